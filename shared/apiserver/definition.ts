@@ -1,0 +1,135 @@
+import type { z } from 'zod';
+import type { Cause } from '#shared/errors';
+
+/** Any object of the Kubernetes API, before a kind has looked at it. */
+export interface KubeObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  [field: string]: unknown;
+}
+
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  generateName?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+  [field: string]: unknown;
+}
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** Everything the server must know to serve a kind: plain data, so that a kind can be declared without importing us. */
+export interface KindDefinition {
+  /** '' for core/v1. */
+  group: string;
+  version: string;
+  kind: string;
+  plural: string;
+  singular: string;
+  shortNames?: readonly string[];
+  categories?: readonly string[];
+  scope: 'Namespaced' | 'Cluster';
+  /** One line or a paragraph: `kubectl explain` shows it. Fields take theirs from zod's `.describe()`. */
+  description: string;
+  /**
+   * The fields beside apiVersion, kind and metadata (spec, status, data …), defaults included. Source of validation,
+   * of unknown-field warnings and of OpenAPI; x-kubernetes-* extensions come from `.meta()`.
+   */
+  schema: z.ZodObject;
+  /** True where `/status` exists; then writes to the main endpoint leave status alone, and the reverse. */
+  status: boolean;
+  columns: readonly Column[];
+  /** Beside metadata.name and metadata.namespace. */
+  selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** Answers a create without storing anything (access reviews). */
+  virtual?: (object: KubeObject, user: User) => KubeObject | Promise<KubeObject>;
+  hooks?: KindHooks;
+}
+
+/** What a kind adds to the server's own rules. Pure: no I/O, no clock. */
+export interface KindHooks {
+  /** Runs on create and update before validation; returns the object to go on with. */
+  prepare?(object: KubeObject, old: KubeObject | undefined): KubeObject;
+  /** What could never work. On update only fields that changed are to be judged (`old` is given). */
+  validate?(object: KubeObject, old: KubeObject | undefined): Cause[];
+  /** Sent back as `Warning: 299` headers. */
+  warn?(object: KubeObject, old: KubeObject | undefined): string[];
+}
+
+/** One printer column of `kubectl get`. */
+export interface Column {
+  name: string;
+  /** 'date' values are ISO timestamps that the server prints as an age. */
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  description: string;
+  /** 0 (default) always shown, 1 with -o wide. */
+  priority?: number;
+  value(object: KubeObject): string | number | boolean | null | undefined;
+}
+
+/** Who is asking, as SubjectAccessReview names them. */
+export interface User {
+  name: string;
+  groups: readonly string[];
+  uid?: string;
+  extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What they want to do. */
+export type Attributes =
+  | {
+      resource: true;
+      verb: string;
+      group: string;
+      version: string;
+      plural: string;
+      subresource: string;
+      namespace: string;
+      name: string;
+    }
+  | { resource: false; verb: string; path: string };
+
+/** Resolves a credential to a user; undefined means none was presented. Rejects with Unauthorized for a bad one. */
+export type Authenticator = (request: Request) => Promise<User | undefined>;
+
+/** `allowed: false` needs a reason only where it helps. */
+export type Authorizer = (
+  user: User,
+  attributes: Attributes,
+) => Promise<{ allowed: boolean; reason?: string }>;
+
+/**
+ * Decides about a write after defaulting and before validation. May reject with ArcError (Forbidden, Invalid …).
+ * This is where namespace lifecycle, access reviews and, later, webhooks and quota join.
+ */
+export interface AdmissionPlugin {
+  name: string;
+  admit(request: AdmissionRequest): Promise<void>;
+}
+
+export interface AdmissionRequest {
+  operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  user: User;
+  definition: KindDefinition;
+  subresource: string;
+  object: KubeObject | undefined;
+  old: KubeObject | undefined;
+  dryRun: boolean;
+}

@@ -1,0 +1,2 @@
+/** A generic API server: definitions of kinds in, the Kubernetes API out. */
+export type * from './definition.ts';

@@ -1,0 +1,102 @@
+/** An object of any kind, as the API returns it. */
+export interface Resource {
+  apiVersion: string;
+  kind: string;
+  metadata: Metadata;
+  [field: string]: unknown;
+}
+
+export interface Metadata {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: Owner[];
+  [field: string]: unknown;
+}
+
+export interface Owner {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** Which collection of the API is meant, and the type its objects have. Phantom `T` carries no run-time value. */
+export interface Kind<T extends Resource = Resource> {
+  /** As written in manifests: `v1`, `arc.opendefense.cloud/v1alpha1`. */
+  apiVersion: string;
+  kind: string;
+  plural: string;
+  namespaced: boolean;
+  readonly _type?: T;
+}
+
+/** One object of a kind. `namespace` is absent for cluster-scoped kinds. */
+export interface Key {
+  name: string;
+  namespace?: string;
+}
+
+export interface ListPage<T> {
+  items: T[];
+  resourceVersion: string;
+  continue?: string;
+}
+
+export type WatchEvent<T> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
+  | { type: 'BOOKMARK'; resourceVersion: string };
+
+/**
+ * A small Kubernetes client over fetch. Every method rejects with ArcError carrying the code of the Status the server
+ * answered; nothing is retried here. All calls have a deadline (default 30 s; a watch has none but its signal).
+ */
+export interface KubeClient {
+  /** undefined when there is no such object; every other failure rejects. */
+  get<T extends Resource>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined>;
+  /** All items, read in pages of 500 at one resourceVersion; rejects with Expired if history went away in between. */
+  list<T extends Resource>(kind: Kind<T>, options?: ListOptions, signal?: AbortSignal): Promise<ListPage<T>>;
+  create<T extends Resource>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
+  /** PUT; `metadata.resourceVersion` in `object` is the precondition. */
+  replace<T extends Resource>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
+  /** RFC 7386 merge patch of the object, or of its status subresource. A `metadata.resourceVersion` in it guards the write. */
+  mergePatch<T extends Resource>(
+    kind: Kind<T>,
+    key: Key,
+    patch: object,
+    options?: { subresource?: 'status' },
+    signal?: AbortSignal,
+  ): Promise<T>;
+  /** False when it was gone already. Propagation is Background unless said otherwise. */
+  delete(kind: Kind, key: Key, options?: DeleteOptions, signal?: AbortSignal): Promise<boolean>;
+  watch<T extends Resource>(
+    kind: Kind<T>,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncIterable<WatchEvent<T>>;
+}
+
+export interface ListOptions {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export interface DeleteOptions {
+  uid?: string;
+  resourceVersion?: string;
+  propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+}
+
+export interface WatchOptions extends ListOptions {
+  resourceVersion: string;
+}

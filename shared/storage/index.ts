@@ -1,0 +1,12 @@
+/** Where objects live: one interface, the embedded store behind it (etcd joins it later). */
+export type {
+  ListOptions,
+  ReadOptions,
+  Store,
+  StoredItem,
+  StoredList,
+  StoreEvent,
+  WatchBatch,
+  WatchOptions,
+  WriteResult,
+} from './store.ts';

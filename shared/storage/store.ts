@@ -1,0 +1,83 @@
+/**
+ * A revisioned key-value store with the semantics of etcd v3: every successful write takes the next number of one
+ * counter, reads name the revision they saw, and a watch replays all writes after a revision in order. Every
+ * method rejects with ArcError: `Expired` for a compacted revision, `Timeout` past its deadline or signal,
+ * `ServiceUnavailable` when the store cannot answer.
+ */
+export interface Store {
+  /** The newest state of `key`, and the revision of the store that it was read at. */
+  get(key: string, options?: ReadOptions): Promise<{ item: StoredItem | undefined; revision: number }>;
+
+  /** Keys that begin with `prefix`, in byte order. */
+  list(prefix: string, options?: ListOptions): Promise<StoredList>;
+
+  /** Writes `key` if it is absent. */
+  create(key: string, value: Uint8Array): Promise<WriteResult>;
+
+  /** Writes `key` if its revision is still `expected`. */
+  update(key: string, value: Uint8Array, expected: number): Promise<WriteResult>;
+
+  /** Removes `key` if its revision is still `expected`. */
+  delete(key: string, expected: number): Promise<WriteResult>;
+
+  /**
+   * All events after `after` under `prefix`, each once and in revision order, in batches; ends when `signal` is aborted.
+   * Rejects with `Expired` when `after` is older than what is kept. A batch with no events reports progress: nothing
+   * under the prefix happened up to its revision.
+   */
+  watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch>;
+
+  /** The newest revision. */
+  revision(): Promise<number>;
+
+  /** Forgets history before `revision`: reads and watches that need it fail with `Expired`. */
+  compact(revision: number): Promise<void>;
+
+  close(): Promise<void>;
+}
+
+/** One key's value; `revision` is the write that made it (etcd's mod_revision). */
+export interface StoredItem {
+  key: string;
+  value: Uint8Array;
+  revision: number;
+}
+
+export interface ReadOptions {
+  signal?: AbortSignal;
+}
+
+export interface ListOptions extends ReadOptions {
+  /** At most this many items. */
+  limit?: number;
+  /** Only keys >= this one (a key under the prefix): where the next page starts. */
+  start?: string;
+  /** The state at this past revision, instead of the newest. */
+  revision?: number;
+}
+
+export interface StoredList {
+  items: StoredItem[];
+  /** The revision the list is consistent at. */
+  revision: number;
+  /** How many items of the range come after the last one returned. */
+  remaining: number;
+}
+
+/** `ok`: the write took `revision`. Otherwise nothing was written and `current` is what stood in its way. */
+export type WriteResult = { ok: true; revision: number } | { ok: false; current: StoredItem | undefined };
+
+export interface WatchOptions {
+  after: number;
+  signal: AbortSignal;
+}
+
+export interface WatchBatch {
+  events: StoreEvent[];
+  revision: number;
+}
+
+/** `previous` is what the write replaced; a `delete` has no value of its own. */
+export type StoreEvent =
+  | { type: 'put'; key: string; value: Uint8Array; revision: number; previous: StoredItem | undefined }
+  | { type: 'delete'; key: string; revision: number; previous: StoredItem };
