@@ -1,0 +1,5 @@
+/** `npm run build`: one minified bundle per deployable in dist/. */
+import { buildFunctions } from './build/bundle.ts';
+
+for (const { file, bytes } of await buildFunctions('dist'))
+  console.log(`${file}  ${(bytes / 1024).toFixed(0)} KiB`);

@@ -1,0 +1,18 @@
+import type { Bundle } from './bundle.ts';
+
+/** KiB, minified. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
+const budgets: Record<string, number> = {
+  'api-server': 900,
+  'watch-bridge': 300,
+  'transfer-worker': 250,
+};
+const functionBudget = 350;
+
+/** One line per bundle over its budget. */
+export function overBudget(bundles: readonly Bundle[]): string[] {
+  return bundles.flatMap(({ name, bytes }) => {
+    const budget = budgets[name] ?? functionBudget;
+    const size = Math.ceil(bytes / 1024);
+    return size > budget ? [`bundle ${name} is ${size} KiB, its budget is ${budget} KiB`] : [];
+  });
+}

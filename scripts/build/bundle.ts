@@ -1,0 +1,49 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { build } from 'esbuild';
+
+export interface Bundle {
+  name: string;
+  file: string;
+  bytes: number;
+}
+
+/**
+ * Bundles every deployable of functions/ into one file `<outDir>/<name>.mjs`. A folder with a `main.ts` is a program and
+ * brings its own start; every other folder is a function, started by the shared runtime.
+ */
+export async function buildFunctions(outDir: string): Promise<Bundle[]> {
+  const names = (await readdir('functions', { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  return Promise.all(names.map(({ name }) => bundle(name, outDir)));
+}
+
+async function bundle(name: string, outDir: string): Promise<Bundle> {
+  const folder = path.join('functions', name);
+  const isProgram = await stat(path.join(folder, 'main.ts')).then(
+    () => true,
+    () => false,
+  );
+  const start = isProgram
+    ? `import './main.ts';`
+    : `import * as fn from './index.ts'; import { runMain } from '#shared/runtime'; await runMain(fn, '${name}');`;
+  const file = path.join(outDir, `${name}.mjs`);
+  await build({
+    stdin: { contents: start, resolveDir: folder, sourcefile: 'start.ts', loader: 'ts' },
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    minify: true,
+    keepNames: true,
+    legalComments: 'none',
+    logLevel: 'error',
+    // Some dependencies are CommonJS and call require at run time; an ESM bundle has none unless it is made.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+    // lmdb loads a native addon by path: the embedded store is for the standalone and no function carries it.
+    external: ['lmdb'],
+  });
+  return { name, file, bytes: (await stat(file)).size };
+}

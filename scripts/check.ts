@@ -1,0 +1,28 @@
+/** `npm run check`: types, lint and format, the import rule, bundles within their budgets. Stops at nothing, fails on any. */
+import { spawnSync } from 'node:child_process';
+import { overBudget } from './build/budgets.ts';
+import { buildFunctions } from './build/bundle.ts';
+import { checkImports } from './checks/imports.ts';
+
+const problems: string[] = [];
+
+function run(name: string, command: string, args: string[]): void {
+  console.log(`check: ${name}`);
+  const { status } = spawnSync(command, args, { stdio: 'inherit' });
+  if (status !== 0) problems.push(`${name} failed`);
+}
+
+run('types', 'tsc', ['-p', '.']);
+run('lint and format', 'biome', ['check', '--error-on-warnings', '.']);
+
+console.log('check: imports');
+problems.push(...(await checkImports('.')));
+
+console.log('check: bundles');
+const bundles = await buildFunctions('dist');
+for (const { name, bytes } of bundles)
+  console.log(`  ${name.padEnd(20)} ${(bytes / 1024).toFixed(0).padStart(5)} KiB`);
+problems.push(...overBudget(bundles));
+
+for (const problem of problems) console.error(`check: ${problem}`);
+process.exit(problems.length > 0 ? 1 : 0);

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { checkImports, judge } from './imports.ts';
+
+describe('the import rule', () => {
+  it.each([
+    ['functions/a/index.ts', '#shared/domain'],
+    ['functions/a/index.ts', './logic.ts'],
+    ['functions/a/index.ts', 'hono'],
+    ['scripts/start.ts', '../functions/a/index.ts'],
+    ['shared/embedded/broker/x.ts', '#shared/apiserver'],
+    ['shared/apiserver/a.ts', './representation/index.ts'],
+    ['shared/domain/x.ts', '#shared/errors'],
+  ])('lets %s import %s', (file, target) => {
+    expect(judge(file, target)).toBeUndefined();
+  });
+
+  it.each([
+    ['functions/a/index.ts', '../b/index.ts', 'each other'],
+    ['functions/a/index.ts', '../../scripts/start.ts', 'scripts'],
+    ['functions/a/index.ts', '../../shared/domain/plan.ts', 'door'],
+    ['shared/domain/x.ts', '#shared/kube', 'may import only'],
+    ['shared/storage/x.ts', '#shared/apiserver', 'may import only'],
+    ['shared/kube/x.ts', '../../functions/a/index.ts', 'bottom'],
+    ['functions/a/index.ts', '../../test/fixtures/x.ts', 'test/'],
+  ])('refuses that %s imports %s', (file, target, why) => {
+    expect(judge(file, target)).toContain(why);
+  });
+
+  it('holds for the whole tree', async () => {
+    expect(await checkImports(new URL('../..', import.meta.url).pathname)).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { glob, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** What each folder of shared/ may import from the others. Everyone may use `everywhere`. */
+const everywhere = ['errors', 'telemetry', 'config'];
+const mayImport: Record<string, string[]> = {
+  errors: [],
+  telemetry: [],
+  config: [],
+  domain: [],
+  events: ['domain'],
+  kube: [],
+  runtime: ['events', 'kube', 'domain'],
+  storage: [],
+  apiserver: ['storage'],
+  embedded: ['apiserver', 'storage', 'events', 'kube', 'domain'],
+  transfer: [],
+};
+
+/** `import … from 'x'`, `export … from 'x'`, `import 'x'` and `import('x')`. */
+const specifier = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
+
+/**
+ * The rule of the tree: scripts -> functions -> shared, never sideways between functions, inside shared only along
+ * `mayImport`, and into another folder of shared only by its door (`#shared/<folder>`).
+ * @returns one line per violation: file, what it imports, what to do instead.
+ */
+export async function checkImports(root: string): Promise<string[]> {
+  const problems: string[] = [];
+  for await (const file of glob('{functions,shared,scripts}/**/*.ts', { cwd: root })) {
+    if (file.endsWith('.test.ts')) continue; // tests may compose what production code may not
+    const source = await readFile(path.join(root, file), 'utf8');
+    for (const [, target] of source.matchAll(specifier)) {
+      const problem = target === undefined ? undefined : judge(file, target);
+      if (problem !== undefined) problems.push(`${file} imports ${target}: ${problem}`);
+    }
+  }
+  return problems;
+}
+
+/** Why `file` must not import `target`; undefined when it may. Paths are relative to the root, with forward slashes. */
+export function judge(file: string, target: string): string | undefined {
+  const from = placeOf(file);
+  const to = target.startsWith('#shared/')
+    ? { area: 'shared', folder: target.slice('#shared/'.length) }
+    : target.startsWith('.')
+      ? placeOf(path.posix.join(path.posix.dirname(file), target))
+      : undefined;
+  if (!to || (from.area === to.area && from.folder === to.folder)) return undefined;
+  if (to.area === 'shared' && !target.startsWith('#shared/'))
+    return `use the door '#shared/${to.folder}', not a file behind it`;
+  if (to.area === 'test') return 'production code does not import from test/';
+  if (from.area === 'shared') return judgeShared(from.folder, to);
+  if (from.area === 'functions' && to.area === 'functions') return 'functions do not import each other';
+  if (from.area === 'functions' && to.area === 'scripts') return 'functions do not import scripts';
+  return undefined;
+}
+
+function judgeShared(folder: string, to: { area: string; folder: string }): string | undefined {
+  if (to.area !== 'shared') return 'shared is at the bottom: it imports neither functions nor scripts';
+  const allowed = mayImport[folder];
+  if (!allowed) return `shared/${folder} is not in the list of scripts/checks/imports.ts`;
+  return everywhere.includes(to.folder) || allowed.includes(to.folder)
+    ? undefined
+    : `shared/${folder} may import only ${[...everywhere, ...allowed].join(', ')}`;
+}
+
+function placeOf(file: string): { area: string; folder: string } {
+  const [area = '', folder = ''] = file.split(/[\\/]/);
+  return { area, folder: area === 'scripts' || area === 'test' ? '' : folder };
+}
