@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { parseAllDocuments } from 'yaml';
+import type { Resource } from '#shared/kube';
+
+export const namespace = 'demo';
+const group = 'arc.opendefense.cloud/v1alpha1';
+
+/** How a registry of the demo is reached. */
+export interface RegistryAccess {
+  url: string;
+  credentials?: { username: string; password: string };
+}
+
+/** One artifact of the demo's Order: what the copy is called where it comes from and where it goes. */
+export interface DemoArtifact {
+  name: string;
+  image: string;
+  /** The Endpoint it is asked from; `source` is the one that exists. */
+  source: string;
+}
+
+/** The objects a platform team sets up once: the type and its Argo template, exactly the files that are shipped. */
+export async function platformObjects(): Promise<Resource[]> {
+  const files = ['knative/workflow-templates/oci-image.yaml', 'knative/artifact-types/oci.yaml'];
+  const texts = await Promise.all(
+    files.map((file) => readFile(new URL(`../../${file}`, import.meta.url), 'utf8')),
+  );
+  return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Resource));
+}
+
+/** Namespace, credentials and Endpoints: what a user needs before the first Order. */
+export function tenantObjects(source: RegistryAccess, destination: RegistryAccess): Resource[] {
+  return [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    ...endpoint('source', 'PullOnly', source),
+    ...endpoint('destination', 'PushOnly', destination),
+  ];
+}
+
+function endpoint(name: string, usage: string, access: RegistryAccess): Resource[] {
+  const secretName = `${name}-credentials`;
+  const secret: Resource[] = access.credentials
+    ? [
+        {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: secretName, namespace },
+          type: 'kubernetes.io/basic-auth',
+          stringData: access.credentials,
+        },
+      ]
+    : [];
+  return [
+    ...secret,
+    {
+      apiVersion: group,
+      kind: 'Endpoint',
+      metadata: { name, namespace },
+      spec: {
+        type: 'oci',
+        remoteURL: access.url,
+        usage,
+        ...(access.credentials && { secretRef: { name: secretName } }),
+      },
+    },
+  ];
+}
+
+/** The Order: every artifact from its source to the destination. */
+export function orderOf(artifacts: readonly DemoArtifact[]): Resource {
+  return {
+    apiVersion: group,
+    kind: 'Order',
+    metadata: { name: 'demo', namespace },
+    spec: {
+      defaults: { dstRef: { name: 'destination' } },
+      artifacts: artifacts.map(({ name, image, source }) => ({
+        name,
+        type: 'oci',
+        srcRef: { name: source },
+        spec: { image, override: `mirror/${image.replace(/@.*$/, '')}` },
+      })),
+    },
+  };
+}

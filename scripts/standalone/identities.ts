@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Authenticator, User } from '#shared/apiserver';
+import { ArcError } from '#shared/errors';
+
+/** The namespace that the conduit's own ServiceAccounts live in. */
+export const conduitNamespace = 'arc-system';
+
+/** Everybody who speaks to the standalone's API, each under a token of its own. */
+export interface Identities {
+  authenticate: Authenticator;
+  /** The bearer token of a ServiceAccount of the conduit, or of `admin`. Made on first use. */
+  tokenOf(name: string): string;
+}
+
+/**
+ * Tokens of the standalone in `folder`: kept in a file only its owner can read, so that a kubeconfig and a bridge that
+ * was killed still know them after the next start.
+ */
+export async function loadIdentities(folder: string, names: readonly string[]): Promise<Identities> {
+  const file = path.join(folder, 'tokens.json');
+  const saved = await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
+    if (caught.code === 'ENOENT') return '{}';
+    throw caught;
+  });
+  const tokens = new Map(Object.entries(JSON.parse(saved) as Record<string, string>));
+  for (const name of names) if (!tokens.has(name)) tokens.set(name, randomBytes(32).toString('base64url'));
+  await writeFile(file, JSON.stringify(Object.fromEntries(tokens)), { mode: 0o600 });
+
+  const users = new Map([...tokens].map(([name, token]) => [token, userOf(name)]));
+  return {
+    tokenOf(name) {
+      const token = tokens.get(name);
+      if (token === undefined)
+        throw new ArcError('InternalError', `the standalone has no identity named ${name}`);
+      return token;
+    },
+    // A map lookup of a 256-bit random token: there is nothing to learn from its timing.
+    authenticate(request) {
+      const header = request.headers.get('authorization');
+      if (header === null) return Promise.resolve(undefined);
+      const user = users.get(header.replace(/^Bearer /i, ''));
+      return user ? Promise.resolve(user) : Promise.reject(new ArcError('Unauthorized', 'Unauthorized'));
+    },
+  };
+}
+
+function userOf(name: string): User {
+  if (name === 'admin') return { name: 'admin', groups: ['system:masters'] };
+  const [namespace, account] = name.includes('/') ? name.split('/') : [conduitNamespace, name];
+  return {
+    name: `system:serviceaccount:${namespace}:${account}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+  };
+}

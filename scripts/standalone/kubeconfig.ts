@@ -1,0 +1,26 @@
+import { writeFile } from 'node:fs/promises';
+import { stringify } from 'yaml';
+
+/** Writes a kubeconfig for one user of one server; only its owner can read it, for it holds a token. */
+export async function writeKubeconfig(
+  file: string,
+  access: { server: string; ca: string; token: string },
+): Promise<void> {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'arc',
+    clusters: [
+      {
+        name: 'arc',
+        cluster: {
+          server: access.server,
+          'certificate-authority-data': Buffer.from(access.ca).toString('base64'),
+        },
+      },
+    ],
+    users: [{ name: 'admin', user: { token: access.token } }],
+    contexts: [{ name: 'arc', context: { cluster: 'arc', user: 'admin', namespace: 'default' } }],
+  };
+  await writeFile(file, stringify(config), { mode: 0o600 });
+}

@@ -1,0 +1,59 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { generate } from 'selfsigned';
+
+/** A certificate authority and a serving certificate for loopback, PEM. */
+export interface Pki {
+  ca: string;
+  cert: string;
+  key: string;
+}
+
+const yearMs = 365 * 24 * 60 * 60 * 1000;
+
+/**
+ * The certificates of the standalone that keeps its state in `folder`: made on the first start, read afterwards, so that
+ * a kubeconfig written once stays valid. The CA's key is thrown away after it signed the one certificate.
+ */
+export async function loadPki(folder: string, now: Date): Promise<Pki> {
+  const file = path.join(folder, 'pki.json');
+  const saved = await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
+    if (caught.code === 'ENOENT') return undefined;
+    throw caught;
+  });
+  if (saved !== undefined) return JSON.parse(saved) as Pki;
+  const made = await makePki(now);
+  await writeFile(file, JSON.stringify(made), { mode: 0o600 });
+  return made;
+}
+
+async function makePki(now: Date): Promise<Pki> {
+  const notBeforeDate = new Date(now.getTime() - 60_000);
+  const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate } as const;
+  const authority = await generate([{ name: 'commonName', value: 'arc-standalone-ca' }], {
+    ...common,
+    notAfterDate: new Date(now.getTime() + 10 * yearMs),
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const serving = await generate([{ name: 'commonName', value: 'arc-standalone' }], {
+    ...common,
+    notAfterDate: new Date(now.getTime() + 10 * yearMs),
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
+      },
+    ],
+  });
+  return { ca: authority.cert, cert: serving.cert, key: serving.private };
+}
