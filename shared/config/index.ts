@@ -1,0 +1,2 @@
+/** Configuration from the environment, checked once at start. */
+export { readConfig } from './read-config.ts';

@@ -1,0 +1,111 @@
+import { ArcError } from '#shared/errors';
+import { exposition } from './exposition.ts';
+import { createSeries, type Series } from './series.ts';
+
+export type Labels = Readonly<Record<string, string | number>>;
+
+export interface MetricSpec {
+  /** Prometheus name: [a-zA-Z_:][a-zA-Z0-9_:]*, unit and `_total` included by the caller. */
+  name: string;
+  help: string;
+  /** The label names; every sample gives all of them. */
+  labels?: readonly string[];
+  /** Most label sets kept (default 500). What comes after them is counted under the value `other`. */
+  maxSeries?: number;
+}
+
+export interface HistogramSpec extends MetricSpec {
+  /** Upper bounds, ascending, without +Inf. Default: 5 ms to 60 s. */
+  buckets?: readonly number[];
+}
+
+export interface Counter {
+  /** Adds `by` (default 1, never negative). */
+  inc(labels?: Labels, by?: number): void;
+}
+
+export interface Gauge {
+  set(value: number, labels?: Labels): void;
+  /** Adds `by` (default 1; negative lowers it). */
+  add(by?: number, labels?: Labels): void;
+}
+
+export interface Histogram {
+  observe(value: number, labels?: Labels): void;
+}
+
+export interface Metrics {
+  counter(spec: MetricSpec): Counter;
+  /** `read`, if given, is asked for the value at every exposition; only for a gauge without labels. */
+  gauge(spec: MetricSpec, read?: () => number): Gauge;
+  histogram(spec: HistogramSpec): Histogram;
+  /** All metrics in the Prometheus text format 0.0.4. */
+  expose(): string;
+}
+
+/** The Content-Type that `expose()` is served with. */
+export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
+
+const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/**
+ * A registry of its own for each caller (no process-wide state). Asking twice for one name returns the same metric;
+ * asking for it with another type or other labels is a mistake in the program and throws InternalError.
+ */
+export function createMetrics(): Metrics {
+  const all = new Map<string, Series>();
+
+  const register = (type: Series['type'], spec: HistogramSpec): Series => {
+    const known = all.get(spec.name);
+    if (known === undefined) {
+      const made = createSeries(type, spec);
+      all.set(spec.name, made);
+      return made;
+    }
+    if (known.type !== type || known.labels.join() !== (spec.labels ?? []).join()) {
+      throw new ArcError(
+        'InternalError',
+        `metric ${spec.name} is registered already with another type or labels`,
+      );
+    }
+    return known;
+  };
+
+  return {
+    counter(spec) {
+      const series = register('counter', spec);
+      return {
+        inc(labels = {}, by = 1) {
+          if (!(by >= 0))
+            throw new ArcError('InternalError', `counter ${spec.name} cannot go down (by ${by})`);
+          series.at(labels).value += by;
+        },
+      };
+    },
+    gauge(spec, read) {
+      const series = register('gauge', spec);
+      if (read !== undefined) series.read = read;
+      return {
+        set: (value, labels = {}) => {
+          series.at(labels).value = value;
+        },
+        add: (by = 1, labels = {}) => {
+          series.at(labels).value += by;
+        },
+      };
+    },
+    histogram(spec) {
+      const series = register('histogram', { buckets: defaultBuckets, ...spec });
+      return {
+        observe(value, labels = {}) {
+          const sample = series.at(labels);
+          sample.value += value;
+          sample.count += 1;
+          const bucket = series.buckets.findIndex((bound) => value <= bound);
+          if (bucket >= 0) sample.buckets[bucket] = (sample.buckets[bucket] ?? 0) + 1;
+        },
+      };
+    },
+    expose: () => exposition([...all.values()]),
+  };
+}
