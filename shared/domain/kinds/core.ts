@@ -1,0 +1,51 @@
+import type { Metadata } from './meta.ts';
+
+/** core/v1 Secret; `data` values are base64. */
+export type Secret = {
+  apiVersion: string;
+  kind: string;
+  metadata: Metadata;
+  type?: string;
+  immutable?: boolean;
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+};
+
+export type ConfigMap = {
+  apiVersion: string;
+  kind: string;
+  metadata: Metadata;
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+};
+
+export type Namespace = {
+  apiVersion: string;
+  kind: string;
+  metadata: Metadata;
+  spec?: { finalizers?: string[] };
+  status?: { phase?: string };
+};
+
+/** core/v1 Event: what `kubectl events` shows. */
+export type KubeEvent = {
+  apiVersion: string;
+  kind: string;
+  metadata: Metadata;
+  involvedObject: {
+    apiVersion?: string;
+    kind?: string;
+    name?: string;
+    namespace?: string;
+    uid?: string;
+    resourceVersion?: string;
+  };
+  type?: string;
+  reason?: string;
+  message?: string;
+  count?: number;
+  firstTimestamp?: string;
+  lastTimestamp?: string;
+  reportingComponent?: string;
+  source?: { component?: string };
+};

@@ -1,0 +1,37 @@
+/** Every label, annotation and finalizer the conduit puts on objects or reads from them. */
+export const labels = {
+  /** 16 hex digits that tie the versions of one artifact of one Order together: no generations in it. */
+  artifact: 'arc.opendefense.cloud/artifact',
+  /** The artifact's type, left out where it is no valid label value. */
+  artifactType: 'arc.opendefense.cloud/artifact-type',
+  /** Uid of the Order an ArtifactWorkflow belongs to: the selector for its children. */
+  order: 'arc.opendefense.cloud/order',
+  /** Name of the ArtifactWorkflow, on Workflows, CronWorkflows and what they create. */
+  artifactWorkflow: 'arc.opendefense.cloud/artifact-workflow',
+  /** Which attempt a Workflow is, counted from 1. */
+  attempt: 'arc.opendefense.cloud/attempt',
+  queue: 'kueue.x-k8s.io/queue-name',
+  argoInstance: 'workflows.argoproj.io/controller-instanceid',
+} as const;
+
+export const annotations = {
+  /** Unix seconds: run everything again. */
+  forceAt: 'arc.opendefense.cloud/force-at',
+  /** Unix seconds: run what failed again. */
+  retryAt: 'arc.opendefense.cloud/retry-at',
+  /** The force time of the Order that an ArtifactWorkflow was made for. */
+  orderForceAt: 'arc.opendefense.cloud/order-force-at',
+} as const;
+
+export const finalizers = {
+  /** On an Order, kept by decompose-order until its ArtifactWorkflows are gone. */
+  children: 'arc.opendefense.cloud/children',
+  /** On an ArtifactWorkflow, kept by submit-workflow until its Workflow is stopped. */
+  workflow: 'arc.opendefense.cloud/workflow',
+} as const;
+
+/** Name given to a template where there is no Secret; volumes with `optional: true` may mount it. */
+export const absentSecretName = 'arc-no-secret';
+
+/** The key of the rendered Secret that holds the Job as JSON. */
+export const jobKey = 'job.json';
