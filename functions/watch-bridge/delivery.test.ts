@@ -1,0 +1,56 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { classify, createDelivery } from './delivery.ts';
+
+describe('classify', () => {
+  it.each([200, 202, 204])('%i is delivered', (status) => {
+    expect(classify(status)).toEqual({ result: 'delivered' });
+  });
+
+  it.each([404, 408, 409, 425, 429, 500, 502, 503, 504])('%i is worth another try', (status) => {
+    expect(classify(status).result).toBe('transient');
+  });
+
+  it.each([301, 400, 401, 403, 413, 422])('%i never will be taken', (status) => {
+    expect(classify(status).result).toBe('refused');
+  });
+
+  it('heeds Retry-After in seconds, within bounds', () => {
+    expect(classify(429, '7')).toMatchObject({ retryAfterMs: 7000 });
+    expect(classify(503, '999999')).toMatchObject({ retryAfterMs: 300_000 });
+    expect(classify(503, 'soon')).not.toHaveProperty('retryAfterMs');
+  });
+});
+
+describe('createDelivery', () => {
+  const closers: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closers.splice(0)) close();
+  });
+
+  async function serve(status: number): Promise<{ url: URL; seen: string[] }> {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      request.on('data', (chunk: Buffer) => seen.push(`${request.headers['ce-id']}:${chunk.toString()}`));
+      request.on('end', () => response.writeHead(status).end());
+    });
+    closers.push(() => server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), seen };
+  }
+
+  it('posts headers and body', async () => {
+    const { url, seen } = await serve(202);
+    const deliver = createDelivery(url, new AbortController().signal);
+    expect(await deliver({ headers: { 'ce-id': 'x' }, body: '{}' })).toEqual({ result: 'delivered' });
+    expect(seen).toEqual(['x:{}']);
+  });
+
+  it('takes no answer as transient and says why', async () => {
+    const deliver = createDelivery(new URL('http://127.0.0.1:1/'), new AbortController().signal);
+    const outcome = await deliver({ headers: {}, body: '' });
+    expect(outcome).toMatchObject({ result: 'transient' });
+    expect(outcome).toHaveProperty('reason', expect.stringContaining('did not answer'));
+  });
+});
