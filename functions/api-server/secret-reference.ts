@@ -1,0 +1,136 @@
+import type { AdmissionPlugin, AdmissionRequest, Authorizer, KubeObject } from '#shared/apiserver';
+import { group, version } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+
+/**
+ * Whoever makes the conduit use a Secret needs the right to `get` it: no kind of ours is a way to read one (DESIGN section 2).
+ * Judged are writes of an Endpoint whose secretRef, remoteURL or tls changes (a new URL would send the credentials
+ * elsewhere) and of an ArtifactWorkflow that names Secrets. Rejects with Forbidden naming the field.
+ */
+export function secretReferences(authorize: Authorizer): AdmissionPlugin {
+  return {
+    name: 'secret-reference',
+    async admit(request) {
+      const { object, operation, subresource } = request;
+      if (object === undefined || operation === 'DELETE' || subresource !== '') return;
+      if (object.metadata.deletionTimestamp !== undefined) return;
+      const used = secretsToJudge(request, object);
+      if (used.length === 0 || (await isTrusted(authorize, request))) return;
+      for (const { field, name } of used) await judge(authorize, request, object, field, name);
+    },
+  };
+}
+
+interface SecretUse {
+  field: string;
+  name: string;
+}
+
+function secretsToJudge({ definition, old }: AdmissionRequest, object: KubeObject): SecretUse[] {
+  if (definition.group !== group) return [];
+  if (definition.kind === 'Endpoint') return endpointSecrets(object, old);
+  if (definition.kind !== 'ArtifactWorkflow') return [];
+  return ['srcSecretRef', 'dstSecretRef'].flatMap((field) => {
+    const name = nameAt(object, 'spec', field);
+    return name === undefined || name === nameAt(old, 'spec', field)
+      ? []
+      : [{ field: `spec.${field}.name`, name }];
+  });
+}
+
+function endpointSecrets(object: KubeObject, old: KubeObject | undefined): SecretUse[] {
+  const changed = ['secretRef', 'remoteURL', 'tls'].some(
+    (field) => canonical(at(object, 'spec', field)) !== canonical(at(old, 'spec', field)),
+  );
+  if (old !== undefined && !changed) return [];
+  const credentials = nameAt(object, 'spec', 'secretRef');
+  const ca = nameAt(object, 'spec', 'tls', 'caSecretRef');
+  return [
+    ...(credentials === undefined ? [] : [{ field: 'spec.secretRef.name', name: credentials }]),
+    ...(ca === undefined ? [] : [{ field: 'spec.tls.caSecretRef.name', name: ca }]),
+  ];
+}
+
+/**
+ * decompose-order names Secrets in ArtifactWorkflows that it cannot read itself; whoever wrote the Endpoint could. It holds
+ * `create` on artifactworkflows/secretrefs, a name that stands for this right and nothing else.
+ */
+async function isTrusted(
+  authorize: Authorizer,
+  { definition, user, object }: AdmissionRequest,
+): Promise<boolean> {
+  if (definition.kind !== 'ArtifactWorkflow') return false;
+  const { allowed } = await authorize(user, {
+    resource: true,
+    verb: 'create',
+    group,
+    version,
+    plural: 'artifactworkflows',
+    subresource: 'secretrefs',
+    namespace: object?.metadata.namespace ?? '',
+    name: object?.metadata.name ?? '',
+  });
+  return allowed;
+}
+
+async function judge(
+  authorize: Authorizer,
+  { definition, user }: AdmissionRequest,
+  object: KubeObject,
+  field: string,
+  name: string,
+): Promise<void> {
+  const namespace = object.metadata.namespace ?? '';
+  const { allowed } = await authorize(user, secretAttributes(namespace, name));
+  if (allowed) return;
+  throw new ArcError(
+    'Forbidden',
+    `${definition.plural}.${group} "${object.metadata.name}" is forbidden: ${field}: user "${user.name}" may not get Secret "${name}" in namespace "${namespace}", so the conduit may not use it for them`,
+    {
+      details: {
+        name: object.metadata.name,
+        group,
+        kind: definition.plural,
+        causes: [{ reason: 'FieldValueForbidden', field, message: `no right to get Secret "${name}"` }],
+      },
+    },
+  );
+}
+
+function secretAttributes(namespace: string, name: string): Parameters<Authorizer>[1] {
+  return {
+    resource: true,
+    verb: 'get',
+    group: '',
+    version: 'v1',
+    plural: 'secrets',
+    subresource: '',
+    namespace,
+    name,
+  };
+}
+
+function at(value: unknown, ...path: string[]): unknown {
+  let current = value;
+  for (const field of path) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = (current as Record<string, unknown>)[field];
+  }
+  return current;
+}
+
+function nameAt(value: unknown, ...path: string[]): string | undefined {
+  const name = at(value, ...path, 'name');
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+/** Key order does not count. */
+function canonical(value: unknown): string {
+  return (
+    JSON.stringify(value, (_key, inner: unknown) =>
+      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : inner,
+    ) ?? ''
+  );
+}
