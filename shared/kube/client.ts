@@ -63,7 +63,10 @@ export type WatchEvent<T> =
 export interface KubeClient {
   /** undefined when there is no such object; every other failure rejects. */
   get<T extends Resource>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined>;
-  /** All items, read in pages of 500 at one resourceVersion; rejects with Expired if history went away in between. */
+  /**
+   * All items, read in pages of 500 at one resourceVersion (or one page, with `limit`); rejects with Expired if history
+   * went away in between.
+   */
   list<T extends Resource>(kind: Kind<T>, options?: ListOptions, signal?: AbortSignal): Promise<ListPage<T>>;
   create<T extends Resource>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
   /** PUT; `metadata.resourceVersion` in `object` is the precondition. */
@@ -78,6 +81,11 @@ export interface KubeClient {
   ): Promise<T>;
   /** False when it was gone already. Propagation is Background unless said otherwise. */
   delete(kind: Kind, key: Key, options?: DeleteOptions, signal?: AbortSignal): Promise<boolean>;
+  /**
+   * Changes after `resourceVersion`, in order, with bookmarks. Ends when the server closes the watch or `signal` is
+   * aborted; rejects with the code of an ERROR event (Expired: list again), ServiceUnavailable when the connection
+   * breaks, InternalError for lines that are no watch events.
+   */
   watch<T extends Resource>(
     kind: Kind<T>,
     options: WatchOptions,
@@ -85,10 +93,19 @@ export interface KubeClient {
   ): AsyncIterable<WatchEvent<T>>;
 }
 
-export interface ListOptions {
+/** Which objects of a kind. */
+export interface Selection {
+  /** Absent: all namespaces. */
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+}
+
+export interface ListOptions extends Selection {
+  /** Read one page of at most this many items instead of everything; `continue` of the answer says where to go on. */
+  limit?: number;
+  /** Where the page starts: what the page before said. Only with `limit`. */
+  continue?: string;
 }
 
 export interface DeleteOptions {
@@ -97,6 +114,10 @@ export interface DeleteOptions {
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
 }
 
-export interface WatchOptions extends ListOptions {
+export interface WatchOptions extends Selection {
   resourceVersion: string;
+  /** How long the server is asked to keep the watch open. */
+  timeoutSeconds?: number;
+  /** Reject with Timeout when the server says nothing, not even a bookmark, for so long. Absent: wait for ever. */
+  inactivityMs?: number;
 }

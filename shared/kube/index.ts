@@ -1,4 +1,5 @@
 /** A small Kubernetes client: get, list, watch, patch, and the list-watch loop the bridge and the executor run on. */
+export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts';
 export type {
   DeleteOptions,
   Key,
@@ -9,6 +10,20 @@ export type {
   Metadata,
   Owner,
   Resource,
+  Selection,
   WatchEvent,
   WatchOptions,
 } from './client.ts';
+export { createKubeClient } from './create-client.ts';
+export { pause } from './deadline.ts';
+export { type EventInput, emitEvent } from './emit-event.ts';
+export { fileToken, type InClusterConfig, inClusterConfig } from './in-cluster.ts';
+export type { Change } from './known-objects.ts';
+export {
+  type ListWatch,
+  type ListWatchCounters,
+  type ListWatchHandler,
+  type ListWatchOptions,
+  listWatch,
+} from './list-watch.ts';
+export type { TransportOptions } from './transport.ts';

@@ -1,0 +1,196 @@
+import { ArcError } from '#shared/errors';
+import type {
+  DeleteOptions,
+  Key,
+  Kind,
+  KubeClient,
+  ListOptions,
+  ListPage,
+  Resource,
+  Selection,
+  WatchEvent,
+  WatchOptions,
+} from './client.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
+import { isRecord } from './status.ts';
+import {
+  createTransport,
+  describe,
+  type Outgoing,
+  type Transport,
+  type TransportOptions,
+} from './transport.ts';
+import { collectionPath, namespaceOf, objectPath, query } from './url.ts';
+import { asKind, watchEvents } from './watch-stream.ts';
+
+const pageSize = 500;
+
+/**
+ * A client for one API server, over fetch. Custom certificate authorities are set for the whole process
+ * (NODE_EXTRA_CA_CERTS or tls.setDefaultCACertificates). Throws BadRequest for a wrong address.
+ */
+export function createKubeClient(options: TransportOptions): KubeClient {
+  const transport = createTransport(options);
+  const one = async <T extends Resource>(
+    kind: Kind<T>,
+    request: Outgoing,
+    signal?: AbortSignal,
+  ): Promise<T> => objectOf(kind, await transport.send(request, signal), request);
+
+  return {
+    get<T extends Resource>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined> {
+      const request: Outgoing = { method: 'GET', path: objectPath(kind, key) };
+      return orAbsent<T | undefined>(() => one(kind, request, signal), undefined);
+    },
+
+    list: (kind, selection = {}, signal) =>
+      selection.limit === undefined
+        ? listAll(transport, kind, selection, signal)
+        : listPage(transport, kind, selection, signal),
+
+    create(kind, object, signal) {
+      const path = collectionPath(kind, namespaceOf(kind, object.metadata));
+      return one(kind, { method: 'POST', path, body: object }, signal);
+    },
+
+    replace: (kind, object, signal) =>
+      one(kind, { method: 'PUT', path: objectPath(kind, object.metadata), body: object }, signal),
+
+    mergePatch(kind, key, patch, where, signal) {
+      const path = objectPath(kind, key, where?.subresource);
+      const contentType = 'application/merge-patch+json';
+      return one(kind, { method: 'PATCH', path, body: patch, contentType }, signal);
+    },
+
+    async delete(kind, key, how = {}, signal) {
+      const request: Outgoing = { method: 'DELETE', path: objectPath(kind, key), body: deleteBody(how) };
+      return orAbsent<boolean>(() => transport.send(request, signal).then(() => true), false);
+    },
+
+    watch: (kind, selection, signal) => watch(transport, kind, selection, signal),
+  };
+}
+
+async function listAll<T extends Resource>(
+  transport: Transport,
+  kind: Kind<T>,
+  selection: ListOptions,
+  signal?: AbortSignal,
+): Promise<ListPage<T>> {
+  const all = await listPage(transport, kind, { ...selection, limit: pageSize }, signal);
+  let next = all.continue;
+  while (next !== undefined) {
+    const page = await listPage(transport, kind, { ...selection, limit: pageSize, continue: next }, signal);
+    for (const item of page.items) all.items.push(item);
+    next = page.continue;
+  }
+  return { items: all.items, resourceVersion: all.resourceVersion };
+}
+
+async function listPage<T extends Resource>(
+  transport: Transport,
+  kind: Kind<T>,
+  options: ListOptions,
+  signal?: AbortSignal,
+): Promise<ListPage<T>> {
+  const path = `${collectionPath(kind, options.namespace)}${query({
+    ...selectors(options),
+    limit: options.limit,
+    continue: options.continue,
+  })}`;
+  const body = await transport.send({ method: 'GET', path }, signal);
+  const metadata = isRecord(body) ? body.metadata : undefined;
+  if (!isRecord(body) || !isRecord(metadata) || typeof metadata.resourceVersion !== 'string') {
+    throw new ArcError(
+      'InternalError',
+      `GET ${path.split('?')[0]}: the server answered something that is no list`,
+    );
+  }
+  const items = Array.isArray(body.items)
+    ? body.items.filter(isRecord).map((item) => asKind(kind, item))
+    : [];
+  const next = metadata.continue;
+  return {
+    items,
+    resourceVersion: metadata.resourceVersion,
+    ...(typeof next === 'string' && next !== '' && { continue: next }),
+  };
+}
+
+async function* watch<T extends Resource>(
+  transport: Transport,
+  kind: Kind<T>,
+  options: WatchOptions,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent<T>> {
+  const parameters = {
+    ...selectors(options),
+    watch: true,
+    allowWatchBookmarks: true,
+    resourceVersion: options.resourceVersion,
+    timeoutSeconds: options.timeoutSeconds,
+  };
+  const path = `${collectionPath(kind, options.namespace)}${query(parameters)}`;
+  const request: Outgoing = { method: 'GET', path };
+  const deadline = startDeadline(transport.deadlineMs, `${describe(request)} (watch)`, signal);
+  try {
+    const answer = await transport.open(request, deadline);
+    yield* watchEvents(kind, heard(answer, deadline, options.inactivityMs ?? Number.POSITIVE_INFINITY));
+  } catch (caught) {
+    if (!signal.aborted) throw transport.failure(caught, request, deadline);
+  } finally {
+    deadline.end();
+  }
+}
+
+/** The body of a watch; every piece of it postpones the deadline, which bounded only the answer's head so far. */
+async function* heard(
+  answer: Response,
+  deadline: Deadline,
+  inactivityMs: number,
+): AsyncGenerator<Uint8Array> {
+  deadline.restart(inactivityMs);
+  for await (const chunk of answer.body ?? []) {
+    deadline.restart();
+    yield chunk;
+  }
+}
+
+/**
+ * Turns "there is no such object" into a value. A 404 that names no object means that the server does not know the
+ * kind (not installed, not registered yet): that is not the same and stays a NotFound error.
+ */
+async function orAbsent<T>(attempt: () => Promise<T>, absent: Awaited<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (caught) {
+    if (ArcError.is(caught, 'NotFound') && caught.details?.name !== undefined) return absent;
+    throw caught;
+  }
+}
+
+function objectOf<T extends Resource>(kind: Kind<T>, body: unknown, request: Outgoing): T {
+  if (isRecord(body) && isRecord(body.metadata)) return asKind(kind, body);
+  throw new ArcError(
+    'InternalError',
+    `${describe(request)}: the server answered something that is no object`,
+  );
+}
+
+function selectors({ labelSelector, fieldSelector }: Selection) {
+  return { labelSelector, fieldSelector };
+}
+
+function deleteBody(options: DeleteOptions): object {
+  const { uid, resourceVersion, propagationPolicy = 'Background' } = options;
+  const preconditions = {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    propagationPolicy,
+    ...(Object.keys(preconditions).length > 0 && { preconditions }),
+  };
+}

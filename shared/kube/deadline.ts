@@ -1,0 +1,58 @@
+import { ArcError } from '#shared/errors';
+
+/** One wait with an end: `signal` is aborted, with an ArcError as its reason, by time or by the caller. */
+export interface Deadline {
+  signal: AbortSignal;
+  /** Starts the time anew, from now on with `ms` if given: something was heard. */
+  restart(ms?: number): void;
+  /** Forgets timer and listener. Every deadline is ended in a `finally`. */
+  end(): void;
+}
+
+/**
+ * A deadline of `ms` milliseconds (Infinity: none) that `outer` can cut short. Made by hand and not of AbortSignal.any:
+ * the outer signal often lives as long as the process, and must not gather one dependant for each request.
+ */
+export function startDeadline(ms: number, what: string, outer?: AbortSignal): Deadline {
+  const control = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let bound = ms;
+  const expire = () => control.abort(new ArcError('Timeout', `${what}: nothing heard within ${bound} ms`));
+  const restart = (next = bound) => {
+    bound = next;
+    clearTimeout(timer);
+    if (Number.isFinite(bound) && !control.signal.aborted) timer = setTimeout(expire, bound);
+  };
+  const cancel = () => control.abort(cancelled(what, outer?.reason));
+  if (outer?.aborted) cancel();
+  outer?.addEventListener('abort', cancel, { once: true });
+  restart();
+  return {
+    signal: control.signal,
+    restart,
+    end: () => {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', cancel);
+    },
+  };
+}
+
+function cancelled(what: string, reason: unknown): ArcError {
+  return reason instanceof ArcError
+    ? reason
+    : new ArcError('Timeout', `${what}: cancelled`, { cause: reason });
+}
+
+/** Resolves after `ms`, or at once when `signal` is aborted. Never rejects. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

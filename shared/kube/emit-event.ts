@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { ArcError } from '#shared/errors';
+import type { Kind, KubeClient, Resource } from './client.ts';
+
+/** What `kubectl describe` shows under Events. */
+export interface EventInput {
+  /** The object it is about. */
+  regarding: Resource;
+  type: 'Normal' | 'Warning';
+  /** One CamelCase word, stable: people filter by it. */
+  reason: string;
+  /** For people; cut to 1,024 characters. */
+  message: string;
+  /** Who says so: the name of the function. */
+  component: string;
+  now: Date;
+}
+
+const events: Kind = { apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true };
+const longestMessage = 1024;
+const attempts = 4;
+
+/**
+ * Records a core/v1 Event. The same thing said again about the same object raises the count of the Event that is there:
+ * its name is a hash of what is said. Events about cluster-scoped objects live in the namespace `default`, as in
+ * client-go. Rejects with ArcError; callers whose work does not depend on the Event log that and go on.
+ */
+export async function emitEvent(client: KubeClient, input: EventInput, signal?: AbortSignal): Promise<void> {
+  const event = newEvent(input);
+  const key = { name: event.metadata.name, namespace: event.metadata.namespace ?? 'default' };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await createOrCount(client, event, key, signal);
+      return;
+    } catch (caught) {
+      // Someone else counted, or the Event's time to live ended, in between.
+      if (!ArcError.is(caught, 'Conflict', 'NotFound') || attempt === attempts) throw caught;
+    }
+  }
+}
+
+async function createOrCount(
+  client: KubeClient,
+  event: Resource,
+  key: { name: string; namespace: string },
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    await client.create(events, event, signal);
+    return;
+  } catch (caught) {
+    if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
+  }
+  const present = await client.get(events, key, signal);
+  if (present === undefined) throw new ArcError('NotFound', `Event ${key.name} was removed in between`);
+  const { resourceVersion } = present.metadata;
+  const count = (typeof present.count === 'number' ? present.count : 1) + 1;
+  const patch = { metadata: { resourceVersion }, count, lastTimestamp: event.lastTimestamp };
+  await client.mergePatch(events, key, patch, undefined, signal);
+}
+
+function newEvent(input: EventInput): Resource {
+  const { regarding, type, reason, component } = input;
+  const { name, namespace, uid, resourceVersion } = regarding.metadata;
+  const message = input.message.slice(0, longestMessage);
+  const said = JSON.stringify([uid ?? [namespace, name], regarding.kind, type, reason, message, component]);
+  const digest = createHash('sha256').update(said).digest('hex').slice(0, 16);
+  const time = `${input.now.toISOString().slice(0, 19)}Z`;
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: {
+      name: `${name.slice(0, 236).replace(/[^a-z0-9]+$/, '')}.${digest}`,
+      namespace: namespace ?? 'default',
+    },
+    involvedObject: {
+      apiVersion: regarding.apiVersion,
+      kind: regarding.kind,
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+    type,
+    reason,
+    message,
+    source: { component },
+    reportingComponent: component,
+    reportingInstance: component,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  };
+}

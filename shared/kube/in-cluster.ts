@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import { ArcError } from '#shared/errors';
+
+const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+const rereadMs = 60_000;
+
+export interface InClusterConfig {
+  server: string;
+  token: () => Promise<string>;
+}
+
+/**
+ * Where the API server is and who we are, as a pod is told: KUBERNETES_SERVICE_HOST and _PORT, and the account's token
+ * file. ARC_API_SERVER (a URL) and ARC_TOKEN_FILE override them outside a cluster. Throws Invalid when neither is there.
+ */
+export function inClusterConfig(env: Readonly<Record<string, string | undefined>>): InClusterConfig {
+  const token = fileToken(env.ARC_TOKEN_FILE || join(accountFolder, 'token'));
+  if (env.ARC_API_SERVER) return { server: env.ARC_API_SERVER, token };
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  if (!host) {
+    throw new ArcError(
+      'Invalid',
+      'KUBERNETES_SERVICE_HOST is not set: run inside a pod, or set ARC_API_SERVER and ARC_TOKEN_FILE',
+    );
+  }
+  return { server: `https://${isIPv6(host) ? `[${host}]` : host}:${port || '443'}`, token };
+}
+
+/**
+ * Reads a token from a file, again at most once a minute: the kubelet rotates it (client-go does the same). Rejects with
+ * ServiceUnavailable when it cannot be read or is empty.
+ *
+ * @param now milliseconds of any steady clock
+ */
+export function fileToken(path: string, now: () => number = () => performance.now()): () => Promise<string> {
+  let cached: { token: string; readAt: number } | undefined;
+  return async () => {
+    if (cached !== undefined && now() - cached.readAt < rereadMs) return cached.token;
+    const token = await readToken(path);
+    cached = { token, readAt: now() };
+    return token;
+  };
+}
+
+async function readToken(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((caught: unknown) => {
+    throw new ArcError('ServiceUnavailable', `cannot read the service account token ${path}`, {
+      cause: caught,
+    });
+  });
+  const token = text.trim();
+  if (token === '') throw new ArcError('ServiceUnavailable', `the service account token ${path} is empty`);
+  return token;
+}

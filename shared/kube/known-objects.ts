@@ -1,0 +1,80 @@
+import type { Kind, Resource } from './client.ts';
+
+/** What happened to one object. `before` is what was kept of it, `after` the whole object. */
+export type Change<T extends Resource, K = T> =
+  | { type: 'added'; after: T; before?: undefined }
+  | { type: 'modified'; before: K; after: T }
+  | { type: 'deleted'; before: K; after?: undefined };
+
+interface Known<K> {
+  uid: string;
+  resourceVersion: string;
+  value: K;
+}
+
+/** The objects of one kind as last seen, and the changes that each news about them makes. */
+export interface KnownObjects<T extends Resource, K> {
+  /** An object exists in this state. No change when uid and resourceVersion are those already known. */
+  put(object: T): Change<T, K>[];
+  /** An object is gone; `object` is its last state. */
+  remove(object: T): Change<T, K>[];
+  /** Everything is gone that is not among `keys`: what a list shows by leaving it out. */
+  retain(keys: ReadonlySet<string>): Change<T, K>[];
+  keyOf(object: T): string;
+  get(namespace: string | undefined, name: string): K | undefined;
+  values(): IterableIterator<K>;
+  readonly size: number;
+}
+
+/** `keep` says what to remember of an object: a projection bounds the memory of a kind with many objects. */
+export function createKnownObjects<T extends Resource, K>(
+  kind: Kind<T>,
+  keep: (object: T) => K,
+): KnownObjects<T, K> {
+  const all = new Map<string, Known<K>>();
+  const key = (namespace: string | undefined, name: string) =>
+    kind.namespaced ? `${namespace ?? ''}/${name}` : name;
+  const keyOf = (object: T) => key(object.metadata.namespace, object.metadata.name);
+
+  return {
+    keyOf,
+    put(object) {
+      const at = keyOf(object);
+      const { uid = '', resourceVersion = '' } = object.metadata;
+      const known = all.get(at);
+      // Servers resend states (argo-events#1404 and watch resumption): the same version is no news.
+      if (known?.uid === uid && known.resourceVersion === resourceVersion) return [];
+      all.set(at, { uid, resourceVersion, value: keep(object) });
+      if (known === undefined) return [{ type: 'added', after: object }];
+      if (known.uid === uid) return [{ type: 'modified', before: known.value, after: object }];
+      // Another object of the same name: its deletion was missed.
+      return [
+        { type: 'deleted', before: known.value },
+        { type: 'added', after: object },
+      ];
+    },
+    remove(object) {
+      const at = keyOf(object);
+      const known = all.get(at);
+      if (known === undefined || known.uid !== (object.metadata.uid ?? '')) return [];
+      all.delete(at);
+      return [{ type: 'deleted', before: keep(object) }];
+    },
+    retain(keys) {
+      const changes: Change<T, K>[] = [];
+      for (const [at, known] of all) {
+        if (keys.has(at)) continue;
+        all.delete(at);
+        changes.push({ type: 'deleted', before: known.value });
+      }
+      return changes;
+    },
+    get: (namespace, name) => all.get(key(namespace, name))?.value,
+    *values() {
+      for (const known of all.values()) yield known.value;
+    },
+    get size() {
+      return all.size;
+    },
+  };
+}

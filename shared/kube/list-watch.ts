@@ -1,0 +1,194 @@
+import { ArcError } from '#shared/errors';
+import { createBackoff } from './backoff.ts';
+import type { Kind, KubeClient, Resource, Selection } from './client.ts';
+import { pause } from './deadline.ts';
+import { type Change, createKnownObjects, type KnownObjects } from './known-objects.ts';
+
+/** What to watch, and who is told. The functions are called one after the other, in order; they must not throw. */
+export interface ListWatchHandler<T extends Resource, K = T> extends Selection {
+  onChange(change: Change<T, K>): void;
+  /** A list is complete: `known` is the state of `resourceVersion`. `first` is true once. */
+  onSync?(sync: { first: boolean; resourceVersion: string }): void;
+  /** A list or watch failed and will be tried again: for the log. */
+  onFailure?(error: ArcError): void;
+  /** What to remember of each object (and to give as `before`). Default: all of it. */
+  keep?(object: T): K;
+}
+
+export interface ListWatchOptions {
+  signal: AbortSignal;
+  random?: () => number;
+  /** A watch that is silent for so long, bookmarks included, is opened anew. Default 3 minutes. */
+  inactivityMs?: number;
+  /** Waits between attempts, in milliseconds. Default 200 up to 30 s. */
+  backoff?: { baseMs: number; maxMs: number };
+}
+
+export interface ListWatchCounters {
+  /** Lists after the first. */
+  relists: number;
+  /** Times the server had forgotten the history that was needed: changes in between were seen as their sum only. */
+  gaps: number;
+  /** Deletions found by comparing a list with what was known. */
+  foundDeleted: number;
+  /** Watches opened. */
+  watches: number;
+  /** Changes told. */
+  changes: number;
+}
+
+export interface ListWatch<K> {
+  /** Ends when the signal is aborted; rejects only if a handler throws. */
+  readonly done: Promise<void>;
+  /** True from the first complete list on. */
+  readonly synced: boolean;
+  /** When the server was last heard, in milliseconds of the epoch; 0 before. For liveness checks. */
+  readonly lastHeard: number;
+  readonly counters: Readonly<ListWatchCounters>;
+  readonly known: Pick<KnownObjects<Resource, K>, 'get' | 'values' | 'size'>;
+}
+
+const pageSize = 500;
+const quietMs = 5_000;
+
+/**
+ * Keeps up with all objects of a kind for as long as `signal` lets it: list, tell the difference from what was known
+ * (deletions included), watch, resume where the watch ended, list again only when the history is gone or the stream made
+ * no sense. Level-triggered: whatever is missed in between, the changes told add up to the present state.
+ */
+export function listWatch<T extends Resource, K = T>(
+  client: KubeClient,
+  kind: Kind<T>,
+  handler: ListWatchHandler<T, K>,
+  options: ListWatchOptions,
+): ListWatch<K> {
+  const { signal, random = Math.random, inactivityMs = 180_000 } = options;
+  // Without `keep`, K is T: the default of the type parameter says so, the compiler cannot see it.
+  const keep = handler.keep?.bind(handler) ?? ((object: T) => object as unknown as K);
+  const known = createKnownObjects(kind, keep);
+  const counters: ListWatchCounters = { relists: 0, gaps: 0, foundDeleted: 0, watches: 0, changes: 0 };
+  const backoff = createBackoff({ ...options.backoff, random });
+  const state = { synced: false, lastHeard: 0, resourceVersion: undefined as string | undefined };
+  let expiredInARow = 0;
+  const { namespace, labelSelector, fieldSelector } = handler;
+  const selection: Selection = {
+    ...(namespace !== undefined && { namespace }),
+    ...(labelSelector !== undefined && { labelSelector }),
+    ...(fieldSelector !== undefined && { fieldSelector }),
+  };
+
+  const heard = () => {
+    state.lastHeard = Date.now();
+  };
+
+  const tell = (changes: Change<T, K>[]) => {
+    for (const change of changes) {
+      counters.changes += 1;
+      guarded(() => handler.onChange(change));
+    }
+  };
+
+  const list = async (): Promise<string> => {
+    if (state.synced) counters.relists += 1;
+    const seen = new Set<string>();
+    let next: { continue?: string } = {};
+    let resourceVersion: string | undefined;
+    do {
+      const page = await client.list(kind, { ...selection, ...next, limit: pageSize }, signal);
+      resourceVersion ??= page.resourceVersion;
+      for (const object of page.items) {
+        seen.add(known.keyOf(object));
+        tell(known.put(object));
+      }
+      next = page.continue === undefined ? {} : { continue: page.continue };
+    } while (next.continue !== undefined && !signal.aborted);
+    if (signal.aborted) return resourceVersion;
+    const deleted = known.retain(seen);
+    counters.foundDeleted += deleted.length;
+    tell(deleted);
+    heard();
+    const first = !state.synced;
+    state.synced = true;
+    const version = resourceVersion;
+    guarded(() => handler.onSync?.({ first, resourceVersion: version }));
+    return resourceVersion;
+  };
+
+  /** True when the watch was of use: it brought something, or stayed open for a while. */
+  const watch = async (from: string): Promise<boolean> => {
+    counters.watches += 1;
+    const opened = performance.now();
+    let useful = false;
+    const timeoutSeconds = 300 + Math.floor(random() * 300);
+    const open = { ...selection, resourceVersion: from, timeoutSeconds, inactivityMs };
+    for await (const event of client.watch(kind, open, signal)) {
+      useful = true;
+      heard();
+      backoff.reset();
+      expiredInARow = 0;
+      if (event.type === 'BOOKMARK') {
+        state.resourceVersion = event.resourceVersion;
+        continue;
+      }
+      tell(event.type === 'DELETED' ? known.remove(event.object) : known.put(event.object));
+      state.resourceVersion = event.object.metadata.resourceVersion ?? state.resourceVersion;
+    }
+    if (performance.now() - opened > quietMs) {
+      useful = true;
+      backoff.reset();
+    }
+    return useful;
+  };
+
+  const failed = async (error: ArcError): Promise<void> => {
+    handler.onFailure?.(error);
+    const gone = error.code === 'Expired' && state.resourceVersion !== undefined;
+    if (gone) counters.gaps += 1;
+    if (gone) expiredInARow += 1;
+    if (!transient(error)) state.resourceVersion = undefined;
+    // Lost history is cured by the list that follows at once, unless lists bring nothing that can be watched from.
+    if (expiredInARow !== 1)
+      await pause(backoff.next((error.details?.retryAfterSeconds ?? 0) * 1000), signal);
+  };
+
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        state.resourceVersion ??= await list();
+        if (signal.aborted) return;
+        if (!(await watch(state.resourceVersion)) && !signal.aborted) await pause(backoff.next(), signal);
+      } catch (caught) {
+        if (caught instanceof HandlerFailure) throw caught.cause;
+        if (!signal.aborted) await failed(ArcError.from(caught));
+      }
+    }
+  };
+
+  return {
+    done: run(),
+    get synced() {
+      return state.synced;
+    },
+    get lastHeard() {
+      return state.lastHeard;
+    },
+    counters,
+    known,
+  };
+}
+
+/** Failures after which the same place of the history is tried again; all others need a new list. */
+function transient(error: ArcError): boolean {
+  return ArcError.is(error, 'ServiceUnavailable', 'Timeout', 'TooManyRequests');
+}
+
+/** Marks what a handler threw: a mistake in the program, not to be retried as if the server had failed. */
+class HandlerFailure extends Error {}
+
+function guarded(call: () => void): void {
+  try {
+    call();
+  } catch (caught) {
+    throw new HandlerFailure('a handler threw', { cause: caught });
+  }
+}

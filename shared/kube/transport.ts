@@ -1,0 +1,118 @@
+import { ArcError } from '#shared/errors';
+import { type Deadline, startDeadline } from './deadline.ts';
+import { errorFromAnswer } from './status.ts';
+import { serverAddress } from './url.ts';
+
+export interface TransportOptions {
+  /** Address of the API server: `https://10.0.0.1:443`, a path prefix allowed. */
+  server: string;
+  /** Asked before every request, so that a rotated token is used at once. Absent: anonymous. */
+  token?: (() => string | Promise<string>) | undefined;
+  userAgent: string;
+  /** Default: the global fetch. */
+  fetch?: typeof globalThis.fetch | undefined;
+  /** Bound of one request, answer included. Default 30 s. */
+  deadlineMs?: number | undefined;
+}
+
+export interface Outgoing {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path and query. */
+  path: string;
+  body?: object;
+  /** Of the body; application/json unless said otherwise. */
+  contentType?: string;
+}
+
+export interface Transport {
+  /** How long one request may take, and a watch until its answer begins. */
+  deadlineMs: number;
+  /** The parsed JSON body of a 2xx answer; rejects with ArcError otherwise. */
+  send(request: Outgoing, signal?: AbortSignal): Promise<unknown>;
+  /** A 2xx answer whose body is still to be read; the caller ends the deadline that its signal belongs to. */
+  open(request: Outgoing, deadline: Deadline): Promise<Response>;
+  /** What a failure while reading an answer means. */
+  failure(caught: unknown, request: Outgoing, deadline: Deadline): ArcError;
+}
+
+const defaultDeadlineMs = 30_000;
+
+/** HTTP with the API server: headers, deadline, and failures as ArcError. Redirects are refused: they could carry the token away. */
+export function createTransport(options: TransportOptions): Transport {
+  const server = serverAddress(options.server);
+  const deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
+
+  const headers = async (request: Outgoing): Promise<Record<string, string>> => {
+    const token = await options.token?.();
+    return {
+      accept: 'application/json',
+      'user-agent': options.userAgent,
+      ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    };
+  };
+
+  const failure = (caught: unknown, request: Outgoing, deadline: Deadline): ArcError => {
+    if (deadline.signal.aborted) return ArcError.from(deadline.signal.reason);
+    if (caught instanceof ArcError) return caught;
+    const message = `${describe(request)}: cannot reach the API server at ${server}: ${networkReason(caught)}`;
+    return new ArcError('ServiceUnavailable', message, { cause: caught });
+  };
+
+  const open = async (request: Outgoing, deadline: Deadline): Promise<Response> => {
+    const answer = await (options.fetch ?? globalThis.fetch)(`${server}${request.path}`, {
+      method: request.method,
+      headers: await headers(request),
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+      signal: deadline.signal,
+      redirect: 'manual',
+    });
+    if (answer.ok) return answer;
+    const body = await answer.text();
+    throw errorFromAnswer(answer.status, body, describe(request), answer.headers.get('retry-after'));
+  };
+
+  return {
+    deadlineMs,
+    open,
+    failure,
+    async send(request, signal) {
+      const deadline = startDeadline(deadlineMs, describe(request), signal);
+      try {
+        const answer = await open(request, deadline);
+        return parse(await answer.text(), request);
+      } catch (caught) {
+        throw failure(caught, request, deadline);
+      } finally {
+        deadline.end();
+      }
+    },
+  };
+}
+
+/** Names a request in messages: method and path without the query. */
+export function describe(request: Outgoing): string {
+  return `${request.method} ${request.path.split('?')[0]}`;
+}
+
+function parse(text: string, request: Outgoing): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (caught) {
+    throw new ArcError(
+      'InternalError',
+      `${describe(request)}: the server answered something that is not JSON`,
+      {
+        cause: caught,
+      },
+    );
+  }
+}
+
+/** fetch says only "fetch failed"; what happened stands in its cause. */
+function networkReason(caught: unknown): string {
+  const cause = caught instanceof Error && caught.cause instanceof Error ? caught.cause : caught;
+  if (!(cause instanceof Error)) return String(cause);
+  const code = 'code' in cause ? String(cause.code) : '';
+  return cause.message !== '' ? cause.message : code || cause.name;
+}

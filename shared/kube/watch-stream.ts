@@ -1,0 +1,57 @@
+import { ArcError } from '#shared/errors';
+import type { Kind, Resource, WatchEvent } from './client.ts';
+import { readLines } from './lines.ts';
+import { errorFromStatus, isRecord } from './status.ts';
+
+// An object is at most 3 MiB when it is written; managedFields and escapes come on top.
+const longestLine = 16 * 1024 * 1024;
+
+/**
+ * The events of a watch response (one JSON document a line, as k8s.io/apimachinery pkg/watch writes them). An ERROR
+ * event rejects with the code of its Status; a line that is no watch event rejects with InternalError.
+ */
+export async function* watchEvents<T extends Resource>(
+  kind: Kind<T>,
+  chunks: AsyncIterable<Uint8Array>,
+  limit = longestLine,
+): AsyncGenerator<WatchEvent<T>> {
+  for await (const line of readLines(chunks, limit)) yield parseEvent(kind, line);
+}
+
+function parseEvent<T extends Resource>(kind: Kind<T>, line: string): WatchEvent<T> {
+  const event = parseLine(line);
+  const object = isRecord(event) ? event.object : undefined;
+  if (!isRecord(event) || !isRecord(object)) throw notAnEvent();
+  if (event.type === 'ERROR') throw errorFromStatus(object);
+  const { metadata } = object;
+  if (!isRecord(metadata)) throw notAnEvent();
+  if (event.type === 'BOOKMARK')
+    return { type: 'BOOKMARK', resourceVersion: String(metadata.resourceVersion) };
+  const named = typeof metadata.name === 'string' && typeof metadata.resourceVersion === 'string';
+  if (!named || !isChange(event.type)) throw notAnEvent();
+  return { type: event.type, object: asKind(kind, object) };
+}
+
+/**
+ * An object as its kind. The server is trusted to return what was asked for: nothing is dropped or checked here, so that
+ * fields we do not know survive. Items of a typed list carry no apiVersion and kind; they are put back.
+ */
+export function asKind<T extends Resource>(kind: Kind<T>, object: Record<string, unknown>): T {
+  return { apiVersion: kind.apiVersion, kind: kind.kind, ...object } as unknown as T;
+}
+
+function isChange(type: unknown): type is 'ADDED' | 'MODIFIED' | 'DELETED' {
+  return type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED';
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (caught) {
+    throw new ArcError('InternalError', 'the watch holds a line that is not JSON', { cause: caught });
+  }
+}
+
+function notAnEvent(): ArcError {
+  return new ArcError('InternalError', 'the watch holds a line that is no watch event');
+}
