@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { backoffMs } from './attempt.ts';
+
+describe('backoffMs', () => {
+  it('doubles from the delay on', () => {
+    const delivery = { backoffPolicy: 'exponential', backoffDelayMs: 200 } as const;
+    expect([0, 1, 2, 3].map((n) => backoffMs(delivery, n, 60_000))).toEqual([200, 400, 800, 1600]);
+  });
+
+  it('grows by the delay when linear, the first retry at once', () => {
+    const delivery = { backoffPolicy: 'linear', backoffDelayMs: 200 } as const;
+    expect([0, 1, 2, 3].map((n) => backoffMs(delivery, n, 60_000))).toEqual([0, 200, 400, 600]);
+  });
+
+  it('never exceeds the cap and never falls', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('exponential' as const, 'linear' as const),
+        fc.nat(5000),
+        fc.nat(2000),
+        (policy, delay, n) => {
+          const delivery = { backoffPolicy: policy, backoffDelayMs: delay };
+          const wait = backoffMs(delivery, n, 30_000);
+          expect(wait).toBeLessThanOrEqual(30_000);
+          expect(backoffMs(delivery, n + 1, 30_000)).toBeGreaterThanOrEqual(wait);
+        },
+      ),
+    );
+  });
+});

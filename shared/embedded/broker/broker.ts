@@ -1,0 +1,141 @@
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Logger } from 'pino';
+import { ArcError, httpStatus } from '#shared/errors';
+import type { Metrics } from '#shared/telemetry';
+import { answerLimit, readBounded } from './answer.ts';
+import { type BrokerEvent, readEvent, withAttributes } from './event.ts';
+import { createLane, type Lane, ttlExtension } from './lane.ts';
+import type { Destination, Trigger } from './trigger.ts';
+
+export interface BrokerOptions {
+  triggers: readonly Trigger[];
+  /** The URL of a subscriber or dead letter sink; undefined where there is none: such a Trigger is not ready. */
+  resolve(destination: Destination): URL | undefined;
+  log: Logger;
+  metrics?: Metrics;
+  /** Loopback port (default 0: any free one). */
+  port?: number;
+  /** Events under way per Trigger, waiting for a retry included (default 4096); beyond it senders get a 429. */
+  capacity?: number;
+  /** Deliveries at a time per Trigger (default 16). */
+  concurrency?: number;
+  /** Of one attempt where the delivery names no timeout (default 10 min, as Kafka's). */
+  defaultTimeoutMs?: number;
+  /** Longest wait between two attempts (default 30 s). Knative has no such cap. */
+  backoffCapMs?: number;
+}
+
+export interface Broker {
+  url: URL;
+  /** Events accepted and not yet delivered, over all Triggers. */
+  depth(): number;
+  close(): Promise<void>;
+}
+
+/** Reply hops an event may cause (knativebrokerttl). */
+const firstTtl = 255;
+
+/**
+ * A broker on loopback with Knative's delivery rules. Unlike the in-memory channel it answers 202 as soon as the event
+ * stands in the queue of every Trigger that wants it, so one slow subscriber delays no other. Nothing is persisted: what
+ * it held when the process died is brought back by the resync of the bridge.
+ */
+export async function startBroker(options: BrokerOptions): Promise<Broker> {
+  const ending = new AbortController();
+  const lanes: Lane[] = [];
+  const accept = (event: BrokerEvent): boolean => {
+    const wanted = lanes.filter((lane) => lane.wants(event));
+    if (wanted.some((lane) => !lane.hasRoom())) return false;
+    for (const lane of wanted) lane.push(event);
+    return true;
+  };
+  for (const trigger of options.triggers) {
+    const lane = laneFor(trigger, options, ending.signal, accept);
+    if (lane) lanes.push(lane);
+  }
+  const depth = () => lanes.reduce((sum, lane) => sum + lane.depth(), 0);
+  options.metrics?.gauge(
+    { name: 'arc_broker_events', help: 'Events accepted and not yet delivered.' },
+    depth,
+  );
+
+  const app = new Hono();
+  app.post('*', (c) => receive(c.req.raw, accept));
+  app.all('*', () => new Response(null, { status: 405, headers: { allow: 'POST' } }));
+
+  const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
+  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: options.port ?? 0 }, resolve);
+  server.once('error', reject);
+  const { port } = await promise;
+  return {
+    url: new URL(`http://127.0.0.1:${port}/`),
+    depth,
+    async close() {
+      const closed = new Promise<void>((done) => server.close(() => done()));
+      ending.abort();
+      if ('closeAllConnections' in server) server.closeAllConnections();
+      await Promise.all([closed, ...lanes.map((lane) => lane.idle())]);
+    },
+  };
+}
+
+function laneFor(
+  trigger: Trigger,
+  options: BrokerOptions,
+  signal: AbortSignal,
+  accept: (event: BrokerEvent) => boolean,
+): Lane | undefined {
+  const subscriber = options.resolve(trigger.subscriber);
+  if (subscriber === undefined) {
+    options.log.warn(
+      { trigger: trigger.name },
+      'the subscriber of a Trigger is not there: it gets no events',
+    );
+    return undefined;
+  }
+  const sink = trigger.delivery.deadLetterSink;
+  const deliveries = options.metrics?.counter({
+    name: 'arc_broker_deliveries_total',
+    help: 'Events per Trigger and what became of them.',
+    labels: ['trigger', 'result'],
+  });
+  return createLane(trigger, {
+    subscriber,
+    deadLetterSink: sink && options.resolve(sink),
+    capacity: options.capacity ?? 4096,
+    concurrency: options.concurrency ?? 16,
+    defaultTimeoutMs: options.defaultTimeoutMs ?? 600_000,
+    backoffCapMs: options.backoffCapMs ?? 30_000,
+    signal,
+    log: options.log,
+    reply(event, cause) {
+      const left = Number(cause.attributes[ttlExtension] ?? firstTtl) - 1;
+      if (left > 0) return accept(withAttributes(event, { [ttlExtension]: String(left) }));
+      options.log.warn(
+        { trigger: trigger.name, type: event.attributes.type },
+        'a chain of replies has no end: dropped',
+      );
+      return true;
+    },
+    count: (result) => deliveries?.inc({ trigger: trigger.name, result }),
+  });
+}
+
+async function receive(request: Request, accept: (event: BrokerEvent) => boolean): Promise<Response> {
+  try {
+    const event = readEvent(request.headers, await readBounded(request.body, answerLimit));
+    if (event === undefined)
+      throw new ArcError('BadRequest', 'the request is no CloudEvent: ce-specversion is missing');
+    const ttl = Number(event.attributes[ttlExtension] ?? firstTtl);
+    if (!(ttl > 0))
+      throw new ArcError('BadRequest', 'the event has used up its reply hops (knativebrokerttl)');
+    if (accept(withAttributes(event, { [ttlExtension]: String(ttl) })))
+      return new Response(null, { status: 202 });
+    throw new ArcError('TooManyRequests', 'the queue of a Trigger is full: send the event again later');
+  } catch (caught) {
+    const error = ArcError.from(caught);
+    return new Response(error.message, { status: httpStatus(error.code) });
+  }
+}

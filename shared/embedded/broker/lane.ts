@@ -1,0 +1,106 @@
+import type { Logger } from 'pino';
+import type { Outcome } from './answer.ts';
+import { type TryOptions, tryDelivery } from './attempt.ts';
+import { type BrokerEvent, withAttributes } from './event.ts';
+import { type Filter, matches } from './filter.ts';
+import { createSlots } from './slots.ts';
+import type { Trigger } from './trigger.ts';
+
+/** One Trigger at work: what it wants, and the events on their way to its subscriber. */
+export interface Lane {
+  trigger: Trigger;
+  wants(event: BrokerEvent): boolean;
+  /** False: as many events as are kept are under way. */
+  hasRoom(): boolean;
+  push(event: BrokerEvent): void;
+  depth(): number;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+export interface LaneOptions {
+  subscriber: URL;
+  deadLetterSink: URL | undefined;
+  capacity: number;
+  concurrency: number;
+  defaultTimeoutMs: number;
+  backoffCapMs: number;
+  signal: AbortSignal;
+  log: Logger;
+  /** Takes a reply back into the broker; false when there is no room, which fails the delivery. */
+  reply(event: BrokerEvent, cause: BrokerEvent): boolean;
+  /** Counts what became of deliveries: delivered, dead_lettered, dropped. */
+  count(result: 'delivered' | 'dead_lettered' | 'dropped'): void;
+}
+
+/** The extension that counts reply hops; subscribers never see it. */
+export const ttlExtension = 'knativebrokerttl';
+
+/** Longest piece of an answer that travels with a dead letter, in bytes before base64. */
+const errorDataLimit = 1024;
+
+export function createLane(trigger: Trigger, options: LaneOptions): Lane {
+  const { signal, log } = options;
+  const slot = createSlots(options.concurrency);
+  const active = new Set<Promise<void>>();
+  const wanted: Filter = { all: trigger.filters };
+  const tryOptions: Omit<TryOptions, 'inspect'> = { ...options, delivery: trigger.delivery, slot };
+
+  const deadLetter = async (event: BrokerEvent, failure: Outcome & { kind: 'failed' }): Promise<void> => {
+    const note = { trigger: trigger.name, id: event.attributes.id, status: failure.status };
+    if (options.deadLetterSink === undefined) {
+      options.count('dropped');
+      log.warn(note, 'an event was refused and there is no dead letter sink: it is dropped');
+      return;
+    }
+    const letter = withAttributes(event, {
+      knativeerrordest: options.subscriber.href,
+      knativeerrorcode: failure.status === undefined ? undefined : String(failure.status),
+      knativeerrordata:
+        failure.body.length > 0 ? failure.body.subarray(0, errorDataLimit).toString('base64') : undefined,
+    });
+    const result = await tryDelivery(letter, options.deadLetterSink, {
+      ...tryOptions,
+      inspect: (outcome) => outcome,
+    });
+    options.count(result.kind === 'done' ? 'dead_lettered' : 'dropped');
+    if (result.kind === 'failed' && !signal.aborted) {
+      log.warn(
+        { ...note, sinkStatus: result.status },
+        'the dead letter sink refused an event: it is dropped',
+      );
+    }
+  };
+
+  const deliver = async (event: BrokerEvent): Promise<void> => {
+    const sent = withAttributes(event, { [ttlExtension]: undefined });
+    const inspect = (outcome: Outcome): Outcome => {
+      if (outcome.kind === 'failed' || outcome.reply === undefined) return outcome;
+      if (options.reply(outcome.reply, event)) return outcome;
+      return { kind: 'failed', retry: true, status: 429, body: Buffer.from('no room for the reply') };
+    };
+    const outcome = await tryDelivery(sent, options.subscriber, { ...tryOptions, inspect });
+    if (outcome.kind === 'done') options.count('delivered');
+    // What a closing broker held is lost; the resync of the bridge brings it back.
+    else if (!signal.aborted) await deadLetter(sent, outcome);
+  };
+
+  return {
+    trigger,
+    wants: (event) => matches(wanted, event.attributes),
+    hasRoom: () => active.size < options.capacity,
+    depth: () => active.size,
+    push(event) {
+      const work = deliver(event)
+        .catch((caught: unknown) => {
+          options.count('dropped');
+          log.error({ err: caught, trigger: trigger.name }, 'a delivery failed in an unforeseen way');
+        })
+        .finally(() => active.delete(work));
+      active.add(work);
+    },
+    async idle() {
+      while (active.size > 0) await Promise.allSettled([...active]);
+    },
+  };
+}

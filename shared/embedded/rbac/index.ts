@@ -1,0 +1,4 @@
+/** Kubernetes RBAC evaluated from manifests. */
+export { type RulesOf, rbacAuthorizer, rbacRules } from './authorizer.ts';
+export { loadManifests, type Manifest, manifestFiles, parseManifests } from './manifests.ts';
+export type { PolicyRule } from './rules.ts';
