@@ -1,0 +1,88 @@
+import type { CloudEvent } from 'cloudevents';
+import { ArcError, type Cause } from '#shared/errors';
+import { type HeaderSource, parseEvent } from './parse-event.ts';
+import { type DeliveryFailure, type Wake, type WakeData, wakeData, wakeType } from './wake.ts';
+
+/** A wake-up with what its event says beside the object. */
+export interface ParsedWake extends Wake {
+  id: string;
+  source: string;
+  /** When it happened, if the event tells. */
+  time: Date;
+  partitionKey: string;
+  traceparent?: string;
+  data?: WakeData;
+}
+
+/**
+ * Reads a wake-up from an HTTP message. Throws BadRequest or UnsupportedMediaType for what is no CloudEvent (see
+ * parseEvent), Invalid for an event of another type, without the attributes of a wake-up, or with data of another shape.
+ */
+export function parseWake(headers: HeaderSource, body: string | Uint8Array): ParsedWake {
+  return readWake(parseEvent(headers, body));
+}
+
+/** The wake-up in a parsed event; see parseWake. */
+export function readWake(event: CloudEvent<unknown>): ParsedWake {
+  if (event.type !== wakeType) {
+    throw new ArcError(
+      'Invalid',
+      `events of type ${event.type.slice(0, 100)} are not handled here, only ${wakeType}`,
+    );
+  }
+  const attribute = (name: string): string => {
+    const value = event[name];
+    if (typeof value === 'string' && value !== '') return value;
+    throw new ArcError('Invalid', `the wake-up lacks the attribute ${name}`);
+  };
+  const traceparent = traceOf(event.traceparent);
+  const failure = failureOf(event);
+  const data = event.data === undefined ? undefined : dataOf(event.data);
+  const uid = attribute('uid');
+  return {
+    id: event.id,
+    source: event.source,
+    time: new Date(event.time ?? 0),
+    kind: attribute('kind'),
+    apiVersion: attribute('apiversion'),
+    namespace: typeof event.namespace === 'string' ? event.namespace : '',
+    name: attribute('name'),
+    uid,
+    reason: attribute('reason'),
+    partitionKey: typeof event.partitionkey === 'string' ? event.partitionkey : uid,
+    ...(traceparent !== undefined && { traceparent }),
+    ...(data !== undefined && { data }),
+    ...(failure !== undefined && { failure }),
+  };
+}
+
+function dataOf(value: unknown): WakeData {
+  const parsed = wakeData.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const causes: Cause[] = parsed.error.issues.map((issue) => ({
+    reason: 'FieldValueInvalid',
+    field: ['data', ...issue.path].join('.'),
+    message: issue.message,
+  }));
+  const text = causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ');
+  throw new ArcError('Invalid', `the data of the wake-up is wrong: ${text}`, { details: { causes } });
+}
+
+/** A W3C trace context, version 00; anything else is left out: tracing never decides about work. */
+function traceOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value)
+    ? value
+    : undefined;
+}
+
+function failureOf(event: CloudEvent<unknown>): DeliveryFailure | undefined {
+  const { knativeerrordest: destination, knativeerrorcode: code, knativeerrordata: encoded } = event;
+  if (typeof destination !== 'string') return undefined;
+  // An integer from the Go brokers, text from Kafka's; the data is base64 although Knative's pages show plain text.
+  const status = Number(code);
+  return {
+    destination,
+    ...(Number.isInteger(status) && status > 0 && { status }),
+    ...(typeof encoded === 'string' && { body: Buffer.from(encoded, 'base64').toString('utf8') }),
+  };
+}

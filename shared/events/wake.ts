@@ -1,0 +1,85 @@
+import { CloudEvent } from 'cloudevents';
+import * as z from 'zod';
+
+/** The type of every wake-up. */
+export const wakeType = 'cloud.opendefense.arc.wake.v1';
+
+/** The data of a wake-up: which object was seen, in which state. What it holds is for people; functions read the object. */
+export const wakeData = z.object({
+  apiVersion: z.string().min(1),
+  kind: z.string().min(1),
+  namespace: z.string().optional(),
+  name: z.string().min(1),
+  uid: z.string(),
+  resourceVersion: z.string(),
+});
+
+export type WakeData = z.infer<typeof wakeData>;
+
+/** One object to wake: the attributes of a `cloud.opendefense.arc.wake.v1` event. */
+export interface Wake {
+  kind: string;
+  apiVersion: string;
+  /** Empty for cluster-scoped kinds. */
+  namespace: string;
+  name: string;
+  uid: string;
+  reason: string;
+  /** Set on events that come from a dead letter sink: what the subscriber had answered. */
+  failure?: DeliveryFailure;
+}
+
+/** What Knative writes on a dead letter (knativeerrordest, -code, -data). */
+export interface DeliveryFailure {
+  /** The subscriber's URL. */
+  destination: string;
+  /** HTTP status; absent when there was no answer. */
+  status?: number;
+  /** Start of the answer's body, decoded. */
+  body?: string;
+}
+
+export interface WakeInput {
+  /** The object to wake. */
+  target: { apiVersion: string; kind: string; namespace: string; name: string; uid: string };
+  /** The object whose change is the cause. */
+  watched: WakeData;
+  /** DESIGN section 4: changed, inputs, rendered, failed, workflow, children, gone, slot, due, resync. */
+  reason: string;
+  /** The conduit: a stable URI reference, never a pod's name. */
+  source: string;
+  /** Uid of the root object: brokers that order keep one root's events in order. */
+  partitionKey: string;
+  /** W3C trace context to go on with. */
+  traceparent?: string | undefined;
+  /** Makes a resync differ from the event that it repeats, so that no duplicate filter drops it. */
+  epoch?: string | number | undefined;
+  /** When it happened. */
+  time: Date;
+}
+
+/**
+ * A wake-up. Its id is made of its cause, `<woken uid>/<watched uid>/<watched resourceVersion>/<reason>[/<epoch>]`: the
+ * same on every resend, different for every cause. Throws the SDK's ValidationError for values that are no attributes.
+ */
+export function wakeEvent(input: WakeInput): CloudEvent<WakeData> {
+  const { target, watched, reason, epoch, traceparent } = input;
+  const cause = [target.uid, watched.uid, watched.resourceVersion, reason];
+  return new CloudEvent<WakeData>({
+    id: [...cause, ...(epoch === undefined ? [] : [epoch])].join('/'),
+    type: wakeType,
+    source: input.source,
+    subject: target.namespace === '' ? target.name : `${target.namespace}/${target.name}`,
+    time: input.time.toISOString(),
+    datacontenttype: 'application/json',
+    data: watched,
+    kind: target.kind,
+    apiversion: target.apiVersion,
+    name: target.name,
+    ...(target.namespace !== '' && { namespace: target.namespace }),
+    uid: target.uid,
+    reason,
+    partitionkey: input.partitionKey,
+    ...(traceparent !== undefined && { traceparent }),
+  });
+}
