@@ -16,7 +16,7 @@ type Attributes = Record<string, string | number | boolean>;
  * Throws BadRequest for what is no CloudEvent, UnsupportedMediaType for batches and for data that is not JSON.
  */
 export function parseEvent(headers: HeaderSource, body: string | Uint8Array): CloudEvent<unknown> {
-  const all = lowerCase(headers);
+  const all = headerMap(headers);
   const media = mediaTypeOf(all.get('content-type'));
   const text = typeof body === 'string' ? body : decodeUtf8(body);
   if (media === 'application/cloudevents+json') return build(structured(text));
@@ -122,7 +122,8 @@ function parseJson(text: string, what: string): unknown {
   }
 }
 
-function lowerCase(headers: HeaderSource): Map<string, string> {
+/** The headers by their names in lower case; repeated ones joined. */
+export function headerMap(headers: HeaderSource): Map<string, string> {
   if (headers instanceof Headers) return new Map(headers);
   const all = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {

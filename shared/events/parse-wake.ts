@@ -1,6 +1,6 @@
 import type { CloudEvent } from 'cloudevents';
 import { ArcError, type Cause } from '#shared/errors';
-import { type HeaderSource, parseEvent } from './parse-event.ts';
+import { type HeaderSource, headerMap, parseEvent } from './parse-event.ts';
 import { type DeliveryFailure, type Wake, type WakeData, wakeData, wakeType } from './wake.ts';
 
 /** A wake-up with what its event says beside the object. */
@@ -19,7 +19,10 @@ export interface ParsedWake extends Wake {
  * parseEvent), Invalid for an event of another type, without the attributes of a wake-up, or with data of another shape.
  */
 export function parseWake(headers: HeaderSource, body: string | Uint8Array): ParsedWake {
-  return readWake(parseEvent(headers, body));
+  const wake = readWake(parseEvent(headers, body));
+  // Brokers that trace put the context in the HTTP header and leave the event alone.
+  const traceparent = wake.traceparent ?? traceOf(headerMap(headers).get('traceparent'));
+  return { ...wake, ...(traceparent !== undefined && { traceparent }) };
 }
 
 /** The wake-up in a parsed event; see parseWake. */

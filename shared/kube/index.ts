@@ -15,7 +15,7 @@ export type {
   WatchOptions,
 } from './client.ts';
 export { createKubeClient } from './create-client.ts';
-export { pause } from './deadline.ts';
+export { type Deadline, pause, startDeadline } from './deadline.ts';
 export { type EventInput, emitEvent } from './emit-event.ts';
 export { fileToken, type InClusterConfig, inClusterConfig } from './in-cluster.ts';
 export type { Change } from './known-objects.ts';

@@ -1,6 +1,9 @@
 import type { CloudEvent } from 'cloudevents';
 import type { Logger } from 'pino';
+import type { Wake } from '#shared/events';
 import type { KubeClient } from '#shared/kube';
+
+export type { Wake } from '#shared/events';
 
 /** What a handler is given beside the event. Made once per process by the runtime; `signal` and `log` once per event. */
 export interface Context {
@@ -12,16 +15,8 @@ export interface Context {
   now: Date;
   /** Process environment, for a function's own `init`; parsed with zod there. */
   env: Readonly<Record<string, string | undefined>>;
-}
-
-/** One object to wake: parsed from the attributes of a `cloud.opendefense.arc.wake.v1` event. */
-export interface Wake {
-  kind: string;
-  apiVersion: string;
-  namespace: string;
-  name: string;
-  uid: string;
-  reason: string;
+  /** W3C trace context of the delivery; the runtime puts it on the reply. */
+  traceparent?: string;
 }
 
 /**
@@ -31,8 +26,8 @@ export interface Wake {
  * ServiceUnavailable 503: delivered again; Invalid 422: dead letter; everything else 500).
  */
 export interface Fn {
-  handle(context: Context, wake: Wake): Promise<CloudEvent | undefined>;
-  init?(context: Omit<Context, 'signal' | 'now'>): Promise<void>;
+  handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined>;
+  init?(context: Omit<Context, 'signal' | 'now' | 'traceparent'>): Promise<void>;
   shutdown?(): Promise<void>;
   liveness?(): boolean;
   readiness?(): boolean;

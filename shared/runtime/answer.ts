@@ -1,0 +1,56 @@
+import type { CloudEvent } from 'cloudevents';
+import { type ArcError, type Code, httpStatus } from '#shared/errors';
+import { toBinaryRequest } from '#shared/events';
+
+// What a broker does with an answer (knative/specs data-plane): 404, 408, 409, 429 and 5xx are delivered again, all
+// other 4xx go to the dead letter sink at once, and a 2xx with a body that is no CloudEvent counts as a failure.
+const deliveryStatuses: Partial<Record<Code, number>> = {
+  Conflict: 409,
+  AlreadyExists: 409,
+  TooManyRequests: 429,
+  Timeout: 503,
+  ServiceUnavailable: 503,
+  Expired: 503,
+  Invalid: 422,
+};
+
+// Brokers keep the first 1,024 bytes of an error body; half of that holds any message in two-byte characters.
+const longestMessage = 400;
+
+/** The status for an error of a handler. */
+export function deliveryStatus(error: ArcError): number {
+  return deliveryStatuses[error.code] ?? 500;
+}
+
+/** The answer to work that failed: `{"reason","message"}`, short enough to stand whole in a dead letter. */
+export function failureAnswer(error: ArcError, status = deliveryStatus(error)): Response {
+  // What we did not throw on purpose may say anything; it stands in the log.
+  const message = error.code === 'InternalError' ? 'internal error, see the log' : error.message;
+  const wait = error.details?.retryAfterSeconds;
+  return new Response(JSON.stringify({ reason: error.code, message: message.slice(0, longestMessage) }), {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...(wait !== undefined && { 'retry-after': String(wait) }),
+    },
+  });
+}
+
+/** The answer to a request that is no event for a handler: the status of the Kubernetes API for that mistake. */
+export function refusalAnswer(error: ArcError): Response {
+  return failureAnswer(error, httpStatus(error.code));
+}
+
+/** The answer to work that is done: empty, or the reply event in binary mode, with the trace it continues. */
+export function doneAnswer(
+  reply: CloudEvent<unknown> | undefined,
+  traceparent: string | undefined,
+): Response {
+  if (reply === undefined) return new Response(null, { status: 204 });
+  const traced =
+    traceparent !== undefined && reply.traceparent === undefined
+      ? reply.cloneWith<unknown>({ traceparent })
+      : reply;
+  const { headers, body } = toBinaryRequest(traced);
+  return new Response(body, { status: 200, headers });
+}

@@ -1,0 +1,178 @@
+import type { CloudEvent } from 'cloudevents';
+import { Hono } from 'hono';
+import type { Logger } from 'pino';
+import { ArcError } from '#shared/errors';
+import { type ParsedWake, parseWake } from '#shared/events';
+import { type KubeClient, startDeadline } from '#shared/kube';
+import { createMetrics, type Metrics, metricsContentType } from '#shared/telemetry';
+import { deliveryStatus, doneAnswer, failureAnswer, refusalAnswer } from './answer.ts';
+import type { Context, Fn } from './function.ts';
+import { createFunctionMetrics, type FunctionMetrics } from './function-metrics.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { readBody } from './read-body.ts';
+
+export interface AppDependencies {
+  /** Of the function: in metrics. */
+  name: string;
+  api: KubeClient;
+  log: Logger;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Bound of one delivery in milliseconds, below the timeout of the revision (90 s). Default 60 s. */
+  deadlineMs?: number;
+  /** Most deliveries at once; more are answered 429. Default 250. */
+  maxInFlight?: number;
+  metrics?: Metrics;
+  /** Default: ready from the start. */
+  lifecycle?: Lifecycle;
+  now?: () => Date;
+}
+
+// What intermediaries must pass on (CloudEvents 1.0, size limits); our own events have a few hundred bytes.
+const largestEvent = 64 * 1024;
+
+/**
+ * The HTTP surface of a function: POST / takes an event in binary or structured mode, /health/liveness,
+ * /health/readiness and /metrics are for the platform. Answers: 204 or a reply event; errors by the table in answer.ts.
+ */
+export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
+  const metrics = dependencies.metrics ?? createMetrics();
+  const lifecycle = dependencies.lifecycle ?? createLifecycle(true);
+  const measured = createFunctionMetrics(metrics, dependencies.name);
+  const deliver = createDelivery(fn, { ...dependencies, lifecycle, measured });
+  const app = new Hono();
+
+  app.use(async (context, next) => {
+    await next();
+    // Clients and proxies must not send the next request down a connection that is about to close.
+    if (lifecycle.draining) context.header('connection', 'close');
+  });
+  app.post('/', (context) => lifecycle.track(deliver(context.req.raw)));
+  app.get('/health/liveness', () => health(fn.liveness?.() ?? true));
+  app.get('/health/readiness', () =>
+    health(lifecycle.ready && !lifecycle.draining && (fn.readiness?.() ?? true)),
+  );
+  app.get(
+    '/metrics',
+    () => new Response(metrics.expose(), { headers: { 'content-type': metricsContentType } }),
+  );
+  app.all('/', () => notAllowed('POST'));
+  for (const path of ['/health/liveness', '/health/readiness', '/metrics'])
+    app.all(path, () => notAllowed('GET'));
+  app.notFound(() => refusalAnswer(new ArcError('NotFound', 'events go to POST /')));
+  app.onError((caught) => {
+    dependencies.log.error({ err: caught }, 'request failed outside the handler');
+    return failureAnswer(ArcError.from(caught));
+  });
+  return app;
+}
+
+interface DeliveryParts extends AppDependencies {
+  lifecycle: Lifecycle;
+  measured: FunctionMetrics;
+}
+
+function createDelivery(fn: Fn, parts: DeliveryParts): (request: Request) => Promise<Response> {
+  const { log, lifecycle, measured, deadlineMs = 60_000, maxInFlight = 250 } = parts;
+
+  let active = 0;
+
+  return async (request) => {
+    const refused = refusal(lifecycle, active, maxInFlight);
+    if (refused !== undefined) {
+      measured.failed(refused.code);
+      return failureAnswer(refused);
+    }
+    const now = parts.now?.() ?? new Date();
+    const deadline = startDeadline(deadlineMs, 'handling the event', lifecycle.signal);
+    active += 1;
+    try {
+      const wake = await receive(request, deadline.signal);
+      if (wake instanceof ArcError) {
+        measured.failed(wake.code);
+        log.warn({ err: wake }, 'request refused');
+        return refusalAnswer(wake);
+      }
+      return await run(fn, wake, { ...parts, now, signal: deadline.signal });
+    } finally {
+      active -= 1;
+      deadline.end();
+    }
+  };
+}
+
+/** Why an event is not even read now: the broker delivers it again. */
+function refusal(lifecycle: Lifecycle, active: number, maxInFlight: number): ArcError | undefined {
+  if (lifecycle.draining) return new ArcError('ServiceUnavailable', 'the process is ending');
+  if (!lifecycle.ready) return new ArcError('ServiceUnavailable', 'the function is not ready yet');
+  if (active < maxInFlight) return undefined;
+  return new ArcError('TooManyRequests', `${maxInFlight} events are being handled`, {
+    details: { retryAfterSeconds: 1 },
+  });
+}
+
+async function receive(request: Request, signal: AbortSignal): Promise<ParsedWake | ArcError> {
+  try {
+    const body = await readBody(request, largestEvent, signal);
+    return parseWake(request.headers, body);
+  } catch (caught) {
+    return ArcError.from(caught);
+  }
+}
+
+interface RunParts extends Omit<DeliveryParts, 'now'> {
+  now: Date;
+  signal: AbortSignal;
+}
+
+async function run(fn: Fn, wake: ParsedWake, parts: RunParts): Promise<Response> {
+  const { measured, lifecycle, now, signal, api, env } = parts;
+  const { id, traceparent, reason } = wake;
+  const object = `${wake.kind} ${wake.namespace === '' ? '' : `${wake.namespace}/`}${wake.name}`;
+  const trace = traceparent === undefined ? {} : { traceparent };
+  const log = parts.log.child({ event: id, object, reason, ...trace });
+  const context: Context = { log, api, signal, now, env, ...trace };
+  const started = performance.now();
+  measured.invoked(reason, (now.getTime() - wake.time.getTime()) / 1000);
+  const work = lifecycle.track(start(fn, context, wake));
+  try {
+    const reply = await beforeAbort(work, signal);
+    log.debug({ reply: reply?.type }, 'handled');
+    return doneAnswer(reply, traceparent);
+  } catch (caught) {
+    const error = ArcError.from(caught);
+    measured.failed(error.code);
+    // What a later delivery settles is no news; the rest is for a person.
+    log[deliveryStatus(error) === 500 ? 'error' : 'info']({ err: error }, 'not handled');
+    return failureAnswer(error);
+  } finally {
+    measured.took((performance.now() - started) / 1000);
+  }
+}
+
+/** Makes a handler that throws before its first await reject like any other. */
+async function start(fn: Fn, context: Context, wake: ParsedWake): Promise<CloudEvent<unknown> | undefined> {
+  return fn.handle(context, wake);
+}
+
+/** The result of `work`, or a rejection with the signal's reason as soon as it is aborted: a handler may not listen to it. */
+async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(ArcError.from(signal.reason));
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function health(ok: boolean): Response {
+  return new Response(ok ? 'ok\n' : 'not ok\n', { status: ok ? 200 : 503 });
+}
+
+function notAllowed(allow: string): Response {
+  const answer = refusalAnswer(new ArcError('MethodNotAllowed', `only ${allow} is allowed here`));
+  answer.headers.set('allow', allow);
+  return answer;
+}

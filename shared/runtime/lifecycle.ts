@@ -1,0 +1,64 @@
+/** Where a process stands between start and end, and what it has in hand. */
+export interface Lifecycle {
+  /** Set when `init` is done. */
+  ready: boolean;
+  /** True from the moment the process is told to end. */
+  readonly draining: boolean;
+  readonly inFlight: number;
+  /** Aborted when the time for finishing is over. */
+  readonly signal: AbortSignal;
+  /** Counts work until it settles. */
+  track<T>(work: Promise<T>): Promise<T>;
+  drain(): void;
+  abort(reason: Error): void;
+  /** Resolves when nothing is in hand, true, or after `ms`, false. */
+  idle(ms: number): Promise<boolean>;
+}
+
+export function createLifecycle(ready = false): Lifecycle {
+  const control = new AbortController();
+  const waiting = new Set<() => void>();
+  const state = { ready, draining: false, inFlight: 0 };
+
+  const finished = () => {
+    state.inFlight -= 1;
+    if (state.inFlight === 0) for (const wake of [...waiting]) wake();
+  };
+
+  return {
+    get ready() {
+      return state.ready;
+    },
+    set ready(value) {
+      state.ready = value;
+    },
+    get draining() {
+      return state.draining;
+    },
+    get inFlight() {
+      return state.inFlight;
+    },
+    signal: control.signal,
+    track(work) {
+      state.inFlight += 1;
+      return work.finally(finished);
+    },
+    drain() {
+      state.draining = true;
+    },
+    abort: (reason) => control.abort(reason),
+    idle(ms) {
+      if (state.inFlight === 0) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        const end = (idle: boolean) => () => {
+          clearTimeout(timer);
+          waiting.delete(woken);
+          resolve(idle);
+        };
+        const woken = end(true);
+        const timer = setTimeout(end(false), ms);
+        waiting.add(woken);
+      });
+    },
+  };
+}

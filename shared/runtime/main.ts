@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { readConfig } from '#shared/config';
+import { ArcError } from '#shared/errors';
+import { createKubeClient, inClusterConfig } from '#shared/kube';
+import { createLogger, type Logger } from '#shared/telemetry';
+import type { Fn } from './function.ts';
+import { type Served, serveFunction } from './serve.ts';
+
+/** The environment of a function's container. The first three are Knative's. */
+const environment = z.object({
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  K_SERVICE: z.string().optional(),
+  K_REVISION: z.string().optional(),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Bound of one delivery; below the revision's timeoutSeconds. */
+  ARC_DEADLINE_SECONDS: z.coerce.number().min(1).max(600).default(60),
+  /** Bound of finishing at the end; with some seconds to spare below the pod's termination grace. */
+  ARC_DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(25),
+});
+
+/**
+ * A container's process: serves `fn` on every interface until SIGTERM or SIGINT, drains, exits 0. Resolves when the
+ * function is ready. A start that fails is logged and ends the process with 1.
+ */
+export async function runMain(fn: Fn, name: string): Promise<void> {
+  const log = createLogger({ name });
+  // Node goes on to print and exit 1; this puts the reason where logs are collected.
+  process.on('uncaughtExceptionMonitor', (err) => log.fatal({ err }, 'uncaught'));
+  const told = Promise.withResolvers<string>();
+  process.once('SIGTERM', () => told.resolve('SIGTERM'));
+  process.once('SIGINT', () => told.resolve('SIGINT'));
+  try {
+    const served = await start(fn, name, log);
+    void told.promise.then((signal) => leave(served, signal, log));
+  } catch (caught) {
+    log.fatal({ err: ArcError.from(caught) }, 'cannot start');
+    process.exit(1);
+  }
+}
+
+function start(fn: Fn, name: string, log: Logger): Promise<Served> {
+  const config = readConfig(environment, process.env);
+  log.level = config.LOG_LEVEL;
+  const service = config.K_SERVICE ?? name;
+  const api = createKubeClient({ ...inClusterConfig(process.env), userAgent: `${service} (arc)` });
+  return serveFunction(fn, {
+    name: service,
+    port: config.PORT,
+    host: '*',
+    api,
+    log: config.K_REVISION === undefined ? log : log.child({ revision: config.K_REVISION }),
+    env: process.env,
+    deadlineMs: config.ARC_DEADLINE_SECONDS * 1000,
+    drainMs: config.ARC_DRAIN_SECONDS * 1000,
+    startedAt: 0,
+  });
+}
+
+async function leave(served: Served, signal: string, log: Logger): Promise<void> {
+  log.info({ signal }, 'ending');
+  try {
+    await served.close();
+    process.exit(0);
+  } catch (err) {
+    log.fatal({ err }, 'cannot end cleanly');
+    process.exit(1);
+  }
+}

@@ -1,0 +1,47 @@
+import { ArcError } from '#shared/errors';
+
+/**
+ * The body of a request, read up to `limit` bytes. Rejects with RequestEntityTooLarge beyond that (without reading on, and
+ * without reading at all when Content-Length says so), with the signal's reason when it is aborted, with BadRequest when
+ * the sender breaks off.
+ */
+export async function readBody(request: Request, limit: number, signal: AbortSignal): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
+  if (request.body === null) return new Uint8Array();
+  const reader = request.body.getReader();
+  const stop = () => void reader.cancel(signal.reason).catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const body = await readUpTo(reader, limit);
+    if (signal.aborted) throw ArcError.from(signal.reason);
+    if (body === undefined) throw tooLarge(limit);
+    return body;
+  } catch (caught) {
+    if (signal.aborted) throw ArcError.from(signal.reason);
+    throw ArcError.from(caught, 'BadRequest');
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function readUpTo(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  limit: number,
+): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(pieces);
+    size += value.byteLength;
+    if (size > limit) {
+      await reader.cancel();
+      return undefined;
+    }
+    pieces.push(value);
+  }
+}
+
+function tooLarge(limit: number): ArcError {
+  return new ArcError('RequestEntityTooLarge', `an event must not be larger than ${limit} bytes`);
+}

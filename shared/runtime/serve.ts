@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { ArcError } from '#shared/errors';
+import { createMetrics } from '#shared/telemetry';
+import { type AppDependencies, createApp } from './app.ts';
+import type { Fn } from './function.ts';
+import { createFunctionMetrics } from './function-metrics.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+
+export interface ServeOptions extends Omit<AppDependencies, 'lifecycle'> {
+  /** 0 takes a free one. */
+  port: number;
+  /** Address to listen on; default 127.0.0.1; `*` is every interface. */
+  host?: string;
+  /** How long deliveries in hand may take to finish at the end. Default 25 s. */
+  drainMs?: number;
+  /** Origin of faas_cold_start_latency on the clock of performance.now(); 0 is the start of the process. */
+  startedAt?: number;
+}
+
+export interface Served {
+  url: string;
+  /** Stops accepting, lets deliveries in hand finish up to `drainMs`, aborts the rest, then calls `shutdown`. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+// Longer than proxies keep idle connections: the one that closes first must be the client (knative/serving#12414).
+const keepAliveTimeout = 620_000;
+const headersTimeout = 20_000;
+const initMs = 60_000;
+const lastMs = 2_000;
+
+/**
+ * Serves a function over HTTP. Listens at once, so that liveness answers, and resolves when `init` is done; rejects with
+ * ServiceUnavailable when it cannot listen, with what `init` rejected with otherwise.
+ */
+export async function serveFunction(fn: Fn, options: ServeOptions): Promise<Served> {
+  const { startedAt = performance.now(), metrics = createMetrics(), env, api, log, name } = options;
+  const lifecycle = createLifecycle();
+  const app = createApp(fn, { ...options, metrics, lifecycle });
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    overrideGlobalObjects: false,
+    serverOptions: { keepAliveTimeout, headersTimeout, requestTimeout: options.deadlineMs ?? 60_000 },
+  }) as Server;
+  const url = await listen(server, options.port, options.host ?? '127.0.0.1');
+  server.on('error', (err) => log.error({ err }, 'server error'));
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= end(fn, server, lifecycle, options);
+    return closing;
+  };
+  try {
+    await within(initMs, fn.init?.({ log, api, env }), 'init');
+  } catch (caught) {
+    server.closeAllConnections();
+    server.close();
+    throw ArcError.from(caught);
+  }
+  createFunctionMetrics(metrics, name).started((performance.now() - startedAt) / 1000);
+  lifecycle.ready = true;
+  log.info({ url }, 'ready');
+  return { url, close };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<string> {
+  try {
+    // Without an address Node takes :: and, where there is no IPv6, 0.0.0.0.
+    server.listen(port, ...(host === '*' ? [] : [host]));
+    await once(server, 'listening');
+  } catch (caught) {
+    const reason = ArcError.from(caught).message;
+    throw new ArcError('ServiceUnavailable', `cannot listen on ${host}:${port}: ${reason}`, {
+      cause: caught,
+    });
+  }
+  const address = server.address() as AddressInfo;
+  const shown = host === '*' ? 'localhost' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${address.port}`;
+}
+
+async function end(fn: Fn, server: Server, lifecycle: Lifecycle, options: ServeOptions): Promise<void> {
+  const { log, drainMs = 25_000 } = options;
+  lifecycle.drain();
+  const closed = Promise.withResolvers<void>();
+  server.close(() => closed.resolve());
+  if (!(await lifecycle.idle(drainMs))) {
+    log.warn({ inFlight: lifecycle.inFlight }, 'deliveries did not finish in time and are aborted');
+    lifecycle.abort(new ArcError('ServiceUnavailable', 'the process is ending'));
+    await lifecycle.idle(lastMs);
+  }
+  server.closeIdleConnections();
+  // Answers may still be on their way out; connections that never carried a request would stay for ever.
+  const cut = setTimeout(() => server.closeAllConnections(), lastMs);
+  await closed.promise;
+  clearTimeout(cut);
+  await within(lastMs, fn.shutdown?.(), 'shutdown').catch((err: unknown) =>
+    log.error({ err }, 'shutdown failed'),
+  );
+}
+
+async function within(ms: number, work: Promise<void> | undefined, what: string): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new ArcError('Timeout', `${what} took longer than ${ms} ms`)),
+    ms,
+  );
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
