@@ -1,10 +1,10 @@
 import { sameJson } from './canonical.ts';
 import { unixSeconds } from './effective.ts';
-import type { ArtifactWorkflow } from './kinds/artifact-workflow.ts';
+import type { ArtifactWorkflow, WorkflowPhase } from './kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from './kinds/order.ts';
 import { annotations, labels } from './marks.ts';
 import { keyOfName } from './names.ts';
-import { isDeleting } from './phases.ts';
+import { isDeleting, isFinalPhase, phaseOf } from './phases.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
 /**
@@ -56,9 +56,7 @@ function readyCurrent(
 function stillGood(plan: OrderPlan, wanted: ArtifactWorkflow, old: ArtifactWorkflow): boolean {
   const forced = unixSeconds(old.metadata.annotations?.[annotations.orderForceAt]);
   // A force and a new schedule are the user's own wish, not a change of an Endpoint or credential.
-  return (
-    forced >= plan.forceAt && sameJson(wanted.spec.cron, old.spec.cron) && mayKeep(plan, old.status?.phase)
-  );
+  return forced >= plan.forceAt && sameJson(wanted.spec.cron, old.spec.cron) && mayKeep(plan, phaseOf(old));
 }
 
 function mayKeep(plan: OrderPlan, phase: string | undefined): boolean {
@@ -70,12 +68,10 @@ interface Memory {
   byIndex: Map<number, [string, ArtifactStatus]>;
 }
 
-const final = new Set(['Succeeded', 'Failed', 'Error', 'Stopped']);
-
 /** Finished entries of the status. By index they are good only for the spec and the force time they were written for. */
 function memoryOf(order: Order): Memory {
   const entries = Object.entries(order.status?.artifactWorkflows ?? {}).filter(
-    ([, { phase, completionTime }]) => final.has(phase) && completionTime !== undefined,
+    ([, { phase, completionTime }]) => isFinalPhase(phase as WorkflowPhase) && completionTime !== undefined,
   );
   const asked = unixSeconds(order.metadata.annotations?.[annotations.forceAt]);
   const answered = Date.parse(order.status?.lastForceAt ?? '') / 1000;
@@ -96,12 +92,15 @@ function keyOf(workflow: ArtifactWorkflow): string {
   return keyOfName(workflow.metadata.name) ?? workflow.metadata.name;
 }
 
-/** Newest first by creation, ties by name, so that everybody sees the same order. */
+/** Newest first, so that everybody sees the same order. */
 export function newestFirst(workflows: readonly ArtifactWorkflow[]): ArtifactWorkflow[] {
+  return [...workflows].sort((a, b) => compareAge(b, a));
+}
+
+/** Below zero if `a` is older than `b`: by creation, ties by name. */
+export function compareAge(a: ArtifactWorkflow, b: ArtifactWorkflow): number {
   const born = (one: ArtifactWorkflow) => one.metadata.creationTimestamp ?? '';
-  return [...workflows].sort(
-    (a, b) => compare(born(b), born(a)) || compare(a.metadata.name, b.metadata.name),
-  );
+  return compare(born(a), born(b)) || compare(a.metadata.name, b.metadata.name);
 }
 
 function compare(a: string, b: string): number {

@@ -2,8 +2,13 @@
 
 export { canonicalJson, sameJson, shortHash } from './canonical.ts';
 export { type Adjustment, type ChildDecision, decideChildren } from './children.ts';
+export { conditionsFor, transition } from './conditions.ts';
+export { type CredentialPatch, type DigestKey, trackedCredentials } from './credentials.ts';
 export { type Current, currentOf } from './current.ts';
+export { artifactWorkflowDue, isSettled, orderDue } from './due.ts';
 export { parseDuration } from './duration.ts';
+export { cut } from './entry.ts';
+export { failureMessage } from './failure.ts';
 export { type Job, type JobCredentials, type JobEndpoint, jobSchema } from './job.ts';
 export type {
   CronWorkflow,
@@ -53,15 +58,18 @@ export type {
 export * from './kinds/refs.ts';
 export { absentSecretName, annotations, finalizers, jobKey, labels } from './marks.ts';
 export { artifactWorkflowName, cronWorkflowName, isLabelValue, keyOfName, workflowName } from './names.ts';
+export { isOwnedBy, type Ownership, ownerOfKind, ownerReference, owners } from './owners.ts';
 export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './parameters.ts';
 export {
   hasEnded,
   hasFailed,
   isDeleting,
+  isFinalPhase,
   isFinished,
   isHeld,
   nextAttemptMs,
   owesAttempt,
+  phaseOf,
   rerunAsked,
 } from './phases.ts';
 export {
@@ -71,3 +79,35 @@ export {
   type PlannedArtifact,
   planOrder,
 } from './plan.ts';
+export { furtherProgress, parseProgress } from './progress.ts';
+export {
+  credentialsOf,
+  needsConfiguration,
+  type RenderInputs,
+  type Rendering,
+  renderConfiguration,
+} from './render.ts';
+export { resultsOf } from './results.ts';
+export { isoSeconds, rollUp, statusPatch } from './rollup.ts';
+export { rollUpInterval } from './rollup-interval.ts';
+export { type SyncExtras, type SyncPatch, syncedStatus } from './status.ts';
+export {
+  currentWorkflow,
+  decideSubmission,
+  type Submission,
+  type SubmissionInputs,
+  stopGraceMs,
+} from './submission.ts';
+export { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
+export { type WakeRule, wakeTable } from './wake-table.ts';
+export {
+  type Change,
+  type Reason,
+  type WakeIndex,
+  type WakeObject,
+  type WakeTarget,
+  type Waking,
+  wakesFor,
+  wakingOf,
+} from './wakes.ts';
+export { type WorkflowOptions, workflowFor } from './workflow.ts';

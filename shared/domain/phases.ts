@@ -1,6 +1,6 @@
 import { parseDuration } from './duration.ts';
 import { unixSeconds } from './effective.ts';
-import type { ArtifactWorkflow } from './kinds/artifact-workflow.ts';
+import type { ArtifactWorkflow, WorkflowPhase } from './kinds/artifact-workflow.ts';
 import { annotations, finalizers } from './marks.ts';
 
 const defaultBackoffMs = 10_000;
@@ -13,15 +13,31 @@ export function isDeleting(object: { metadata: { deletionTimestamp?: string } })
   return object.metadata.deletionTimestamp !== undefined;
 }
 
+/**
+ * The phase of the attempt in force: Pending before the first, and again once a further attempt has been decided on, until
+ * sync-status has seen its Workflow.
+ */
+export function phaseOf({ status = {} }: ArtifactWorkflow): WorkflowPhase {
+  const current = (status.syncedAttempt ?? 1) === (status.workflowRef?.attempt ?? 1);
+  return current ? (status.phase ?? 'Pending') : 'Pending';
+}
+
+const finalPhases: ReadonlySet<WorkflowPhase> = new Set(['Succeeded', 'Failed', 'Error', 'Stopped']);
+
+/** True for a phase that is the last of an attempt. */
+export function isFinalPhase(phase: WorkflowPhase): boolean {
+  return finalPhases.has(phase);
+}
+
 /** True if the last attempt has ended, well or badly. A later attempt may still follow: see `isFinished`. */
 export function hasEnded(workflow: ArtifactWorkflow): boolean {
-  const phase = workflow.status?.phase;
-  return phase === 'Succeeded' || phase === 'Failed' || phase === 'Error' || phase === 'Stopped';
+  return isFinalPhase(phaseOf(workflow));
 }
 
 /** True if the last attempt ended in failure. */
 export function hasFailed(workflow: ArtifactWorkflow): boolean {
-  return workflow.status?.phase === 'Failed' || workflow.status?.phase === 'Error';
+  const phase = phaseOf(workflow);
+  return phase === 'Failed' || phase === 'Error';
 }
 
 /** True when nothing more will happen by itself: ended, and no attempt owed. */

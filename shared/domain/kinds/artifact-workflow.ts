@@ -77,6 +77,8 @@ export type ArtifactWorkflowStatus = {
   configSecret?: Reference;
   workflowRef?: WorkflowReference;
   attempts?: number;
+  /** The attempt that phase, message, progress and results speak of; 1 if absent. */
+  syncedAttempt?: number;
   nextAttemptTime?: string;
   progress?: string;
   results?: TransferResults;
