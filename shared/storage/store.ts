@@ -1,8 +1,11 @@
 /**
  * A revisioned key-value store with the semantics of etcd v3: every successful write takes the next number of one
  * counter, reads name the revision they saw, and a watch replays all writes after a revision in order. Every
- * method rejects with ArcError: `Expired` for a compacted revision, `Timeout` past its deadline or signal,
- * `ServiceUnavailable` when the store cannot answer.
+ * method rejects with ArcError: `Expired` for a compacted revision, `Timeout` past its deadline or signal and for a
+ * revision still to come, `ServiceUnavailable` when the store cannot answer, `BadRequest` for a key it cannot hold.
+ *
+ * Items, events and their values are shared by all who read them: they are read-only by agreement. A value that is
+ * written may be changed by its owner once the method has been called. Revisions start above 0.
  */
 export interface Store {
   /** The newest state of `key`, and the revision of the store that it was read at. */
@@ -22,15 +25,17 @@ export interface Store {
 
   /**
    * All events after `after` under `prefix`, each once and in revision order, in batches; ends when `signal` is aborted.
-   * Rejects with `Expired` when `after` is older than what is kept. A batch with no events reports progress: nothing
-   * under the prefix happened up to its revision.
+   * An `after` still to come is waited for. Rejects with `Expired` when `after` is older than what is kept, or when the
+   * consumer falls so far behind that events it has yet to see are forgotten: list again; with `ServiceUnavailable`
+   * when the store is closed. A batch with no events reports progress: nothing under the prefix happened up to its
+   * revision; it comes to a consumer that waits, now and then, while others write elsewhere.
    */
   watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch>;
 
   /** The newest revision. */
   revision(): Promise<number>;
 
-  /** Forgets history before `revision`: reads and watches that need it fail with `Expired`. */
+  /** Forgets history before `revision`: reads and watches that need it fail with `Expired`. Rejects with `Timeout` for one to come. */
   compact(revision: number): Promise<void>;
 
   close(): Promise<void>;
@@ -48,11 +53,11 @@ export interface ReadOptions {
 }
 
 export interface ListOptions extends ReadOptions {
-  /** At most this many items. */
+  /** At most this many items; 0 is no limit. */
   limit?: number;
   /** Only keys >= this one (a key under the prefix): where the next page starts. */
   start?: string;
-  /** The state at this past revision, instead of the newest. */
+  /** The state at this past revision, instead of the newest; 0 is the newest. */
   revision?: number;
 }
 

@@ -1,0 +1,142 @@
+import { ArcError } from '#shared/errors';
+import type { History } from './history.ts';
+import type { StoreEvent, WatchBatch, WatchOptions } from './store.ts';
+
+/** A watch is a position in the history; what it has yet to see is never copied. */
+interface Watcher {
+  prefix: string;
+  /** Everything under the prefix up to this revision was handed out. */
+  position: number;
+  /** The last revision the consumer was told. */
+  reported: number;
+  /** True if there may be events after the position. False: publish() keeps the position current. */
+  pending: boolean;
+  progressDue: boolean;
+  /** Set while the consumer waits. */
+  wake: (() => void) | undefined;
+}
+
+const batchEvents = 500;
+
+/** All watches of one store: who has to see which event of the history, and when to report progress. */
+export class Watchers {
+  readonly #history: History;
+  readonly #progressInterval: number;
+  readonly #watchers = new Set<Watcher>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** `progressInterval`: ms between progress batches to a watch that has no events of its own. */
+  constructor(history: History, progressInterval: number) {
+    this.#history = history;
+    this.#progressInterval = progressInterval;
+  }
+
+  /** See Store.watch. */
+  async *watch(prefix: string, options: WatchOptions): AsyncGenerator<WatchBatch, void, undefined> {
+    const { after, signal } = options;
+    const pending = after < this.#history.newest;
+    const start = { position: after, reported: after, pending };
+    const watcher: Watcher = { prefix, ...start, progressDue: false, wake: undefined };
+    const stop = () => wake(watcher);
+    signal.addEventListener('abort', stop);
+    this.#add(watcher);
+    try {
+      while (!signal.aborted) {
+        const batch = this.#take(watcher);
+        if (batch) yield batch;
+        else await idle(watcher);
+      }
+    } finally {
+      this.#remove(watcher);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Tells the watches of events that were just appended to the history. */
+  publish(events: readonly StoreEvent[]): void {
+    for (const watcher of this.#watchers) {
+      // Its next batch starts before these events and will find them.
+      if (watcher.pending) continue;
+      const hit = events.find(
+        (event) => event.revision > watcher.position && event.key.startsWith(watcher.prefix),
+      );
+      const seen = hit ? hit.revision - 1 : this.#history.newest;
+      watcher.position = Math.max(watcher.position, seen);
+      if (!hit) continue;
+      watcher.pending = true;
+      wake(watcher);
+    }
+  }
+
+  /** Ends every watch, now and later, with ServiceUnavailable. */
+  close(): void {
+    this.#closed = true;
+    for (const watcher of this.#watchers) wake(watcher);
+  }
+
+  #take(watcher: Watcher): WatchBatch | undefined {
+    if (this.#closed) throw new ArcError('ServiceUnavailable', 'the store was closed while it was watched');
+    if (watcher.pending) {
+      const events = this.#collect(watcher);
+      if (events.length > 0) return report(watcher, events);
+    }
+    if (!watcher.progressDue) return undefined;
+    watcher.progressDue = false;
+    return watcher.position > watcher.reported ? report(watcher, []) : undefined;
+  }
+
+  /** Moves the position over what is new, at most one batch of it. */
+  #collect(watcher: Watcher): StoreEvent[] {
+    const { floor, newest } = this.#history;
+    if (watcher.position < floor) {
+      const message = `revision ${watcher.position} is compacted: the oldest that can be watched from is ${floor}; list again`;
+      throw new ArcError('Expired', message);
+    }
+    const events: StoreEvent[] = [];
+    while (watcher.position < newest && events.length < batchEvents) {
+      watcher.position += 1;
+      const event = this.#history.at(watcher.position);
+      if (event?.key.startsWith(watcher.prefix)) events.push(event);
+    }
+    watcher.pending = watcher.position < newest;
+    return events;
+  }
+
+  #add(watcher: Watcher): void {
+    this.#watchers.add(watcher);
+    this.#timer ??= setInterval(() => this.#remind(), this.#progressInterval).unref();
+  }
+
+  #remove(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    if (this.#watchers.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** One timer for all: tells waiting consumers how far the store has come without them. */
+  #remind(): void {
+    for (const watcher of this.#watchers) {
+      if (!watcher.wake || watcher.position <= watcher.reported) continue;
+      watcher.progressDue = true;
+      wake(watcher);
+    }
+  }
+}
+
+function report(watcher: Watcher, events: StoreEvent[]): WatchBatch {
+  watcher.reported = watcher.position;
+  return { events, revision: watcher.position };
+}
+
+function idle(watcher: Watcher): Promise<void> {
+  return new Promise((resolve) => {
+    watcher.wake = resolve;
+  });
+}
+
+function wake(watcher: Watcher): void {
+  watcher.wake?.();
+  watcher.wake = undefined;
+}
