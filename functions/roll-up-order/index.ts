@@ -1,0 +1,69 @@
+/** roll-up-order: an Order, its plan and its ArtifactWorkflows -> Order.status, all of it. */
+import {
+  type ArtifactWorkflow,
+  artifactTypes,
+  artifactWorkflows,
+  clusterArtifactTypes,
+  endpoints,
+  isOwnedBy,
+  labels,
+  type Order,
+  type OrderPlan,
+  orders,
+  planOrder,
+  rollUp,
+  statusPatch,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { emitEvent } from '#shared/kube';
+import type { Context, Wake } from '#shared/runtime';
+import { transitions } from './transitions.ts';
+
+/** Writes the Order's status where it differs. Rejects with what the broker is to retry. */
+export async function handle(context: Context, wake: Wake): Promise<undefined> {
+  const { api, signal, now } = context;
+  const order = await api.get(orders, { namespace: wake.namespace, name: wake.name }, signal);
+  if (order === undefined) return;
+  const [plan, children] = await Promise.all([planOf(context, order), childrenOf(context, order)]);
+  const status = rollUp(order, plan, children, now);
+  const patch = statusPatch(order.status, status);
+  if (patch === undefined) return;
+  const { resourceVersion } = order.metadata;
+  const guarded = { metadata: { resourceVersion }, status: patch };
+  await api.mergePatch(orders, order.metadata, guarded, { subresource: 'status' }, signal);
+  for (const change of transitions(order.status, status)) await tell(context, order, change);
+}
+
+async function planOf({ api, signal }: Context, order: Order): Promise<OrderPlan> {
+  const where = namespaceOf(order);
+  const [known, own, cluster] = await Promise.all([
+    api.list(endpoints, where, signal),
+    api.list(artifactTypes, where, signal),
+    api.list(clusterArtifactTypes, {}, signal),
+  ]);
+  return planOrder(order, { endpoints: known.items, types: [...own.items, ...cluster.items] });
+}
+
+async function childrenOf({ api, signal }: Context, order: Order): Promise<ArtifactWorkflow[]> {
+  const labelSelector = `${labels.order}=${order.metadata.uid ?? ''}`;
+  const { items } = await api.list(artifactWorkflows, { ...namespaceOf(order), labelSelector }, signal);
+  // Anybody can write a label; what counts is what the Order owns.
+  return items.filter((workflow) => isOwnedBy(workflow, order));
+}
+
+function namespaceOf({ metadata }: Order): { namespace?: string } {
+  return metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
+}
+
+async function tell(
+  { api, log, now, signal }: Context,
+  order: Order,
+  change: ReturnType<typeof transitions>[number],
+): Promise<void> {
+  try {
+    await emitEvent(api, { ...change, regarding: order, component: 'roll-up-order', now }, signal);
+  } catch (caught) {
+    // The status is written; failing the delivery over its announcement would help nobody.
+    log.warn({ err: ArcError.from(caught) }, 'the Event could not be recorded');
+  }
+}

@@ -1,0 +1,51 @@
+import type { ArtifactStatus, OrderStatus } from '#shared/domain';
+
+/** Something that turned so with this status: an Event for people. */
+export interface Transition {
+  type: 'Normal' | 'Warning';
+  reason: 'Invalid' | 'Completed' | 'Failed';
+  message: string;
+}
+
+/** More invalid artifacts than this are told of in one sentence: Events are for reading. */
+const toldOneByOne = 5;
+
+/** What is new in `after`: artifacts that became Invalid, and the end of the Order. */
+export function transitions(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
+  return [...newlyInvalid(before, after), ...ended(before, after)];
+}
+
+function newlyInvalid(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
+  const known = new Set(invalidOf(before).map(({ artifactIndex, message }) => `${artifactIndex} ${message}`));
+  const fresh = invalidOf(after).filter(
+    ({ artifactIndex, message }) => !known.has(`${artifactIndex} ${message}`),
+  );
+  const told = fresh.slice(0, toldOneByOne).map((entry) => invalid(describe(entry)));
+  const rest = fresh.length - told.length;
+  return rest > 0
+    ? [...told, invalid(`${rest} more artifacts are invalid: see status.artifactWorkflows`)]
+    : told;
+}
+
+function invalid(message: string): Transition {
+  return { type: 'Warning', reason: 'Invalid', message };
+}
+
+function invalidOf(status: OrderStatus | undefined): ArtifactStatus[] {
+  return Object.values(status?.artifactWorkflows ?? {})
+    .filter(({ phase }) => phase === 'Invalid')
+    .sort((a, b) => a.artifactIndex - b.artifactIndex);
+}
+
+function describe({ artifactIndex, name, message }: ArtifactStatus): string {
+  const label = name === undefined ? '' : ` (${name})`;
+  return `artifact ${artifactIndex}${label}: ${message ?? 'it cannot be planned'}`;
+}
+
+function ended(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
+  if (before?.phase === after.phase) return [];
+  const message = after.message ?? '';
+  if (after.phase === 'Succeeded') return [{ type: 'Normal', reason: 'Completed', message }];
+  if (after.phase === 'Failed') return [{ type: 'Warning', reason: 'Failed', message }];
+  return [];
+}
