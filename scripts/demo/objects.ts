@@ -15,13 +15,14 @@ export interface RegistryAccess {
 export interface DemoArtifact {
   name: string;
   image: string;
+  override: string;
   /** The Endpoint it is asked from; `source` is the one that exists. */
   source: string;
 }
 
 /** The objects a platform team sets up once: the type and its Argo template, exactly the files that are shipped. */
 export async function platformObjects(): Promise<Resource[]> {
-  const files = ['knative/workflow-templates/oci-image.yaml', 'knative/artifact-types/oci.yaml'];
+  const files = ['knative/workflow-templates/oci-image.yaml', 'knative/base/artifact-types/oci.yaml'];
   const texts = await Promise.all(
     files.map((file) => readFile(new URL(`../../${file}`, import.meta.url), 'utf8')),
   );
@@ -74,11 +75,11 @@ export function orderOf(artifacts: readonly DemoArtifact[]): Resource {
     metadata: { name: 'demo', namespace },
     spec: {
       defaults: { dstRef: { name: 'destination' } },
-      artifacts: artifacts.map(({ name, image, source }) => ({
+      artifacts: artifacts.map(({ name, image, override, source }) => ({
         name,
         type: 'oci',
         srcRef: { name: source },
-        spec: { image, override: `mirror/${image.replace(/@.*$/, '')}` },
+        spec: { image, override },
       })),
     },
   };

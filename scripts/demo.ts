@@ -1,0 +1,16 @@
+/** `npm run demo`: the main job, end to end, in a temporary folder. `--json`, `--keep`, `--source <ref>`: see the README. */
+
+import { parseDemoArguments } from './demo/arguments.ts';
+import { runDemo } from './demo/run.ts';
+
+const options = parseDemoArguments(process.argv.slice(2));
+if ('usage' in options) {
+  console.error(options.usage);
+  process.exit(2);
+}
+const interrupt = new AbortController();
+process.once('SIGINT', () => interrupt.abort());
+process.once('SIGTERM', () => interrupt.abort());
+const report = await runDemo(options, interrupt.signal);
+if (options.json) console.log(JSON.stringify(report));
+process.exit(report.ok ? 0 : 1);

@@ -1,0 +1,28 @@
+import {
+  clusterArtifactTypes,
+  clusterWorkflowTemplates,
+  endpoints,
+  namespaces,
+  orders,
+  secrets,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import type { Kind, KubeClient, Resource } from '#shared/kube';
+
+const kinds: readonly Kind[] = [
+  clusterArtifactTypes,
+  clusterWorkflowTemplates,
+  endpoints,
+  namespaces,
+  orders,
+  secrets,
+];
+
+/** Creates an object of a manifest through the API, as `kubectl create` would. */
+export async function apply(api: KubeClient, object: Resource, signal: AbortSignal): Promise<Resource> {
+  const kind = kinds.find(
+    ({ kind: name, apiVersion }) => name === object.kind && apiVersion === object.apiVersion,
+  );
+  if (!kind) throw new ArcError('BadRequest', `no kind ${object.apiVersion} ${object.kind} is known here`);
+  return api.create(kind, object, signal);
+}

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+
+export interface DemoOptions {
+  json: boolean;
+  keep: boolean;
+  /** An image reference of another registry to copy instead of the demo's own. */
+  source: string | undefined;
+}
+
+const usage = `usage: npm run demo -- [--json] [--keep] [--source <registry/repository:tag>]
+  --json    the last line printed is the result as JSON
+  --keep    leave everything running, print where it is, end with Ctrl-C
+  --source  copy this image instead of the one the demo makes`;
+
+/** The demo's options, or the text that says which there are. */
+export function parseDemoArguments(args: readonly string[]): DemoOptions | { usage: string } {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        json: { type: 'boolean', default: false },
+        keep: { type: 'boolean', default: false },
+        source: { type: 'string' },
+      },
+    });
+    if (values.source !== undefined && !values.source.includes('/'))
+      return { usage: `--source ${values.source}: give registry/repository:tag\n${usage}` };
+    return { json: values.json, keep: values.keep, source: values.source };
+  } catch (caught) {
+    return { usage: `${caught instanceof Error ? caught.message : String(caught)}\n${usage}` };
+  }
+}

@@ -1,0 +1,43 @@
+import { type ArtifactStatus, type Order, orders } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import type { KubeClient } from '#shared/kube';
+
+/** The Order's own account of one of its artifacts. */
+export type Told = ArtifactStatus & { name: string };
+
+/** What the Order says of its artifacts, in the order they were asked for. */
+export function told(order: Order): Told[] {
+  return Object.values(order.status?.artifactWorkflows ?? {})
+    .toSorted((a, b) => a.artifactIndex - b.artifactIndex)
+    .map((status) => ({
+      ...status,
+      name: order.spec.artifacts?.[status.artifactIndex]?.name ?? `#${status.artifactIndex}`,
+    }));
+}
+
+/** Watches the Order until it has finished, showing each state; rejects with Timeout when `signal` ends first. */
+export async function followOrder(
+  api: KubeClient,
+  key: { namespace: string; name: string },
+  show: (artifacts: Told[]) => void,
+  signal: AbortSignal,
+): Promise<Order> {
+  const field = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` };
+  const first = await api.list(orders, field, signal);
+  let order = first.items[0];
+  if (order && isOver(order)) return order;
+  const options = { ...field, resourceVersion: first.resourceVersion };
+  for await (const event of api.watch(orders, options, signal)) {
+    if (event.type === 'BOOKMARK') continue;
+    order = event.object;
+    show(told(order));
+    if (event.type === 'DELETED')
+      throw new ArcError('NotFound', `Order ${key.name} was deleted while it ran`);
+    if (isOver(order)) return order;
+  }
+  throw new ArcError('Timeout', `Order ${key.name} is still ${order?.status?.phase ?? 'unknown'}`);
+}
+
+function isOver(order: Order): boolean {
+  return order.status?.phase === 'Succeeded' || order.status?.phase === 'Failed';
+}

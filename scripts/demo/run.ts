@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { ArcError } from '#shared/errors';
+import { createLogger } from '#shared/telemetry';
+import { type Registry, startRegistry } from '../registry/index.ts';
+import { type Standalone, startStandalone } from '../standalone/standalone.ts';
+import { apply } from './apply.ts';
+import type { DemoOptions } from './arguments.ts';
+import { followOrder, type Told, told } from './follow.ts';
+import { namespace, orderOf, platformObjects, type RegistryAccess, tenantObjects } from './objects.ts';
+import { createDisplay } from './progress.ts';
+import { type Sourced, seedSource, sourceOutside } from './sources.ts';
+import { pullBack } from './verify.ts';
+
+const deadlineMs = 120_000;
+
+export interface DemoReport {
+  ok: boolean;
+  seconds: number;
+  artifacts: {
+    name: string;
+    phase: string;
+    sourceDigest: string | null;
+    destinationDigest: string | null;
+    message: string | null;
+  }[];
+}
+
+/** The whole demonstration; what it started and wrote is gone when this resolves. */
+export async function runDemo(options: DemoOptions, interrupt: AbortSignal): Promise<DemoReport> {
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
+  const began = performance.now();
+  await using stack = new AsyncDisposableStack();
+  const signal = AbortSignal.any([interrupt, AbortSignal.timeout(deadlineMs)]);
+
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-demo-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const log = createLogger({ name: 'demo', level: 'error' });
+  const standalone = await startStandalone({ folder, port: 0, programs: {}, log });
+  stack.defer(() => standalone.close());
+  say(`standalone   ${standalone.url}, started in ${secondsSince(began)} s`);
+
+  const destination = await serveRegistry(stack);
+  say(`destination  ${destination.access.url}, empty, behind Basic auth`);
+  const source = options.source === undefined ? await serveRegistry(stack) : undefined;
+  const sourced = source ? await seedSource(source) : await sourceOutside(options.source ?? '', signal);
+  say(`source       ${sourced.access.url}, with ${sourced.description}`);
+
+  for (const object of [...(await platformObjects()), ...tenantObjects(sourced.access, destination.access)])
+    await apply(standalone.admin, object, signal);
+  await apply(standalone.admin, orderOf(sourced.artifacts), signal);
+  say(`order        ${sourced.artifacts.length} artifacts asked for through the API\n`);
+
+  const display = createDisplay(process.stderr);
+  const show = (artifacts: Told[]) =>
+    display.show(artifacts.map(({ name, phase, progress, message }) => ({ name, phase, progress, message })));
+  const order = await followOrder(standalone.admin, { namespace, name: 'demo' }, show, signal);
+  show(told(order));
+
+  const artifacts = await Promise.all(
+    told(order).map((artifact) => verify(artifact, sourced, destination.access, signal)),
+  );
+  const report = { ok: artifacts.every((row) => row.ok), seconds: Number(secondsSince(began)), artifacts };
+  say(`\n${explain(artifacts)}\n${report.ok ? 'ok' : 'NOT ok'} in ${report.seconds} s`);
+  if (options.keep) await keepRunning(standalone, sourced.access, destination.access, interrupt);
+  return { ...report, artifacts: artifacts.map(({ ok: _, ...row }) => row) };
+}
+
+async function serveRegistry(
+  stack: AsyncDisposableStack,
+): Promise<{ registry: Registry; access: RegistryAccess }> {
+  const credentials = { username: 'conduit', password: randomBytes(12).toString('base64url') };
+  const registry = await startRegistry({ auth: 'basic', ...credentials });
+  stack.defer(() => registry.close());
+  return { registry, access: { url: registry.url, credentials } };
+}
+
+type Verified = DemoReport['artifacts'][number] & { ok: boolean };
+
+/** An artifact is well if it was to fail and is Invalid, or if what can be pulled back is what the source has. */
+async function verify(
+  artifact: Told,
+  sourced: Sourced,
+  destination: RegistryAccess,
+  signal: AbortSignal,
+): Promise<Verified> {
+  const asked = sourced.artifacts[artifact.artifactIndex];
+  if (!asked) throw new ArcError('InternalError', `the status names artifact ${artifact.artifactIndex}`);
+  const row = { name: artifact.name, phase: artifact.phase, message: artifact.message ?? null };
+  const sourceDigest = sourced.digests.get(asked.image) ?? null;
+  if (asked.source !== 'source')
+    return { ...row, ok: artifact.phase === 'Invalid', sourceDigest: null, destinationDigest: null };
+  if (artifact.phase !== 'Succeeded') return { ...row, ok: false, sourceDigest, destinationDigest: null };
+  const [repository = '', tag = 'latest'] = asked.override.split(':');
+  const pulled = await pullBack(destination, repository, tag, signal);
+  const ok = pulled.digest === sourceDigest && pulled.referrers >= (sourced.referrers.get(asked.image) ?? 0);
+  return { ...row, ok, sourceDigest, destinationDigest: pulled.digest };
+}
+
+function explain(artifacts: readonly Verified[]): string {
+  return artifacts
+    .map(({ name, phase, sourceDigest, destinationDigest, message, ok }) => {
+      const verdict = destinationDigest
+        ? `${destinationDigest} at the destination, pulled back and hashed: ${ok ? 'equal' : `NOT ${sourceDigest}`}`
+        : (message ?? 'no message');
+      return `  ${ok ? '✓' : '✗'} ${name.padEnd(12)} ${phase.padEnd(10)} ${verdict}`;
+    })
+    .join('\n');
+}
+
+async function keepRunning(
+  standalone: Standalone,
+  source: RegistryAccess,
+  destination: RegistryAccess,
+  interrupt: AbortSignal,
+): Promise<void> {
+  const login = ({ credentials }: RegistryAccess) =>
+    credentials ? ` (${credentials.username} / ${credentials.password})` : '';
+  process.stderr.write(`
+Everything is still running. To look around:
+  export KUBECONFIG=${standalone.kubeconfig}
+  kubectl get orders,artifactworkflows,workflows -n ${namespace}
+  kubectl describe order demo -n ${namespace}
+  kubectl events -n ${namespace}
+source       ${source.url}${login(source)}
+destination  ${destination.url}${login(destination)}
+Ctrl-C ends it and removes what it wrote.
+`);
+  if (interrupt.aborted) return;
+  await new Promise((resolve) => interrupt.addEventListener('abort', resolve, { once: true }));
+}
+
+function secondsSince(began: number): string {
+  return ((performance.now() - began) / 1000).toFixed(1);
+}

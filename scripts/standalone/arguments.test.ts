@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { parseStartArguments } from './arguments.ts';
+
+describe('the arguments of npm start', () => {
+  it('have defaults that need no typing', () => {
+    expect(parseStartArguments([])).toEqual({ folder: '.arc', port: 0, logLevel: 'warn', programs: {} });
+  });
+
+  it('take programs for images', () => {
+    expect(parseStartArguments(['--program', 'trivy:*=/usr/bin/trivy --quiet=true'])).toMatchObject({
+      programs: { 'trivy:*': ['/usr/bin/trivy', '--quiet=true'] },
+    });
+  });
+
+  it.each([
+    [['--port', 'abc'], '--port abc: give a number'],
+    [['--port', '70000'], '--port 70000'],
+    [['--log-level', 'loud'], '--log-level loud'],
+    [['--program', 'trivy'], '--program trivy: give'],
+    [['--prot', '1'], "Unknown option '--prot'"],
+  ])('name what is wrong with %j', (args, message) => {
+    const parsed = parseStartArguments(args);
+    expect('usage' in parsed ? parsed.usage : '').toContain(message);
+  });
+});

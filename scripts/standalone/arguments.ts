@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+
+export interface StartOptions {
+  folder: string;
+  /** 0 takes any free port, and the same one again at the next start. */
+  port: number;
+  logLevel: string;
+  /** Image pattern to the command that is run for it. */
+  programs: Record<string, string[]>;
+}
+
+const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
+  --folder     where the state is kept (default .arc)
+  --port       of the API server on loopback (default: any free one, kept from then on)
+  --log-level  debug, info, warn or error (default warn); logs are JSON lines on stdout
+  --program    run this local command for container images that match the pattern; may be given more than once`;
+
+/** The standalone's options, or the text that says what was wrong with them. */
+export function parseStartArguments(args: readonly string[]): StartOptions | { usage: string } {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        folder: { type: 'string', default: '.arc' },
+        port: { type: 'string', default: '0' },
+        'log-level': { type: 'string', default: 'warn' },
+        program: { type: 'string', multiple: true, default: [] },
+      },
+    });
+    const port = Number(values.port);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      return { usage: `--port ${values.port}: give a number from 0 to 65535\n${usage}` };
+    if (!['debug', 'info', 'warn', 'error'].includes(values['log-level']))
+      return { usage: `--log-level ${values['log-level']}: give debug, info, warn or error\n${usage}` };
+    const programs: Record<string, string[]> = {};
+    for (const program of values.program) {
+      const [pattern = '', command = ''] = splitOnce(program, '=');
+      if (pattern === '' || command === '')
+        return { usage: `--program ${program}: give <image pattern>=<command>\n${usage}` };
+      programs[pattern] = command.split(' ');
+    }
+    return { folder: values.folder, port, logLevel: values['log-level'], programs };
+  } catch (caught) {
+    return { usage: `${caught instanceof Error ? caught.message : String(caught)}\n${usage}` };
+  }
+}
+
+function splitOnce(text: string, separator: string): string[] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}

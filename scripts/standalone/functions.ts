@@ -1,0 +1,17 @@
+import type { Fn } from '#shared/runtime';
+import * as decomposeOrder from '../../functions/decompose-order/index.ts';
+import * as renderSecret from '../../functions/render-secret/index.ts';
+import * as rollUpOrder from '../../functions/roll-up-order/index.ts';
+import * as submitWorkflow from '../../functions/submit-workflow/index.ts';
+import * as syncStatus from '../../functions/sync-status/index.ts';
+import * as trackCredentials from '../../functions/track-credentials/index.ts';
+
+/** Every event-driven function, by the name of its folder, its Knative Service and its ServiceAccount. */
+export const functions: Readonly<Record<string, Fn>> = {
+  'decompose-order': decomposeOrder,
+  'track-credentials': trackCredentials,
+  'render-secret': renderSecret,
+  'submit-workflow': submitWorkflow,
+  'sync-status': syncStatus,
+  'roll-up-order': rollUpOrder,
+};

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endpoints, namespaces, type Order, orders, secrets } from '#shared/domain';
+import type { Resource } from '#shared/kube';
+import { apply } from '../../scripts/demo/apply.ts';
+import { platformObjects } from '../../scripts/demo/objects.ts';
+import { type Registry, seedImage, startRegistry } from '../../scripts/registry/index.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone-process.ts';
+
+const kills = 20;
+const artifactsPerOrder = 2;
+const password = 'a-password-of-the-kill-loop';
+
+describe('kill -9 of the whole standalone', () => {
+  let folder: string;
+  let source: Registry;
+  let destination: Registry;
+  let running: StandaloneProcess;
+
+  const start = () =>
+    spawnStandalone({
+      folder: path.join(folder, 'state'),
+      programs: {
+        'arc/transfer-worker:*': [
+          process.execPath,
+          path.resolve('test/chaos/recording-worker.ts'),
+          folder,
+        ].join(' '),
+      },
+    });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'arc-kill-'));
+    source = await startRegistry({ auth: 'basic', username: 'u', password });
+    destination = await startRegistry({ auth: 'basic', username: 'u', password });
+    await seedImage(source, 'team/app', '1.0', {
+      platforms: ['linux/amd64'],
+      layers: 2,
+      layerBytes: 256 * 1024,
+      signature: false,
+    });
+    running = await start();
+  });
+
+  afterAll(async () => {
+    await running?.kill();
+    await source?.close();
+    await destination?.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+
+  it('loses no accepted Order and runs no artifact twice at once', { timeout: 240_000 }, async () => {
+    const signal = AbortSignal.timeout(230_000);
+    for (const object of [...(await platformObjects()), ...tenant(source.url, destination.url)])
+      await apply(running.admin, object, signal);
+
+    for (let round = 0; round < kills; round++) {
+      await running.admin.create(orders, orderOf(round), signal);
+      await sleep(Math.random() * 1500); // the moment of the kill is what varies, nothing is waited for
+      await running.kill();
+      running = await start();
+    }
+
+    await eventually('every Order to succeed', 120_000, async () => {
+      const { items } = await running.admin.list(orders, { namespace: 'chaos' }, signal);
+      expect(items.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`).sort()).toEqual(
+        Array.from({ length: kills }, (_, round) => `round-${round} Succeeded`).sort(),
+      );
+    });
+    const runs = (await readFile(path.join(folder, 'runs.log'), 'utf8')).trim().split('\n');
+    expect(new Set(runs).size).toBe(kills * artifactsPerOrder);
+    expect(existsSync(path.join(folder, 'overlaps.log'))).toBe(false);
+  });
+});
+
+function orderOf(round: number): Order {
+  return {
+    apiVersion: orders.apiVersion,
+    kind: 'Order',
+    metadata: { name: `round-${round}`, namespace: 'chaos' },
+    spec: {
+      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
+      artifacts: Array.from({ length: artifactsPerOrder }, (_, index) => ({
+        type: 'oci',
+        spec: { image: 'team/app:1.0', override: `round-${round}/app-${index}:1.0` },
+      })),
+    },
+  };
+}
+
+function tenant(source: string, destination: string): Resource[] {
+  const endpoint = (name: string, remoteURL: string): Resource => ({
+    apiVersion: endpoints.apiVersion,
+    kind: 'Endpoint',
+    metadata: { name, namespace: 'chaos' },
+    spec: { type: 'oci', remoteURL, secretRef: { name: 'credentials' } },
+  });
+  return [
+    { apiVersion: namespaces.apiVersion, kind: 'Namespace', metadata: { name: 'chaos' } },
+    {
+      apiVersion: secrets.apiVersion,
+      kind: 'Secret',
+      metadata: { name: 'credentials', namespace: 'chaos' },
+      stringData: { username: 'u', password },
+    },
+    endpoint('source', source),
+    endpoint('destination', destination),
+  ];
+}
