@@ -1,0 +1,24 @@
+/** How objects, kinds and reviews look on the wire, and what a kind's schema says about them. */
+
+export { type DiscoveryOptions, discoveryRoutes } from './discovery-routes.ts';
+export { age, humanDuration } from './duration.ts';
+export { fieldPath, type Step } from './field-path.ts';
+export { type As, type NegotiateOptions, negotiate, type Representation } from './negotiate.ts';
+export {
+  type ListMeta,
+  type PartialObjectMetadata,
+  type PartialObjectMetadataList,
+  toPartial,
+  toPartialList,
+} from './partial.ts';
+export { type DecodedBody, decodeReview } from './review.ts';
+export { checkFields } from './structural.ts';
+export {
+  type Cell,
+  type IncludeObject,
+  type Table,
+  type TableOptions,
+  type TableRow,
+  toTable,
+} from './table.ts';
+export { validateSchema } from './validate-schema.ts';

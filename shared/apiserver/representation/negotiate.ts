@@ -1,0 +1,75 @@
+import { ArcError } from '#shared/errors';
+import { type AcceptEntry, parseAccept } from './accept.ts';
+
+/** What an object or list may be turned into before it is sent, all of meta.k8s.io/v1. */
+export type As = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+
+/** How to answer. */
+export interface Representation {
+  format: 'json' | 'yaml';
+  contentType: 'application/json' | 'application/yaml';
+  /** undefined: the object as it is. */
+  as: As | undefined;
+  /** Indent JSON, for people; the query parameter `pretty`, which the caller reads, has the last word. */
+  pretty: boolean;
+}
+
+export interface NegotiateOptions {
+  /** A watch: one JSON document a line, so YAML is not on offer and nothing is indented. */
+  stream?: boolean;
+}
+
+const transforms: readonly As[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
+
+/** Tools that people look at. k8s.io/apiserver has the same list. */
+function readByPeople(userAgent: string): boolean {
+  return /^(curl|wget|mozilla\/5\.0)/i.test(userAgent);
+}
+
+function formatOf(type: string, stream: boolean): Representation['format'] | undefined {
+  switch (type) {
+    case 'application/json':
+    case 'application/*':
+    case '*/*':
+      return 'json';
+    case 'application/yaml':
+    case 'application/x-yaml':
+    case 'text/yaml':
+      return stream ? undefined : 'yaml';
+    default:
+      return undefined;
+  }
+}
+
+/** The transform an entry asks for: null for one that is not served here (v1beta1 tables, unknown kinds). */
+function transformOf(entry: AcceptEntry): As | undefined | null {
+  const as = entry.parameters.get('as');
+  if (as === undefined) return undefined;
+  if (entry.parameters.get('g') !== 'meta.k8s.io' || entry.parameters.get('v') !== 'v1') return null;
+  return transforms.find((one) => one === as) ?? null;
+}
+
+/**
+ * Picks the representation a client asked for by `Accept`: the first entry, best quality first, that can be served.
+ * protobuf, CBOR and old Table versions are passed over. Rejects with NotAcceptable, naming what is on offer.
+ */
+export function negotiate(
+  accept: string | null | undefined,
+  userAgent: string | null | undefined,
+  options: NegotiateOptions = {},
+): Representation {
+  const stream = options.stream === true;
+  for (const entry of parseAccept(accept)) {
+    const format = formatOf(entry.type, stream);
+    const as = transformOf(entry);
+    if (format === undefined || as === null) continue;
+    return {
+      format,
+      contentType: format === 'json' ? 'application/json' : 'application/yaml',
+      as,
+      pretty: !stream && (entry.parameters.get('pretty') === '1' || readByPeople(userAgent ?? '')),
+    };
+  }
+  const offered = stream ? 'application/json' : 'application/json, application/yaml';
+  throw new ArcError('NotAcceptable', `only the following media types are accepted: ${offered}`);
+}

@@ -1,0 +1,73 @@
+import { Hono } from 'hono';
+import { ArcError } from '#shared/errors';
+import type { KindDefinition } from '../definition.ts';
+import { parseAccept } from './accept.ts';
+import type { ServedGroup } from './catalogue.ts';
+import { lazyDocument, respondDocument } from './document.ts';
+import { openApiV2 } from './openapi-v2.ts';
+import { openApiV3 } from './openapi-v3.ts';
+import { rootPath } from './verbs.ts';
+
+export interface DocumentOptions {
+  version: string;
+  now: () => Date;
+}
+
+const year = 365 * 24 * 3600 * 1000;
+const uncached = 'no-cache, private';
+
+/** Documents are JSON alone; protobuf, which older kubectl ask for first, gets a 406 and they go on with v3. */
+function requireJson(request: Request): void {
+  const served = ['application/json', 'application/*', '*/*'];
+  if (parseAccept(request.headers.get('Accept')).some((entry) => served.includes(entry.type))) return;
+  throw new ArcError('NotAcceptable', 'only the following media types are accepted: application/json');
+}
+
+/** Who asks with the hash we have may keep the document for good: another document has another hash. */
+function caching(asked: string | undefined, hash: string, now: Date): Record<string, string> {
+  if (asked?.toUpperCase() !== hash) return { 'Cache-Control': uncached, Vary: 'Accept' };
+  const Expires = new Date(now.getTime() + year).toUTCString();
+  return { 'Cache-Control': 'public, immutable', Expires, Vary: 'Accept' };
+}
+
+/** /openapi/v3 with the documents it lists, and /openapi/v2. A wrong hash is answered all the same, uncached. */
+export function openApiRoutes(
+  kinds: readonly KindDefinition[],
+  groups: readonly ServedGroup[],
+  options: DocumentOptions,
+): Hono {
+  const app = new Hono();
+  const versions = groups.flatMap((group) => group.versions);
+  const documents = versions.map((served) => ({
+    path: rootPath(served).slice(1),
+    document: lazyDocument(() => openApiV3(served, options.version)),
+  }));
+  const index = lazyDocument(() => ({
+    paths: Object.fromEntries(
+      documents.map(({ path, document }) => [
+        path,
+        { serverRelativeURL: `/openapi/v3/${path}?hash=${document().hash}` },
+      ]),
+    ),
+  }));
+  app.get('/openapi/v3', ({ req }) => {
+    requireJson(req.raw);
+    return respondDocument(req.raw, index(), 'application/json', {
+      'Cache-Control': uncached,
+      Vary: 'Accept',
+    });
+  });
+  for (const { path, document } of documents) {
+    app.get(`/openapi/v3/${path}`, ({ req }) => {
+      requireJson(req.raw);
+      const headers = caching(req.query('hash'), document().hash, options.now());
+      return respondDocument(req.raw, document(), 'application/json', headers);
+    });
+  }
+  const old = lazyDocument(() => openApiV2(kinds, options.version));
+  app.get('/openapi/v2', ({ req }) => {
+    requireJson(req.raw);
+    return respondDocument(req.raw, old(), 'application/json', { 'Cache-Control': uncached, Vary: 'Accept' });
+  });
+  return app;
+}

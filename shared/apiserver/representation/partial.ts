@@ -1,0 +1,40 @@
+import type { KubeObject, ObjectMeta } from '../definition.ts';
+
+/** metav1.ListMeta, as lists, pages and Tables carry it. */
+export interface ListMeta {
+  resourceVersion?: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+/** An object without what makes it big: what garbage collectors and metadata informers ask for. */
+export interface PartialObjectMetadata {
+  kind: 'PartialObjectMetadata';
+  apiVersion: 'meta.k8s.io/v1';
+  metadata: ObjectMeta;
+}
+
+export interface PartialObjectMetadataList {
+  kind: 'PartialObjectMetadataList';
+  apiVersion: 'meta.k8s.io/v1';
+  metadata: ListMeta;
+  items: PartialObjectMetadata[];
+}
+
+/** The object's metadata, whole, under the kind of meta.k8s.io/v1. Shares the metadata with the object. */
+export function toPartial(object: KubeObject): PartialObjectMetadata {
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
+}
+
+/** The same for a list; `listMeta` is the list's own (resourceVersion, continue, remainingItemCount). */
+export function toPartialList(
+  items: readonly KubeObject[],
+  listMeta: ListMeta = {},
+): PartialObjectMetadataList {
+  return {
+    kind: 'PartialObjectMetadataList',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: listMeta,
+    items: items.map(toPartial),
+  };
+}

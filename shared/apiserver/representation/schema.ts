@@ -1,0 +1,45 @@
+/**
+ * The part of OpenAPI 3.0 that a structural schema of Kubernetes may use. Documents, pruning and explain all work
+ * on this one form.
+ */
+export interface Schema {
+  type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  format?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: Schema;
+  items?: Schema;
+  allOf?: Schema[];
+  anyOf?: Schema[];
+  $ref?: string;
+  enum?: unknown[];
+  default?: unknown;
+  nullable?: boolean;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
+  'x-kubernetes-int-or-string'?: boolean;
+  'x-kubernetes-group-version-kind'?: GroupVersionKind[];
+  [keyword: string]: unknown;
+}
+
+export interface GroupVersionKind {
+  group: string;
+  version: string;
+  kind: string;
+}
+
+/** Any value without a declared form: everything in it is kept. */
+export function freeForm(description?: string): Schema {
+  return {
+    ...(description === undefined ? {} : { description }),
+    'x-kubernetes-preserve-unknown-fields': true,
+  };
+}
+
+/** True for what JSON calls an object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

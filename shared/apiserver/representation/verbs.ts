@@ -1,0 +1,26 @@
+import type { KindDefinition } from '../definition.ts';
+
+const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+
+/** What can be done with a kind. A virtual one (an access review) answers a create and keeps nothing. */
+export function verbsOf(definition: KindDefinition): readonly string[] {
+  return definition.virtual ? ['create'] : storedVerbs;
+}
+
+/** The verbs of `/status`. */
+export const statusVerbs: readonly string[] = ['get', 'patch', 'update'];
+
+/** True where the kind has a `/status` that can be asked for. */
+export function hasStatus(definition: KindDefinition): boolean {
+  return definition.status && !definition.virtual;
+}
+
+/** `v1` or `group/version`. */
+export function groupVersionOf(definition: Pick<KindDefinition, 'group' | 'version'>): string {
+  return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
+}
+
+/** Where a group-version is served: `/api/v1`, `/apis/group/version`. */
+export function rootPath(definition: Pick<KindDefinition, 'group' | 'version'>): string {
+  return `${definition.group === '' ? '/api' : '/apis'}/${groupVersionOf(definition)}`;
+}
