@@ -24,9 +24,9 @@ export class History {
   #bytes: number;
 
   /** `events` are those of revisions `first`, `first` + 1, ...; the revision before `first` is the newest if empty. */
-  constructor(limits: HistoryLimits, first: number, events: StoreEvent[] = []) {
+  constructor(limits: HistoryLimits, first: number, events: readonly StoreEvent[] = []) {
     this.#limits = limits;
-    this.#events = events;
+    this.#events = [...events];
     this.#first = first;
     this.#floor = first <= firstRevision + 1 ? 0 : first - 1;
     this.#bytes = events.reduce((sum, event) => sum + cost(event), 0);

@@ -29,7 +29,8 @@ describe('the embedded store of a process that is killed', () => {
   it('has every acknowledged write, and its counter never goes back', async () => {
     let newest = 0;
     for (let round = 0; round < 12; round += 1) {
-      const said = await writeUntilKilled(randomInt(0, 1500));
+      // Every third time around its start and its opening, where it reads and claims the folder.
+      const said = await writeUntilKilled(round % 3 === 0 ? randomInt(0, 3) : randomInt(3, 1500));
       expect(said[0]?.revision ?? newest, `round ${round}: the revision at opening`).toBeGreaterThanOrEqual(
         newest,
       );

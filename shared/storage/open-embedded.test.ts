@@ -1,0 +1,92 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDisk, metaKey, openDatabase } from './disk.ts';
+import { openEmbeddedStore } from './open-embedded.ts';
+
+const value = new Uint8Array([1]);
+let root = '';
+let folder = '';
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'arc-open-'));
+  folder = join(root, 'deep', 'store.d');
+});
+
+afterEach(() => rm(root, { recursive: true }));
+
+describe('openEmbeddedStore', () => {
+  it('makes its folder for its user alone', async () => {
+    const store = await openEmbeddedStore({ folder });
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    await store.close();
+  });
+
+  it('refuses a folder that is open already, and leaves the first store at work', async () => {
+    const first = await openEmbeddedStore({ folder });
+    await first.create('/a', value);
+    const second = openEmbeddedStore({ folder });
+    await expect(second).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(second).rejects.toThrow(/in use by this process already: stop it first/);
+    expect(await first.create('/b', value)).toEqual({ ok: true, revision: 3 });
+    await first.close();
+    const third = await openEmbeddedStore({ folder });
+    expect((await third.list('/')).items.map(({ key }) => key)).toEqual(['/a', '/b']);
+    await third.close();
+  });
+
+  it('can be closed twice', async () => {
+    const store = await openEmbeddedStore({ folder });
+    await Promise.all([store.close(), store.close()]);
+  });
+
+  it('keeps no more history than it was told, on disk either', async () => {
+    const options = { folder, historyLimit: 3 };
+    const store = await openEmbeddedStore(options);
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await store.create(`/${name}`, value);
+    await expect(store.list('/', { revision: 3 })).rejects.toMatchObject({ code: 'Expired' });
+    expect((await store.list('/', { revision: 4 })).items).toHaveLength(3);
+    await store.close();
+    const database = openDatabase(folder);
+    const { history, revision } = createDisk(database).load();
+    await database.close();
+    expect(revision).toBe(7);
+    // What the last write pushed out leaves with the next one.
+    expect(history.map((record) => record.revision)).toEqual([4, 5, 6, 7]);
+    const again = await openEmbeddedStore(options);
+    await expect(again.list('/', { revision: 3 })).rejects.toMatchObject({ code: 'Expired' });
+    await again.close();
+  });
+
+  it('refuses data of a format it does not know', async () => {
+    await (await openEmbeddedStore({ folder })).close();
+    const database = openDatabase(folder);
+    await database.put(metaKey('format'), Buffer.from('99'));
+    await database.close();
+    await expect(openEmbeddedStore({ folder })).rejects.toThrow(/format 99, this version reads format 1/);
+  });
+
+  it('names what is damaged, and can be opened again once it is repaired', async () => {
+    const store = await openEmbeddedStore({ folder });
+    await store.create('/a', value);
+    await store.close();
+    const itemKey = Buffer.concat([Buffer.of(3), Buffer.from('/a')]);
+    const database = openDatabase(folder);
+    const sound = Buffer.from(database.get(itemKey) ?? []);
+    await database.put(itemKey, Buffer.from('bad'));
+    await database.close();
+    await expect(openEmbeddedStore({ folder })).rejects.toThrow(/damaged: the item \/a/);
+    const repaired = openDatabase(folder);
+    await repaired.put(itemKey, sound);
+    await repaired.close();
+    await (await openEmbeddedStore({ folder })).close();
+  });
+
+  it('says what is wrong with a folder that is none', async () => {
+    await (await openEmbeddedStore({ folder })).close();
+    const file = join(folder, 'data.mdb');
+    await readFile(file);
+    await expect(openEmbeddedStore({ folder: file })).rejects.toThrow(/EEXIST/);
+  });
+});

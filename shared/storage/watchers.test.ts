@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { History } from './history.ts';
+import type { StoreEvent, WatchBatch } from './store.ts';
+import { Watchers } from './watchers.ts';
+
+const never = new AbortController().signal;
+
+function setUp(events = 10) {
+  const history = new History({ events, bytes: 1_000_000 }, 2);
+  const watchers = new Watchers(history, 5);
+  let revision = 1;
+  function write(...keys: string[]): void {
+    const written = keys.map((key): StoreEvent => {
+      revision += 1;
+      return { type: 'put', key, value: new Uint8Array(), revision, previous: undefined };
+    });
+    history.append(written);
+    watchers.publish(written);
+  }
+  return { history, watchers, write };
+}
+
+function keysOf(result: IteratorResult<WatchBatch, void>): string[] {
+  return result.done ? [] : result.value.events.map(({ key }) => key);
+}
+
+describe('Watchers', () => {
+  it('gives a slow consumer everything it missed in one batch', async () => {
+    const { watchers, write } = setUp();
+    const watch = watchers.watch('/a', { after: 1, signal: never });
+    const first = watch.next();
+    write('/a1');
+    expect(keysOf(await first)).toEqual(['/a1']);
+    write('/a2', '/b');
+    write('/a3');
+    expect(keysOf(await watch.next())).toEqual(['/a2', '/a3']);
+    await watch.return();
+  });
+
+  it('ends a consumer with Expired once events it has yet to see are forgotten', async () => {
+    const { watchers, write } = setUp(3);
+    const watch = watchers.watch('/a', { after: 1, signal: never });
+    const first = watch.next();
+    write('/a1');
+    await first;
+    for (const key of ['/a2', '/b', '/b', '/b']) write(key);
+    await expect(watch.next()).rejects.toMatchObject({ code: 'Expired' });
+  });
+
+  it('lets a consumer live that only missed what was never its own', async () => {
+    const { watchers, write } = setUp(3);
+    const watch = watchers.watch('/a', { after: 1, signal: never });
+    const first = watch.next();
+    write('/a1');
+    await first;
+    for (const key of ['/b', '/b', '/b', '/b', '/b', '/a2']) write(key);
+    expect(keysOf(await watch.next())).toEqual(['/a2']);
+    await watch.return();
+  });
+
+  it('hands the same event object to every consumer', async () => {
+    const { history, watchers, write } = setUp();
+    write('/a1');
+    const watches = [1, 2].map(() => watchers.watch('/', { after: 1, signal: never }));
+    for (const watch of watches) {
+      const { value } = await watch.next();
+      expect(value?.events[0]).toBe(history.at(2));
+      await watch.return();
+    }
+  });
+
+  it('splits a long replay into batches that go on where the last one ended', async () => {
+    const { watchers, write } = setUp(2000);
+    write(...Array.from({ length: 1200 }, (_, at) => `/${at}`));
+    const watch = watchers.watch('/', { after: 1, signal: never });
+    const sizes: number[] = [];
+    for (let seen = 0; seen < 1200; seen += sizes.at(-1) ?? 0) sizes.push(keysOf(await watch.next()).length);
+    expect(sizes).toEqual([500, 500, 200]);
+    await watch.return();
+  });
+
+  it('reports progress once for many foreign writes, and not again without new ones', async () => {
+    const { watchers, write } = setUp();
+    const watch = watchers.watch('/a', { after: 1, signal: never });
+    const first = watch.next();
+    for (const key of ['/b', '/b', '/b']) write(key);
+    expect((await first).value).toEqual({ events: [], revision: 4 });
+    const second = watch.next();
+    write('/a');
+    expect(keysOf(await second)).toEqual(['/a']);
+    await watch.return();
+  });
+});
