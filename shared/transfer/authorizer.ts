@@ -1,0 +1,86 @@
+import { parseChallenges } from './challenge.ts';
+import type { RegistryCredentials } from './docker-config.ts';
+import type { TokenRequest, TokenService } from './token-service.ts';
+
+/** Makes the Authorization header for requests to one registry, and learns from its challenges. */
+export interface Authorizer {
+  /** The header's value for a request that needs `scopes`; undefined: send none. */
+  header(scopes: readonly string[], signal: AbortSignal): Promise<string | undefined>;
+  /** A 401 came with this `WWW-Authenticate`: true if another try now sends something else than before. */
+  challenged(
+    wwwAuthenticate: string | undefined,
+    scopes: readonly string[],
+    sent: string | undefined,
+  ): boolean;
+}
+
+interface CachedToken {
+  value: Promise<string>;
+  expires: number;
+}
+
+const mostTokens = 200;
+
+function basicHeader(credentials: RegistryCredentials): string | undefined {
+  if (credentials.kind !== 'basic') return undefined;
+  return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`;
+}
+
+/**
+ * Basic and Bearer (the token authentication of the distribution project): tokens are kept per set of scopes until
+ * shortly before they expire, and asked for once however many requests wait for them.
+ */
+export function createAuthorizer(
+  credentials: RegistryCredentials,
+  tokens: TokenService,
+  now: () => number = Date.now,
+): Authorizer {
+  let mode: { scheme: 'none' } | { scheme: 'basic' } | { scheme: 'bearer'; realm: string; service?: string } =
+    {
+      scheme: 'none',
+    };
+  const cache = new Map<string, CachedToken>();
+
+  function cachedToken(request: TokenRequest, key: string, signal: AbortSignal): Promise<string> {
+    const known = cache.get(key);
+    if (known && known.expires > now()) return known.value;
+    const entry: CachedToken = { value: Promise.resolve(''), expires: Number.POSITIVE_INFINITY };
+    const asked = tokens.fetch(request, signal);
+    entry.value = asked.then((token) => {
+      entry.expires = now() + token.lifetimeMs * 0.9;
+      return token.value;
+    });
+    // A failed request must not be remembered; whoever waits for it gets the failure through `value`.
+    entry.value.catch(() => cache.delete(key));
+    if (cache.size >= mostTokens) cache.clear();
+    cache.set(key, entry);
+    return entry.value;
+  }
+
+  return {
+    async header(scopes, signal) {
+      if (credentials.kind === 'token') return `Bearer ${credentials.token}`;
+      if (mode.scheme === 'none') return undefined;
+      if (mode.scheme === 'basic') return basicHeader(credentials);
+      const sorted = [...scopes].sort();
+      const service = mode.service === undefined ? {} : { service: mode.service };
+      return `Bearer ${await cachedToken({ realm: mode.realm, scopes: sorted, ...service }, sorted.join(' '), signal)}`;
+    },
+
+    challenged(wwwAuthenticate, scopes, sent) {
+      const challenges = parseChallenges(wwwAuthenticate ?? '');
+      const bearer = challenges.find(({ scheme }) => scheme === 'bearer')?.parameters;
+      const realm = bearer?.realm;
+      if (realm !== undefined && credentials.kind !== 'token') {
+        const service = bearer?.service;
+        mode = { scheme: 'bearer', realm, ...(service === undefined ? {} : { service }) };
+        cache.delete([...scopes].sort().join(' '));
+        return true;
+      }
+      if (!challenges.some(({ scheme }) => scheme === 'basic')) return false;
+      mode = { scheme: 'basic' };
+      const header = basicHeader(credentials);
+      return header !== undefined && header !== sent;
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** One challenge of a `WWW-Authenticate` header (RFC 9110, 11.6.1): scheme in lower case, parameters by lower-case name. */
+export interface Challenge {
+  scheme: string;
+  parameters: Readonly<Record<string, string>>;
+}
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const parameter = new RegExp(`^\\s*,?\\s*(${token})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`);
+const scheme = new RegExp(`^[\\s,]*(${token})(?=\\s|$|,)(?!\\s*=)`);
+const longest = 8192;
+
+/** The challenges of one header value. What does not parse is left out; at most 8 KiB are looked at. */
+export function parseChallenges(header: string): Challenge[] {
+  let rest = header.slice(0, longest);
+  const challenges: Challenge[] = [];
+  for (let match = scheme.exec(rest); match; match = scheme.exec(rest)) {
+    rest = rest.slice(match[0].length);
+    const parameters: Record<string, string> = {};
+    for (let pair = parameter.exec(rest); pair; pair = parameter.exec(rest)) {
+      rest = rest.slice(pair[0].length);
+      parameters[(pair[1] ?? '').toLowerCase()] = pair[2]?.replace(/\\(.)/g, '$1') ?? pair[3] ?? '';
+    }
+    challenges.push({ scheme: (match[1] ?? '').toLowerCase(), parameters });
+  }
+  return challenges;
+}

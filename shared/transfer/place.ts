@@ -1,0 +1,72 @@
+import { formatReference, type ImageName, isHost, parseImageName } from './reference.ts';
+import { TransferError } from './transfer-error.ts';
+
+/** How the connection to one registry is made. */
+export interface TlsSettings {
+  /** PEM certificates to trust instead of the built-in ones. */
+  ca?: string;
+  insecureSkipVerify?: boolean;
+  plainHTTP?: boolean;
+}
+
+/** Where an image is or goes: the registry's origin, the host that users write, repository and version. */
+export interface Place extends ImageName {
+  /** `https://host[:port]`: what requests go to. */
+  origin: string;
+  /** `host[:port]` as the Endpoint names it: what credentials are looked up by and what messages say. */
+  host: string;
+}
+
+const dockerHub = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io']);
+
+interface Base {
+  scheme: 'http' | 'https';
+  host: string;
+  prefix: string;
+}
+
+function refuse(remoteURL: string, why: string): never {
+  throw new TransferError(
+    'config',
+    `The Endpoint's remoteURL "${remoteURL.slice(0, 300)}" cannot be used: ${why}.`,
+  );
+}
+
+function parseBase(remoteURL: string, tls: TlsSettings): Base {
+  const match = /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^/?#]*)(\/[^?#]*)?$/i.exec(remoteURL.trim());
+  if (!match) refuse(remoteURL, 'a registry is written https://host[:port][/prefix]');
+  const scheme = match[1]?.toLowerCase();
+  const host = match[2] ?? '';
+  const prefix = (match[3] ?? '').replace(/^\/+|\/+$/g, '');
+  if (host.includes('@')) {
+    throw new TransferError(
+      'config',
+      "The Endpoint's remoteURL contains credentials: move them into a Secret and name it in spec.secretRef.",
+    );
+  }
+  if (!isHost(host)) refuse(remoteURL, `"${host}" is no host name`);
+  if (scheme !== undefined && !['http', 'https', 'oci'].includes(scheme)) {
+    refuse(remoteURL, `an OCI registry is reached by http or https, not by "${scheme}"`);
+  }
+  if (scheme === 'https' && tls.plainHTTP === true) {
+    refuse(remoteURL, 'it says https while spec.tls.plainHTTP is true: write http:// or drop plainHTTP');
+  }
+  const plain = scheme === 'http' || tls.plainHTTP === true;
+  return { scheme: plain ? 'http' : 'https', host, prefix };
+}
+
+/**
+ * The place that an Endpoint's `remoteURL` (`https://host[:port][/prefix]`, `http://...`, `oci://...` or bare) and an
+ * artifact's `image` (`path[:tag][@digest]`) name together. Throws a config TransferError.
+ */
+export function resolvePlace(remoteURL: string, image: string, tls: TlsSettings = {}): Place {
+  const base = parseBase(remoteURL, tls);
+  const name = parseImageName(image);
+  const path = base.prefix === '' ? name.repository : `${base.prefix}/${name.repository}`;
+  const hub = dockerHub.has(base.host);
+  // Docker Hub: official images live under library/, and the API under another host than the one people write.
+  const repository = hub && !path.includes('/') ? `library/${path}` : path;
+  const host = hub ? 'docker.io' : base.host;
+  const checked = parseImageName(formatReference({ ...name, repository }));
+  return { ...checked, host, origin: `${base.scheme}://${hub ? 'registry-1.docker.io' : base.host}` };
+}

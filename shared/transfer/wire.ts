@@ -1,0 +1,139 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { TlsSettings } from './place.ts';
+
+/** Deadlines of one request, in milliseconds. */
+export interface Timeouts {
+  /** The longest a small request (manifest, token, HEAD) may take as a whole, and the longest wait for an answer's head. */
+  requestMs: number;
+  /** The longest a body may stand still, in either direction. */
+  idleMs: number;
+  /** The longest a registry may think after it has a whole blob: it hashes and moves it before it answers. */
+  commitMs: number;
+}
+
+export const defaultTimeouts: Timeouts = { requestMs: 60_000, idleMs: 60_000, commitMs: 300_000 };
+
+/** A body that can be made again for every try. */
+export type BodyMaker = () => Uint8Array | AsyncIterable<Uint8Array>;
+
+export interface WireRequest {
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  body?: BodyMaker;
+  /** True if the answer's body is a stream of any length: then only standing still ends it. */
+  streamed?: boolean;
+  signal: AbortSignal;
+}
+
+export interface WireAnswer {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  body: Readable;
+}
+
+/** Sends requests over connections that are kept and bounded. Errors are Node's own, not yet explained. */
+export interface Wire {
+  send(request: WireRequest): Promise<WireAnswer>;
+  close(): void;
+}
+
+/** A request that took too long: `code` as Node's own errors have it. */
+export class SlowError extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+const mostSockets = 16;
+const loopback = 'localhost,127.0.0.1,[::1],::1';
+
+function agentOptions(env: Readonly<Record<string, string | undefined>>): http.AgentOptions {
+  const noProxy = [env.NO_PROXY ?? env.no_proxy, loopback].filter(Boolean).join(',');
+  const proxyEnv: Record<string, string> = { NO_PROXY: noProxy };
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY']) {
+    const value = env[name] ?? env[name.toLowerCase()];
+    if (value !== undefined && value !== '') proxyEnv[name] = value;
+  }
+  return { keepAlive: true, maxSockets: mostSockets, scheduling: 'lifo', proxyEnv };
+}
+
+/**
+ * Connections to one registry and whatever it redirects to, with the TLS settings of its Endpoint. `env` is where the
+ * usual proxy variables are read from; loopback is always reached directly.
+ */
+export function createWire(
+  tls: TlsSettings,
+  timeouts: Timeouts,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Wire {
+  const plain = new http.Agent(agentOptions(env));
+  const secure = new https.Agent({
+    ...agentOptions(env),
+    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    rejectUnauthorized: tls.insecureSkipVerify !== true,
+  });
+
+  return {
+    send: (request) => {
+      const encrypted = request.url.protocol === 'https:';
+      const options: http.RequestOptions = {
+        method: request.method,
+        headers: request.headers,
+        agent: encrypted ? secure : plain,
+        signal: request.signal,
+      };
+      const outgoing = (encrypted ? https : http).request(request.url, options);
+      return exchange(outgoing, request, timeouts);
+    },
+    close: () => {
+      plain.destroy();
+      secure.destroy();
+    },
+  };
+}
+
+function exchange(
+  outgoing: http.ClientRequest,
+  request: WireRequest,
+  timeouts: Timeouts,
+): Promise<WireAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
+  const body = request.body?.();
+  const uploading = body !== undefined && !(body instanceof Uint8Array);
+  const slow = (what: string, ms: number): void => {
+    outgoing.destroy(new SlowError(`${what} for ${Math.round(ms / 1000)} s`));
+  };
+  const idleMs = uploading ? timeouts.commitMs : timeouts.idleMs;
+  outgoing.setTimeout(idleMs, () => slow('nothing was heard', idleMs));
+  const timer = uploading
+    ? undefined
+    : setTimeout(() => slow('no complete answer', timeouts.requestMs), timeouts.requestMs);
+  outgoing.once('close', () => clearTimeout(timer));
+  outgoing.on('error', reject);
+  outgoing.once('response', (incoming) => {
+    if (request.streamed === true) clearTimeout(timer);
+    // An answer before the body is out means that nobody reads the rest: stop sending once the answer is read.
+    if (!outgoing.writableFinished) incoming.once('end', () => outgoing.destroy());
+    resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming });
+  });
+  if (uploading) pipeline(body, outgoing).catch(reject);
+  else outgoing.end(body);
+  return promise;
+}
+
+/** The whole body, of at most `limit` bytes; undefined if it is longer (the rest is not read). */
+export async function readBody(body: Readable, limit: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > limit) {
+      body.destroy();
+      return undefined;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
