@@ -1,0 +1,315 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ArcError } from '#shared/errors';
+import type { Kind, Resource } from './client.ts';
+import { createKubeClient } from './create-client.ts';
+import type { Change } from './known-objects.ts';
+import { type ListWatchHandler, listWatch } from './list-watch.ts';
+import { answer, statusBody, until } from './loopback.ts';
+import { type LoopbackApi, startLoopbackApi } from './loopback-api.ts';
+
+const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
+
+let api: LoopbackApi;
+let control: AbortController;
+let running: Promise<void>[];
+
+beforeEach(async () => {
+  api = await startLoopbackApi();
+  control = new AbortController();
+  running = [];
+});
+afterEach(async () => {
+  control.abort();
+  await Promise.all(running);
+  await api.stop();
+});
+
+function follow(extra: Partial<ListWatchHandler<Resource>> = {}, options: { inactivityMs?: number } = {}) {
+  const told: string[] = [];
+  const state = new Map<string, Resource>();
+  const syncs: { first: boolean; resourceVersion: string }[] = [];
+  const failures: ArcError[] = [];
+  const onChange = (change: Change<Resource>) => {
+    const { name } = (change.after ?? change.before).metadata;
+    told.push(`${change.type} ${name}`);
+    if (change.type === 'deleted') state.delete(name);
+    else state.set(name, change.after);
+  };
+  const client = createKubeClient({ server: api.url, userAgent: 'unit' });
+  const handler = {
+    onChange,
+    onSync: (sync: { first: boolean; resourceVersion: string }) => void syncs.push(sync),
+    onFailure: (error: ArcError) => void failures.push(error),
+    ...extra,
+  };
+  const backoff = { baseMs: 1, maxMs: 10 };
+  const loop = listWatch(client, secrets, handler, {
+    signal: control.signal,
+    random: () => 0.5,
+    backoff,
+    ...options,
+  });
+  running.push(loop.done);
+  return { loop, told, state, syncs, failures, names: () => [...state.keys()].sort() };
+}
+
+const watching = () => until('a watch', () => api.openWatches === 1);
+
+async function told(seen: { told: string[] }, what: string): Promise<void> {
+  await until(what, () => seen.told.includes(what));
+}
+
+describe('listWatch', () => {
+  it('tells what is there, says that it is synced, then tells changes as they come', async () => {
+    for (const name of ['a', 'b', 'c']) api.put(name);
+    const seen = follow();
+    expect(seen.loop.synced).toBe(false);
+    await watching();
+    expect(seen.told).toEqual(['added a', 'added b', 'added c']);
+    expect(seen.syncs).toEqual([{ first: true, resourceVersion: '103' }]);
+    expect(seen.loop.synced).toBe(true);
+    expect(seen.loop.lastHeard).toBeGreaterThan(0);
+    api.put('d');
+    api.put('b');
+    api.remove('a');
+    await told(seen, 'deleted a');
+    expect(seen.told.slice(3)).toEqual(['added d', 'modified b', 'deleted a']);
+    expect(seen.loop.known.get('n', 'b')).toEqual(seen.state.get('b'));
+    expect(seen.loop.known.size).toBe(3);
+    expect(seen.loop.counters).toEqual({ relists: 0, gaps: 0, foundDeleted: 0, watches: 1, changes: 6 });
+  });
+
+  it('asks for a watch of five to ten minutes, from where the list ended', async () => {
+    follow();
+    await watching();
+    expect(Object.fromEntries(api.watchQueries[0] ?? [])).toMatchObject({
+      allowWatchBookmarks: 'true',
+      resourceVersion: '100',
+      timeoutSeconds: '450',
+    });
+  });
+
+  it.each(['end', 'destroy'] as const)(
+    'resumes where it was after the watch ended by %s, without a list',
+    async (how) => {
+      const seen = follow();
+      await watching();
+      api.put('a');
+      await told(seen, 'added a');
+      api.inject(
+        `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '101' } } })}\n`,
+      );
+      api.closeWatches(how);
+      api.put('b');
+      await told(seen, 'added b');
+      expect(seen.told).toEqual(['added a', 'added b']);
+      expect(api.lists).toBe(1);
+      expect(seen.loop.counters.gaps).toBe(0);
+    },
+  );
+
+  it('resumes from a bookmark', async () => {
+    const seen = follow();
+    await watching();
+    api.inject(`${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '177' } } })}\n`);
+    api.closeWatches('end');
+    await until('the second watch', () => api.watchQueries.length > 1);
+    expect(api.watchQueries[1]?.get('resourceVersion')).toBe('177');
+    expect(seen.told).toEqual([]);
+  });
+
+  it('lists again on an Expired in the stream and tells only the difference, deletions included', async () => {
+    for (const name of ['a', 'b', 'c']) api.put(name);
+    const seen = follow();
+    await watching();
+    api.closeWatches('destroy');
+    api.failNext(1, (response) => void response.destroy());
+    api.remove('a');
+    api.put('b');
+    api.put('d');
+    api.compact();
+    await told(seen, 'deleted a');
+    expect(seen.told.slice(3)).toEqual(['modified b', 'added d', 'deleted a']);
+    await watching();
+    api.expireWatches();
+    await until('the third list', () => api.lists === 3);
+    await until('the third sync', () => seen.syncs.length === 3);
+    expect(seen.told).toHaveLength(6);
+    expect(seen.syncs.map(({ first }) => first)).toEqual([true, false, false]);
+    expect(seen.loop.counters).toMatchObject({ relists: 2, gaps: 2, foundDeleted: 1 });
+  });
+
+  it('tells an object that was replaced by another of its name as deleted and added', async () => {
+    api.put('a', 'first');
+    const seen = follow();
+    await watching();
+    api.remove('a');
+    api.put('a', 'second');
+    api.expireWatches();
+    await until('the new object', () => seen.state.get('a')?.metadata.uid === 'second');
+    expect(seen.told).toEqual(['added a', 'deleted a', 'added a']);
+  });
+
+  it('says nothing about a version that it has told', async () => {
+    const seen = follow();
+    await watching();
+    api.put('a');
+    await told(seen, 'added a');
+    api.inject(`${JSON.stringify({ type: 'MODIFIED', object: seen.state.get('a') })}\n`);
+    api.put('b');
+    await told(seen, 'added b');
+    expect(seen.told).toEqual(['added a', 'added b']);
+  });
+
+  it('survives a restart of the server, however long it is away', async () => {
+    const seen = follow();
+    await watching();
+    await api.stop();
+    await until('three failures', () => seen.failures.length >= 3);
+    expect(seen.failures.every(({ code }) => code === 'ServiceUnavailable')).toBe(true);
+    api.put('a');
+    await api.start();
+    await told(seen, 'added a');
+    expect(api.lists).toBe(1);
+  });
+
+  it('goes on from the last whole line when one is cut short', async () => {
+    const seen = follow();
+    await watching();
+    api.put('a');
+    await told(seen, 'added a');
+    api.inject('{"type":"ADDED","object":{"metadata":{"name":"ha');
+    api.closeWatches('end');
+    api.put('b');
+    await told(seen, 'added b');
+    expect(seen.failures.map(({ code }) => code)).toEqual(['ServiceUnavailable']);
+    expect(api.lists).toBe(1);
+  });
+
+  it('lists again when the stream makes no sense', async () => {
+    const seen = follow();
+    await watching();
+    api.inject('this is not JSON\n');
+    await until('the second list', () => seen.syncs.length === 2);
+    expect(seen.failures.map(({ code }) => code)).toEqual(['InternalError']);
+    expect(seen.loop.counters).toMatchObject({ relists: 1, gaps: 0 });
+  });
+
+  it('opens a watch anew that is silent for too long', async () => {
+    const seen = follow({}, { inactivityMs: 30 });
+    await until('the third watch', () => api.watchQueries.length >= 3);
+    expect(seen.failures[0]?.code).toBe('Timeout');
+    expect(api.lists).toBe(1);
+  });
+
+  it('keeps trying through refusals, and respects what the server asks up to its own bound', async () => {
+    api.put('a');
+    const busy = statusBody(429, 'TooManyRequests', 'later', { retryAfterSeconds: 3600 });
+    api.failNext(2, (response) => answer(response, 429, busy));
+    const seen = follow();
+    await told(seen, 'added a');
+    api.failNext(2, (response) => answer(response, 403, statusBody(403, 'Forbidden', 'no watch for you')));
+    api.closeWatches('end');
+    await until('the second sync', () => seen.syncs.length === 2);
+    expect(seen.failures.map(({ code }) => code)).toEqual([
+      'TooManyRequests',
+      'TooManyRequests',
+      'Forbidden',
+      'Forbidden',
+    ]);
+  });
+
+  it('starts the list again when it expires between pages', async () => {
+    for (const name of ['a', 'b', 'c']) api.put(name);
+    api.expireNextPage();
+    const seen = follow();
+    await watching();
+    expect(api.lists).toBe(2);
+    expect(seen.told).toEqual(['added a', 'added b', 'added c']);
+    expect(seen.syncs).toHaveLength(1);
+    expect(seen.loop.counters).toMatchObject({ relists: 0, gaps: 0 });
+  });
+
+  it('keeps only the projection, and gives it as before', async () => {
+    const changes: Change<Resource, string>[] = [];
+    const client = createKubeClient({ server: api.url, userAgent: 'unit' });
+    api.put('a');
+    const loop = listWatch(
+      client,
+      secrets,
+      {
+        keep: (object) => `${object.metadata.name}@${object.metadata.resourceVersion}`,
+        onChange: (change: Change<Resource, string>) => void changes.push(change),
+      },
+      { signal: control.signal },
+    );
+    running.push(loop.done);
+    await watching();
+    api.put('a');
+    await until('the change', () => changes.length === 2);
+    expect(changes[1]).toMatchObject({
+      type: 'modified',
+      before: 'a@101',
+      after: { metadata: { name: 'a' } },
+    });
+    expect([...loop.known.values()]).toEqual(['a@102']);
+  });
+
+  it('rejects when a handler throws: that is a mistake in the program', async () => {
+    api.put('a');
+    const client = createKubeClient({ server: api.url, userAgent: 'unit' });
+    const onChange = () => {
+      throw new Error('handler bug');
+    };
+    await expect(listWatch(client, secrets, { onChange }, { signal: control.signal }).done).rejects.toThrow(
+      'handler bug',
+    );
+  });
+
+  it('ends when told to, in whatever it is doing', async () => {
+    const seen = follow();
+    await watching();
+    control.abort();
+    await seen.loop.done;
+    await until('the watch to be closed', () => api.openWatches === 0);
+    const late = listWatch(
+      createKubeClient({ server: api.url, userAgent: 'unit' }),
+      secrets,
+      { onChange: () => undefined },
+      { signal: control.signal },
+    );
+    await late.done;
+    expect(late.synced).toBe(false);
+  });
+
+  it('ends up with the state of the server through random faults', async () => {
+    // A fixed sequence, so that a failure repeats.
+    let seed = 7;
+    const chance = (n: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((seed / 2_147_483_648) * n);
+    };
+    const seen = follow();
+    const faults = [
+      () => api.closeWatches('end'),
+      () => api.closeWatches('destroy'),
+      () => api.expireWatches(),
+      () => api.compact(),
+      () => api.inject('{"type":'),
+      () => api.failNext(2, (response) => void response.destroy()),
+      () => api.failNext(1, (response) => answer(response, 500, {})),
+    ];
+    for (let turn = 0; turn < 300; turn += 1) {
+      const name = `s${chance(6)}`;
+      if (chance(3) === 0) api.remove(name);
+      else api.put(name);
+      if (chance(5) === 0) faults[chance(faults.length)]?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    api.closeWatches('destroy');
+    api.put('last');
+    await told(seen, 'added last');
+    expect(seen.names()).toEqual(api.names());
+    expect(seen.loop.known.size).toBe(api.names().length);
+  });
+});
