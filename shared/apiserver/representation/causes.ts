@@ -106,10 +106,18 @@ function badFormat(
   return invalid(field, value, said ?? detail, show);
 }
 
+/** What the issues alone do not tell. */
+export interface CauseOptions {
+  show?: Show;
+  /** The type the schema has at a place: zod calls an integer a number when it is given neither. */
+  typeAt?(steps: readonly Step[]): string | undefined;
+}
+
 interface Place {
   root: unknown;
   steps: readonly Step[];
   show: Show;
+  typeAt(steps: readonly Step[]): string | undefined;
 }
 
 function hasOptions(issue: object): issue is { options: readonly unknown[] } {
@@ -149,7 +157,7 @@ function issueCauses(issue: Issue, outer: Place): Cause[] {
   }
   switch (issue.code) {
     case 'invalid_type':
-      return [typeCause(field, value, typeOf(issue.expected))];
+      return [typeCause(field, value, outer.typeAt(steps) ?? typeOf(issue.expected))];
     case 'invalid_value':
       return [notSupported(field, value, issue.values, show)];
     case 'too_big':
@@ -161,7 +169,7 @@ function issueCauses(issue: Issue, outer: Place): Cause[] {
     case 'invalid_format':
       return [badFormat(issue, field, value, show)];
     case 'invalid_union':
-      return unionCauses(issue, { root, steps, show });
+      return unionCauses(issue, { ...outer, steps });
     default:
       return [invalid(field, value, issue.message, show)];
   }
@@ -181,6 +189,7 @@ export function bounded(causes: Cause[]): Cause[] {
  * zod's issues about `root` as the causes of a 422 Status, in the words and with the reasons of
  * k8s.io/apimachinery field errors. Types are named, never shown; other values go through `show`.
  */
-export function toCauses(issues: readonly Issue[], root: unknown, show: Show = shownValue): Cause[] {
-  return issues.flatMap((issue) => issueCauses(issue, { root, steps: [], show }));
+export function toCauses(issues: readonly Issue[], root: unknown, options: CauseOptions = {}): Cause[] {
+  const { show = shownValue, typeAt = () => undefined } = options;
+  return issues.flatMap((issue) => issueCauses(issue, { root, steps: [], show, typeAt }));
 }

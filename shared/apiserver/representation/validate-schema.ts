@@ -48,6 +48,12 @@ function typeCauses(tree: StructuralTree, value: unknown, steps: readonly Step[]
   });
 }
 
+function subtree(tree: StructuralTree, steps: readonly Step[]): StructuralTree | undefined {
+  let at: StructuralTree | undefined = tree;
+  for (const step of steps) at = typeof step === 'number' ? at?.items : (at?.fields.get(step) ?? at?.values);
+  return at;
+}
+
 function parse(definition: KindDefinition, fields: Record<string, unknown>) {
   try {
     return definition.schema.safeParse(fields);
@@ -70,10 +76,13 @@ export function validateSchema(
   object: KubeObject,
 ): { object: KubeObject; causes: Cause[] } {
   const { apiVersion, kind, metadata, ...fields } = object;
-  const metadataTree = structuralTree(definition).fields.get('metadata');
+  const tree = structuralTree(definition);
+  const metadataTree = tree.fields.get('metadata');
+  const typeAt = (steps: readonly Step[]) => subtree(tree, steps)?.type;
   const causes = metadataTree ? typeCauses(metadataTree, metadata, ['metadata']) : [];
   const result = parse(definition, fields);
-  if (!result.success) causes.push(...toCauses(result.error.issues, object, showFor(definition)));
+  if (!result.success)
+    causes.push(...toCauses(result.error.issues, object, { show: showFor(definition), typeAt }));
   if (causes.length > 0 || !result.success) return { object, causes: bounded(causes) };
   const filled = overlay(fields, result.data);
   return { object: { apiVersion, kind, metadata, ...(isRecord(filled) ? filled : fields) }, causes: [] };
