@@ -1,0 +1,3 @@
+/** watch-bridge: watches of the API in, CloudEvents that wake objects out. */
+export { type Bridge, type BridgeOptions, type Intervals, startBridge } from './bridge.ts';
+export { createHealthApp } from './health.ts';

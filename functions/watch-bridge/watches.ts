@@ -1,0 +1,108 @@
+import {
+  type AnyObject,
+  artifactTypes,
+  artifactWorkflows,
+  clusterArtifactTypes,
+  cronWorkflows,
+  endpoints,
+  orders,
+  type Change as WakeChange,
+  workflows,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { type Kind, type KubeClient, type ListWatch, listWatch, type Resource } from '#shared/kube';
+import type { Logger } from '#shared/telemetry';
+
+export interface WatchesOptions {
+  api: KubeClient;
+  signal: AbortSignal;
+  random: () => number;
+  log: Logger;
+  /** One change of one object, both halves trimmed alike. */
+  onChange(change: WakeChange): void;
+  /** Every kind has been listed once; told once. */
+  onSynced(): void;
+}
+
+/** Argo may be installed later than we are: until then its kinds hold nothing up. */
+const watched: readonly { kind: Kind; optional: boolean }[] = [
+  { kind: orders as Kind, optional: false },
+  { kind: artifactWorkflows as Kind, optional: false },
+  { kind: artifactTypes as Kind, optional: false },
+  { kind: clusterArtifactTypes as Kind, optional: false },
+  { kind: endpoints as Kind, optional: false },
+  { kind: workflows as Kind, optional: true },
+  { kind: cronWorkflows as Kind, optional: true },
+];
+
+export interface Watches {
+  /** Ends when the signal is aborted; rejects if the program has a mistake. */
+  done: Promise<void>;
+  /** When the watch that is furthest behind heard its server last, ms since the epoch. */
+  lastHeard(): number;
+  gaps(): number;
+  relists(): number;
+}
+
+/** Lists and watches everything that can wake something. */
+export function startWatches(options: WatchesOptions): Watches {
+  const { api, signal, random, log, onChange, onSynced } = options;
+  const missing = new Set(watched.map(({ kind }) => kind.kind));
+  const settle = (kind: string) => {
+    if (missing.delete(kind) && missing.size === 0) onSynced();
+  };
+  const loops = watched.map(
+    ({ kind, optional }): ListWatch<AnyObject> =>
+      listWatch<Resource, AnyObject>(
+        api,
+        kind,
+        {
+          keep: trimmed,
+          onChange: ({ before, after }) =>
+            onChange({ kind: kind.kind, before, after: after && trimmed(after) }),
+          onSync: () => settle(kind.kind),
+          onFailure: (error) => {
+            if (optional && ArcError.is(error, 'NotFound', 'Forbidden')) settle(kind.kind);
+            log.warn({ kind: kind.kind, err: error }, 'watching failed and will be tried again');
+          },
+        },
+        { signal, random },
+      ),
+  );
+  const sum = (read: (loop: ListWatch<AnyObject>) => number) =>
+    loops.reduce((total, loop) => total + read(loop), 0);
+  return {
+    done: Promise.all(loops.map((loop) => loop.done)).then(() => undefined),
+    lastHeard: () => Math.min(...loops.filter((loop) => loop.synced).map((loop) => loop.lastHeard)),
+    gaps: () => sum(({ counters }) => counters.gaps),
+    relists: () => sum(({ counters }) => counters.relists),
+  };
+}
+
+/** Read from a Workflow: whether it goes on and how it ends. Its nodes may be a megabyte. */
+const workflowStatus = ['phase', 'message', 'progress', 'startedAt', 'finishedAt'];
+const cronStatus = ['active', 'lastScheduledTime', 'succeeded', 'failed'];
+/** Large, and either never change or wake nobody. */
+const dropped: Record<string, ReadonlySet<string>> = {
+  ArtifactWorkflow: new Set(['parameters', 'artifact']),
+};
+
+/** An object without what no wake depends on: it is remembered for as long as the object lives. */
+export function trimmed(object: Resource): AnyObject {
+  const { managedFields: _managed, ...metadata } = object.metadata;
+  if (object.kind === 'Workflow' || object.kind === 'CronWorkflow') {
+    const status = pick(object.status, [...workflowStatus, ...cronStatus]);
+    const spec = pick(object.spec, ['suspend', 'shutdown', 'schedules']);
+    return { apiVersion: object.apiVersion, kind: object.kind, metadata, spec, status };
+  }
+  const drop = dropped[object.kind];
+  if (drop === undefined || typeof object.spec !== 'object' || object.spec === null)
+    return { ...object, metadata };
+  const spec = Object.fromEntries(Object.entries(object.spec).filter(([name]) => !drop.has(name)));
+  return { ...object, metadata, spec };
+}
+
+function pick(value: unknown, names: readonly string[]): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
+}
