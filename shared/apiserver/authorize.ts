@@ -1,0 +1,44 @@
+import { ArcError } from '#shared/errors';
+import type { Attributes, Authenticator, Authorizer, User } from './definition.ts';
+import { qualified } from './status.ts';
+
+const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
+const openPaths = new Set(['/livez', '/readyz', '/healthz']);
+
+/** Who asks: nobody's credential is system:anonymous, everybody else's is also in system:authenticated. */
+export async function identify(authenticate: Authenticator, request: Request): Promise<User> {
+  const user = await authenticate(request);
+  if (!user) return anonymous;
+  const groups = new Set([...user.groups, 'system:authenticated']);
+  return { ...user, groups: [...groups] };
+}
+
+/** Rejects with Forbidden unless the user may. system:masters and the health paths always may. */
+export async function mustBeAllowed(
+  authorize: Authorizer,
+  user: User,
+  attributes: Attributes,
+): Promise<void> {
+  if (user.groups.includes('system:masters')) return;
+  if (!attributes.resource && openPaths.has(`/${attributes.path.split('/')[1]}`)) return;
+  const decision = await authorize(user, attributes);
+  if (!decision.allowed) throw forbidden(user, attributes, decision.reason ?? '');
+}
+
+/** The text of apiserver's responsewriters.Forbidden: tools and people read it. */
+function forbidden(user: User, attributes: Attributes, reason: string): ArcError {
+  const because = reason === '' ? '' : `: ${reason}`;
+  const who = `User "${user.name}" cannot ${attributes.verb}`;
+  if (!attributes.resource) {
+    return new ArcError('Forbidden', `forbidden: ${who} path "${attributes.path}"${because}`, {
+      details: {},
+    });
+  }
+  const { group, plural, subresource, name, namespace } = attributes;
+  const object = `${qualified(plural, group)}${name === '' ? '' : ` "${name}"`}`;
+  const what = `resource "${subresource === '' ? plural : `${plural}/${subresource}`}" in API group "${group}"`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
+  return new ArcError('Forbidden', `${object} is forbidden: ${who} ${what} ${where}${because}`, {
+    details: { ...(name && { name }), ...(group && { group }), kind: plural },
+  });
+}

@@ -1,0 +1,46 @@
+import type { Store } from '#shared/storage';
+import type { AdmissionPlugin, KindDefinition, User } from './definition.ts';
+import type { Representation } from './representation/index.ts';
+import type { Target } from './target.ts';
+
+/** What every handler of the server shares. */
+export interface Server {
+  kinds: readonly KindDefinition[];
+  store: Store;
+  admission: readonly AdmissionPlugin[];
+  now: () => Date;
+  /** Aborted when the server shuts down. */
+  closing: AbortSignal;
+  /** Takes what went wrong behind a response that had already begun, or that must not show it. */
+  log: (message: string, caught: unknown) => void;
+}
+
+/** One authenticated and authorized request to one kind. */
+export interface Call {
+  server: Server;
+  request: Request;
+  query: URLSearchParams;
+  user: User;
+  definition: KindDefinition;
+  target: Target;
+  /** '' for cluster-scoped kinds and for all namespaces. */
+  namespace: string;
+  format: Representation;
+  /** Become `Warning: 299` headers. */
+  warnings: string[];
+}
+
+/** Milliseconds a request may take; watches and their initial list are exempt. */
+const requestDeadline = 60_000;
+
+/** Ends when the client leaves, the server closes or the deadline (lowered by `?timeout=`, seconds or `30s`) passes. */
+export function deadline(call: Call): AbortSignal {
+  const asked = /^([0-9]{1,6})s?$/.exec(call.query.get('timeout') ?? '')?.[1];
+  const milliseconds = Math.min(requestDeadline, Number(asked) * 1000 || requestDeadline);
+  return AbortSignal.any([call.request.signal, call.server.closing, AbortSignal.timeout(milliseconds)]);
+}
+
+/** Lets others run: long lists are made in chunks with this in between. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

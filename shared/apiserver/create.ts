@@ -1,0 +1,83 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Call } from './call.ts';
+import type { KubeObject } from './definition.ts';
+import { judge } from './judge.ts';
+import { generatedPrefix } from './metadata.ts';
+import { readObject } from './object-input.ts';
+import { encodeObject, objectKey } from './registry.ts';
+import { validateSchema } from './representation/index.ts';
+import { respondObject } from './respond.ts';
+import { alreadyExists, badRequest, invalid } from './status.ts';
+import { checkManager, isDryRun } from './write-options.ts';
+
+const nameAttempts = 8;
+/** Letters without vowels or look-alikes, as Kubernetes draws generated names from. */
+const letters = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** POST to a collection. */
+export async function createObject(call: Call): Promise<Response> {
+  const { definition } = call;
+  if (definition.virtual) return answerVirtual(call);
+  if (definition.scope === 'Namespaced' && call.namespace === '') {
+    throw badRequest('an empty namespace may not be set during creation');
+  }
+  const dryRun = isDryRun(call.query, 'CreateOptions');
+  checkManager(call.query, 'CreateOptions');
+  const body = await readObject(call);
+  if (body.metadata.resourceVersion) {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  const prefix = body.metadata.name === '' ? (body.metadata.generateName ?? '') : '';
+  for (let attempt = 1; ; attempt++) {
+    const name = prefix === '' ? body.metadata.name : generateName(prefix);
+    const created = await store(call, stamped(call, body, name), dryRun);
+    if (created) return respondObject(call, created, 201);
+    if (prefix === '' || attempt === nameAttempts) throw alreadyExists(definition, name);
+  }
+}
+
+/** What the server itself sets; whatever the client sent for it is not looked at. */
+function stamped(call: Call, body: KubeObject, name: string): KubeObject {
+  const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion, ...kept } = body.metadata;
+  const metadata = {
+    ...kept,
+    name,
+    uid: randomUUID(),
+    creationTimestamp: wholeSecond(call.server.now()),
+    generation: 1,
+  };
+  const { status: _status, ...rest } = body;
+  return call.definition.status ? ({ ...rest, metadata } as KubeObject) : { ...body, metadata };
+}
+
+/** metav1.Time has whole seconds. */
+export function wholeSecond(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function generateName(prefix: string): string {
+  const random = Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
+  return prefix.slice(0, generatedPrefix) + random;
+}
+
+/** Undefined: the name is taken. */
+async function store(call: Call, given: KubeObject, dryRun: boolean): Promise<KubeObject | undefined> {
+  const { definition, server } = call;
+  const object = await judge(call, given, undefined);
+  const key = objectKey(definition, call.namespace, object.metadata.name);
+  const value = encodeObject(definition, object);
+  if (dryRun) return (await server.store.get(key)).item ? undefined : object;
+  const written = await server.store.create(key, value);
+  if (!written.ok) return undefined;
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(written.revision) } };
+}
+
+/** Kinds that answer a question and store nothing (access reviews). */
+async function answerVirtual(call: Call): Promise<Response> {
+  const { definition, user } = call;
+  const body = await readObject(call);
+  const { object, causes } = validateSchema(definition, body);
+  if (causes.length > 0) throw invalid(definition, body.metadata.name, causes);
+  const answer = await definition.virtual?.(object, user);
+  return respondObject(call, answer ?? object, 201);
+}

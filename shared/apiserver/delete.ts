@@ -1,0 +1,143 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredItem } from '#shared/storage';
+import { breathe, type Call, deadline } from './call.ts';
+import { wholeSecond } from './create.ts';
+import type { KubeObject } from './definition.ts';
+import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
+import { listRequest } from './list-options.ts';
+import { listOf } from './read.ts';
+import { decodeObject, encodeObject, keyPrefix, objectKey } from './registry.ts';
+import { respondBody, respondObject } from './respond.ts';
+import { selection } from './selectors.ts';
+import { notFound, preconditionFailed } from './status.ts';
+import { contended, writeAttempts } from './write-options.ts';
+
+/** What a delete came to: gone at once, or marked and waiting for finalizers. */
+type Deletion = { gone: boolean; object: KubeObject };
+
+/** DELETE of one object: Status Success when it is gone, the object when finalizers hold it. */
+export async function deleteObject(call: Call): Promise<Response> {
+  const { definition, server, target } = call;
+  const options = await readDeleteOptions(call);
+  const key = objectKey(definition, call.namespace, target.name);
+  const { item } = await server.store.get(key, { signal: deadline(call) });
+  const deletion = await remove(call, item, target.name, options);
+  if (!deletion.gone) return respondObject(call, deletion.object);
+  const { group, plural } = definition;
+  const { name, uid } = deletion.object.metadata;
+  const details = { name, ...(group && { group }), kind: plural, ...(uid && { uid }) };
+  return respondBody(call, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
+}
+
+/** DELETE of a collection: every object that the selectors choose; answers with the list of them. */
+export async function deleteCollection(call: Call): Promise<Response> {
+  const { definition, server } = call;
+  const options = await readDeleteOptions(call);
+  const request = listRequest(call.query, false);
+  const selected = selection(definition, request.labelSelector, request.fieldSelector);
+  const prefix = keyPrefix(definition, call.namespace);
+  const deleted: KubeObject[] = [];
+  const signal = deadline(call);
+  let start: string | undefined;
+  for (;;) {
+    const list = await server.store.list(prefix, {
+      limit: 100,
+      signal,
+      ...(start !== undefined && { start }),
+    });
+    const chosen = list.items.filter((item) => selected.everything || selected.matches(decodeObject(item)));
+    const results = await Promise.all(chosen.map((item) => removeIfThere(call, item, options)));
+    for (const object of results) if (object) deleted.push(object);
+    const last = list.items.at(-1);
+    if (list.remaining === 0 || !last) {
+      return respondBody(call, listOf(call, deleted, { resourceVersion: String(list.revision) }));
+    }
+    start = `${last.key}\0`;
+    await breathe();
+  }
+}
+
+/** Undefined: somebody else was faster. */
+async function removeIfThere(
+  call: Call,
+  item: StoredItem,
+  options: DeleteOptions,
+): Promise<KubeObject | undefined> {
+  const name = decodeObject(item).metadata.name;
+  const current = (await call.server.store.get(item.key)).item;
+  if (!current) return undefined;
+  return (await remove(call, current, name, options)).object;
+}
+
+async function remove(
+  call: Call,
+  found: StoredItem | undefined,
+  name: string,
+  options: DeleteOptions,
+): Promise<Deletion> {
+  const { definition, server, target, user } = call;
+  let item = found;
+  for (let attempt = 0; attempt < writeAttempts; attempt++) {
+    if (!item) throw notFound(definition, name);
+    const old = decodeObject(item);
+    checkPreconditions(call, old, options);
+    for (const plugin of server.admission) {
+      const { dryRun } = options;
+      const { subresource } = target;
+      await plugin.admit({
+        operation: 'DELETE',
+        user,
+        definition,
+        subresource,
+        object: undefined,
+        old,
+        dryRun,
+      });
+    }
+    const object = marked(call, old, options);
+    const gone = (object.metadata.finalizers ?? []).length === 0;
+    if (gone && options.dryRun) return { gone, object: old };
+    if (!gone && (options.dryRun || isDeepStrictEqual(object, old))) return { gone, object };
+    const result = gone
+      ? await server.store.delete(item.key, item.revision)
+      : await server.store.update(item.key, encodeObject(definition, object), item.revision);
+    if (result.ok && gone) return { gone, object: old };
+    if (result.ok) {
+      const metadata = { ...object.metadata, resourceVersion: String(result.revision) };
+      return { gone, object: { ...object, metadata } };
+    }
+    item = result.current;
+  }
+  throw contended(name);
+}
+
+function checkPreconditions(call: Call, object: KubeObject, options: DeleteOptions): void {
+  const { uid, resourceVersion } = options.preconditions;
+  const { name, uid: foundUid = '', resourceVersion: foundRevision = '' } = object.metadata;
+  if (uid !== undefined && uid !== foundUid)
+    throw preconditionFailed(call.definition, name, 'UID', uid, foundUid);
+  if (resourceVersion !== undefined && resourceVersion !== foundRevision) {
+    throw preconditionFailed(call.definition, name, 'ResourceVersion', resourceVersion, foundRevision);
+  }
+}
+
+/** The object as it waits for its finalizers: the propagation policy adds or removes those of the garbage collector. */
+function marked(call: Call, old: KubeObject, options: DeleteOptions): KubeObject {
+  const { metadata } = old;
+  const own = (metadata.finalizers ?? []).filter(
+    (name) => name !== 'foregroundDeletion' && name !== 'orphan',
+  );
+  const { policy } = options;
+  const finalizers = policy === undefined ? (metadata.finalizers ?? []) : [...own];
+  if (policy === 'Foreground') finalizers.push('foregroundDeletion');
+  if (policy === 'Orphan') finalizers.push('orphan');
+  const { finalizers: _old, ...rest } = metadata;
+  const held = finalizers.length > 0 ? { ...rest, finalizers } : rest;
+  if (metadata.deletionTimestamp !== undefined) return { ...old, metadata: held };
+  const marks = {
+    deletionTimestamp: wholeSecond(call.server.now()),
+    deletionGracePeriodSeconds: 0,
+    generation: (metadata.generation ?? 1) + 1,
+  };
+  return { ...old, metadata: { ...held, ...marks } };
+}

@@ -1,0 +1,77 @@
+/** What JSON.parse cannot tell about a valid document. */
+export interface JsonScan {
+  /** Paths of keys that occur twice in one object, as `spec.type` or `spec.artifacts[0].type`. */
+  duplicates: string[];
+  /** How deep objects and arrays are nested. */
+  depth: number;
+  /** True when a key is `__proto__`, in whatever spelling. */
+  prototypeKey: boolean;
+}
+
+interface Level {
+  path: string;
+  /** Undefined in an array. */
+  keys: Set<string> | undefined;
+  index: number;
+  key: string;
+}
+
+/** Walks a *valid* JSON text once, without recursion; cost is linear in its length. */
+export function scanJson(text: string): JsonScan {
+  const scan: JsonScan = { duplicates: [], depth: 0, prototypeKey: false };
+  const levels: Level[] = [];
+  let expectKey = false;
+  for (let at = 0; at < text.length; at++) {
+    const letter = text.charCodeAt(at);
+    const level = levels.at(-1);
+    if (letter === 0x22) {
+      const end = stringEnd(text, at);
+      if (expectKey && level?.keys) noteKey(scan, level, level.keys, text.slice(at, end + 1));
+      expectKey = false;
+      at = end;
+    } else if (letter === 0x7b || letter === 0x5b) {
+      expectKey = letter === 0x7b;
+      levels.push(open(level, expectKey));
+      scan.depth = Math.max(scan.depth, levels.length);
+    } else if (letter === 0x7d || letter === 0x5d) {
+      levels.pop();
+      expectKey = false;
+    } else if (letter === 0x2c && level) {
+      level.index++;
+      expectKey = level.keys !== undefined;
+    }
+  }
+  return scan;
+}
+
+function open(parent: Level | undefined, isObject: boolean): Level {
+  const path = parent ? childPath(parent) : '';
+  return { path, keys: isObject ? new Set() : undefined, index: 0, key: '' };
+}
+
+/** Index of the quote that closes the string opened at `from`. */
+function stringEnd(text: string, from: number): number {
+  let end = text.indexOf('"', from + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++;
+  return slashes % 2 === 1;
+}
+
+function noteKey(scan: JsonScan, level: Level, keys: Set<string>, quoted: string): void {
+  const key = quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
+  level.key = key;
+  if (key === '__proto__') scan.prototypeKey = true;
+  // A handful of names is enough for a person, and keeps a hostile body from making a long answer.
+  if (keys.has(key) && scan.duplicates.length < 100) scan.duplicates.push(childPath(level));
+  keys.add(key);
+}
+
+function childPath(level: Level): string {
+  if (!level.keys) return `${level.path}[${level.index}]`;
+  return level.path === '' ? level.key : `${level.path}.${level.key}`;
+}

@@ -1,0 +1,107 @@
+import { ArcError } from '#shared/errors';
+import type { Call } from './call.ts';
+import type { KindDefinition, KubeObject, ObjectMeta } from './definition.ts';
+import { metadataTypeFault } from './metadata.ts';
+import { apiVersionOf } from './registry.ts';
+import { checkFields, decodeReview } from './representation/index.ts';
+import { bodyType, isRecord, type ParsedBody, parseBody, readBody } from './request-body.ts';
+import { badRequest } from './status.ts';
+
+const jsonTypes = ['', 'application/json', 'application/yaml'];
+const protobuf = 'application/vnd.kubernetes.protobuf';
+
+/** The object of a POST or PUT: read, matched against the URL, pruned of unknown fields. */
+export async function readObject(call: Call): Promise<KubeObject> {
+  const { definition, request } = call;
+  const type = bodyType(request);
+  if (type === protobuf && definition.virtual) {
+    return identified(call, decodeReview(await readBody(request)));
+  }
+  if (!jsonTypes.includes(type)) throw unsupportedType(['application/json', 'application/yaml']);
+  const body = parseBody(await readBody(request), type);
+  return acceptObject(call, body);
+}
+
+export function unsupportedType(accepted: string[]): ArcError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  return new ArcError('UnsupportedMediaType', message);
+}
+
+/** What a body has to be before any rule of its kind is asked; also for what a patch has made. */
+export function acceptObject(call: Call, body: ParsedBody): KubeObject {
+  const object = identified(call, body.value);
+  const { pruned, unknown } = checkFields(call.definition, object);
+  judgeFields(call, body.duplicates, unknown);
+  const metadata = objectMeta(object.metadata, pruned.metadata);
+  if (call.namespace === '') delete metadata.namespace;
+  else metadata.namespace = call.namespace;
+  return { ...pruned, apiVersion: object.apiVersion, kind: object.kind, metadata };
+}
+
+/** apiVersion, kind, name and namespace must be those of the URL (400 otherwise). */
+function identified(call: Call, value: unknown): KubeObject {
+  const { definition, namespace, target } = call;
+  if (!isRecord(value)) throw badRequest('the body must hold an object');
+  const { apiVersion, kind, metadata } = value;
+  const expected = apiVersionOf(definition);
+  if (typeof kind !== 'string' || kind === '') throw badRequest("Object 'Kind' is missing in the body");
+  if (typeof apiVersion !== 'string' || apiVersion === '')
+    throw badRequest("Object 'apiVersion' is missing in the body");
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== definition.kind) {
+    throw badRequest(
+      `${kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind`,
+    );
+  }
+  const fault = isRecord(metadata ?? {})
+    ? metadataTypeFault({ ...(metadata ?? {}) })
+    : 'metadata must be an object';
+  if (fault) throw undecodable(definition, fault);
+  const { name = '', namespace: ns = '' } = (metadata ?? {}) as Partial<ObjectMeta>;
+  if (target.name !== '' && name !== '' && name !== target.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  }
+  if (ns !== '' && ns !== namespace && definition.scope === 'Namespaced') {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  return { ...value, apiVersion, kind, metadata: { ...(metadata ?? {}), name: name ?? '' } };
+}
+
+function undecodable(definition: KindDefinition, fault: string): ArcError {
+  const { kind, version } = definition;
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${fault}`);
+}
+
+/** fieldValidation: Strict refuses, Warn (the default) warns, Ignore says nothing. */
+function judgeFields(call: Call, duplicates: string[], unknown: string[]): void {
+  const mode = call.query.get('fieldValidation') || 'Warn';
+  if (!['Strict', 'Warn', 'Ignore'].includes(mode)) {
+    throw new ArcError(
+      'Invalid',
+      `fieldValidation: Unsupported value: "${mode}": supported values: "Ignore", "Strict", "Warn"`,
+    );
+  }
+  const found = [
+    ...duplicates.map((field) => `duplicate field "${field}"`),
+    ...unknown.map((field) => `unknown field "${field}"`),
+  ];
+  if (mode === 'Ignore' || found.length === 0) return;
+  if (mode === 'Warn') {
+    call.warnings.push(...found);
+    return;
+  }
+  throw undecodable(call.definition, `strict decoding error: ${found.join(', ')}`);
+}
+
+/** What pruning has left of the metadata. null means absent; managedFields and selfLink are not kept. */
+function objectMeta(given: ObjectMeta, pruned: unknown): ObjectMeta {
+  const kept = Object.entries(isRecord(pruned) ? pruned : {}).filter(
+    ([field, value]) =>
+      value !== null && value !== undefined && field !== 'managedFields' && field !== 'selfLink',
+  );
+  return { ...Object.fromEntries(kept), name: given.name };
+}

@@ -1,0 +1,117 @@
+import jsonPatch, { type Operation } from 'fast-json-patch';
+import { ArcError } from '#shared/errors';
+import type { KindDefinition, KubeObject } from './definition.ts';
+import { unsupportedType } from './object-input.ts';
+import { bodyLimit, bodyType, isRecord, parseBody, parseJson, readBody } from './request-body.ts';
+import { badRequest } from './status.ts';
+
+const jsonType = 'application/json-patch+json';
+const mergeType = 'application/merge-patch+json';
+const operationLimit = 10_000;
+
+/** A patch that can be applied again and again, to whatever state the object is found in. */
+export type Patch =
+  | { type: 'merge'; changes: Record<string, unknown>; duplicates: string[] }
+  | { type: 'json'; operations: Operation[]; duplicates: string[] };
+
+/** Reads a patch body; rejects with UnsupportedMediaType (strategic, apply), BadRequest or RequestEntityTooLarge. */
+export async function readPatch(request: Request): Promise<Patch> {
+  const type = bodyType(request);
+  // Clients fall back from strategic merge and from apply to these two on exactly this status.
+  if (type !== jsonType && type !== mergeType) throw unsupportedType([jsonType, mergeType]);
+  const { value, duplicates } = parseBody(await readBody(request), 'application/json');
+  if (type === mergeType) {
+    if (!isRecord(value)) throw badRequest('a merge patch must be a JSON object');
+    return { type: 'merge', changes: value, duplicates };
+  }
+  if (!Array.isArray(value) || !value.every(isOperation)) {
+    throw badRequest(
+      'a JSON patch must be a list of operations, each with an op, a path and what the op needs',
+    );
+  }
+  if (value.length > operationLimit) {
+    const message = `The allowed maximum operations in a JSON patch is ${operationLimit}, got ${value.length}`;
+    throw new ArcError('RequestEntityTooLarge', message);
+  }
+  return { type: 'json', operations: value, duplicates };
+}
+
+const pointer = /^(\/([^~]|~[01])*)?$/;
+
+function isOperation(value: unknown): value is Operation {
+  if (!isRecord(value) || typeof value.path !== 'string' || !pointer.test(value.path)) return false;
+  switch (value.op) {
+    case 'add':
+    case 'replace':
+    case 'test':
+      return value.value !== undefined;
+    case 'move':
+    case 'copy':
+      return typeof value.from === 'string' && pointer.test(value.from);
+    default:
+      return value.op === 'remove';
+  }
+}
+
+/** The patched object, not yet judged. `object` is not changed. Rejects with Invalid when an operation does not fit. */
+export function applyPatch(patch: Patch, object: KubeObject, definition: KindDefinition): unknown {
+  if (patch.type === 'merge') return mergePatch(object, patch.changes);
+  return applyOperations(patch.operations, object, definition);
+}
+
+/** RFC 7386: objects are merged, null removes, everything else replaces. */
+export function mergePatch(target: unknown, changes: unknown): unknown {
+  if (!isRecord(changes)) return changes;
+  const merged = new Map(isRecord(target) ? Object.entries(target) : []);
+  for (const [key, change] of Object.entries(changes)) {
+    if (change === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), change));
+  }
+  return Object.fromEntries(merged);
+}
+
+/** Operations are few, but each copy may double the document: what they copy is counted. */
+function applyOperations(operations: Operation[], object: KubeObject, definition: KindDefinition): unknown {
+  let document: unknown = structuredClone(object);
+  let copied = 0;
+  for (const [index, operation] of operations.entries()) {
+    try {
+      if (operation.op === 'copy') {
+        const value: unknown = jsonPatch.getValueByPointer(document, operation.from);
+        copied += JSON.stringify(value ?? null).length;
+      }
+      if (copied > bodyLimit) break;
+      document = jsonPatch.applyOperation(
+        document,
+        structuredClone(operation),
+        true,
+        true,
+        true,
+        index,
+      ).newDocument;
+    } catch (caught) {
+      throw unfitting(operation, index, definition, caught);
+    }
+  }
+  if (copied > bodyLimit) {
+    throw new ArcError(
+      'RequestEntityTooLarge',
+      `the copies of a JSON patch may not exceed ${bodyLimit} bytes in all`,
+    );
+  }
+  const text = JSON.stringify(document ?? null);
+  if (text.length > bodyLimit)
+    throw new ArcError('RequestEntityTooLarge', `the patched object exceeds ${bodyLimit} bytes`);
+  // Nesting grows with patches, too: the same limits hold as for a body.
+  return parseJson(text).value;
+}
+
+function unfitting(
+  operation: Operation,
+  index: number,
+  definition: KindDefinition,
+  caught: unknown,
+): ArcError {
+  const message = `the server rejected our request due to an error in our request: operation ${index} (${operation.op} ${operation.path.slice(0, 200)}) does not fit the ${definition.kind}`;
+  return new ArcError('Invalid', message, { details: {}, cause: caught });
+}

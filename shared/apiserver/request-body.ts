@@ -1,0 +1,97 @@
+import { parse as parseYaml } from 'yaml';
+import { ArcError } from '#shared/errors';
+import { scanJson } from './json-scan.ts';
+import { badRequest } from './status.ts';
+
+/** Bytes a body may have, as the Kubernetes API server limits it. */
+export const bodyLimit = 3 * 1024 * 1024;
+/** Nesting a body may have. Far above any real object, far below what the stack of a recursive walk holds. */
+export const depthLimit = 500;
+
+/** A parsed body, and the paths of keys that it names twice. */
+export interface ParsedBody {
+  value: unknown;
+  duplicates: string[];
+}
+
+/** The media type of the body without parameters, lower case; '' when the client names none. */
+export function bodyType(request: Request): string {
+  return (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Reads the whole body, counting while it streams; rejects with RequestEntityTooLarge or UnsupportedMediaType (gzip). */
+export async function readBody(request: Request): Promise<Uint8Array> {
+  const coding = request.headers.get('content-encoding') ?? 'identity';
+  if (coding !== 'identity') {
+    throw new ArcError(
+      'UnsupportedMediaType',
+      `the content encoding "${coding}" is not supported for request bodies`,
+    );
+  }
+  const length = request.headers.get('content-length');
+  if (length !== null && Number(length) > bodyLimit) throw tooLarge();
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > bodyLimit) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+function tooLarge(): ArcError {
+  return new ArcError('RequestEntityTooLarge', `Request entity too large: limit is ${bodyLimit}`);
+}
+
+/** JSON or YAML to a value. YAML goes through JSON, so both meet the same limits. Rejects with BadRequest. */
+export function parseBody(bytes: Uint8Array, type: string): ParsedBody {
+  const text = decodeText(bytes);
+  if (text.trim() === '') return { value: undefined, duplicates: [] };
+  return parseJson(
+    type === 'application/yaml' || type === 'application/apply-patch+yaml' ? yamlToJson(text) : text,
+  );
+}
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (caught) {
+    throw new ArcError('BadRequest', 'the body is not valid UTF-8', { cause: caught });
+  }
+}
+
+function yamlToJson(text: string): string {
+  try {
+    // The library refuses repeated keys and documents whose aliases multiply.
+    const json =
+      JSON.stringify(parseYaml(text, { maxAliasCount: 100, prettyErrors: false, logLevel: 'error' })) ?? '';
+    if (json.length > bodyLimit) throw tooLarge();
+    return json;
+  } catch (caught) {
+    if (caught instanceof ArcError) throw caught;
+    const reason = caught instanceof Error ? caught.message : String(caught);
+    throw new ArcError('BadRequest', `error converting YAML to JSON: ${reason}`, { cause: caught });
+  }
+}
+
+/** JSON.parse that refuses deep nesting, drops `__proto__` keys and finds keys named twice. */
+export function parseJson(text: string): ParsedBody {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (caught) {
+    const reason = caught instanceof Error ? caught.message : String(caught);
+    throw new ArcError('BadRequest', `the body is not valid JSON: ${reason}`, { cause: caught });
+  }
+  const { depth, duplicates, prototypeKey } = scanJson(text);
+  if (depth > depthLimit) throw badRequest(`the body is nested deeper than ${depthLimit} levels`);
+  if (prototypeKey) value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : inner));
+  return { value, duplicates };
+}
+
+/** True for what `{…}` makes, false for arrays, null and scalars. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,94 @@
+import { stringify as stringifyYaml } from 'yaml';
+import { type ArcError, httpStatus } from '#shared/errors';
+import type { StoredItem } from '#shared/storage';
+import type { Call } from './call.ts';
+import type { KubeObject } from './definition.ts';
+import { decodeObject, withRevision } from './registry.ts';
+import { toPartial, toTable } from './representation/index.ts';
+import { badRequest, toStatus } from './status.ts';
+
+/** The `includeObject` of a Table request; BadRequest for other values. */
+export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | 'Object' {
+  const value = query.get('includeObject') ?? '';
+  if (value === '') return 'Metadata';
+  if (value === 'None' || value === 'Metadata' || value === 'Object') return value;
+  throw badRequest(`unrecognized includeObject value: "${value}"; supported are None, Metadata and Object`);
+}
+
+/** One object in the form the client asked for. */
+export function respondObject(call: Call, object: KubeObject, status = 200): Response {
+  return respondBody(call, represent(call, object), status);
+}
+
+/** As respondObject, from its stored bytes; parsed only where the representation needs it. */
+export function respondItem(call: Call, item: StoredItem): Response {
+  const { format, as, pretty } = call.format;
+  if (format !== 'json' || as !== undefined || wantsPretty(call, pretty))
+    return respondObject(call, decodeObject(item));
+  return send(call, withRevision(call.definition, item), 200, 'application/json');
+}
+
+function represent(call: Call, object: KubeObject): object {
+  const { as } = call.format;
+  if (as === undefined) return object;
+  if (as !== 'Table') return toPartial(object);
+  return toTable(call.definition, [object], {
+    includeObject: includeObjectOf(call.query),
+    now: call.server.now(),
+    listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
+    columnDefinitions: true,
+  });
+}
+
+/** Any finished body (lists, Tables, Status) as JSON or YAML. */
+export function respondBody(call: Call, body: object, status = 200): Response {
+  if (call.format.format === 'yaml') {
+    return send(call, stringifyYaml(body, { aliasDuplicateObjects: false }), status, 'application/yaml');
+  }
+  const text = JSON.stringify(body, undefined, wantsPretty(call, call.format.pretty) ? 2 : undefined);
+  return send(call, text, status, 'application/json');
+}
+
+/** The query parameter has the last word over what the client's name suggests. */
+export function wantsPretty(call: Call, byDefault: boolean): boolean {
+  const asked = call.query.get('pretty');
+  return asked === null ? byDefault : asked !== '0' && asked !== 'false';
+}
+
+/** A JSON body that is finished bytes or still being made. */
+export function respondRaw(call: Call, body: ReadableStream<Uint8Array> | Uint8Array): Response {
+  return send(call, body, 200, 'application/json');
+}
+
+function send(
+  call: Call,
+  body: string | Uint8Array | ReadableStream<Uint8Array>,
+  status: number,
+  type: string,
+): Response {
+  const headers = new Headers({ 'Content-Type': type });
+  // Headers carry Latin-1; what else a warning quotes is shown as '?'.
+  for (const text of call.warnings.slice(0, 50)) {
+    const quoted = text
+      .replace(/[^\x20-\x7e]/g, '?')
+      .replace(/["\\]/g, '\\$&')
+      .slice(0, 1000);
+    headers.append('Warning', `299 - "${quoted}"`);
+  }
+  return new Response(body as ConstructorParameters<typeof Response>[0], { status, headers });
+}
+
+/** The Status response of a failure. */
+export function respondError(caught: unknown): Response {
+  const status = toStatus(caught);
+  const headers = new Headers({ 'Content-Type': 'application/json' });
+  if (status.reason === 'Forbidden') headers.set('X-Content-Type-Options', 'nosniff');
+  const retry = status.details?.retryAfterSeconds;
+  if (retry !== undefined) headers.set('Retry-After', String(retry));
+  return new Response(JSON.stringify(status), { status: status.code, headers });
+}
+
+/** For the log: 5xx are worth a line, what clients do wrong is not. */
+export function isOurs(error: ArcError): boolean {
+  return httpStatus(error.code) >= 500;
+}

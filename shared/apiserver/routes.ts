@@ -1,0 +1,78 @@
+import { ArcError } from '#shared/errors';
+import type { Call, Server } from './call.ts';
+import { createObject } from './create.ts';
+import type { KindDefinition, User } from './definition.ts';
+import { deleteCollection, deleteObject } from './delete.ts';
+import { getObject, listObjects } from './read.ts';
+import { negotiate } from './representation/index.ts';
+import { definitionFor, type Target } from './target.ts';
+import { patchObject, replaceObject } from './update.ts';
+import { watchObjects } from './watch.ts';
+
+type Handler = (call: Call) => Promise<Response>;
+
+const collectionHandlers: Readonly<Record<string, Handler>> = {
+  list: listObjects,
+  watch: watchObjects,
+  create: createObject,
+  deletecollection: deleteCollection,
+};
+
+const objectHandlers: Readonly<Record<string, Handler>> = {
+  get: getObject,
+  update: replaceObject,
+  patch: patchObject,
+  delete: deleteObject,
+};
+
+const statusHandlers: Readonly<Record<string, Handler>> = {
+  get: getObject,
+  update: replaceObject,
+  patch: patchObject,
+};
+
+/** Answers an authorized request to a resource; undefined where no kind serves the path. */
+export async function handleResource(
+  server: Server,
+  request: Request,
+  url: URL,
+  user: User,
+  target: Target,
+  verb: string,
+): Promise<Response | undefined> {
+  const definition = definitionFor(server.kinds, target);
+  const handlers = definition && handlersFor(definition, target);
+  if (!definition || !handlers) return undefined;
+  const handler = Object.hasOwn(handlers, verb) ? handlers[verb] : undefined;
+  if (!handler) throw notAllowed(definition, verb);
+  const { headers } = request;
+  const format = negotiate(headers.get('accept'), headers.get('user-agent'), { stream: verb === 'watch' });
+  const namespace = definition.scope === 'Namespaced' ? target.namespace : '';
+  return handler({
+    server,
+    request,
+    query: url.searchParams,
+    user,
+    definition,
+    target,
+    namespace,
+    format,
+    warnings: [],
+  });
+}
+
+function handlersFor(
+  definition: KindDefinition,
+  target: Target,
+): Readonly<Record<string, Handler>> | undefined {
+  if (definition.virtual) return target.name === '' ? { create: createObject } : undefined;
+  if (target.subresource === 'status') return definition.status ? statusHandlers : undefined;
+  if (target.subresource !== '') return undefined;
+  return target.name === '' ? collectionHandlers : objectHandlers;
+}
+
+function notAllowed(definition: KindDefinition, verb: string): ArcError {
+  const { group, plural } = definition;
+  const message = `${verb} is not supported on resources of kind "${plural}"`;
+  return new ArcError('MethodNotAllowed', message, { details: { ...(group && { group }), kind: plural } });
+}

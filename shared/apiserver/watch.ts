@@ -1,0 +1,166 @@
+import { randomInt } from 'node:crypto';
+import type { WatchBatch } from '#shared/storage';
+import { breathe, type Call } from './call.ts';
+import {
+  bookmarkLine,
+  type EventForm,
+  eventLine,
+  firstLine,
+  line,
+  type Seen,
+  seenBy,
+} from './encode-event.ts';
+import { LineStream } from './line-stream.ts';
+import { type ListRequest, listRequest } from './list-options.ts';
+import { reachRevision } from './read.ts';
+import { keyPrefix } from './registry.ts';
+import { includeObjectOf, respondRaw } from './respond.ts';
+import { type Selection, selection } from './selectors.ts';
+import { toStatus } from './status.ts';
+
+const bookmarkEvery = 60_000;
+/** Objects of the initial list read from the store at a time. */
+const chunkSize = 500;
+
+/** A watch as it runs: what it prints, and how far it has seen. */
+interface Watching {
+  call: Call;
+  request: ListRequest;
+  prefix: string;
+  selected: Selection;
+  form: EventForm;
+  out: LineStream;
+  /** Aborted when the client leaves, the time is up, the server closes or the client does not read. */
+  stop: AbortController;
+  revision: number;
+  /** True until the first event of a Table watch, which describes the columns. */
+  columnsDue: boolean;
+  /** True once the initial list is out: before, `revision` is no progress a bookmark could promise. */
+  live: boolean;
+}
+
+/** GET with watch=true: 200 at once, then one JSON document per line until the time is up. */
+export async function watchObjects(call: Call): Promise<Response> {
+  const request = listRequest(call.query, true);
+  const { definition, server } = call;
+  const selected = selection(definition, request.labelSelector, request.fieldSelector);
+  const namespace = call.namespace || (definition.scope === 'Namespaced' ? (selected.namespace ?? '') : '');
+  const form = { as: call.format.as, includeObject: includeObjectOf(call.query) };
+  const asked = request.resourceVersion ?? 0;
+  if (request.sendInitialEvents && asked > 0) await reachRevision(call, asked);
+  const now = await server.store.revision();
+  const stop = new AbortController();
+  const watching: Watching = {
+    call,
+    request,
+    prefix: keyPrefix(definition, namespace),
+    selected,
+    form,
+    out: new LineStream(stop),
+    stop,
+    revision: asked > 0 && !request.sendInitialEvents ? asked : now,
+    columnsDue: form.as === 'Table',
+    live: false,
+  };
+  run(watching).catch((caught: unknown) => server.log('a watch ended unexpectedly', caught));
+  return respondRaw(call, watching.out.body);
+}
+
+async function run(watching: Watching): Promise<void> {
+  const { call, request, out, stop } = watching;
+  const seconds = request.timeoutSeconds || randomInt(1800, 3600);
+  const end = () => stop.abort();
+  const timer = setTimeout(end, Math.min(seconds, 86_400) * 1000);
+  const bookmarks = setInterval(() => bookmark(watching, false), bookmarkEvery);
+  const leave = [call.request.signal, call.server.closing];
+  for (const signal of leave) signal.addEventListener('abort', end);
+  if (leave.some((signal) => signal.aborted)) end();
+  try {
+    await deliver(watching);
+    bookmark(watching, false);
+  } catch (caught) {
+    if (!stop.signal.aborted) out.write(line('ERROR', toStatus(caught)));
+  } finally {
+    clearTimeout(timer);
+    clearInterval(bookmarks);
+    for (const signal of leave) signal.removeEventListener('abort', end);
+    out.end();
+  }
+}
+
+/** The initial state where it is asked for, then what happens, until `stop`. */
+async function deliver(watching: Watching): Promise<void> {
+  const { call, request, selected, prefix, stop, out } = watching;
+  const fromNow = (request.resourceVersion ?? 0) === 0;
+  if (request.sendInitialEvents ?? fromNow) await sendInitial(watching);
+  watching.live = true;
+  if (request.sendInitialEvents) bookmark(watching, true);
+  const after = watching.revision;
+  const key = singleKey(watching);
+  for await (const batch of call.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {
+    for (const event of batch.events) {
+      // A watch from a revision still to come starts there, and a key's prefix may have longer siblings.
+      if (event.revision <= after || (key !== undefined && event.key !== key)) continue;
+      const seen = seenBy(selected, event);
+      if (seen) print(watching, seen);
+    }
+    watching.revision = Math.max(watching.revision, progress(batch));
+    await out.drained();
+    if (stop.signal.aborted) return;
+  }
+}
+
+function progress(batch: WatchBatch): number {
+  return Math.max(batch.revision, batch.events.at(-1)?.revision ?? 0);
+}
+
+/** The one key that can match, where namespace and name are given. */
+function singleKey(watching: Watching): string | undefined {
+  const { call, selected, prefix } = watching;
+  if (selected.name === undefined || selected.name.includes('/')) return undefined;
+  const whole = call.definition.scope === 'Cluster' || prefix !== keyPrefix(call.definition);
+  return whole ? prefix + selected.name : undefined;
+}
+
+async function sendInitial(watching: Watching): Promise<void> {
+  const { call, prefix, selected, stop, out } = watching;
+  let start: string | undefined;
+  let revision: number | undefined;
+  for (;;) {
+    const list = await call.server.store.list(prefix, {
+      limit: chunkSize,
+      signal: stop.signal,
+      ...(start !== undefined && { start }),
+      ...(revision !== undefined && { revision }),
+    });
+    for (const item of list.items) {
+      const seen = seenBy(selected, { type: 'put', ...item, previous: undefined });
+      if (seen) print(watching, seen);
+    }
+    watching.revision = list.revision;
+    const last = list.items.at(-1);
+    if (list.remaining === 0 || !last) return;
+    revision = list.revision;
+    start = `${last.key}\0`;
+    await out.drained();
+    await breathe();
+  }
+}
+
+function print(watching: Watching, seen: Seen): void {
+  const { call, form, out } = watching;
+  const now = call.server.now();
+  out.write(
+    watching.columnsDue
+      ? firstLine(call.definition, seen, form, now)
+      : eventLine(call.definition, seen, form, now),
+  );
+  watching.columnsDue = false;
+  watching.revision = seen.revision;
+}
+
+function bookmark(watching: Watching, initialEnd: boolean): void {
+  const { call, form, out, request, revision } = watching;
+  if (!watching.live || !(request.allowBookmarks || initialEnd)) return;
+  out.write(bookmarkLine(call.definition, form.as, revision, initialEnd));
+}

@@ -1,0 +1,48 @@
+import { ArcError, type Cause } from '#shared/errors';
+import { invalidOf } from './status.ts';
+
+/** Reads `dryRun` of a query; `All` is the only value there is (422 otherwise). */
+export function isDryRun(query: URLSearchParams, kind: string): boolean {
+  const values = query.getAll('dryRun').filter((value) => value !== '');
+  if (values.every((value) => value === 'All')) return values.length > 0;
+  const message = `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`;
+  throw invalidOf(kind, 'meta.k8s.io', '', [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]);
+}
+
+/** fieldManager: at most 128 printable characters; `force` belongs to apply alone. */
+export function checkManager(query: URLSearchParams, kind: string): void {
+  const causes: Cause[] = [];
+  const manager = query.get('fieldManager') ?? '';
+  if (manager.length > 128) {
+    causes.push({
+      reason: 'FieldValueTooLong',
+      message: 'Too long: may not be more than 128 bytes',
+      field: 'fieldManager',
+    });
+  }
+  if (/[^\P{C}]/u.test(manager)) {
+    causes.push({
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: should only contain printable characters',
+      field: 'fieldManager',
+    });
+  }
+  if (kind === 'PatchOptions' && query.has('force')) {
+    const message = 'Forbidden: may not be specified for non-apply patch';
+    causes.push({ reason: 'FieldValueForbidden', message, field: 'force' });
+  }
+  if (causes.length > 0) throw invalidOf(kind, 'meta.k8s.io', '', causes);
+}
+
+/** Writers that lose a race this often give up: something rewrites the object without pause. */
+export const writeAttempts = 64;
+
+export function contended(name: string): ArcError {
+  return new ArcError(
+    'ServiceUnavailable',
+    `"${name}" is written so often that this write found no gap; try again`,
+    {
+      details: { retryAfterSeconds: 1 },
+    },
+  );
+}
