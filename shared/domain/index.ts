@@ -10,6 +10,7 @@ export { parseDuration } from './duration.ts';
 export { cut } from './entry.ts';
 export { failureMessage } from './failure.ts';
 export { type Job, type JobCredentials, type JobEndpoint, jobSchema } from './job.ts';
+export { arcKinds } from './kinds/arc-kinds.ts';
 export type {
   CronWorkflow,
   OutputParameter,
@@ -30,6 +31,7 @@ export type {
   WorkflowReference,
 } from './kinds/artifact-workflow.ts';
 export type { ConfigMap, KubeEvent, Namespace, Secret } from './kinds/core.ts';
+export type { ArcColumn, ArcKind } from './kinds/definition.ts';
 export type { Endpoint, EndpointSpec, EndpointStatus, EndpointTls, Usage } from './kinds/endpoint.ts';
 export type {
   AnyObject,

@@ -1,9 +1,11 @@
 import { sameJson } from './canonical.ts';
 import type { ArtifactWorkflow } from './kinds/artifact-workflow.ts';
 import type { AnyObject } from './kinds/meta.ts';
+import { apiVersion } from './kinds/refs.ts';
 import { labels } from './marks.ts';
+import { ownerOfKind } from './owners.ts';
 import { isDeleting, isFinalPhase, phaseOf } from './phases.ts';
-import { type Change, ownerAsTarget, type Reason, type WakeIndex, type WakeObject } from './wakes.ts';
+import type { Change, Reason, WakeIndex, WakeObject } from './wakes.ts';
 
 /** One row: a change of `watched` wakes `targets` for `reason`. */
 export interface WakeRule {
@@ -43,6 +45,25 @@ function artifactWorkflowOf(about: AnyObject, index: WakeIndex): WakeObject[] {
   const known = named === undefined ? undefined : index.artifactWorkflowNamed(namespaceOf(about), named);
   const owner = ownerAsTarget(about, 'ArtifactWorkflow');
   return owner.length > 0 ? owner : known ? [known] : [];
+}
+
+/** The owner of an object as something to wake; it may be gone, which the function that is woken will see. */
+function ownerAsTarget(object: WakeObject, kind: string): WakeObject[] {
+  const owner = ownerOfKind(object, kind);
+  if (!owner) return [];
+  const { namespace, labels: marks } = object.metadata;
+  return [
+    {
+      apiVersion,
+      kind,
+      metadata: {
+        name: owner.name,
+        uid: owner.uid,
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(marks === undefined ? {} : { labels: marks }),
+      },
+    },
+  ];
 }
 
 /** Every watched change that wakes something. Nothing else does, but due times and resyncs. */

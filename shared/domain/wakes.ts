@@ -1,5 +1,4 @@
 import type { AnyObject } from './kinds/meta.ts';
-import { apiVersion } from './kinds/refs.ts';
 import { labels } from './marks.ts';
 import { ownerOfKind } from './owners.ts';
 import { type WakeRule, wakeTable } from './wake-table.ts';
@@ -87,23 +86,4 @@ export function wakingOf(object: WakeObject, reason: Reason): Waking {
 function rootUid(object: WakeObject): string {
   const order = ownerOfKind(object, 'Order');
   return order?.uid ?? object.metadata.labels?.[labels.order] ?? object.metadata.uid ?? '';
-}
-
-/** The owner of an object as something to wake; it may be gone, which the function that is woken will see. */
-export function ownerAsTarget(object: WakeObject, kind: string): WakeObject[] {
-  const owner = ownerOfKind(object, kind);
-  if (!owner) return [];
-  const { namespace, labels: marks } = object.metadata;
-  return [
-    {
-      apiVersion,
-      kind,
-      metadata: {
-        name: owner.name,
-        uid: owner.uid,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(marks === undefined ? {} : { labels: marks }),
-      },
-    },
-  ];
 }

@@ -1,0 +1,207 @@
+import { phaseOf } from '../phases.ts';
+import type { ArtifactType } from './artifact-type.ts';
+import { artifactTypeSchema } from './artifact-type-schema.ts';
+import type { ArtifactWorkflow } from './artifact-workflow.ts';
+import { artifactWorkflowSchema } from './artifact-workflow-schema.ts';
+import { type ArcKind, age, arcKind, firstLine } from './definition.ts';
+import type { Endpoint } from './endpoint.ts';
+import { endpointSchema } from './endpoint-schema.ts';
+import type { Order } from './order.ts';
+import { orderCauses, orderWarnings } from './order-causes.ts';
+import { orderSchema } from './order-schema.ts';
+import {
+  artifactTypeCauses,
+  artifactTypeWarnings,
+  artifactWorkflowCauses,
+  endpointCauses,
+} from './other-causes.ts';
+
+const order = arcKind<Order>({
+  kind: 'Order',
+  shortName: 'ord',
+  description:
+    'An Order lists artifacts to move from a source to a destination, and tells what became of each.',
+  schema: orderSchema,
+  status: true,
+  columns: [
+    {
+      name: 'Phase',
+      type: 'string',
+      description: 'Where the Order stands.',
+      value: ({ status }) => status?.phase ?? 'Pending',
+    },
+    {
+      name: 'Artifacts',
+      type: 'integer',
+      description: 'Number of artifacts.',
+      value: ({ spec, status }) => status?.counts?.total ?? spec.artifacts?.length ?? 0,
+    },
+    {
+      name: 'Succeeded',
+      type: 'integer',
+      description: 'Artifacts that have arrived.',
+      value: ({ status }) => status?.counts?.succeeded ?? 0,
+    },
+    {
+      name: 'Failed',
+      type: 'integer',
+      description: 'Artifacts that have failed or are invalid.',
+      value: ({ status }) => (status?.counts?.failed ?? 0) + (status?.counts?.invalid ?? 0),
+    },
+    age,
+    {
+      name: 'Running',
+      type: 'integer',
+      priority: 1,
+      description: 'Artifacts that are being moved.',
+      value: ({ status }) => status?.counts?.running ?? 0,
+    },
+    {
+      name: 'Message',
+      type: 'string',
+      priority: 1,
+      description: 'The state in a sentence.',
+      value: ({ status }) => firstLine(status?.message),
+    },
+  ],
+  causes: orderCauses,
+  warnings: orderWarnings,
+});
+
+const artifactWorkflow = arcKind<ArtifactWorkflow>({
+  kind: 'ArtifactWorkflow',
+  shortName: 'aw',
+  description: 'An ArtifactWorkflow moves one artifact. Orders make them; one can be made by hand too.',
+  schema: artifactWorkflowSchema,
+  status: true,
+  columns: [
+    { name: 'Phase', type: 'string', description: 'Where the attempt in force stands.', value: phaseOf },
+    {
+      name: 'Progress',
+      type: 'string',
+      description: 'Work done of all work.',
+      value: ({ status }) => status?.progress ?? '',
+    },
+    {
+      name: 'Attempts',
+      type: 'integer',
+      description: 'Attempts so far.',
+      value: ({ status }) => status?.attempts ?? 0,
+    },
+    age,
+    {
+      name: 'Type',
+      type: 'string',
+      priority: 1,
+      description: 'Type of artifact.',
+      value: ({ spec }) => spec.type ?? '',
+    },
+    {
+      name: 'Digest',
+      type: 'string',
+      priority: 1,
+      description: 'Digest of what arrived.',
+      value: ({ status }) => status?.results?.digest ?? '',
+    },
+    {
+      name: 'Message',
+      type: 'string',
+      priority: 1,
+      description: 'The state in a sentence.',
+      value: ({ status }) => firstLine(status?.message),
+    },
+  ],
+  causes: artifactWorkflowCauses,
+});
+
+const typeColumns = [
+  {
+    name: 'Workflow',
+    type: 'string',
+    description: 'The template that does the work.',
+    value: ({ spec }: ArtifactType) => spec.workflowTemplateRef.name,
+  },
+  {
+    name: 'Parameters',
+    type: 'integer',
+    description: 'Number of parameters the type sets.',
+    value: ({ spec }: ArtifactType) => spec.parameters?.length ?? 0,
+  },
+  age,
+] as const;
+
+const typeParts = {
+  schema: artifactTypeSchema,
+  status: false,
+  columns: typeColumns,
+  causes: artifactTypeCauses,
+  warnings: artifactTypeWarnings,
+};
+
+const artifactType = arcKind<ArtifactType>({
+  ...typeParts,
+  kind: 'ArtifactType',
+  shortName: 'at',
+  description:
+    'An ArtifactType says how one type of artifact is moved in this namespace; it hides a ClusterArtifactType of its name.',
+});
+
+const clusterArtifactType = arcKind<ArtifactType>({
+  ...typeParts,
+  kind: 'ClusterArtifactType',
+  shortName: 'cat',
+  scope: 'Cluster',
+  description: 'A ClusterArtifactType says how one type of artifact is moved in every namespace.',
+});
+
+const endpoint = arcKind<Endpoint>({
+  kind: 'Endpoint',
+  shortName: 'aep',
+  description: 'An Endpoint is a place that artifacts come from or go to, with its credentials.',
+  schema: endpointSchema,
+  status: true,
+  columns: [
+    { name: 'Type', type: 'string', description: 'What is there.', value: ({ spec }) => spec.type },
+    { name: 'URL', type: 'string', description: 'Where it is.', value: ({ spec }) => spec.remoteURL },
+    {
+      name: 'Usage',
+      type: 'string',
+      description: 'Source, destination or both.',
+      value: ({ spec }) => spec.usage ?? 'All',
+    },
+    {
+      name: 'Secret',
+      type: 'string',
+      description: 'Where its credentials are.',
+      value: ({ spec }) => spec.secretRef?.name ?? '',
+    },
+    {
+      name: 'Ready',
+      type: 'string',
+      description: 'Whether it can be used, as far as it was tried.',
+      value: ({ status }) => ready(status)?.status ?? 'Unknown',
+    },
+    age,
+    {
+      name: 'Message',
+      type: 'string',
+      priority: 1,
+      description: 'Why it is not ready.',
+      value: ({ status }) => firstLine(ready(status)?.message),
+    },
+  ],
+  causes: endpointCauses,
+});
+
+function ready(status: Endpoint['status']) {
+  return status?.conditions?.find(({ type }) => type === 'Ready');
+}
+
+/** The five kinds of the group, ready to be served. */
+export const arcKinds: readonly ArcKind[] = [
+  order,
+  artifactWorkflow,
+  artifactType,
+  clusterArtifactType,
+  endpoint,
+];

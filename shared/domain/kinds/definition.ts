@@ -1,0 +1,85 @@
+import type * as z from 'zod';
+import type { Cause } from '#shared/errors';
+import { isDeleting } from '../phases.ts';
+import type { AnyObject } from './meta.ts';
+import { group, version } from './refs.ts';
+
+/** One printer column, as the API server's KindDefinition has it. */
+export interface ArcColumn {
+  name: string;
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  description: string;
+  priority?: number;
+  value(object: AnyObject): string | number | boolean | null | undefined;
+}
+
+/** A kind of the group as plain data; fits KindDefinition of shared/apiserver, which the domain does not import. */
+export interface ArcKind {
+  group: string;
+  version: string;
+  kind: string;
+  plural: string;
+  singular: string;
+  shortNames: readonly string[];
+  categories: readonly string[];
+  scope: 'Namespaced' | 'Cluster';
+  description: string;
+  schema: z.ZodObject;
+  status: boolean;
+  columns: readonly ArcColumn[];
+  hooks: {
+    validate(object: AnyObject, old: AnyObject | undefined): Cause[];
+    warn?(object: AnyObject, old: AnyObject | undefined): string[];
+  };
+}
+
+interface Parts<T extends AnyObject> {
+  kind: string;
+  shortName: string;
+  scope?: 'Cluster';
+  description: string;
+  schema: z.ZodObject;
+  status: boolean;
+  columns: ReadonlyArray<Omit<ArcColumn, 'value'> & { value(object: T): ReturnType<ArcColumn['value']> }>;
+  causes(object: T, old: T | undefined): Cause[];
+  warnings?(object: T): string[];
+}
+
+/** Fills in what all kinds of the group have in common. Nothing is judged while an object is being deleted. */
+export function arcKind<T extends AnyObject>(parts: Parts<T>): ArcKind {
+  const { kind, causes, warnings } = parts;
+  const singular = kind.toLowerCase();
+  // Hooks and columns run after the schema has been checked (columns cope with absent parts), so the cast holds.
+  const typed = (object: AnyObject): T => object as T;
+  return {
+    group,
+    version,
+    kind,
+    plural: `${singular}s`,
+    singular,
+    shortNames: [parts.shortName],
+    categories: ['arc'],
+    scope: parts.scope ?? 'Namespaced',
+    description: parts.description,
+    schema: parts.schema,
+    status: parts.status,
+    columns: parts.columns.map((column) => ({ ...column, value: (object) => column.value(typed(object)) })),
+    hooks: {
+      validate: (object, old) => (isDeleting(object) ? [] : causes(typed(object), old && typed(old))),
+      ...(warnings ? { warn: (object) => (isDeleting(object) ? [] : warnings(typed(object))) } : {}),
+    },
+  };
+}
+
+/** The Age column that kubectl prints for every kind. */
+export const age = {
+  name: 'Age',
+  type: 'date',
+  description: 'Time since creation.',
+  value: (object: AnyObject) => object.metadata.creationTimestamp,
+} as const;
+
+/** The first line of a text, so that a table stays a table. */
+export function firstLine(text: string | undefined): string {
+  return text?.split('\n', 1)[0] ?? '';
+}
