@@ -50,7 +50,7 @@ export function encodeObject(definition: KindDefinition, object: KubeObject): Ui
 export function withRevision(definition: KindDefinition, item: StoredItem, revision = item.revision): Buffer {
   const head = headOf(definition);
   const value = Buffer.from(item.value.buffer, item.value.byteOffset, item.value.byteLength);
-  if (value.compare(head, 0, head.length, 0, head.length) !== 0) throw corrupt(item.key);
+  if (!value.subarray(0, head.length).equals(head)) throw corrupt(item.key);
   const spliced = Buffer.from(`"resourceVersion":"${revision}",`, 'latin1');
   return Buffer.concat([head, spliced, value.subarray(head.length)]);
 }

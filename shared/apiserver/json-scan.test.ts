@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { scanJson } from './json-scan.ts';
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+describe('scanJson', () => {
+  it('finds no duplicates and the true depth in what JSON.stringify made, however it is indented', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, indent) => {
+        const scan = scanJson(JSON.stringify(value, undefined, indent));
+        expect(scan.duplicates).toEqual([]);
+        expect(scan.depth).toBe(depthOf(value));
+      }),
+    );
+  });
+
+  it('names the path of every key that occurs twice', () => {
+    const text = '{"a":1,"b":[{"c":1,"c":"}{,"},{"c":2}],"a":{"d":0,"\\u0064":1}}';
+    expect(scanJson(text).duplicates).toEqual(['b[0].c', 'a', 'a.d']);
+  });
+
+  it('sees a prototype key in any spelling, and only as a key', () => {
+    expect(scanJson('{"a":{"__proto__":1}}').prototypeKey).toBe(true);
+    expect(scanJson('{"\\u005f_proto__":1}').prototypeKey).toBe(true);
+    expect(scanJson('{"a":"__proto__"}').prototypeKey).toBe(false);
+  });
+
+  it('is not misled by quotes and backslashes in strings', () => {
+    expect(scanJson('{"a":"\\\\","b":"\\"","a":1}').duplicates).toEqual(['a']);
+  });
+
+  it('walks nesting that would overflow a recursive walk', () => {
+    expect(scanJson('['.repeat(200_000) + ']'.repeat(200_000)).depth).toBe(200_000);
+  });
+});

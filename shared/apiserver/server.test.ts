@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { group, startTestServer, type TestServer, widget, widgets } from './test-server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const as = (user: string) => ({ authorization: `Bearer ${user}` });
+
+describe('who may', () => {
+  it('is asked for every resource, in the words of Kubernetes', async () => {
+    const { status, body, headers } = await server.call('PATCH', `${widgets}/n/status`, {}, as('eve'));
+    expect(status).toBe(403);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(body.message).toBe(
+      `widgets.${group} "n" is forbidden: User "eve" cannot patch resource "widgets/status" in API group "${group}" in the namespace "ns": only admin may`,
+    );
+    expect(body.details).toEqual({ name: 'n', group, kind: 'widgets' });
+  });
+
+  it('is asked for paths, but not for health', async () => {
+    const { status, body } = await server.call('GET', '/metrics', undefined, as('eve'));
+    expect(status).toBe(403);
+    expect(body.message).toBe('forbidden: User "eve" cannot get path "/metrics": only admin may');
+    expect((await server.call('GET', '/readyz', undefined, as('eve'))).text).toBe('ok');
+  });
+
+  it('is asked before anything is told about what exists', async () => {
+    expect((await server.call('GET', '/apis/unknown/v1/things', undefined, as('eve'))).status).toBe(403);
+    expect((await server.call('GET', `${widgets}/nothing`, undefined, as('eve'))).status).toBe(403);
+  });
+
+  it('takes nobody for anonymous and refuses bad credentials', async () => {
+    const anonymous = await server.call('GET', widgets, undefined, { authorization: '' });
+    expect(anonymous.body.message).toContain('User "system:anonymous" cannot list resource "widgets"');
+    const bad = await server.call('GET', widgets, undefined, as('bad'));
+    expect([bad.status, bad.body.reason, bad.body.message]).toEqual([401, 'Unauthorized', 'Unauthorized']);
+  });
+
+  it('lets system:masters do everything and calls everybody else authenticated', async () => {
+    const seen: string[] = [];
+    const own = await startTestServer({
+      authenticate: async (request) => {
+        const name = request.headers.get('authorization') ?? '';
+        return { name, groups: name.includes('admin') ? ['system:masters'] : [] };
+      },
+      authorize: async (user) => {
+        seen.push(...user.groups);
+        return { allowed: false };
+      },
+    });
+    expect((await own.call('GET', widgets)).status).toBe(200);
+    expect((await own.call('GET', widgets, undefined, as('eve'))).status).toBe(403);
+    expect(seen).toEqual(['system:authenticated']);
+    await own.close();
+  });
+});
+
+describe('every response', () => {
+  it("carries an audit id, the caller's own if there is one", async () => {
+    const { headers } = await server.call('GET', widgets, undefined, { 'audit-id': 'my-id' });
+    expect(headers.get('audit-id')).toBe('my-id');
+    expect((await server.call('GET', '/nowhere')).headers.get('audit-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers.get('cache-control')).toBe('no-cache, private');
+  });
+
+  it('is a plain 404 for what is not served, a Status 405 for what a kind does not do', async () => {
+    for (const path of [
+      '/nowhere',
+      `/apis/${group}/v1/nothings`,
+      `${widgets}/w/scale`,
+      `/apis/${group}/v2/widgets`,
+    ]) {
+      const { status, text } = await server.call('GET', path);
+      expect([status, text]).toEqual([404, '404 page not found\n']);
+    }
+    const { status, body } = await server.call('PUT', widgets, {});
+    expect([status, body.reason]).toEqual([405, 'MethodNotAllowed']);
+  });
+
+  it('hides what broke inside, and the server goes on', async () => {
+    const own = await startTestServer({
+      admission: [
+        {
+          name: 'Broken',
+          admit: async ({ object }) => void (object?.kind === 'Widget' && JSON.parse('secret')),
+        },
+      ],
+    });
+    const { status, body } = await own.call('POST', widgets, widget('x'));
+    expect(status).toBe(500);
+    expect(body.reason).toBe('InternalError');
+    expect(body.message).not.toContain('secret');
+    expect(own.logged).toHaveLength(1);
+    expect((await own.call('GET', widgets)).status).toBe(200);
+    await own.close();
+  });
+});
+
+describe('beside resources', () => {
+  it('are version, discovery and health', async () => {
+    expect(JSON.parse((await server.call('GET', '/version')).text)).toMatchObject({
+      gitVersion: expect.stringMatching(/^v1\./),
+    });
+    const { body } = await server.call('GET', `/apis/${group}/v1`);
+    expect(body.kind).toBe('APIResourceList');
+    expect((await server.call('GET', '/readyz?verbose')).text).toBe(
+      '[+]ping ok\n[+]store ok\n[+]shutdown ok\nreadyz check passed\n',
+    );
+    expect((await server.call('GET', '/readyz/store')).text).toBe('ok');
+    expect((await server.call('GET', '/openapi/v3')).status).toBe(200);
+    const refused = await server.call('GET', '/apis', undefined, { accept: 'text/plain' });
+    expect(refused.status).toBe(406);
+  });
+});
