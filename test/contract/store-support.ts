@@ -62,8 +62,9 @@ export async function batchesUntil(
   );
 }
 
-/** The first `count` events after a revision. */
+/** The first `count` events after a revision; a watch that has none to give would only wait. */
 export async function eventsAfter(store: Store, prefix: string, after: number, count: number) {
+  if (count === 0) return [];
   const batches = await batchesUntil(store, prefix, after, (seen) => eventsOf(seen).length >= count);
   return eventsOf(batches);
 }
