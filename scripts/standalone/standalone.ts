@@ -1,18 +1,140 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import tls from 'node:tls';
 import type { Logger } from 'pino';
 import {
-  accessReviewKinds,
-  clusterKinds,
+  type Destination,
   loadManifests,
+  manifestFiles,
   parseTriggers,
-  rbacAuthorizer,
   startBroker,
   startExecutor,
   startGarbageCollector,
 } from '#shared/embedded';
 import { createKubeClient, type KubeClient } from '#shared/kube';
 import { serveFunction } from '#shared/runtime';
-import { openEmbeddedStore } from '#shared/storage';
-import { createArcApiServer } from '../../functions/api-server/index.ts';
+import { openEmbeddedStore, type Store } from '#shared/storage';
+import { createMetrics } from '#shared/telemetry';
 import { startBridge } from '../../functions/watch-bridge/index.ts';
+import { ensureNamespaces } from './bootstrap.ts';
+import { composeApi, servedKinds } from './compose-api.ts';
+import { functions } from './functions.ts';
+import { loadIdentities } from './identities.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
+import { loadPki } from './pki.ts';
+import { rememberedPort, rememberPort } from './remembered-port.ts';
+import { serveApi } from './serve-api.ts';
+import { workerProgram } from './worker-program.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+export interface StandaloneOptions {
+  /** Where the state is kept; made if absent. */
+  folder: string;
+  /** Of the API server; 0 takes the port of the last start, or any. */
+  port: number;
+  /** Image pattern to local command, beside the transfer-worker's. */
+  programs: Readonly<Record<string, string[]>>;
+  log: Logger;
+  /** Wraps the store, to count or to disturb what is written. */
+  wrapStore?: (store: Store) => Store;
+}
+
+export interface Standalone {
+  /** Of the API server. */
+  url: string;
+  kubeconfig: string;
+  /** The API as the user `admin`. */
+  admin: KubeClient;
+  close(): Promise<void>;
+}
+
+/**
+ * The whole conduit in one process: API server on an embedded store, broker, bridge, every function behind its own HTTP
+ * server and identity, executor and garbage collector. The parts meet only over HTTP, as they do in a cluster.
+ */
+export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
+  const { log } = options;
+  const folder = path.resolve(options.folder);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await using stack = new AsyncDisposableStack();
+  const ending = new AbortController();
+
+  const base = path.join(root, 'knative/base');
+  const roles = path.join(import.meta.dirname, 'roles.yaml');
+  const manifests = [...(await loadManifests(base)), ...(await loadManifests(path.dirname(roles)))];
+  const identities = await loadIdentities(folder, [
+    'admin',
+    'watch-bridge',
+    'argo/executor',
+    'kube-system/generic-garbage-collector',
+    ...Object.keys(functions),
+  ]);
+  const pki = await loadPki(folder, new Date());
+  // Functions in a cluster trust the API server through NODE_EXTRA_CA_CERTS, which is read at start; this is its equal.
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), pki.ca]);
+
+  const store = await openEmbeddedStore({ folder: path.join(folder, 'store') });
+  stack.defer(() => store.close());
+  const api = await serveApi(
+    composeApi({ store: options.wrapStore?.(store) ?? store, identities, manifests, log }),
+    pki,
+    options.port || (await rememberedPort(folder)),
+  );
+  stack.defer(() => api.close());
+  await rememberPort(folder, api.port);
+  const clientOf = (name: string) =>
+    createKubeClient({ server: api.url, token: () => identities.tokenOf(name), userAgent: `arc-${name}` });
+  const admin = clientOf('admin');
+  await ensureNamespaces(admin);
+
+  const urls = new Map<string, URL>();
+  for (const [name, fn] of Object.entries(functions)) {
+    const served = await serveFunction(fn, {
+      name,
+      port: 0,
+      api: clientOf(name),
+      log: log.child({ function: name }),
+      env: process.env,
+      drainMs: 2_000,
+    });
+    stack.defer(() => served.close());
+    urls.set(name, new URL(served.url));
+  }
+
+  const triggers = parseTriggers(
+    await Promise.all((await manifestFiles(base)).map((file) => readFile(file, 'utf8'))),
+  );
+  const resolve = (to: Destination) =>
+    to.uri === undefined ? urls.get(to.ref?.name ?? '') : new URL(to.uri);
+  const broker = await startBroker({ triggers, resolve, log: log.child({ part: 'broker' }) });
+  stack.defer(() => broker.close());
+
+  stack.defer(() => ending.abort());
+  const signal = ending.signal;
+  startBridge({
+    api: clientOf('watch-bridge'),
+    sink: broker.url,
+    log: log.child({ part: 'bridge' }),
+    metrics: createMetrics(),
+    signal,
+  });
+  startGarbageCollector({
+    api: clientOf('kube-system/generic-garbage-collector'),
+    kinds: servedKinds,
+    signal,
+    log: log.child({ part: 'garbage-collector' }),
+  });
+  await startExecutor({
+    api: clientOf('argo/executor'),
+    workFolder: path.join(folder, 'runs'),
+    programs: { ...workerProgram(), ...options.programs },
+    signal,
+    log: log.child({ part: 'executor' }),
+  });
+
+  const kubeconfig = path.join(folder, 'kubeconfig');
+  await writeKubeconfig(kubeconfig, { server: api.url, ca: pki.ca, token: identities.tokenOf('admin') });
+  const running = stack.move();
+  return { url: api.url, kubeconfig, admin, close: () => running.disposeAsync() };
+}

@@ -23,14 +23,17 @@ const step: fc.Arbitrary<Step> = fc.record({
   fresh: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
 });
 
+/** Long on purpose: by default fast-check makes lists so short that hardly a write in them takes place. */
+const steps = fc.array(step, { minLength: 20, maxLength: 60, size: 'max' });
+
 /** Random writes against a plain Map; then every revision's list, its pages and every watch must agree with it. */
 export function describeModel(open: OpenStore): void {
   describe('against a model', () => {
     it('lists, pages and watches what a plain Map says at every revision', () =>
       fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 4 }), (steps, limit) =>
+        fc.asyncProperty(steps, fc.integer({ min: 1, max: 4 }), (taken, limit) =>
           withStore(open, async ({ store }) => {
-            const { states, events } = await run(store, steps);
+            const { states, events } = await run(store, taken);
             for (const [revision, state] of states) await compareLists(store, revision, state, limit);
             for (const after of states.keys()) await compareWatches(store, after, events);
           }),
@@ -40,11 +43,11 @@ export function describeModel(open: OpenStore): void {
   });
 }
 
-async function run(store: Store, steps: Step[]) {
+async function run(store: Store, taken: Step[]) {
   let state: State = new Map();
   const states = new Map<number, State>([[await store.revision(), state]]);
   const events: { key: string; revision: number; line: string }[] = [];
-  for (const { type, key, value, fresh } of steps) {
+  for (const { type, key, value, fresh } of taken) {
     const current = state.get(key);
     const expected = (current?.revision ?? 1) + (fresh ? 0 : 1);
     const result = await write(store, { type, key, value, fresh }, expected);

@@ -1,0 +1,27 @@
+import type { Logger } from 'pino';
+import type { ApiServer, KindDefinition } from '#shared/apiserver';
+import { arcKinds } from '#shared/domain';
+import { accessReviewKinds, clusterKinds, type Manifest, rbacAuthorizer, rbacRules } from '#shared/embedded';
+import type { Store } from '#shared/storage';
+import { createArcApiServer } from '../../functions/api-server/index.ts';
+import type { Identities } from './identities.ts';
+
+/** Every kind that is stored. */
+export const servedKinds: readonly KindDefinition[] = [...arcKinds, ...clusterKinds];
+
+/** The API server of the standalone: ARC's kinds, those of a cluster it needs, and RBAC from the manifests. */
+export function composeApi(parts: {
+  store: Store;
+  identities: Identities;
+  manifests: readonly Manifest[];
+  log: Logger;
+}): ApiServer {
+  const authorize = rbacAuthorizer(parts.manifests);
+  return createArcApiServer({
+    store: parts.store,
+    authenticate: parts.identities.authenticate,
+    authorize,
+    extraKinds: [...clusterKinds, ...accessReviewKinds(authorize, rbacRules(parts.manifests))],
+    log: parts.log,
+  });
+}

@@ -1,0 +1,43 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { KubeClient } from '#shared/kube';
+import { connect } from '../fixtures/connect.ts';
+import type { WriteCount } from './counted-store.ts';
+import { type Usage, usageOf } from './process-usage.ts';
+
+/** A standalone under measurement: in a process of its own, so that what it uses is told apart from the client. */
+export interface MeasuredStandalone {
+  admin: KubeClient;
+  server: string;
+  token: string;
+  usage(): Promise<Usage>;
+  writes(): Promise<WriteCount>;
+  close(): Promise<void>;
+}
+
+export async function startMeasured(): Promise<MeasuredStandalone> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-bench-'));
+  const child = fork(path.join(import.meta.dirname, 'standalone-child.ts'), [path.join(folder, 'state')]);
+  const exited = once(child, 'exit');
+  const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [
+    { ready: string },
+  ];
+  return {
+    ...(await connect(message.ready)),
+    usage: () => usageOf(child.pid ?? 0),
+    async writes() {
+      const answer = once(child, 'message', { signal: AbortSignal.timeout(10_000) });
+      child.send('count');
+      const [count] = (await answer) as [WriteCount];
+      return count;
+    },
+    async close() {
+      child.disconnect();
+      await exited;
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
