@@ -16,6 +16,8 @@ export interface Authorizer {
 
 interface CachedToken {
   value: Promise<string>;
+  /** Once it is known. */
+  token?: string;
   expires: number;
 }
 
@@ -48,6 +50,7 @@ export function createAuthorizer(
     const asked = tokens.fetch(request, signal);
     entry.value = asked.then((token) => {
       entry.expires = now() + token.lifetimeMs * 0.9;
+      entry.token = token.value;
       return token.value;
     });
     // A failed request must not be remembered; whoever waits for it gets the failure through `value`.
@@ -74,7 +77,10 @@ export function createAuthorizer(
       if (realm !== undefined && credentials.kind !== 'token') {
         const service = bearer?.service;
         mode = { scheme: 'bearer', realm, ...(service === undefined ? {} : { service }) };
-        cache.delete([...scopes].sort().join(' '));
+        // Only the token that was refused: another request may have got a fresh one meanwhile.
+        const key = [...scopes].sort().join(' ');
+        const known = cache.get(key);
+        if (known?.token !== undefined && sent === `Bearer ${known.token}`) cache.delete(key);
         return true;
       }
       if (!challenges.some(({ scheme }) => scheme === 'basic')) return false;

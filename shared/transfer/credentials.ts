@@ -1,4 +1,4 @@
-import { lookupDockerConfig, type RegistryCredentials } from './docker-config.ts';
+import { lookupDockerConfig, type RegistryCredentials, secretsOfDockerConfig } from './docker-config.ts';
 
 /** The credentials of an Endpoint, in the three forms in which a Secret can hold them. */
 export type EndpointCredentials =
@@ -26,4 +26,13 @@ export function secretsOf(credentials: RegistryCredentials): string[] {
     return [credentials.password, Buffer.from(pair).toString('base64')];
   }
   return [credentials.token];
+}
+
+/** The same of credentials as an Endpoint has them, whichever registry they are for. */
+export function secretsOfEndpoint(given: EndpointCredentials | undefined): string[] {
+  if (given === undefined) return [];
+  if ('token' in given) return [given.token];
+  if ('dockerConfigJson' in given)
+    return [given.dockerConfigJson, ...secretsOfDockerConfig(given.dockerConfigJson)];
+  return secretsOf({ kind: 'basic', ...given });
 }

@@ -113,3 +113,19 @@ export function lookupDockerConfig(json: string, host: string, repository: strin
   const known = [...entries.keys()].slice(0, 5).map(normalizeKey).join(', ');
   return { kind: 'none', hint: `its docker config has no entry for ${host} (it has: ${known || 'none'})` };
 }
+
+/** Every password and token in a docker `config.json`; none if it is malformed. */
+export function secretsOfDockerConfig(json: string): string[] {
+  let entries: Map<string, Entry>;
+  try {
+    entries = parseEntries(json);
+  } catch {
+    // Whoever uses it is told; the whole text counts as a secret anyway.
+    return [];
+  }
+  return [...entries.values()].flatMap(({ auth, password, identitytoken, registrytoken }) => {
+    const decoded = typeof auth === 'string' ? Buffer.from(auth, 'base64').toString('utf8') : '';
+    const pair = decoded.slice(decoded.indexOf(':') + 1);
+    return [auth, pair, password, identitytoken, registrytoken].filter((each) => typeof each === 'string');
+  });
+}

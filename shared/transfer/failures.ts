@@ -40,7 +40,8 @@ function unauthorized(asking: Asking): string {
     return `it asks for credentials and Endpoint "${endpoint}" has none: ${hint}`;
   }
   const who = credentials.kind === 'basic' ? `of user "${credentials.username}"` : '(a token)';
-  return `it refused the credentials ${who}: check the Secret of Endpoint "${endpoint}"`;
+  const right = asking.writing ? 'push to' : 'pull from';
+  return `it refused the credentials ${who}: check the Secret of Endpoint "${endpoint}", and that the account may ${right} the repository`;
 }
 
 function advice(status: number, asking: Asking): { reason: Reason; text: string } {

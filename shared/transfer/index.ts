@@ -1,6 +1,6 @@
 /** Moves artifacts between registries by digest: the OCI client, the image copier and the closed set of failures. */
 export { type CopyRequest, type CopyResult, copyImage } from './copy-image.ts';
-export type { EndpointCredentials } from './credentials.ts';
+export { type EndpointCredentials, secretsOfEndpoint } from './credentials.ts';
 export { digestOf, digestTag, isDigest } from './digest.ts';
 export type { Descriptor, Manifest } from './manifest.ts';
 export { maskSecrets } from './mask.ts';
