@@ -1,0 +1,30 @@
+/** api-server: the kinds of ARC on the generic API server, with the admission rule of ours. */
+import {
+  type ApiServer,
+  type ApiServerOptions,
+  createApiServer,
+  type KindDefinition,
+} from '#shared/apiserver';
+import { arcKinds } from '#shared/domain';
+import type { Logger } from '#shared/telemetry';
+import { secretReferences } from './secret-reference.ts';
+
+export interface ArcApiServerOptions
+  extends Pick<ApiServerOptions, 'store' | 'authenticate' | 'authorize' | 'admission' | 'version' | 'now'> {
+  /** What else is served: the standalone adds what a cluster would provide. */
+  extraKinds?: readonly KindDefinition[];
+  log?: Logger;
+}
+
+/** Serves `arc.opendefense.cloud/v1alpha1` from `store`. The server is to be closed before the store. */
+export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
+  const { extraKinds = [], admission = [], log, ...rest } = options;
+  return createApiServer({
+    ...rest,
+    kinds: [...arcKinds, ...extraKinds],
+    admission: [secretReferences(options.authorize), ...admission],
+    ...(log === undefined
+      ? {}
+      : { log: (message: string, caught: unknown) => log.error({ err: caught }, message) }),
+  });
+}

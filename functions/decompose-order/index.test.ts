@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  events,
+  finalizers,
+  type Order,
+  orders,
+  planOrder,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { endpoint, namespace, ociType, order } from '../../test/fixtures/arc-objects.ts';
+import { FakeKube } from '../../test/fixtures/fake-kube.ts';
+import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
+import { handle } from './index.ts';
+
+const inputs = [endpoint('source'), endpoint('destination'), ociType()];
+const images = ['team/app:1', 'team/web:1', 'team/db:1'];
+
+function wake(api: FakeKube, object: Order): Promise<undefined> {
+  return handle(contextOf(api), wakeOf(object));
+}
+
+function without(children: readonly ArtifactWorkflow[]): string[] {
+  return children.map(({ metadata }) => metadata.name).toSorted();
+}
+
+describe('decompose-order', () => {
+  it('holds the Order, then creates one ArtifactWorkflow per artifact', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    await wake(api, one);
+    expect(api.read(orders, one.metadata)?.metadata.finalizers).toEqual([finalizers.children]);
+    expect(api.all(artifactWorkflows).length).toBe(3);
+    expect(api.writes[0]).toMatchObject({ verb: 'patch', kind: 'Order' });
+    expect(api.all(events).map(({ reason, message }) => `${reason}: ${message}`)).toEqual([
+      'Created: created 3 ArtifactWorkflows',
+    ]);
+  });
+
+  it('writes nothing the second time', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    await wake(api, one);
+    const before = api.writes.length;
+    await wake(api, one);
+    expect(api.writes.length).toBe(before);
+  });
+
+  it('does nothing for an Order that is gone', async () => {
+    const api = new FakeKube();
+    await wake(api, order('order', images));
+    expect(api.writes).toEqual([]);
+  });
+
+  it('creates the good ones beside a bad one', async () => {
+    const one = order('order', images, {
+      artifacts: [{ type: 'unknown' }, ...images.map((image) => ({ type: 'oci', spec: { image } }))],
+    });
+    const api = new FakeKube(one, ...inputs);
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(3);
+  });
+
+  it('brings back a child that was deleted', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    await wake(api, one);
+    const before = without(api.all(artifactWorkflows));
+    const [gone] = api.all(artifactWorkflows);
+    await api.mergePatch(artifactWorkflows, gone?.metadata ?? { name: '' }, { metadata: { finalizers: [] } });
+    await api.delete(artifactWorkflows, gone?.metadata ?? { name: '' });
+    expect(api.all(artifactWorkflows).length).toBe(2);
+    await wake(api, one);
+    expect(without(api.all(artifactWorkflows))).toEqual(before);
+  });
+
+  it('takes a child that somebody else was faster to create as created', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    const plan = planOrder(one, {
+      endpoints: [endpoint('source'), endpoint('destination')],
+      types: [ociType()],
+    });
+    api.before = (verb) => {
+      if (verb !== 'create') return;
+      api.before = () => undefined;
+      for (const artifact of plan.artifacts) if (artifact.state === 'ready') api.put(artifact.workflow);
+    };
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(3);
+    expect(api.all(events)).toEqual([]);
+  });
+
+  it('tells when the name of a child is taken by a foreign object, and creates the others', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    const plan = planOrder(one, {
+      endpoints: [endpoint('source'), endpoint('destination')],
+      types: [ociType()],
+    });
+    const [first] = plan.artifacts;
+    if (first?.state !== 'ready') throw new Error('the plan is not as the test needs it');
+    const { ownerReferences: _owners, labels: _labels, ...metadata } = first.workflow.metadata;
+    api.put({ ...first.workflow, metadata });
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(3);
+    const warning = api.all(events).find(({ type }) => type === 'Warning');
+    expect(warning).toMatchObject({ reason: 'NameTaken' });
+    expect(warning?.message).toContain(first.workflow.metadata.name);
+  });
+
+  it('tells what a policy refuses and creates the others', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    let creates = 0;
+    api.before = (verb, kind) => {
+      if (verb !== 'create' || kind !== 'ArtifactWorkflow') return;
+      creates += 1;
+      if (creates === 1) throw new ArcError('Forbidden', 'exceeded quota');
+    };
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(2);
+    expect(api.all(events)[0]?.message).toContain('exceeded quota');
+  });
+
+  it('tries all before it asks to be delivered again', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    let creates = 0;
+    api.before = (verb, kind) => {
+      if (verb !== 'create' || kind !== 'ArtifactWorkflow') return;
+      creates += 1;
+      if (creates === 1) throw new ArcError('ServiceUnavailable', 'etcd is electing');
+    };
+    await expect(wake(api, one)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    expect(api.all(artifactWorkflows).length).toBe(2);
+  });
+
+  it('asks to be delivered again when it lost a race for the Order', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    api.before = (verb, kind) => {
+      if (verb === 'patch' && kind === 'Order') api.put({ ...one, spec: { ...one.spec, suspend: true } });
+    };
+    await expect(wake(api, one)).rejects.toMatchObject({ code: 'Conflict' });
+    expect(api.all(artifactWorkflows)).toEqual([]);
+  });
+
+  it('deletes what an edited Order no longer wants', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    await wake(api, one);
+    const held = api.read(orders, one.metadata) ?? one;
+    api.put({ ...held, spec: order('order', ['team/app:1']).spec });
+    await wake(api, one);
+    const going = api.all(artifactWorkflows).filter(({ metadata }) => metadata.deletionTimestamp);
+    expect(going.length).toBe(2);
+  });
+
+  it('does not touch what carries its label but belongs to nobody of its', async () => {
+    const one = order('order', []);
+    const stranger: ArtifactWorkflow = {
+      apiVersion: one.apiVersion,
+      kind: 'ArtifactWorkflow',
+      metadata: { name: 'mine', namespace, labels: { 'arc.opendefense.cloud/order': 'uid-order' } },
+      spec: { workflowTemplateRef: { name: 't' } },
+    };
+    const api = new FakeKube(one, stranger, ...inputs);
+    await wake(api, one);
+    expect(api.read(artifactWorkflows, stranger.metadata)?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('ends an Order only when its children are gone', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    await wake(api, one);
+    await api.delete(orders, one.metadata);
+    await wake(api, one);
+    expect(api.read(orders, one.metadata)).toBeDefined();
+    for (const { metadata } of api.all(artifactWorkflows)) {
+      expect(metadata.deletionTimestamp).toBeDefined();
+      await api.mergePatch(artifactWorkflows, metadata, { metadata: { finalizers: [] } });
+    }
+    await wake(api, one);
+    expect(api.read(orders, one.metadata)).toBeUndefined();
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { artifactWorkflows, events, type Order, orders, planOrder } from '#shared/domain';
+import { endpoint, ociType, order } from '../../test/fixtures/arc-objects.ts';
+import { FakeKube } from '../../test/fixtures/fake-kube.ts';
+import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
+import { handle } from './index.ts';
+
+const endpoints = [endpoint('source'), endpoint('destination')];
+const inputs = [...endpoints, ociType()];
+
+/** The children that decompose-order would make, in this phase. */
+function children(one: Order, phase: 'Running' | 'Succeeded' | 'Failed') {
+  return planOrder(one, { endpoints, types: [ociType()] }).artifacts.flatMap((artifact) =>
+    artifact.state === 'ready'
+      ? [
+          {
+            ...artifact.workflow,
+            status: {
+              phase,
+              startTime: '2026-01-01T00:00:00Z',
+              ...(phase === 'Running' ? {} : { completionTime: '2026-01-01T00:05:00Z' }),
+            },
+          },
+        ]
+      : [],
+  );
+}
+
+describe('roll-up-order', () => {
+  it('says Pending of an Order without children', async () => {
+    const one = order('order', ['a:1', 'b:1']);
+    const api = new FakeKube(one, ...inputs);
+    await handle(contextOf(api), wakeOf(one));
+    expect(api.read(orders, one.metadata)?.status).toMatchObject({
+      phase: 'Pending',
+      counts: { total: 2, pending: 2 },
+      observedGeneration: 1,
+    });
+  });
+
+  it('writes nothing when nothing has changed', async () => {
+    const one = order('order', ['a:1']);
+    const api = new FakeKube(one, ...inputs, ...children(one, 'Running'));
+    await handle(contextOf(api), wakeOf(one));
+    const before = api.writes.length;
+    await handle(contextOf(api, new Date('2026-01-03T00:00:00Z')), wakeOf(one, 'children'));
+    expect(api.writes.length).toBe(before);
+  });
+
+  it('reports an artifact that has no child, with its own message and Event, beside those that run', async () => {
+    const one = order('order', [], {
+      artifacts: [
+        { type: 'oci', spec: { image: 'a:1' } },
+        { type: 'nonsense', name: 'bad' },
+      ],
+    });
+    const api = new FakeKube(one, ...inputs, ...children(one, 'Running'));
+    await handle(contextOf(api), wakeOf(one));
+    expect(api.read(orders, one.metadata)?.status).toMatchObject({
+      phase: 'Running',
+      counts: { running: 1, invalid: 1 },
+    });
+    const told = api.all(events).map(({ type, reason, message }) => ({ type, reason, message }));
+    expect(told).toEqual([
+      { type: 'Warning', reason: 'Invalid', message: expect.stringContaining('artifact 1 (bad)') },
+    ]);
+  });
+
+  it.each([
+    ['Succeeded', 'Completed'],
+    ['Failed', 'Failed'],
+  ] as const)('tells once when all have %s', async (phase, reason) => {
+    const one = order('order', ['a:1', 'b:1']);
+    const api = new FakeKube(one, ...inputs, ...children(one, phase));
+    await handle(contextOf(api), wakeOf(one, 'children'));
+    await handle(contextOf(api), wakeOf(one, 'resync'));
+    expect(api.read(orders, one.metadata)?.status?.phase).toBe(phase);
+    expect(api.all(events).map((event) => event.reason)).toEqual([reason]);
+  });
+
+  it('drops entries of artifacts that are no longer asked for', async () => {
+    const one = order('order', ['a:1', 'b:1']);
+    const api = new FakeKube(one, ...inputs);
+    await handle(contextOf(api), wakeOf(one));
+    const stored = api.read(orders, one.metadata) ?? one;
+    api.put({ ...stored, spec: order('order', ['a:1']).spec });
+    await handle(contextOf(api), wakeOf(one));
+    expect(Object.keys(api.read(orders, one.metadata)?.status?.artifactWorkflows ?? {}).length).toBe(1);
+  });
+
+  it('asks to be delivered again when it lost a race, and writes no Event then', async () => {
+    const one = order('order', ['a:1']);
+    const api = new FakeKube(one, ...inputs, ...children(one, 'Succeeded'));
+    api.before = (verb) => {
+      if (verb === 'patch') api.put(one);
+    };
+    await expect(handle(contextOf(api), wakeOf(one))).rejects.toMatchObject({ code: 'Conflict' });
+    expect(api.all(events)).toEqual([]);
+  });
+
+  it('never counts what only carries the label', async () => {
+    const one = order('order', ['a:1']);
+    const [child] = children(one, 'Succeeded');
+    if (child === undefined) throw new Error('the plan is not as the test needs it');
+    const { ownerReferences: _owners, ...metadata } = child.metadata;
+    const api = new FakeKube(one, ...inputs, { ...child, metadata });
+    await handle(contextOf(api), wakeOf(one));
+    expect(api.read(orders, one.metadata)?.status?.counts?.succeeded).toBe(0);
+    expect(api.all(artifactWorkflows).length).toBe(1);
+  });
+});

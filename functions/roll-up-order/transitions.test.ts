@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { OrderStatus } from '#shared/domain';
+import { transitions } from './transitions.ts';
+
+function invalid(count: number): OrderStatus {
+  const entries = Array.from({ length: count }, (_, artifactIndex) => [
+    `index-${artifactIndex}`,
+    { artifactIndex, phase: 'Invalid', message: 'no such type' },
+  ]);
+  return { phase: 'Running', artifactWorkflows: Object.fromEntries(entries) };
+}
+
+describe('transitions', () => {
+  it('tells each invalid artifact once', () => {
+    expect(transitions(undefined, invalid(2)).map(({ message }) => message)).toEqual([
+      'artifact 0: no such type',
+      'artifact 1: no such type',
+    ]);
+    expect(transitions(invalid(2), invalid(2))).toEqual([]);
+    expect(transitions(invalid(1), invalid(2)).length).toBe(1);
+  });
+
+  it('sums up what would be too many Events', () => {
+    const told = transitions(undefined, invalid(100));
+    expect(told.length).toBe(6);
+    expect(told.at(-1)?.message).toContain('95 more artifacts are invalid');
+  });
+
+  it('tells the end, and only when it is new', () => {
+    const done: OrderStatus = { phase: 'Succeeded', message: '2 of 2 succeeded' };
+    expect(transitions({ phase: 'Running' }, done)).toEqual([
+      { type: 'Normal', reason: 'Completed', message: '2 of 2 succeeded' },
+    ]);
+    expect(transitions(done, done)).toEqual([]);
+    expect(transitions({ phase: 'Running' }, { phase: 'Failed' })[0]).toMatchObject({ type: 'Warning' });
+  });
+});
