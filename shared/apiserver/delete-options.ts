@@ -1,10 +1,13 @@
 import type { Cause } from '#shared/errors';
 import type { Call } from './call.ts';
 import { unsupportedType } from './object-input.ts';
+import { decodeReview } from './representation/index.ts';
 import { bodyType, isRecord, parseBody, readBody } from './request-body.ts';
 import { badRequest, invalidOf } from './status.ts';
 import { isTrue } from './target.ts';
 import { isDryRun } from './write-options.ts';
+
+const protobuf = 'application/vnd.kubernetes.protobuf';
 
 /** metav1.DeleteOptions as far as they mean anything here; gracePeriodSeconds does not. */
 export interface DeleteOptions {
@@ -19,10 +22,10 @@ export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
   const type = bodyType(call.request);
   const bytes = await readBody(call.request);
   if (bytes.byteLength === 0) return optionsOf(queryOptions(call.query));
-  if (!['', 'application/json', 'application/yaml'].includes(type)) {
+  if (!['', 'application/json', 'application/yaml', protobuf].includes(type)) {
     throw unsupportedType(['application/json', 'application/yaml']);
   }
-  const body = parseBody(bytes, type).value;
+  const body = type === protobuf ? decodeReview(bytes) : parseBody(bytes, type).value;
   if (body === undefined || body === null) return optionsOf(queryOptions(call.query));
   if (!isRecord(body)) throw badRequest('the body of a delete must hold DeleteOptions');
   if (body.kind !== undefined && body.kind !== '' && body.kind !== 'DeleteOptions') {

@@ -1,5 +1,6 @@
 import { ArcError } from '#shared/errors';
 import type { Call } from './call.ts';
+import { decodeCore, readsProtobuf } from './core-protobuf.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from './definition.ts';
 import { metadataTypeFault } from './metadata.ts';
 import { apiVersionOf } from './registry.ts';
@@ -16,6 +17,9 @@ export async function readObject(call: Call): Promise<KubeObject> {
   const type = bodyType(request);
   if (type === protobuf && definition.virtual) {
     return identified(call, decodeReview(await readBody(request)));
+  }
+  if (type === protobuf && readsProtobuf(apiVersionOf(definition), definition.kind)) {
+    return acceptObject(call, { value: decodeCore(await readBody(request)), duplicates: [] });
   }
   if (!jsonTypes.includes(type)) throw unsupportedType(['application/json', 'application/yaml']);
   const body = parseBody(await readBody(request), type);

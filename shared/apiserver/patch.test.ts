@@ -17,14 +17,17 @@ function patched(operations: object[], target: KubeObject = object): unknown {
   return applyPatch({ type: 'json', operations: operations as never, duplicates: [] }, target, definition);
 }
 
-const read = (body: unknown, type = 'application/json-patch+json') =>
-  readPatch(
+const read = async (body: unknown, type = 'application/json-patch+json') => {
+  if (!definition) throw new Error('no kind');
+  return readPatch(
     new Request('http://test.invalid/', {
       method: 'PATCH',
       body: JSON.stringify(body),
       headers: { 'content-type': type },
     }),
+    definition,
   );
+};
 
 describe('merge patch', () => {
   // The table of RFC 7386, appendix A.

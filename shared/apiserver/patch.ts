@@ -4,25 +4,30 @@ import type { KindDefinition, KubeObject } from './definition.ts';
 import { unsupportedType } from './object-input.ts';
 import { bodyLimit, bodyType, isRecord, parseBody, parseJson, readBody } from './request-body.ts';
 import { badRequest } from './status.ts';
+import { strategicMerge } from './strategic-merge.ts';
 
 const jsonType = 'application/json-patch+json';
 const mergeType = 'application/merge-patch+json';
+const strategicType = 'application/strategic-merge-patch+json';
 const operationLimit = 10_000;
 
 /** A patch that can be applied again and again, to whatever state the object is found in. */
 export type Patch =
-  | { type: 'merge'; changes: Record<string, unknown>; duplicates: string[] }
+  | { type: 'merge' | 'strategic'; changes: Record<string, unknown>; duplicates: string[] }
   | { type: 'json'; operations: Operation[]; duplicates: string[] };
 
-/** Reads a patch body; rejects with UnsupportedMediaType (strategic, apply), BadRequest or RequestEntityTooLarge. */
-export async function readPatch(request: Request): Promise<Patch> {
+/**
+ * Reads a patch body; rejects with UnsupportedMediaType, BadRequest or RequestEntityTooLarge. Strategic merge exists for
+ * the core kinds alone: for all others clients fall back from it, and from apply, on exactly this 415.
+ */
+export async function readPatch(request: Request, definition: KindDefinition): Promise<Patch> {
   const type = bodyType(request);
-  // Clients fall back from strategic merge and from apply to these two on exactly this status.
-  if (type !== jsonType && type !== mergeType) throw unsupportedType([jsonType, mergeType]);
+  const accepted = [jsonType, mergeType, ...(definition.group === '' ? [strategicType] : [])];
+  if (!accepted.includes(type)) throw unsupportedType(accepted);
   const { value, duplicates } = parseBody(await readBody(request), 'application/json');
-  if (type === mergeType) {
+  if (type !== jsonType) {
     if (!isRecord(value)) throw badRequest('a merge patch must be a JSON object');
-    return { type: 'merge', changes: value, duplicates };
+    return { type: type === mergeType ? 'merge' : 'strategic', changes: value, duplicates };
   }
   if (!Array.isArray(value) || !value.every(isOperation)) {
     throw badRequest(
@@ -55,8 +60,8 @@ function isOperation(value: unknown): value is Operation {
 
 /** The patched object, not yet judged. `object` is not changed. Rejects with Invalid when an operation does not fit. */
 export function applyPatch(patch: Patch, object: KubeObject, definition: KindDefinition): unknown {
-  if (patch.type === 'merge') return mergePatch(object, patch.changes);
-  return applyOperations(patch.operations, object, definition);
+  if (patch.type === 'json') return applyOperations(patch.operations, object, definition);
+  return patch.type === 'merge' ? mergePatch(object, patch.changes) : strategicMerge(object, patch.changes);
 }
 
 /** RFC 7386: objects are merged, null removes, everything else replaces. */

@@ -39,7 +39,7 @@ function revisionRequired(call: Call) {
 /** PATCH of an object or of its status. A resourceVersion in the result is a precondition; without one, races are retried. */
 export async function patchObject(call: Call): Promise<Response> {
   const { definition, target } = call;
-  const patch = await readPatch(call.request);
+  const patch = await readPatch(call.request, definition);
   const dryRun = isDryRun(call.query, 'PatchOptions');
   checkManager(call.query, 'PatchOptions');
   const warned = call.warnings.length;

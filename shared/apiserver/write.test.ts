@@ -306,6 +306,32 @@ describe('update', () => {
   );
 });
 
+describe('core kinds', () => {
+  it('take strategic merge patches, which kubectl sends for kinds it knows', async () => {
+    await call('POST', '/api/v1/namespaces', namespace('core'));
+    const type = { 'content-type': 'application/strategic-merge-patch+json' };
+    const { status, body } = await call(
+      'PATCH',
+      '/api/v1/namespaces/core',
+      { metadata: { labels: { a: 'b' } } },
+      type,
+    );
+    expect(status).toBe(200);
+    expect(body.metadata.labels).toEqual({ a: 'b' });
+  });
+
+  it('are created from the protobuf that kubectl sends for them', async () => {
+    const type = { 'content-type': 'application/vnd.kubernetes.protobuf' };
+    // runtime.Unknown { typeMeta { "v1", "Namespace" }, raw { metadata { name "from-kubectl" } spec {} status {} } }
+    const raw = '\n\x0e\n\x0cfrom-kubectl\x12\x00\x1a\x00';
+    const text = `k8s\0\n\x0f\n\x02v1\x12\tNamespace\x12\x14${raw}\x1a\x00"\x00`;
+    const { status, body } = await call('POST', '/api/v1/namespaces', text, type);
+    expect(status).toBe(201);
+    expect(body.metadata.name).toBe('from-kubectl');
+    expect((await call('POST', widgets, text, type)).status).toBe(415);
+  });
+});
+
 describe('delete', () => {
   it('removes at once what nothing holds', async () => {
     const { body: made } = await call('POST', widgets, widget('gone'));
