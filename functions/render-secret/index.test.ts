@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { artifactWorkflows, events, jobSchema, type Secret, secrets } from '#shared/domain';
+import { artifactWorkflow, endpoint, namespace, secret } from '../../test/fixtures/arc-objects.ts';
+import { FakeKube } from '../../test/fixtures/fake-kube.ts';
+import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
+import { handle } from './index.ts';
+
+const name = 'order-0123456789abcdef';
+const fresh = artifactWorkflow(name, { status: {} });
+const inputs = [endpoint('source'), endpoint('destination')];
+
+function jobOf(rendered: Secret | undefined) {
+  const text = Buffer.from(rendered?.data?.['job.json'] ?? '', 'base64').toString();
+  return jobSchema.parse(JSON.parse(text));
+}
+
+describe('render-secret', () => {
+  it('renders the job into a Secret that the ArtifactWorkflow owns, and points to it', async () => {
+    const api = new FakeKube(fresh, ...inputs);
+    await handle(contextOf(api), wakeOf(fresh));
+    const rendered = api.read(secrets, { namespace, name });
+    expect(rendered?.metadata.ownerReferences?.[0]?.uid).toBe(fresh.metadata.uid);
+    expect(jobOf(rendered)).toMatchObject({
+      artifact: { type: 'oci', spec: { image: 'team/app:1.0' } },
+      source: { remoteURL: 'https://source.example.com' },
+      destination: { remoteURL: 'https://destination.example.com' },
+    });
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toEqual({ name });
+  });
+
+  it('puts the credentials into it', async () => {
+    const source = { ...endpoint('source', { secretRef: { name: 'login' } }) };
+    source.status = { observedGeneration: 1, secretGeneration: 1 };
+    const workflow = artifactWorkflow(name, {
+      status: {},
+      spec: {
+        ...fresh.spec,
+        srcRef: { name: 'source', generation: 1, secretGeneration: 1 },
+        srcSecretRef: { name: 'login' },
+      },
+    });
+    const api = new FakeKube(
+      workflow,
+      source,
+      endpoint('destination'),
+      secret('login', { username: 'u', password: 'p' }),
+    );
+    await handle(contextOf(api), wakeOf(workflow));
+    expect(jobOf(api.read(secrets, { namespace, name })).source.credentials).toEqual({
+      username: 'u',
+      password: 'p',
+    });
+  });
+
+  it('writes nothing the second time', async () => {
+    const api = new FakeKube(fresh, ...inputs);
+    await handle(contextOf(api), wakeOf(fresh));
+    const before = api.writes.length;
+    await handle(contextOf(api), wakeOf(fresh, 'resync'));
+    expect(api.writes.length).toBe(before);
+  });
+
+  it('makes a Secret that was deleted again', async () => {
+    const api = new FakeKube(fresh, ...inputs);
+    await handle(contextOf(api), wakeOf(fresh));
+    await api.delete(secrets, { namespace, name });
+    await handle(contextOf(api), wakeOf(fresh, 'resync'));
+    expect(api.read(secrets, { namespace, name })).toBeDefined();
+  });
+
+  it('wakes the Order instead when an Endpoint has moved on', async () => {
+    const moved = { ...endpoint('source') };
+    moved.metadata = { ...moved.metadata, generation: 2 };
+    const api = new FakeKube(fresh, moved, endpoint('destination'));
+    const reply = await handle(contextOf(api), wakeOf(fresh));
+    expect(reply).toMatchObject({ kind: 'Order', uid: 'uid-order', reason: 'inputs' });
+    expect(api.writes).toEqual([]);
+  });
+
+  it('says what is missing, once per cause and without a write by the resync', async () => {
+    const api = new FakeKube(fresh, endpoint('source'));
+    await handle(contextOf(api), wakeOf(fresh));
+    expect(api.all(events)[0]).toMatchObject({ reason: 'ConfigurationMissing' });
+    expect(api.all(events)[0]?.message).toContain('Endpoint "destination" not found');
+    const before = api.writes.length;
+    await handle(contextOf(api), wakeOf(fresh, 'resync'));
+    expect(api.writes.length).toBe(before);
+  });
+
+  it('leaves a foreign Secret of the same name alone and says so', async () => {
+    const api = new FakeKube(fresh, ...inputs, secret(name, { mine: 'yes' }));
+    await handle(contextOf(api), wakeOf(fresh));
+    expect(api.all(events)[0]).toMatchObject({ reason: 'NameTaken' });
+    expect(api.read(secrets, { namespace, name })?.data).toHaveProperty('mine');
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toBeUndefined();
+  });
+
+  it('asks to be delivered again when somebody else created the Secret meanwhile', async () => {
+    const api = new FakeKube(fresh, ...inputs);
+    api.before = (verb, kind) => {
+      if (verb === 'create' && kind === 'Secret') api.put(secret(name, {}));
+    };
+    await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
+  });
+
+  it('removes Secret and reference when the ArtifactWorkflow has ended, and never a foreign Secret', async () => {
+    const api = new FakeKube(fresh, ...inputs);
+    await handle(contextOf(api), wakeOf(fresh));
+    const running = api.read(artifactWorkflows, fresh.metadata) ?? fresh;
+    const ended = { ...running.status, phase: 'Succeeded' as const, syncedAttempt: 1 };
+    api.put({ ...running, status: ended });
+    await handle(contextOf(api), wakeOf(fresh));
+    expect(api.read(secrets, { namespace, name })).toBeUndefined();
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toBeUndefined();
+
+    api.put({ ...running, status: ended });
+    api.put(secret(name, { mine: 'yes' }));
+    await handle(contextOf(api), wakeOf(fresh));
+    expect(api.read(secrets, { namespace, name })).toBeDefined();
+  });
+
+  it('leaves what is being deleted to the garbage collector', async () => {
+    const going = artifactWorkflow(name, {
+      status: {},
+      metadata: { ...fresh.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+    });
+    const api = new FakeKube(going, ...inputs);
+    await handle(contextOf(api), wakeOf(going));
+    expect(api.writes).toEqual([]);
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { artifactWorkflows, type CronWorkflow, events } from '#shared/domain';
+import { artifactWorkflow, namespace, workflowOf } from '../../test/fixtures/arc-objects.ts';
+import { FakeKube } from '../../test/fixtures/fake-kube.ts';
+import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
+import { handle } from './index.ts';
+
+const name = 'order-0123456789abcdef';
+const key = { namespace, name };
+const submitted = artifactWorkflow(name, {
+  status: { attempts: 1, workflowRef: { kind: 'Workflow', name, attempt: 1 }, configSecret: { name } },
+});
+
+describe('sync-status', () => {
+  it('carries phase and progress up and leaves the fields of others alone', async () => {
+    const running = workflowOf(submitted, name, {
+      phase: 'Running',
+      progress: '3/10',
+      startedAt: '2026-01-01T00:00:00Z',
+    });
+    const api = new FakeKube(submitted, running);
+    await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+    expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
+      phase: 'Running',
+      progress: '3/10',
+      configSecret: { name },
+      attempts: 1,
+    });
+  });
+
+  it('writes nothing the second time', async () => {
+    const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
+    await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+    const before = api.writes.length;
+    await handle(contextOf(api), wakeOf(submitted, 'resync'));
+    expect(api.writes.length).toBe(before);
+  });
+
+  it('keeps what it knows when the Workflow is gone', async () => {
+    const api = new FakeKube(submitted);
+    await handle(contextOf(api), wakeOf(submitted, 'resync'));
+    expect(api.writes).toEqual([]);
+  });
+
+  it('tells a failure once, with its message', async () => {
+    const failed = workflowOf(submitted, name, {
+      phase: 'Failed',
+      message: 'the registry answered 401',
+      finishedAt: '2026-01-01T00:05:00Z',
+    });
+    const api = new FakeKube(submitted, failed);
+    await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+    await handle(contextOf(api), wakeOf(submitted, 'resync'));
+    expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
+      phase: 'Failed',
+      completionTime: '2026-01-01T00:05:00Z',
+    });
+    const told = api.all(events);
+    expect(told.length).toBe(1);
+    expect(told[0]).toMatchObject({ reason: 'Failed', count: 1 });
+    expect(told[0]?.message).toContain('the registry answered 401');
+  });
+
+  it('asks to be delivered again when it lost a race', async () => {
+    const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
+    api.before = (verb) => {
+      if (verb === 'patch') api.put(submitted);
+    };
+    await expect(handle(contextOf(api), wakeOf(submitted, 'workflow'))).rejects.toMatchObject({
+      code: 'Conflict',
+    });
+  });
+
+  it('reads a schedule from its CronWorkflow and the newest run', async () => {
+    const scheduled = artifactWorkflow(name, {
+      spec: { ...submitted.spec, cron: { schedules: ['0 3 * * *'] } },
+      status: { workflowRef: { kind: 'CronWorkflow', name, attempt: 1 } },
+    });
+    const cron: CronWorkflow = {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'CronWorkflow',
+      metadata: { name, namespace },
+      spec: { workflowSpec: {} },
+      status: { lastScheduledTime: '2026-01-01T03:00:00Z', succeeded: 4, active: [] },
+    };
+    const runs = ['2026-01-01T03:00:00Z', '2026-01-02T03:00:00Z'].map((creationTimestamp, index) => {
+      const run = workflowOf(scheduled, `${name}-${index}`, {
+        phase: index === 0 ? 'Succeeded' : 'Failed',
+        message: 'no',
+      });
+      return {
+        ...run,
+        metadata: {
+          ...run.metadata,
+          creationTimestamp,
+          labels: { 'arc.opendefense.cloud/artifact-workflow': name },
+        },
+      };
+    });
+    const api = new FakeKube(scheduled, cron, ...runs);
+    await handle(contextOf(api), wakeOf(scheduled, 'workflow'));
+    expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
+      phase: 'Active',
+      succeeded: 4,
+      message: expect.stringContaining('no'),
+    });
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { endpoints, secrets } from '#shared/domain';
+import { endpoint, namespace, secret } from '../../test/fixtures/arc-objects.ts';
+import { FakeKube } from '../../test/fixtures/fake-kube.ts';
+import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
+import { handle } from './index.ts';
+
+const plain = { ...endpoint('plain'), status: {} };
+const guarded = { ...endpoint('guarded', { secretRef: { name: 'login' } }), status: {} };
+const key = { namespace, name: 'guarded' };
+const keySecret = { namespace: 'arc-system', name: 'arc-credential-key' };
+
+function look(api: FakeKube, one = guarded, reason = 'due'): Promise<undefined> {
+  return handle(contextOf(api), wakeOf(one, reason));
+}
+
+describe('track-credentials', () => {
+  it('says that it has looked at an Endpoint without credentials', async () => {
+    const api = new FakeKube(plain);
+    await look(api, plain, 'changed');
+    expect(api.read(endpoints, plain.metadata)?.status).toEqual({ observedGeneration: 1 });
+  });
+
+  it('counts the first credentials as 1 and keeps no part of them', async () => {
+    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'hunter2' }));
+    await look(api);
+    const status = api.read(endpoints, key)?.status;
+    expect(status).toMatchObject({ observedGeneration: 1, secretGeneration: 1 });
+    expect(JSON.stringify(status)).not.toContain('hunter2');
+  });
+
+  it('writes nothing while the data stays the same, whatever the labels do', async () => {
+    const login = secret('login', { username: 'u', password: 'p' });
+    const api = new FakeKube(guarded, login);
+    await look(api);
+    const before = api.writes.length;
+    api.put({ ...login, metadata: { ...login.metadata, labels: { touched: 'yes' } } });
+    await look(api);
+    expect(api.writes.length).toBe(before);
+  });
+
+  it('raises the counter when the data changes', async () => {
+    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }));
+    await look(api);
+    api.put(secret('login', { username: 'u', password: 'other' }));
+    await look(api);
+    expect(api.read(endpoints, key)?.status?.secretGeneration).toBe(2);
+  });
+
+  it('digests anew under a new key without raising the counter', async () => {
+    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }));
+    await look(api);
+    const before = api.read(endpoints, key)?.status;
+    await api.delete(secrets, keySecret);
+    await look(api);
+    const after = api.read(endpoints, key)?.status;
+    expect(after?.secretGeneration).toBe(1);
+    expect(after?.credentialDigest).not.toBe(before?.credentialDigest);
+  });
+
+  it('looks without a Secret and counts it when it appears', async () => {
+    const api = new FakeKube(guarded);
+    await look(api, guarded, 'changed');
+    expect(api.read(endpoints, key)?.status?.secretGeneration).toBeUndefined();
+    api.put(secret('login', { username: 'u', password: 'p' }));
+    await look(api);
+    expect(api.read(endpoints, key)?.status?.secretGeneration).toBe(1);
+  });
+
+  it('uses the key that was stored first when two make one at once', async () => {
+    const other = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }));
+    await look(other);
+    const stored = other.read(secrets, keySecret);
+    if (stored === undefined) throw new Error('no key was made');
+    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }));
+    api.before = (verb, _kind, name) => {
+      if (verb === 'create' && name === keySecret.name) api.put(stored);
+    };
+    await look(api);
+    expect(api.read(endpoints, key)?.status?.credentialDigest).toBe(
+      other.read(endpoints, key)?.status?.credentialDigest,
+    );
+  });
+
+  it('refuses a key that is none, and says what to do', async () => {
+    const broken = { ...secret(keySecret.name, { key: 'short' }), metadata: keySecret };
+    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }), broken);
+    await expect(look(api)).rejects.toMatchObject({
+      code: 'Invalid',
+      message: expect.stringContaining('delete it'),
+    });
+  });
+});
