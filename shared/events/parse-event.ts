@@ -32,6 +32,7 @@ function binary(headers: Map<string, string>, media: string | undefined, text: s
     if (name.startsWith('ce-')) attributes[name.slice(3)] = decodeHeaderText(value);
   }
   delete attributes.datacontenttype;
+  requireAttributes(attributes);
   if (text === '') return { attributes, data: undefined };
   if (!isJson(media))
     throw new ArcError('UnsupportedMediaType', `data of type ${media} is not accepted: send JSON`);
@@ -63,7 +64,7 @@ function structured(text: string) {
   };
 }
 
-function build({ attributes, data }: { attributes: Attributes; data: unknown }): CloudEvent<unknown> {
+function requireAttributes(attributes: Attributes): void {
   for (const name of ['specversion', 'id', 'source', 'type']) {
     const value = attributes[name];
     if (typeof value !== 'string' || value === '') {
@@ -73,6 +74,10 @@ function build({ attributes, data }: { attributes: Attributes; data: unknown }):
   if (attributes.specversion !== '1.0') {
     throw new ArcError('BadRequest', 'only events of specversion 1.0 are accepted');
   }
+}
+
+function build({ attributes, data }: { attributes: Attributes; data: unknown }): CloudEvent<unknown> {
+  requireAttributes(attributes);
   const bad = Object.keys(attributes).find((name) => !/^[a-z0-9]+$/.test(name) || name === 'data');
   if (bad !== undefined) {
     throw new ArcError('BadRequest', `${JSON.stringify(bad.slice(0, 40))} is no attribute name (a-z, 0-9)`);

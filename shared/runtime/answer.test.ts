@@ -1,0 +1,73 @@
+import { CloudEvent } from 'cloudevents';
+import { describe, expect, it } from 'vitest';
+import { ArcError, type Code } from '#shared/errors';
+import { deliveryStatus, doneAnswer, failureAnswer, refusalAnswer } from './answer.ts';
+import { trace } from './testing.ts';
+
+describe('failureAnswer', () => {
+  it.each<[Code, number]>([
+    ['Conflict', 409],
+    ['AlreadyExists', 409],
+    ['TooManyRequests', 429],
+    ['Timeout', 503],
+    ['ServiceUnavailable', 503],
+    ['Expired', 503],
+    ['Invalid', 422],
+    ['NotFound', 500],
+    ['Forbidden', 500],
+    ['Unauthorized', 500],
+    ['BadRequest', 500],
+    ['InternalError', 500],
+  ])('answers %s with %i', async (code, status) => {
+    expect(deliveryStatus(new ArcError(code, 'm'))).toBe(status);
+    const answer = failureAnswer(new ArcError(code, 'm'));
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ reason: code });
+  });
+
+  it('fits whole into what a broker keeps of it, and says when to come again', async () => {
+    const error = new ArcError('TooManyRequests', '€'.repeat(5_000).slice(0, 300), {
+      details: { retryAfterSeconds: 3 },
+    });
+    const answer = failureAnswer(error);
+    expect(answer.headers.get('retry-after')).toBe('3');
+    expect(
+      (await failureAnswer(new ArcError('Invalid', 'ä'.repeat(5_000))).arrayBuffer()).byteLength,
+    ).toBeLessThan(1025);
+  });
+
+  it('does not repeat what was not thrown on purpose', async () => {
+    const answer = failureAnswer(ArcError.from(new Error('password=hunter2')));
+    expect(await answer.text()).not.toContain('hunter2');
+  });
+});
+
+describe('refusalAnswer', () => {
+  it('uses the status of the mistake itself', () => {
+    expect(refusalAnswer(new ArcError('BadRequest', 'm')).status).toBe(400);
+    expect(refusalAnswer(new ArcError('UnsupportedMediaType', 'm')).status).toBe(415);
+  });
+});
+
+describe('doneAnswer', () => {
+  it('is empty without a reply: brokers take any other body for a failure', async () => {
+    const answer = doneAnswer(undefined, trace);
+    expect(answer.status).toBe(204);
+    expect(await answer.text()).toBe('');
+  });
+
+  it('is the reply in binary mode, going on with the trace unless it has its own', async () => {
+    const reply = new CloudEvent({ id: 'r', source: '/s', type: 't', data: { a: 1 } });
+    const answer = doneAnswer(reply, trace);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'ce-id': 'r',
+      'ce-traceparent': trace,
+      'content-type': 'application/json',
+    });
+    expect(await answer.json()).toEqual({ a: 1 });
+    const own = trace.replace('01', '00');
+    const traced = doneAnswer(reply.cloneWith({ traceparent: own }), trace);
+    expect(traced.headers.get('ce-traceparent')).toBe(own);
+  });
+});

@@ -1,0 +1,204 @@
+import { CloudEvent } from 'cloudevents';
+import { describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/errors';
+import { createMetrics } from '#shared/telemetry';
+import { type AppDependencies, createApp } from './app.ts';
+import type { Context, Fn, Wake } from './function.ts';
+import { createLifecycle } from './lifecycle.ts';
+import { orderWake, parts, post, trace, until } from './testing.ts';
+
+function appOf(handle: Fn['handle'], extra: Partial<AppDependencies> = {}, fn: Partial<Fn> = {}) {
+  const given = parts();
+  const metrics = createMetrics();
+  return { ...given, metrics, app: createApp({ handle, ...fn }, { ...given, metrics, ...extra }) };
+}
+
+const done: Fn['handle'] = async () => undefined;
+
+describe('POST /', () => {
+  it('gives the handler the wake, the time of arrival and a log that names both', async () => {
+    const seen: { context: Context; wake: Wake }[] = [];
+    const { app, lines, metrics } = appOf(async (context, wake) => {
+      seen.push({ context, wake });
+      context.log.info('working');
+      return undefined;
+    });
+    const answer = await app.request('/', post(trace));
+    expect(answer.status).toBe(204);
+    expect(await answer.text()).toBe('');
+    expect(seen[0]?.wake).toMatchObject({
+      kind: 'Order',
+      namespace: 'n',
+      name: 'o',
+      uid: 'u',
+      reason: 'inputs',
+    });
+    expect(seen[0]?.context.now).toEqual(new Date('2026-01-02T03:04:07Z'));
+    expect(seen[0]?.context.traceparent).toBe(trace);
+    expect(lines[0]).toMatchObject({
+      msg: 'working',
+      event: 'u/w/12/inputs',
+      object: 'Order n/o',
+      reason: 'inputs',
+      traceparent: trace,
+    });
+    expect(metrics.expose()).toContain('faas_queue_latency_sum{faas_name="unit"} 2\n');
+  });
+
+  it('takes structured mode too', async () => {
+    const { app } = appOf(done);
+    const headers = { 'content-type': 'application/cloudevents+json; charset=utf-8' };
+    const answer = await app.request('/', { method: 'POST', headers, body: JSON.stringify(orderWake()) });
+    expect(answer.status).toBe(204);
+  });
+
+  it('answers with the event that the handler returns', async () => {
+    const { app } = appOf(async () => new CloudEvent({ id: 'r', source: '/s', type: 't', data: { a: 1 } }));
+    const answer = await app.request('/', post(trace));
+    expect([answer.status, answer.headers.get('ce-type'), answer.headers.get('ce-traceparent')]).toEqual([
+      200,
+      't',
+      trace,
+    ]);
+  });
+
+  it.each([
+    ['that rejects', () => Promise.reject(new ArcError('Conflict', 'lost')), 409, 'Conflict'],
+    [
+      'that throws at once',
+      () => {
+        throw new TypeError('x is undefined');
+      },
+      500,
+      'InternalError',
+    ],
+    ['that rejects with no error', () => Promise.reject('odd'), 500, 'InternalError'],
+  ] as [string, Fn['handle'], number, string][])(
+    'answers a handler %s',
+    async (_, handle, status, reason) => {
+      const { app, lines, metrics } = appOf(handle);
+      const answer = await app.request('/', post());
+      expect(answer.status).toBe(status);
+      expect(await answer.json()).toMatchObject({ reason });
+      expect(metrics.expose()).toContain(`faas_errors{faas_name="unit",code="${reason}"} 1\n`);
+      expect(lines.at(-1)).toMatchObject({ level: status === 500 ? 'error' : 'info', err: { code: reason } });
+    },
+  );
+
+  it.each([
+    ['no event', { headers: {}, body: '{}' }, 400],
+    ['an event without id', { headers: { ...post().headers, 'ce-id': '' }, body: '' }, 400],
+    ['another type', { headers: { ...post().headers, 'ce-type': 'other' }, body: '' }, 422],
+    ['a batch', { headers: { 'content-type': 'application/cloudevents-batch+json' }, body: '[]' }, 415],
+    ['an event over 64 KiB', { headers: post().headers, body: 'x'.repeat(65_537) }, 413],
+  ])('refuses %s without asking the handler', async (_, request, status) => {
+    let asked = 0;
+    const { app } = appOf(async () => {
+      asked += 1;
+      return undefined;
+    });
+    const answer = await app.request('/', { method: 'POST', ...request });
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toHaveProperty('reason');
+    expect(asked).toBe(0);
+  });
+
+  it('answers 503 at the deadline and aborts the signal, whether or not the handler listens', async () => {
+    const signals: AbortSignal[] = [];
+    const { app } = appOf(
+      (context) => {
+        signals.push(context.signal);
+        return new Promise(() => undefined);
+      },
+      { deadlineMs: 20 },
+    );
+    const answer = await app.request('/', post());
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ reason: 'Timeout' });
+    expect(signals[0]?.reason).toMatchObject({ code: 'Timeout' });
+  });
+
+  it('answers 429 when too much is in hand', async () => {
+    const release = Promise.withResolvers<undefined>();
+    let inHand = 0;
+    const { app } = appOf(
+      () => {
+        inHand += 1;
+        return release.promise;
+      },
+      { maxInFlight: 2 },
+    );
+    const first = [app.request('/', post()), app.request('/', post())];
+    await until('two events in hand', () => inHand === 2);
+    const refused = await app.request('/', post());
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    release.resolve(undefined);
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual([204, 204]);
+    expect((await app.request('/', post())).status).toBe(204);
+  });
+
+  it('answers 503 before it is ready and when it is ending', async () => {
+    const lifecycle = createLifecycle();
+    const { app } = appOf(done, { lifecycle });
+    expect((await app.request('/', post())).status).toBe(503);
+    lifecycle.ready = true;
+    expect((await app.request('/', post())).status).toBe(204);
+    lifecycle.drain();
+    const late = await app.request('/', post());
+    expect([late.status, late.headers.get('connection')]).toEqual([503, 'close']);
+  });
+});
+
+describe('the other paths', () => {
+  it.each([
+    ['GET', '/', 405, 'POST'],
+    ['PUT', '/', 405, 'POST'],
+    ['POST', '/metrics', 405, 'GET'],
+    ['POST', '/health/liveness', 405, 'GET'],
+    ['GET', '/elsewhere', 404, null],
+  ])('%s %s is %i', async (method, path, status, allow) => {
+    const answer = await appOf(done).app.request(path, { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
+  });
+
+  it('tell liveness and readiness apart', async () => {
+    const lifecycle = createLifecycle();
+    const state = { live: true, ready: true };
+    const { app } = appOf(done, { lifecycle }, { liveness: () => state.live, readiness: () => state.ready });
+    const both = async () => [
+      (await app.request('/health/liveness')).status,
+      (await app.request('/health/readiness')).status,
+    ];
+    expect(await both()).toEqual([200, 503]);
+    lifecycle.ready = true;
+    expect(await both()).toEqual([200, 200]);
+    state.ready = false;
+    expect(await both()).toEqual([200, 503]);
+    Object.assign(state, { live: false, ready: true });
+    expect(await both()).toEqual([503, 200]);
+    lifecycle.drain();
+    expect(await both()).toEqual([503, 503]);
+  });
+
+  it('show the metrics as Prometheus reads them', async () => {
+    const { app } = appOf(done);
+    await app.request('/', post());
+    const answer = await app.request('/metrics');
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(await answer.text()).toContain('faas_invocations{faas_name="unit",reason="inputs"} 1\n');
+  });
+
+  it('answer a check that throws with 500 and a log line, not with a lost process', async () => {
+    const { app, lines } = appOf(
+      done,
+      {},
+      {
+        readiness: () => {
+          throw new Error('check bug');
+        },
+      },
+    );
+    expect((await app.request('/health/readiness')).status).toBe(500);
+    expect(JSON.stringify(lines)).toContain('check bug');
+  });
+});
