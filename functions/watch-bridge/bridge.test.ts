@@ -1,0 +1,212 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { serve } from '@hono/node-server';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createApiServer } from '#shared/apiserver';
+import { arcKinds, artifactWorkflows, endpoints, orders } from '#shared/domain';
+import { createKubeClient, type KubeClient } from '#shared/kube';
+import { openEmbeddedStore } from '#shared/storage';
+import { createLogger, createMetrics } from '#shared/telemetry';
+import { artifactWorkflow, endpoint, namespace, order } from '../../test/fixtures/arc-objects.ts';
+import { type Bridge, type BridgeOptions, startBridge } from './index.ts';
+
+const closers: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** The real API server on a real store, over HTTP. It serves no Argo kinds: the bridge has to do without. */
+async function startApi(): Promise<KubeClient> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'arc-bridge-'));
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const store = await openEmbeddedStore({ folder });
+  closers.push(() => store.close());
+  const api = createApiServer({
+    kinds: arcKinds,
+    store,
+    authenticate: async () => ({ name: 'test', groups: [] }),
+    authorize: async () => ({ allowed: true }),
+  });
+  const { url, close } = await new Promise<{ url: string; close: () => void }>((resolve) => {
+    const server = serve({ fetch: api.app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+      resolve({ url: `http://127.0.0.1:${port}`, close: () => server.close() }),
+    );
+  });
+  closers.push(close, () => api.close());
+  return createKubeClient({ server: url, token: () => 'test', userAgent: 'test' });
+}
+
+/** A broker that writes down what it took; `answer` says what it answers. */
+async function startSink() {
+  const sink = {
+    answer: 202,
+    taken: [] as string[],
+    ids: [] as string[],
+    headers: [] as IncomingHttpHeaders[],
+  };
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const { headers } = request;
+      if (sink.answer < 300) {
+        sink.taken.push(`${headers['ce-kind']} ${headers['ce-name']} ${headers['ce-reason']}`);
+        sink.headers.push(headers);
+      }
+      sink.ids.push(String(headers['ce-id']));
+      response.writeHead(sink.answer).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  );
+  return { sink, url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`) };
+}
+
+async function start(api: KubeClient, url: URL, more: Partial<BridgeOptions> = {}): Promise<Bridge> {
+  const control = new AbortController();
+  const bridge = startBridge({
+    api,
+    sink: url,
+    log: createLogger({ name: 'test', level: 'silent' }),
+    metrics: createMetrics(),
+    signal: control.signal,
+    ...more,
+  });
+  closers.push(async () => {
+    control.abort();
+    await bridge.done;
+  });
+  await bridge.synced;
+  return bridge;
+}
+
+async function took(sink: { taken: string[] }, wake: string): Promise<void> {
+  await expect
+    .poll(() => sink.taken, { timeout: 10_000, message: `the broker takes "${wake}"` })
+    .toContain(wake);
+}
+
+/** As a user writes it: without what the server fills in. */
+function fresh<T extends { metadata: { uid?: string; generation?: number }; status?: unknown }>(
+  object: T,
+): T {
+  const { status: _status, ...rest } = object;
+  const { uid: _uid, generation: _generation, ...metadata } = object.metadata;
+  return { ...rest, metadata } as unknown as T;
+}
+
+const newOrder = () => fresh(order('one', ['a:1']));
+
+describe('the bridge over HTTP', () => {
+  it('makes a CloudEvent of a new Order, though Argo is not installed', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    const bridge = await start(api, url);
+    expect(bridge.ready).toBe(true);
+    const made = await api.create(orders, newOrder());
+    await took(sink, 'Order one changed');
+    expect(sink.headers.find((headers) => headers['ce-reason'] === 'changed')).toMatchObject({
+      'ce-specversion': '1.0',
+      'ce-type': 'cloud.opendefense.arc.wake.v1',
+      'ce-subject': `${namespace}/one`,
+      'ce-uid': made.metadata.uid,
+      'ce-partitionkey': made.metadata.uid,
+      'ce-id': `${made.metadata.uid}/${made.metadata.uid}/${made.metadata.resourceVersion}/changed`,
+    });
+  });
+
+  it('announces at start what is unsettled, and only that', async () => {
+    const api = await startApi();
+    const settled = await api.create(endpoints, fresh(endpoint('settled')));
+    await api.mergePatch(
+      endpoints,
+      settled.metadata,
+      { status: { observedGeneration: settled.metadata.generation } },
+      { subresource: 'status' },
+    );
+    await api.create(endpoints, fresh(endpoint('unseen')));
+    await api.create(orders, newOrder());
+    const { sink, url } = await startSink();
+    await start(api, url);
+    await took(sink, 'Order one resync');
+    await took(sink, 'Endpoint unseen resync');
+    expect(sink.taken.toSorted()).toEqual(['Endpoint unseen resync', 'Order one resync']);
+  });
+
+  it('loses nothing while the broker is away, and sends the same event again', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    sink.answer = 503;
+    const bridge = await start(api, url);
+    await api.create(orders, newOrder());
+    await expect.poll(() => sink.ids.length, { timeout: 10_000, message: 'two tries' }).toBeGreaterThan(1);
+    expect(bridge.depth).toBe(1);
+    expect(sink.taken).toEqual([]);
+    sink.answer = 202;
+    await took(sink, 'Order one changed');
+    expect(new Set(sink.ids).size).toBe(1);
+    await expect.poll(() => bridge.depth, { timeout: 10_000, message: 'the queue runs empty' }).toBe(0);
+  });
+
+  it('wakes an Order for its children, and for one that is gone', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    await start(api, url);
+    const made = await api.create(orders, newOrder());
+    const child = fresh(artifactWorkflow('child'));
+    child.metadata.finalizers = [];
+    child.metadata.ownerReferences = [
+      {
+        apiVersion: made.apiVersion,
+        kind: 'Order',
+        name: 'one',
+        uid: made.metadata.uid ?? '',
+        controller: true,
+      },
+    ];
+    await api.create(artifactWorkflows, child);
+    await took(sink, 'ArtifactWorkflow child changed');
+    const status = { phase: 'Running' };
+    await api.mergePatch(artifactWorkflows, child.metadata, { status }, { subresource: 'status' });
+    await took(sink, 'Order one children');
+    await api.delete(artifactWorkflows, child.metadata);
+    await took(sink, 'Order one gone');
+  });
+
+  it('wakes Orders when an Endpoint they use appears', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    await start(api, url);
+    await api.create(orders, newOrder());
+    await took(sink, 'Order one changed');
+    await api.create(endpoints, fresh(endpoint('source')));
+    await took(sink, 'Endpoint source changed');
+    await took(sink, 'Order one inputs');
+  });
+
+  it('announces again and again what stays unsettled, under new ids', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    await start(api, url, { intervals: { unsettled: 50 } });
+    await api.create(orders, newOrder());
+    const resyncs = () => sink.ids.filter((id) => id.includes('/resync/'));
+    await expect
+      .poll(() => resyncs().length, { timeout: 10_000, message: 'three resyncs' })
+      .toBeGreaterThan(2);
+    expect(new Set(resyncs()).size).toBe(resyncs().length);
+  });
+
+  it('looks at the Secret of an Endpoint from time to time', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    await start(api, url, { intervals: { credentials: 50 } });
+    await api.create(endpoints, fresh(endpoint('open')));
+    await api.create(endpoints, fresh(endpoint('guarded', { secretRef: { name: 's' } })));
+    await took(sink, 'Endpoint guarded due');
+    expect(sink.taken).not.toContain('Endpoint open due');
+  });
+});

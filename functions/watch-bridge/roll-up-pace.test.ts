@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RollUpPace } from './roll-up-pace.ts';
+
+describe('RollUpPace', () => {
+  it('wakes at once for the first change and for the last', () => {
+    const pace = new RollUpPace();
+    const run = { artifacts: 1000, since: 0, unfinished: true };
+    expect(pace.timeFor('a', run, 100)).toBe(100);
+    expect(pace.timeFor('a', run, 200)).toBeGreaterThan(200);
+    expect(pace.timeFor('a', { ...run, unfinished: false }, 300)).toBe(300);
+  });
+
+  it('gives all changes of an interval the same time', () => {
+    const pace = new RollUpPace();
+    const run = { artifacts: 1000, since: 0, unfinished: true };
+    pace.timeFor('a', run, 100);
+    const at = pace.timeFor('a', run, 200);
+    expect(pace.timeFor('a', run, 300)).toBe(at);
+  });
+
+  it('costs a run of any size and length few wakes', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 11, max: 5000 }),
+        fc.integer({ min: 1, max: 500 }),
+        (artifacts, msPerArtifact) => {
+          const pace = new RollUpPace();
+          const times = new Set<number>();
+          for (let done = 1; done <= artifacts; done++) {
+            const unfinished = done < artifacts;
+            times.add(pace.timeFor('a', { artifacts, since: 0, unfinished }, done * msPerArtifact));
+          }
+          expect(times.size).toBeLessThanOrEqual(40);
+        },
+      ),
+    );
+  });
+
+  it('never gives a time in the past', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(10_000)), (steps) => {
+        const pace = new RollUpPace();
+        let now = 0;
+        for (const step of steps) {
+          now += step;
+          const at = pace.timeFor('a', { artifacts: 100, since: 0, unfinished: true }, now);
+          expect(at).toBeGreaterThanOrEqual(now);
+        }
+      }),
+    );
+  });
+});

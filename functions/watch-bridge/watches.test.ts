@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { artifactWorkflow, workflowOf } from '../../test/fixtures/arc-objects.ts';
+import { trimmed } from './watches.ts';
+
+describe('trimmed', () => {
+  it('keeps of a Workflow how it goes and how it ends, and drops its nodes', () => {
+    const whole = workflowOf(artifactWorkflow('a'), 'a', {
+      phase: 'Failed',
+      message: 'no',
+      nodes: { a: { message: 'x'.repeat(1000) } },
+    });
+    expect(trimmed(whole)).toMatchObject({ status: { phase: 'Failed', message: 'no' } });
+    expect(JSON.stringify(trimmed(whole)).length).toBeLessThan(600);
+    expect(trimmed(whole).metadata.ownerReferences).toEqual(whole.metadata.ownerReferences);
+  });
+
+  it('keeps of an ArtifactWorkflow everything but what never changes', () => {
+    const whole = artifactWorkflow('a');
+    const { artifact: _artifact, ...spec } = whole.spec;
+    expect(trimmed(whole)).toEqual({ ...whole, spec });
+  });
+
+  it('drops managedFields', () => {
+    const whole = artifactWorkflow('a');
+    const managed = { ...whole, metadata: { ...whole.metadata, managedFields: [{ manager: 'kubectl' }] } };
+    expect(trimmed(managed).metadata).toEqual(whole.metadata);
+  });
+});

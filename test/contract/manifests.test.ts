@@ -1,0 +1,175 @@
+import { glob, readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import * as z from 'zod';
+import { wakeTable } from '#shared/domain';
+
+const base = 'knative/base';
+const notFunctions = ['api-server', 'watch-bridge', 'transfer-worker'];
+
+const manifest = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
+});
+type Manifest = z.infer<typeof manifest> & { file: string };
+
+const rule = z.object({
+  apiGroups: z.array(z.string()),
+  resources: z.array(z.string()),
+  resourceNames: z.array(z.string()).optional(),
+  verbs: z.array(z.string()),
+});
+const trigger = z.looseObject({
+  spec: z.looseObject({
+    filters: z.array(
+      z.union([
+        z.object({ exact: z.record(z.string(), z.string()) }),
+        z.object({ any: z.array(z.object({ exact: z.object({ reason: z.string() }) })) }),
+      ]),
+    ),
+    subscriber: z.object({ ref: z.looseObject({ name: z.string() }) }),
+    delivery: z.object({
+      retry: z.int().min(1),
+      backoffPolicy: z.literal('exponential'),
+      backoffDelay: z.string(),
+      timeout: z.string(),
+      deadLetterSink: z.object({ ref: z.looseObject({ name: z.string() }) }),
+    }),
+  }),
+});
+
+async function load(): Promise<Manifest[]> {
+  const found: Manifest[] = [];
+  for await (const file of glob('knative/**/*.yaml')) {
+    if (file.endsWith('kustomization.yaml')) continue;
+    const documents = parseAllDocuments(await readFile(file, 'utf8'));
+    for (const document of documents) found.push({ ...manifest.parse(document.toJS()), file });
+  }
+  return found;
+}
+
+/** `<kind> <reason>` that a Trigger lets through. */
+function pairsOf(one: Manifest): string[] {
+  const { filters } = trigger.parse(one).spec;
+  const exact = Object.assign({}, ...filters.map((filter) => ('exact' in filter ? filter.exact : {})));
+  const reasons = filters.flatMap((filter) =>
+    'any' in filter ? filter.any.map((inner) => inner.exact.reason) : [],
+  );
+  return reasons.map((reason) => `${exact.kind} ${reason}`);
+}
+
+async function functionNames(): Promise<string[]> {
+  const entries = await readdir('functions', { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+describe('the manifests in knative/', () => {
+  let all: Manifest[] = [];
+  const ofKind = (...kinds: string[]) => all.filter(({ kind }) => kinds.includes(kind));
+
+  beforeAll(async () => {
+    all = await load();
+  });
+
+  it('are there for every function: account, role, service, trigger, func.yaml and README', async () => {
+    for (const name of await functionNames()) {
+      if (name === 'transfer-worker') continue;
+      const mine = all.filter(({ file }) => path.dirname(file) === path.join(base, name));
+      const kinds = mine.map(({ kind }) => kind);
+      expect(kinds, name).toEqual(
+        expect.arrayContaining(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding']),
+      );
+      await stat(path.join('functions', name, 'README.md'));
+      if (notFunctions.includes(name)) continue;
+      expect(kinds, name).toEqual(expect.arrayContaining(['Service', 'Trigger']));
+      await stat(path.join('functions', name, 'func.yaml'));
+    }
+  });
+
+  it('are reached by kustomize: every file is listed by the kustomization of its folder', async () => {
+    for (const folder of await readdir(base)) {
+      if (folder === 'kustomization.yaml') continue;
+      const text = await readFile(path.join(base, folder, 'kustomization.yaml'), 'utf8');
+      const files = (await readdir(path.join(base, folder))).filter((file) => file !== 'kustomization.yaml');
+      for (const file of files) expect(text, `${folder}/${file}`).toContain(`- ${file}`);
+      expect(await readFile(path.join(base, 'kustomization.yaml'), 'utf8')).toContain(`- ${folder}`);
+    }
+  });
+
+  it('let through only wakes that somebody sends: the table, due times and resyncs', () => {
+    const sent = new Set(wakeTable.map(({ target, reason }) => `${target} ${reason}`));
+    for (const kind of ['Order', 'ArtifactWorkflow', 'Endpoint'])
+      for (const reason of ['due', 'resync']) sent.add(`${kind} ${reason}`);
+    for (const one of ofKind('Trigger'))
+      for (const pair of pairsOf(one)) expect([...sent], `${one.metadata.name}: ${pair}`).toContain(pair);
+  });
+
+  it('match every wake of the table, and every resync, with at least one Trigger', () => {
+    const heard = ofKind('Trigger').flatMap(pairsOf);
+    for (const { target, reason } of wakeTable) expect(heard).toContain(`${target} ${reason}`);
+    for (const kind of ['Order', 'ArtifactWorkflow', 'Endpoint']) expect(heard).toContain(`${kind} resync`);
+  });
+
+  it('give every Trigger the type of a wake, its own whole delivery and a Service of its name', () => {
+    const services = ofKind('Service').map(({ metadata }) => metadata.name);
+    for (const one of ofKind('Trigger')) {
+      const { spec } = trigger.parse(one);
+      expect(spec.filters).toContainEqual({ exact: { type: 'cloud.opendefense.arc.wake.v1' } });
+      expect(services).toContain(spec.subscriber.ref.name);
+    }
+  });
+
+  it('grant no wildcard', () => {
+    for (const one of ofKind('ClusterRole', 'Role'))
+      for (const { apiGroups, resources, verbs } of z.array(rule).parse(one.rules))
+        expect([...apiGroups, ...resources, ...verbs], one.metadata.name).not.toContain('*');
+  });
+
+  it('grant Secrets to track-credentials and render-secret only, and nobody may list or watch them', () => {
+    const grants = ofKind('ClusterRole', 'Role').flatMap((one) =>
+      z
+        .array(rule)
+        .parse(one.rules)
+        .filter(({ resources }) => resources.includes('secrets'))
+        .map(({ verbs }) => `${one.kind} ${one.metadata.name}: ${verbs.join(' ')}`),
+    );
+    expect(grants.toSorted()).toEqual([
+      'ClusterRole arc-render-secret: get create delete',
+      'ClusterRole arc-track-credentials: get',
+      'Role arc-track-credentials: create',
+    ]);
+  });
+
+  it('write status in its own functions only, and each role is bound to the account of its name', () => {
+    const statusWriters = ofKind('ClusterRole').flatMap((one) =>
+      z
+        .array(rule)
+        .parse(one.rules)
+        .filter(
+          ({ resources, verbs }) =>
+            resources.some((name) => name.endsWith('/status')) && verbs.includes('patch'),
+        )
+        .map(({ resources }) => `${one.metadata.name}: ${resources.join(' ')}`),
+    );
+    expect(statusWriters.toSorted()).toEqual([
+      'arc-render-secret: artifactworkflows/status',
+      'arc-roll-up-order: orders/status',
+      'arc-submit-workflow: artifactworkflows/status',
+      'arc-sync-status: artifactworkflows/status',
+      'arc-track-credentials: endpoints/status',
+    ]);
+  });
+
+  it('have the three roles for people, aggregated', () => {
+    const labels = Object.fromEntries(
+      ofKind('ClusterRole')
+        .filter(({ file }) => file.includes('user-roles'))
+        .map(({ metadata }) => [metadata.name, Object.keys((metadata.labels ?? {}) as object)]),
+    );
+    expect(labels['arc-viewer']).toContain('rbac.authorization.k8s.io/aggregate-to-view');
+    expect(labels['arc-user']).toContain('rbac.authorization.k8s.io/aggregate-to-edit');
+    expect(labels['arc-operator']).toContain('rbac.authorization.k8s.io/aggregate-to-admin');
+  });
+});
