@@ -69,6 +69,8 @@ export interface KindHooks {
   prepare?(object: KubeObject, old: KubeObject | undefined): KubeObject;
   /** What could never work. On update only fields that changed are to be judged (`old` is given). */
   validate?(object: KubeObject, old: KubeObject | undefined): Cause[];
+  /** Runs once, when a deletion begins that finalizers hold up: where a kind shows it (a Namespace's phase). */
+  beginDeletion?(object: KubeObject): KubeObject;
   /** Sent back as `Warning: 299` headers. */
   warn?(object: KubeObject, old: KubeObject | undefined): string[];
 }

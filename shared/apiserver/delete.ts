@@ -139,5 +139,7 @@ function marked(call: Call, old: KubeObject, options: DeleteOptions): KubeObject
     deletionGracePeriodSeconds: 0,
     generation: (metadata.generation ?? 1) + 1,
   };
-  return { ...old, metadata: { ...held, ...marks } };
+  const object = { ...old, metadata: { ...held, ...marks } };
+  // Without finalizers it is gone at once, and nobody sees what the hook would show.
+  return finalizers.length > 0 ? (call.definition.hooks?.beginDeletion?.(object) ?? object) : object;
 }

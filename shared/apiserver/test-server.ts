@@ -105,6 +105,7 @@ const namespaceKind: KindDefinition = {
   schema: z.object({ status: z.object({ phase: z.string().optional() }).optional() }),
   status: true,
   columns: [],
+  hooks: { beginDeletion: (object) => ({ ...object, status: { phase: 'Terminating' } }) },
 };
 
 const reviewKind: KindDefinition = {

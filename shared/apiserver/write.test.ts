@@ -178,7 +178,8 @@ describe('namespace lifecycle', () => {
     expect(absent.body.message).toBe('namespaces "absent" not found');
     const going = { ...namespace('going'), metadata: { name: 'going', finalizers: ['kubernetes'] } };
     await call('POST', '/api/v1/namespaces', going);
-    await call('DELETE', '/api/v1/namespaces/going');
+    const deleted = await call('DELETE', '/api/v1/namespaces/going');
+    expect(deleted.body.status).toEqual({ phase: 'Terminating' });
     const terminating = await call('POST', at('going'), widget('x'));
     expect(terminating.status).toBe(403);
     expect(terminating.body.details.causes[0].reason).toBe('NamespaceTerminating');

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LineStream } from './line-stream.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const mebibyte = () => new Uint8Array(1024 * 1024);
+
+describe('LineStream', () => {
+  it('lets the writer go on while the reader keeps up', async () => {
+    const out = new LineStream(new AbortController());
+    out.write(new Uint8Array(10));
+    await out.drained();
+    out.end();
+    const reader = out.body.getReader();
+    expect((await reader.read()).value).toHaveLength(10);
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  it('holds the writer back until the reader takes something, and loses nothing', async () => {
+    const stop = new AbortController();
+    const out = new LineStream(stop);
+    out.write(mebibyte());
+    out.write(mebibyte());
+    let free = false;
+    const waiting = out.drained().then(() => {
+      free = true;
+    });
+    await Promise.resolve();
+    expect(free).toBe(false);
+    const reader = out.body.getReader();
+    await reader.read();
+    await reader.read();
+    await waiting;
+    expect(stop.signal.aborted).toBe(false);
+    out.write(new Uint8Array(3));
+    expect((await reader.read()).value).toHaveLength(3);
+  });
+
+  it('ends the watch of a reader that takes nothing for 30 s', async () => {
+    const stop = new AbortController();
+    const out = new LineStream(stop);
+    out.write(mebibyte());
+    const waiting = out.drained();
+    await vi.advanceTimersByTimeAsync(30_000);
+    await waiting;
+    expect(stop.signal.aborted).toBe(true);
+  });
+
+  it('stops the watch of a reader that has left, and takes no more lines', async () => {
+    const stop = new AbortController();
+    const out = new LineStream(stop);
+    await out.body.cancel();
+    expect(stop.signal.aborted).toBe(true);
+    out.write(new Uint8Array(1));
+    out.end();
+  });
+});
