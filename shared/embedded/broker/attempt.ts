@@ -13,6 +13,15 @@ export async function attempt(
 ): Promise<Outcome> {
   const headers = eventHeaders(event);
   headers.set('prefer', 'reply');
+  // Made by hand and not of AbortSignal.any and .timeout: timer and listener go as soon as the answer is there.
+  const control = new AbortController();
+  const end = () => control.abort(signal.reason);
+  const timer = setTimeout(
+    () => control.abort(new ArcError('Timeout', `no answer within ${timeoutMs} ms`)),
+    timeoutMs,
+  );
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -20,7 +29,7 @@ export async function attempt(
       body: event.data ? new Uint8Array(event.data) : null,
       // A redirect is a failure that is not retried, not a place to send users' events to.
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: control.signal,
     });
     return judgeAnswer(response.status, response.headers, await readBounded(response.body, answerLimit));
   } catch (caught) {
@@ -28,6 +37,9 @@ export async function attempt(
     const reason =
       error.cause instanceof Error && error.cause.cause instanceof Error ? error.cause.cause : error;
     return { kind: 'failed', retry: true, status: undefined, body: Buffer.from(reason.message) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
   }
 }
 

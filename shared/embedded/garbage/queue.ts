@@ -1,0 +1,79 @@
+import { pause } from '#shared/kube';
+
+export interface WorkQueue {
+  /** Has `key` worked on, once however often it is added before its turn. */
+  add(key: string): void;
+  /** Ends when the signal is aborted. */
+  readonly done: Promise<void>;
+}
+
+export interface WorkQueueOptions {
+  workers: number;
+  signal: AbortSignal;
+  random?: () => number;
+  /** The key is added again after a wait that grows with its failures in a row. */
+  onFailure(key: string, caught: unknown): void;
+}
+
+const firstWaitMs = 200;
+const longestWaitMs = 30_000;
+
+/**
+ * Works on keys, several at a time but never one key twice at once; a key added while it is worked on has another turn. It
+ * holds at most one entry a key.
+ */
+export function createWorkQueue(work: (key: string) => Promise<void>, options: WorkQueueOptions): WorkQueue {
+  const { signal, random = Math.random } = options;
+  const waiting = new Set<string>();
+  const running = new Set<string>();
+  const failures = new Map<string, number>();
+  let idle: (() => void)[] = [];
+
+  const add = (key: string) => {
+    waiting.add(key);
+    idle.shift()?.();
+  };
+  const take = (): string | undefined => {
+    for (const key of waiting) {
+      if (running.has(key)) continue;
+      waiting.delete(key);
+      return key;
+    }
+    return undefined;
+  };
+  const retry = async (key: string) => {
+    const n = failures.get(key) ?? 0;
+    failures.set(key, n + 1);
+    await pause(Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(n, 20)) * (0.5 + random() / 2), signal);
+    if (!signal.aborted) add(key);
+  };
+  const worker = async () => {
+    while (!signal.aborted) {
+      const key = take();
+      if (key === undefined) {
+        await new Promise<void>((resolve) => idle.push(resolve));
+        continue;
+      }
+      running.add(key);
+      try {
+        await work(key);
+        failures.delete(key);
+      } catch (caught) {
+        if (signal.aborted) return;
+        options.onFailure(key, caught);
+        void retry(key);
+      } finally {
+        running.delete(key);
+        // A worker that passed this key over while it was running may sleep.
+        if (waiting.has(key)) idle.shift()?.();
+      }
+    }
+  };
+  const release = () => {
+    for (const wake of idle) wake();
+    idle = [];
+  };
+  signal.addEventListener('abort', release, { once: true });
+  const done = Promise.all(Array.from({ length: options.workers }, worker)).then(() => undefined);
+  return { add, done };
+}

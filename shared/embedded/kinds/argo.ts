@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
+import type { Column, KindDefinition, KubeObject } from '#shared/apiserver';
+import type { Cause } from '#shared/errors';
+import { unsupportedFields } from './supported.ts';
+
+const argo = { group: 'argoproj.io', version: 'v1alpha1', status: false } as const;
+const free = { 'x-kubernetes-preserve-unknown-fields': true };
+
+const parameter = z.looseObject({ name: z.string(), value: z.string().nullish() });
+const workflowSpec = z
+  .looseObject({
+    entrypoint: z.string().optional(),
+    arguments: z.looseObject({ parameters: z.array(parameter).optional() }).optional(),
+    templates: z.array(z.looseObject({ name: z.string() }).meta(free)).optional(),
+    workflowTemplateRef: z.object({ name: z.string(), clusterScope: z.boolean().optional() }).optional(),
+    shutdown: z.enum(['Stop', 'Terminate', '']).optional(),
+    suspend: z.boolean().optional(),
+    activeDeadlineSeconds: z.int().min(0).nullish(),
+  })
+  .meta(free);
+const status = z.looseObject({}).meta(free).optional();
+
+const phase: Column = {
+  name: 'Status',
+  type: 'string',
+  description: 'Pending, Running, Succeeded, Failed or Error.',
+  value: (object) => text(statusOf(object).phase),
+};
+const progress: Column = {
+  name: 'Progress',
+  type: 'string',
+  description: 'Done of all, in bytes or tasks.',
+  value: (object) => text(statusOf(object).progress),
+};
+const message: Column = {
+  name: 'Message',
+  type: 'string',
+  description: 'Why it is in this state.',
+  value: (object) => text(statusOf(object).message),
+};
+
+/** argoproj.io Workflow: as in Argo's CRDs, status is written through the main resource. */
+export const workflows: KindDefinition = {
+  ...argo,
+  kind: 'Workflow',
+  plural: 'workflows',
+  singular: 'workflow',
+  shortNames: ['wf'],
+  scope: 'Namespaced',
+  description: 'Workflow is one run of a template.',
+  schema: z.object({ spec: workflowSpec, status }),
+  columns: [phase, progress, message],
+  hooks: {
+    validate: (object, old) =>
+      judged(object, old, (spec) => [...unsupportedFields(spec, 'spec'), ...refCauses(spec)]),
+  },
+};
+
+function template(
+  kind: string,
+  scope: KindDefinition['scope'],
+  shortNames: string[],
+  where: string,
+): KindDefinition {
+  return {
+    ...argo,
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    singular: kind.toLowerCase(),
+    shortNames,
+    scope,
+    description: `${kind} is a definition of Workflows, used by those ${where}.`,
+    schema: z.object({ spec: workflowSpec }),
+    columns: [],
+    hooks: { validate: (object, old) => judged(object, old, (spec) => unsupportedFields(spec, 'spec')) },
+  };
+}
+
+export const workflowTemplates = template('WorkflowTemplate', 'Namespaced', ['wftmpl'], 'of its namespace');
+export const clusterWorkflowTemplates = template(
+  'ClusterWorkflowTemplate',
+  'Cluster',
+  ['clusterwftmpl', 'cwft'],
+  'of every namespace',
+);
+
+/** argoproj.io CronWorkflow: kept and shown. Nothing in the standalone starts Workflows by it. */
+export const cronWorkflows: KindDefinition = {
+  ...argo,
+  kind: 'CronWorkflow',
+  plural: 'cronworkflows',
+  singular: 'cronworkflow',
+  shortNames: ['cwf', 'cronwf'],
+  scope: 'Namespaced',
+  description: 'CronWorkflow starts Workflows by a schedule.',
+  schema: z.object({
+    spec: z
+      .looseObject({
+        schedule: z.string().optional(),
+        schedules: z.array(z.string()).optional(),
+        timezone: z.string().optional(),
+        suspend: z.boolean().optional(),
+        workflowSpec,
+      })
+      .meta(free),
+    status,
+  }),
+  columns: [
+    {
+      name: 'Schedule',
+      type: 'string',
+      description: 'When it starts.',
+      value: (object) => schedulesOf(object).join(', '),
+    },
+    {
+      name: 'Suspended',
+      type: 'boolean',
+      description: 'True: it starts nothing.',
+      value: (object) => specOf(object).suspend === true,
+    },
+  ],
+  hooks: {
+    validate: (object, old) =>
+      judged(object, old, (spec) => unsupportedFields(spec.workflowSpec, 'spec.workflowSpec')),
+    warn: () => [
+      'the standalone keeps CronWorkflows but has no scheduler for them: nothing will start by this schedule',
+    ],
+  },
+};
+
+type Spec = Record<string, unknown>;
+
+/** Only a spec that is new is judged: a tightened rule must not block later writes of status or finalizers. */
+function judged(object: KubeObject, old: KubeObject | undefined, judge: (spec: Spec) => Cause[]): Cause[] {
+  return old && isDeepStrictEqual(object.spec, old.spec) ? [] : judge(specOf(object));
+}
+
+function refCauses(spec: Spec): Cause[] {
+  if (spec.workflowTemplateRef === undefined && spec.templates === undefined) {
+    return [
+      {
+        reason: 'FieldValueRequired',
+        message: 'Required value: templates or workflowTemplateRef',
+        field: 'spec',
+      },
+    ];
+  }
+  if (spec.workflowTemplateRef === undefined || spec.templates === undefined) return [];
+  const text = 'Forbidden: templates cannot stand beside workflowTemplateRef';
+  return [{ reason: 'FieldValueForbidden', message: text, field: 'spec.templates' }];
+}
+
+function schedulesOf(object: KubeObject): string[] {
+  const { schedule, schedules } = specOf(object);
+  return [
+    ...(typeof schedule === 'string' ? [schedule] : []),
+    ...(Array.isArray(schedules) ? schedules.map(String) : []),
+  ];
+}
+
+function specOf(object: KubeObject): Spec {
+  return (object.spec ?? {}) as Spec;
+}
+
+function statusOf(object: KubeObject): Spec {
+  return (object.status ?? {}) as Spec;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
