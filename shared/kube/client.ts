@@ -118,6 +118,6 @@ export interface WatchOptions extends Selection {
   resourceVersion: string;
   /** How long the server is asked to keep the watch open. */
   timeoutSeconds?: number;
-  /** Reject with Timeout when the server says nothing, not even a bookmark, for so long. Absent: wait for ever. */
+  /** Reject with Timeout when the server says nothing, not even a bookmark, for so long. Absent: what fetch allows (5 minutes in Node). */
   inactivityMs?: number;
 }

@@ -36,9 +36,9 @@ export function failureAnswer(error: ArcError, status = deliveryStatus(error)): 
   });
 }
 
-/** The answer to a request that is no event for a handler: the status of the Kubernetes API for that mistake. */
+/** The answer to a request that never reached the handler: a mistake of the sender has its own status, and is not sent again. */
 export function refusalAnswer(error: ArcError): Response {
-  return failureAnswer(error, httpStatus(error.code));
+  return failureAnswer(error, deliveryStatuses[error.code] ?? httpStatus(error.code));
 }
 
 /** The answer to work that is done: empty, or the reply event in binary mode, with the trace it continues. */

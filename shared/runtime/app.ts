@@ -141,6 +141,9 @@ async function run(fn: Fn, wake: ParsedWake, parts: RunParts): Promise<Response>
   } catch (caught) {
     const error = ArcError.from(caught);
     measured.failed(error.code);
+    // A handler that is overtaken by its deadline may still fail in its own way.
+    if (signal.aborted)
+      work.catch((err: unknown) => log.debug({ err }, 'the handler ended after its deadline'));
     // What a later delivery settles is no news; the rest is for a person.
     log[deliveryStatus(error) === 500 ? 'error' : 'info']({ err: error }, 'not handled');
     return failureAnswer(error);

@@ -101,6 +101,17 @@ describe('serveFunction', () => {
   });
 });
 
+describe('the deadline', () => {
+  it('covers the reading of a body that never comes', async () => {
+    const { served } = await serve({}, { deadlineMs: 50 });
+    const slow = await rawConnection(served.url);
+    slow.socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{');
+    await until('the answer', () => slow.received().includes('"Timeout"'));
+    expect(slow.received()).toMatch(/^HTTP\/1\.1 503 /);
+    slow.socket.destroy();
+  });
+});
+
 describe('close', () => {
   it('lets a delivery in hand finish, refuses new ones, then calls shutdown', async () => {
     const { handle, release, signals } = gate();

@@ -29,6 +29,8 @@ export interface Served {
 // Longer than proxies keep idle connections: the one that closes first must be the client (knative/serving#12414).
 const keepAliveTimeout = 620_000;
 const headersTimeout = 20_000;
+// Bounds what no handler sees; the deadline of a delivery covers reading its body too.
+const requestTimeout = 60_000;
 const initMs = 60_000;
 const lastMs = 2_000;
 
@@ -43,7 +45,7 @@ export async function serveFunction(fn: Fn, options: ServeOptions): Promise<Serv
   const server = createAdaptorServer({
     fetch: app.fetch,
     overrideGlobalObjects: false,
-    serverOptions: { keepAliveTimeout, headersTimeout, requestTimeout: options.deadlineMs ?? 60_000 },
+    serverOptions: { keepAliveTimeout, headersTimeout, requestTimeout },
   }) as Server;
   const url = await listen(server, options.port, options.host ?? '127.0.0.1');
   server.on('error', (err) => log.error({ err }, 'server error'));
