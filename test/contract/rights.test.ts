@@ -1,0 +1,192 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { serve } from '@hono/node-server';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  artifactWorkflows,
+  clusterArtifactTypes,
+  conduitNamespace,
+  endpoints,
+  namespaces,
+  orders,
+  secrets,
+  workflows,
+} from '#shared/domain';
+import { clusterKinds, loadManifests, rbacAuthorizer } from '#shared/embedded';
+import { parseWake } from '#shared/events';
+import { createKubeClient, type KubeClient } from '#shared/kube';
+import type { Fn } from '#shared/runtime';
+import { openEmbeddedStore } from '#shared/storage';
+import { createLogger, createMetrics } from '#shared/telemetry';
+import { createArcApiServer } from '../../functions/api-server/index.ts';
+import * as decomposeOrder from '../../functions/decompose-order/index.ts';
+import * as renderSecret from '../../functions/render-secret/index.ts';
+import * as rollUpOrder from '../../functions/roll-up-order/index.ts';
+import * as submitWorkflow from '../../functions/submit-workflow/index.ts';
+import * as syncStatus from '../../functions/sync-status/index.ts';
+import * as trackCredentials from '../../functions/track-credentials/index.ts';
+import { startBridge } from '../../functions/watch-bridge/index.ts';
+import { endpoint, namespace, ociType, order, secret } from '../fixtures/arc-objects.ts';
+
+const functions: Record<string, Fn> = {
+  'decompose-order': decomposeOrder,
+  'render-secret': renderSecret,
+  'roll-up-order': rollUpOrder,
+  'submit-workflow': submitWorkflow,
+  'sync-status': syncStatus,
+  'track-credentials': trackCredentials,
+};
+const log = createLogger({ name: 'test', level: 'silent' });
+const closers: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** The API server with the rights of knative/base; a token is the name of its user. */
+async function startApi(): Promise<(user: string) => KubeClient> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'arc-rights-'));
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const store = await openEmbeddedStore({ folder });
+  closers.push(() => store.close());
+  const api = createArcApiServer({
+    store,
+    extraKinds: clusterKinds,
+    authenticate: async (request) => {
+      const name = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
+      const account = `system:serviceaccount:${conduitNamespace}:${name}`;
+      return name === 'admin' ? { name, groups: ['system:masters'] } : { name: account, groups: [] };
+    },
+    authorize: rbacAuthorizer(await loadManifests('knative/base')),
+  });
+  const url = await new Promise<string>((resolve) => {
+    const server = serve({ fetch: api.app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+      resolve(`http://127.0.0.1:${port}`),
+    );
+    closers.push(() => server.close());
+  });
+  closers.push(() => api.close());
+  return (user) => createKubeClient({ server: url, token: () => user, userAgent: user });
+}
+
+/** Takes wakes and hands each to every function, Triggers left aside: a function must bear wakes that are not for it. */
+async function startSink(clientOf: (user: string) => KubeClient, woken: Record<string, string>) {
+  const denied: string[] = [];
+  const clients = new Map(Object.keys(functions).map((name) => [name, clientOf(name)]));
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', async () => {
+      const headers = new Headers(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      );
+      const wake = parseWake(headers, Buffer.concat(chunks));
+      let status = 204;
+      for (const [name, fn] of Object.entries(functions)) {
+        const api = clients.get(name);
+        if (woken[name] !== wake.kind || api === undefined) continue;
+        const context = { api, log, now: new Date(), env: {}, signal: AbortSignal.timeout(10_000) };
+        await fn.handle(context, wake).catch((error: { code?: string; message?: string }) => {
+          status = 503;
+          if (error.code === 'Forbidden') denied.push(`${name}: ${error.message}`);
+        });
+      }
+      response.writeHead(status).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  );
+  return { denied, url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`) };
+}
+
+function fresh<T extends { metadata: { uid?: string; generation?: number }; status?: unknown }>(
+  object: T,
+): T {
+  const { status: _status, ...rest } = object;
+  const { uid: _uid, generation: _generation, ...metadata } = object.metadata;
+  return { ...rest, metadata } as unknown as T;
+}
+
+describe('the rights in knative/base', () => {
+  it('are enough for an Order to run to its end, and for its deletion', async () => {
+    const clientOf = await startApi();
+    const admin = clientOf('admin');
+    for (const name of [namespace, conduitNamespace])
+      await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await admin.create(clusterArtifactTypes, fresh(ociType()));
+    await admin.create(secrets, fresh(secret('login', { username: 'u', password: 'p' })));
+    await admin.create(endpoints, fresh(endpoint('source', { secretRef: { name: 'login' } })));
+    await admin.create(endpoints, fresh(endpoint('destination')));
+
+    const sink = await startSink(clientOf, {
+      'decompose-order': 'Order',
+      'roll-up-order': 'Order',
+      'track-credentials': 'Endpoint',
+      'render-secret': 'ArtifactWorkflow',
+      'submit-workflow': 'ArtifactWorkflow',
+      'sync-status': 'ArtifactWorkflow',
+    });
+    const control = new AbortController();
+    const bridge = startBridge({
+      api: clientOf('watch-bridge'),
+      sink: sink.url,
+      log,
+      metrics: createMetrics(),
+      signal: control.signal,
+      intervals: { unsettled: 1000 },
+    });
+    closers.push(async () => {
+      control.abort();
+      await bridge.done;
+    });
+
+    const made = await admin.create(orders, fresh(order('one', ['a:1', 'b:1'])));
+    const list = async () => (await admin.list(workflows, { namespace })).items;
+    await expect
+      .poll(async () => (await list()).length, { timeout: 15_000, message: 'two Workflows' })
+      .toBe(2);
+    for (const { metadata } of await list()) {
+      const status = { phase: 'Succeeded', finishedAt: new Date().toISOString() };
+      await admin.mergePatch(workflows, metadata, { status });
+    }
+    const phase = async () => (await admin.get(orders, made.metadata))?.status?.phase;
+    await expect.poll(phase, { timeout: 15_000, message: 'the Order succeeds' }).toBe('Succeeded');
+    const rendered = async () =>
+      (await admin.list(secrets, { namespace })).items.map(({ metadata }) => metadata.name);
+    await expect
+      .poll(rendered, { timeout: 15_000, message: 'no rendered Secret is left' })
+      .toEqual(['login']);
+
+    await admin.delete(orders, made.metadata);
+    const left = async () => [
+      await phase(),
+      (await admin.list(artifactWorkflows, { namespace })).items.length,
+    ];
+    await expect.poll(left, { timeout: 15_000, message: 'the Order goes' }).toEqual([undefined, 0]);
+    expect(sink.denied).toEqual([]);
+  });
+
+  it.each([
+    ['decompose-order', 'get', 'may not read Secrets'],
+    ['submit-workflow', 'get', 'may not read Secrets'],
+    ['watch-bridge', 'get', 'may not read Secrets'],
+  ])('%s %s Secrets: it %s', async (name) => {
+    const clientOf = await startApi();
+    const read = clientOf(name).get(secrets, { namespace, name: 'login' });
+    await expect(read).rejects.toMatchObject({ code: 'Forbidden' });
+  });
+
+  it('let nobody of ours list Secrets', async () => {
+    const clientOf = await startApi();
+    for (const name of [...Object.keys(functions), 'watch-bridge']) {
+      await expect(clientOf(name).list(secrets, { namespace }), name).rejects.toMatchObject({
+        code: 'Forbidden',
+      });
+    }
+  });
+});
