@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { ArcError } from '#shared/errors';
 import { firstRevision } from './history.ts';
@@ -39,17 +40,14 @@ const formatKey = metaKey('format');
 const format = '1';
 
 /**
- * Opens lmdb in `folder`. Without overlapping sync a commit is flushed before its promise resolves. One keyspace
- * instead of named databases, because a batch is one transaction only within one database.
+ * Opens lmdb in `folder`. Without overlapping sync a commit is flushed before its promise resolves. Without event turn
+ * batching, which batch() does not need, a commit that fails leaves no rejected promise that nobody can catch. One
+ * keyspace instead of named databases, because a batch is one transaction only within one database.
  */
 export function openDatabase(folder: string): Database {
-  const options = {
-    encoding: 'binary',
-    keyEncoding: 'binary',
-    overlappingSync: false,
-    noSubdir: false,
-  } as const;
-  return open<Buffer, Buffer>({ path: folder, ...options });
+  const encodings = { encoding: 'binary', keyEncoding: 'binary' } as const;
+  const commits = { overlappingSync: false, eventTurnBatching: false };
+  return open<Buffer, Buffer>({ path: folder, noSubdir: false, ...encodings, ...commits });
 }
 
 export function metaKey(name: string): Buffer {
@@ -81,12 +79,15 @@ export function createDisk(database: Database): Disk {
 
   async function commit({ events, firstKept }: Commit): Promise<void> {
     const from = oldest ?? events[0]?.revision ?? firstKept;
-    await database.batch(() => {
+    const written = database.batch(() => {
       for (let gone = from; gone < firstKept; gone += 1) void database.remove(historyKey(gone));
       for (const event of events) putEvent(database, event);
       const newest = events.at(-1);
       if (newest) void database.put(revisionKey, Buffer.from(String(newest.revision)));
       void database.put(formatKey, Buffer.from(format));
+    });
+    await written.catch(async (caught: unknown) => {
+      throw await causeOf(caught);
     });
     oldest = Math.max(oldest ?? 0, from, firstKept);
   }
@@ -94,11 +95,22 @@ export function createDisk(database: Database): Disk {
   return { load, commit, revision, close: () => database.close() };
 }
 
-/** The promises of a batch's single writes say nothing that the promise of the batch does not. */
+/** The promise of the batch speaks for its single writes. */
 function putEvent(database: Database, event: StoreEvent): void {
   void database.put(historyKey(event.revision), encodeUndo(event));
-  if (event.type === 'put') void database.put(itemKey(event.key), encodeItem(event));
-  else void database.remove(itemKey(event.key));
+  const key = itemKey(event.key);
+  if (event.type === 'put') void database.put(key, encodeItem(event));
+  else void database.remove(key);
+}
+
+/**
+ * lmdb's error of a failed commit carries the cause as a promise, which rejects in the same turn or never; left alone
+ * it would end the process as an unhandled rejection.
+ */
+async function causeOf(reason: unknown): Promise<unknown> {
+  if (!(reason instanceof Error) || !('commitError' in reason)) return reason;
+  const cause = Promise.resolve(reason.commitError).catch((caught: unknown) => caught);
+  return (await Promise.race([cause, nextTurn(undefined)])) ?? reason;
 }
 
 function checkFormat(database: Database): void {
