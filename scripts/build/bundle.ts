@@ -23,12 +23,13 @@ async function bundle(name: string, outDir: string): Promise<Bundle> {
     () => true,
     () => false,
   );
-  const start = isProgram
-    ? `import './main.ts';`
-    : `import * as fn from './index.ts'; import { runMain } from '#shared/runtime'; await runMain(fn, '${name}');`;
+  const start = `import * as fn from './index.ts'; import { runMain } from '#shared/runtime'; await runMain(fn, '${name}');`;
   const file = path.join(outDir, `${name}.mjs`);
   await build({
-    stdin: { contents: start, resolveDir: folder, sourcefile: 'start.ts', loader: 'ts' },
+    // As an entry point itself: `import './main.ts'` would be dropped, because package.json says `sideEffects: false`.
+    ...(isProgram
+      ? { entryPoints: [path.join(folder, 'main.ts')] }
+      : { stdin: { contents: start, resolveDir: folder, sourcefile: 'start.ts', loader: 'ts' } }),
     outfile: file,
     bundle: true,
     platform: 'node',
