@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cut, entryBudget } from './entry.ts';
+
+describe('cut', () => {
+  it('keeps what fits and bounds what does not, by its size in JSON', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 200 }),
+        fc.integer({ min: 8, max: 300 }),
+        (text, bytes) => {
+          const result = cut(text, bytes);
+          const size = (one: string) => Buffer.byteLength(JSON.stringify(one)) - 2;
+          expect(size(result)).toBeLessThanOrEqual(bytes);
+          if (size(text) <= bytes) expect(result).toBe(text);
+          else expect(result.endsWith('…')).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('entryBudget', () => {
+  it('shrinks as artifacts grow in number and never vanishes', () => {
+    expect(entryBudget(1)).toEqual({ details: true, messageBytes: 2_048 });
+    expect(entryBudget(5_000)).toEqual({ details: false, messageBytes: 32 });
+    for (let count = 1; count < 10_000; count += 97) {
+      expect(entryBudget(count).messageBytes).toBeGreaterThanOrEqual(32);
+    }
+  });
+});
