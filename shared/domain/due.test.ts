@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { artifactWorkflowDue, isSettled, orderDue } from './due.ts';
+import { artifactWorkflowDue, isSettled } from './due.ts';
 import type { ArtifactWorkflow } from './kinds/artifact-workflow.ts';
 import { planOrder } from './plan.ts';
 import { rollUp } from './rollup.ts';
 import { stopGraceMs } from './submission.ts';
 import { broken, done, endpoint, image, inputs, now, order, stored } from './test-objects.ts';
-import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
 const of = order([image('a')]);
 

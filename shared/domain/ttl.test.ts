@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { artifactWorkflowDue, isSettled, orderDue } from './due.ts';
+import { orderDue } from './due.ts';
 import type { ArtifactWorkflow } from './kinds/artifact-workflow.ts';
 import { planOrder } from './plan.ts';
 import { rollUp } from './rollup.ts';
-import { stopGraceMs } from './submission.ts';
-import { broken, done, endpoint, image, inputs, now, order, stored } from './test-objects.ts';
+import { broken, done, image, inputs, now, order, stored } from './test-objects.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
 const of = order([image('a')]);
