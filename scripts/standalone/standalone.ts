@@ -110,27 +110,33 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const broker = await startBroker({ triggers, resolve, log: log.child({ part: 'broker' }) });
   stack.defer(() => broker.close());
 
-  stack.defer(() => ending.abort());
   const signal = ending.signal;
-  startBridge({
+  stack.defer(() => ending.abort()); // also when one of the next does not start
+  const bridge = startBridge({
     api: clientOf('watch-bridge'),
     sink: broker.url,
     log: log.child({ part: 'bridge' }),
     metrics: createMetrics(),
     signal,
   });
-  startGarbageCollector({
+  const collector = startGarbageCollector({
     api: clientOf('kube-system/generic-garbage-collector'),
     kinds: servedKinds,
     signal,
     log: log.child({ part: 'garbage-collector' }),
   });
-  await startExecutor({
+  const executor = await startExecutor({
     api: clientOf('argo/executor'),
     workFolder: path.join(folder, 'runs'),
-    programs: { ...workerProgram(), ...options.programs },
+    programs: { ...workerProgram(path.join(folder, 'compiled')), ...options.programs },
     signal,
     log: log.child({ part: 'executor' }),
+  });
+
+  // Last in, first out: workers and watches have ended before the API they speak to does.
+  stack.defer(async () => {
+    ending.abort();
+    await Promise.all([bridge.done, collector.done, executor.done]);
   });
 
   const kubeconfig = path.join(folder, 'kubeconfig');
