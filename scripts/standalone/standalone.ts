@@ -15,7 +15,7 @@ import { createKubeClient, type KubeClient } from '#shared/kube';
 import { serveFunction } from '#shared/runtime';
 import { openEmbeddedStore, type Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
-import { startBridge } from '../../functions/watch-bridge/index.ts';
+import { type BridgeOptions, startBridge } from '../../functions/watch-bridge/index.ts';
 import { ensureNamespaces } from './bootstrap.ts';
 import { composeApi, servedKinds } from './compose-api.ts';
 import { functions } from './functions.ts';
@@ -38,6 +38,8 @@ export interface StandaloneOptions {
   log: Logger;
   /** Wraps the store, to count or to disturb what is written. */
   wrapStore?: (store: Store) => Store;
+  /** How often the bridge looks again at what no event tells of; its own defaults where left out. */
+  intervals?: NonNullable<BridgeOptions['intervals']>;
 }
 
 export interface Standalone {
@@ -118,6 +120,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     log: log.child({ part: 'bridge' }),
     metrics: createMetrics(),
     signal,
+    ...(options.intervals && { intervals: options.intervals }),
   });
   const collector = startGarbageCollector({
     api: clientOf('kube-system/generic-garbage-collector'),

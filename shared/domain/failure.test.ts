@@ -24,6 +24,26 @@ describe('failureMessage', () => {
     expect(failureMessage(failed({ nodes: { b, a } }), undefined)).toBe(expected);
   });
 
+  it('says nothing twice, though Argo quotes the worker in the Workflow and in the node', () => {
+    const quoted = 'main: Error (exit code 11): The image is not there.';
+    const node = pod('transfer', quoted, '2026-01-01T00:00:02Z');
+    const text = failureMessage(failed({ message: quoted, nodes: { node } }), 'The image is not there.');
+    expect(text).toBe('The image is not there.; main: Error (exit code 11)');
+  });
+
+  it.each(['main: Error (exit code 137)', 'OOMKilled (exit code 137)', 'OOMKilled'])(
+    'says what may have happened and what to do after "%s"',
+    (message) => {
+      const node = pod('transfer', message, '2026-01-01T00:00:02Z');
+      const text = failureMessage(failed({ message, nodes: { node } }), undefined);
+      expect(text).toMatch(/^the worker was killed .*memory.*retry-at/);
+      expect(text.endsWith(`; ${message}`)).toBe(true);
+      expect(failureMessage(failed({ message, nodes: { node } }), 'It reported.')).not.toContain(
+        'killed before',
+      );
+    },
+  );
+
   it('keeps the last 30 lines of a log, at most 4 KiB', () => {
     const log = Array.from({ length: 50 }, (_, line) => `line ${line}`).join('\n');
     const text = failureMessage(failed({}), undefined, log);

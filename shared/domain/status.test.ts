@@ -141,9 +141,7 @@ describe('syncedStatus', () => {
       outputs,
     });
     const patch = syncedStatus(workflow, object, now, { logTail: 'one\ntwo\n' });
-    expect(patch?.message).toBe(
-      'no access; Error (exit code 12): no access; step main: Error (exit code 12): no access; last lines of the log:\none\ntwo',
-    );
+    expect(patch?.message).toBe('no access; Error (exit code 12); last lines of the log:\none\ntwo');
     const after = apply(workflow, patch);
     expect(after.status?.results?.reason).toBe('denied');
     expect(syncedStatus(after, object, now)).toBeUndefined();
