@@ -77,6 +77,29 @@ describe('planOrder', () => {
     types: [type(), type('strict', { rules: { srcTypes: ['oci'] } })],
   });
 
+  it('waits while only one of two Endpoints has seen the change of the Secret they share', () => {
+    const secretRef = { name: 'login' };
+    const seen = (from: string, to: string) =>
+      only(
+        planOrder(
+          order([image('app')]),
+          inputs({
+            endpoints: [
+              endpoint('from', { secretRef }, { secretGeneration: 2, credentialDigest: from }),
+              endpoint('to', { secretRef }, { secretGeneration: 1, credentialDigest: to }),
+            ],
+          }),
+        ),
+      );
+    expect(seen('k1:new', 'k1:old')).toMatchObject({
+      state: 'waiting',
+      message: expect.stringContaining('Secret "login" has changed'),
+    });
+    expect(seen('k1:new', 'k1:new').state).toBe('ready');
+    // After a change of the conduit's own key digests cannot be compared.
+    expect(seen('k2:other', 'k1:old').state).toBe('ready');
+  });
+
   it.each(bad)('calls an artifact with %s invalid and says why', (_, artifact, message) => {
     const found = only(planOrder(order([artifact]), world));
     expect(found).toMatchObject({ state: 'invalid', key: 'index-0' });

@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import { canonicalJson, shortHash } from './canonical.ts';
 import { effectiveCron, forceTime, secondsTtl } from './effective.ts';
-import { type EndpointUse, type Resolution, resolveEndpoint } from './endpoint-use.ts';
+import { type EndpointUse, halfSeenReason, type Resolution, resolveEndpoint } from './endpoint-use.ts';
 import type { ArtifactType } from './kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from './kinds/artifact-workflow.ts';
 import type { Endpoint } from './kinds/endpoint.ts';
@@ -152,7 +152,9 @@ function firstProblem(
   const mismatch = ruleMismatch(type, from, to);
   if (mismatch) return { state: 'invalid', message: mismatch };
   for (const found of [from, to]) if (found.state === 'waiting') return found;
-  return undefined;
+  const halfSeen =
+    from.state === 'ready' && to.state === 'ready' ? halfSeenReason(from.use, to.use) : undefined;
+  return halfSeen === undefined ? undefined : { state: 'waiting', message: halfSeen };
 }
 
 /** Everything that makes a transfer another one; not what only says how it is treated (TTL, retry, queue). */
