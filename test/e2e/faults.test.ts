@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clusterArtifactTypes, clusterWorkflowTemplates, type Order, secrets } from '#shared/domain';
+import { type Order, secrets } from '#shared/domain';
 import type { FaultRule } from '../../scripts/registry/index.ts';
 import { seedImage } from '../../scripts/registry/index.ts';
 import {
@@ -33,7 +33,8 @@ beforeAll(async () => {
     secretRef: { name: 'wrong' },
   });
   await tenant.endpoint('closed', { type: 'oci', remoteURL: 'http://127.0.0.1:1' });
-  await crampedType(conduit);
+  // A worker that may write no file over a megabyte: that is how a full volume looks from inside.
+  await conduit.typeOf('oci-cramped', 'arc/cramped-worker:v1');
 });
 afterAll(() => conduit?.close());
 
@@ -174,22 +175,6 @@ describe('after all that', () => {
     expect(await readdir(path.join(conduit.folder, 'state/runs'))).toEqual([]);
   });
 });
-
-/** A type whose worker may write no file over a megabyte: that is how a full volume looks from inside. */
-async function crampedType({ api }: Conduit): Promise<void> {
-  const template = await api.get(clusterWorkflowTemplates, { name: 'arc-oci-image' });
-  const type = await api.get(clusterArtifactTypes, { name: 'oci' });
-  if (!template || !type) throw new Error('the platform objects are not there');
-  const spec = JSON.parse(
-    JSON.stringify(template.spec).replace('arc/transfer-worker:', 'arc/cramped-worker:'),
-  );
-  await api.create(clusterWorkflowTemplates, { ...template, metadata: { name: 'arc-oci-cramped' }, spec });
-  await api.create(clusterArtifactTypes, {
-    ...type,
-    metadata: { name: 'oci-cramped' },
-    spec: { ...type.spec, workflowTemplateRef: { name: 'arc-oci-cramped', clusterScope: true } },
-  });
-}
 
 /** Kills, as the kernel would, the worker whose job names the image, once it has asked the registry for it. */
 async function killWorkerOf(conduit: Conduit, wanted: string): Promise<void> {
