@@ -95,6 +95,19 @@ describe('render-secret', () => {
     expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toBeUndefined();
   });
 
+  it('asks to be delivered again while the Secret of a former ArtifactWorkflow of its name is there', async () => {
+    const left = secret(name, { 'job.json': '{}' });
+    const former = [
+      { apiVersion: fresh.apiVersion, kind: fresh.kind, name, uid: 'uid-before', controller: true },
+    ];
+    const api = new FakeKube(fresh, ...inputs, {
+      ...left,
+      metadata: { ...left.metadata, ownerReferences: former },
+    });
+    await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
+    expect(api.writes).toEqual([]);
+  });
+
   it('asks to be delivered again when somebody else created the Secret meanwhile', async () => {
     const api = new FakeKube(fresh, ...inputs);
     api.before = (verb, kind) => {

@@ -34,7 +34,14 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const present = await api.get(secrets, workflow.metadata, signal);
   if (present === undefined) return render(context, wake, workflow);
   if (isOwnedBy(present, workflow)) return pointTo(context, workflow);
-  const message = `Secret "${present.metadata.name}" exists and belongs to somebody else; delete or rename it`;
+  const { name } = present.metadata;
+  // Nobody tells when a Secret goes, so this is tried again until the garbage collector has been there.
+  if (ownerOfKind(present, workflow.kind)?.name === workflow.metadata.name)
+    throw new ArcError(
+      'Conflict',
+      `Secret "${name}" of a former ArtifactWorkflow of this name is still there`,
+    );
+  const message = `Secret "${name}" exists and belongs to somebody else; delete or rename it`;
   return warn(context, wake, workflow, 'NameTaken', message);
 }
 
