@@ -92,6 +92,29 @@ describe('decompose-order', () => {
     expect(api.all(events)).toEqual([]);
   });
 
+  it('asks what is left when it meets another at the same work, and does not try each child again', async () => {
+    const many = Array.from({ length: 100 }, (_, index) => `team/app-${index}:1`);
+    const one = order('order', many);
+    const api = new FakeKube(one, ...inputs);
+    const plan = planOrder(one, {
+      endpoints: [endpoint('source'), endpoint('destination')],
+      types: [ociType()],
+    });
+    const ready = plan.artifacts.flatMap((artifact) =>
+      artifact.state === 'ready' ? [artifact.workflow] : [],
+    );
+    let tries = 0;
+    api.before = (verb, kind) => {
+      if (verb !== 'create' || kind !== 'ArtifactWorkflow') return;
+      // Somebody else made the first ninety a moment ago.
+      if (tries === 0) for (const child of ready.slice(0, 90)) api.put(child);
+      tries += 1;
+    };
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(100);
+    expect(tries).toBeLessThan(40);
+  });
+
   it('tells when the name of a child is taken by a foreign object, and creates the others', async () => {
     const one = order('order', images);
     const api = new FakeKube(one, ...inputs);

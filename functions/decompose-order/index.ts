@@ -32,7 +32,10 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   // First what must end: a new version starts only when the old one has.
   await retire(context, decision.stop, decision.remove);
   await adjust(context, decision.adjust);
-  const created = await createChildren(context, order, decision.create, parallel);
+  const created = await createChildren(context, order, decision.create, {
+    parallel,
+    present: async () => new Set((await childrenOf(context, order)).map(({ metadata }) => metadata.name)),
+  });
   if (created > 0) await announce(context, order, created);
   if (decision.finalizer === 'remove') await removeFinalizer(context, order);
 }

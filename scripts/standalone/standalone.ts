@@ -24,6 +24,7 @@ import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
 import { rememberedPort, rememberPort } from './remembered-port.ts';
 import { serveApi } from './serve-api.ts';
+import { keepHeapSmall } from './thrifty-heap.ts';
 import { workerProgram } from './worker-program.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -57,6 +58,7 @@ export interface Standalone {
  */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { log } = options;
+  keepHeapSmall();
   const folder = path.resolve(options.folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await using stack = new AsyncDisposableStack();

@@ -96,6 +96,8 @@ export { type SyncExtras, type SyncPatch, syncedStatus } from './status.ts';
 export {
   currentWorkflow,
   decideSubmission,
+  isUnderWay,
+  needsRunning,
   type Submission,
   type SubmissionInputs,
   stopGraceMs,

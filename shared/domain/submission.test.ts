@@ -4,7 +4,14 @@ import type { CronWorkflow, Workflow } from './kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from './kinds/artifact-workflow.ts';
 import { annotations, finalizers } from './marks.ts';
 import { planOrder } from './plan.ts';
-import { currentWorkflow, decideSubmission, type Submission, stopGraceMs } from './submission.ts';
+import {
+  currentWorkflow,
+  decideSubmission,
+  isUnderWay,
+  needsRunning,
+  type Submission,
+  stopGraceMs,
+} from './submission.ts';
 import { broken, done, image, inputs, now, order, stored } from './test-objects.ts';
 import { workflowFor } from './workflow.ts';
 
@@ -272,5 +279,60 @@ class World {
 describe('the finalizer', () => {
   it('is on planned ArtifactWorkflows from the start', () => {
     expect(made().metadata.finalizers).toEqual([finalizers.workflow]);
+  });
+});
+
+describe('needsRunning and isUnderWay', () => {
+  const phases = [undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Error', 'Stopped'] as const;
+  const argoPhases = [undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Error'] as const;
+  const states = fc.record({
+    configSecret: fc.boolean(),
+    submitted: fc.boolean(),
+    phase: fc.constantFrom(...phases),
+    synced: fc.boolean(),
+    held: fc.boolean(),
+    deleting: fc.boolean(),
+    suspend: fc.boolean(),
+    cron: fc.boolean(),
+    retry: fc.boolean(),
+  });
+
+  function stateOf(chosen: typeof states extends fc.Arbitrary<infer S> ? S : never): ArtifactWorkflow {
+    const bare = made(chosen.configSecret ? rendered : {}, {
+      ...(chosen.suspend && { suspend: true }),
+      ...(chosen.cron && { cron: { schedules: ['0 3 * * *'] } }),
+      ...(chosen.retry && { retry: { limit: 2 } }),
+    });
+    const status: ArtifactWorkflowStatus = {
+      ...bare.status,
+      ...(chosen.submitted && submitted(bare)),
+      ...(chosen.phase && { phase: chosen.phase }),
+      ...(chosen.synced && { syncedAttempt: 1 }),
+    };
+    const metadata = chosen.held ? bare.metadata : { ...bare.metadata, finalizers: [] };
+    const workflow = { ...bare, metadata, status };
+    return chosen.deleting ? deleting(workflow) : workflow;
+  }
+
+  it('agree with the decision: what is not read would have changed nothing', () => {
+    fc.assert(
+      fc.property(states, fc.constantFrom(...argoPhases), (chosen, argoPhase) => {
+        const workflow = stateOf(chosen);
+        const own = phase(workflowFor(workflow, 1), argoPhase ? { phase: argoPhase } : {});
+        const running = { ...own, metadata: { ...own.metadata, uid: 'uid-argo' } } as Workflow;
+        if (!needsRunning(workflow))
+          expect(decide(workflow, running).action).toBe(decide(workflow, undefined).action);
+        if (isUnderWay(workflow)) expect(decide(workflow, running)).toEqual({ action: 'none' });
+      }),
+    );
+  });
+
+  it('do without the Workflow before there is a configuration and after the end, and look where it counts', () => {
+    expect(needsRunning(made({}))).toBe(false);
+    expect(needsRunning(made())).toBe(true);
+    expect(needsRunning(deleting(made(submitted(made()))))).toBe(true);
+    expect(needsRunning(made(submitted(made())))).toBe(true);
+    expect(isUnderWay(made(submitted(made())))).toBe(true);
+    expect(isUnderWay(made())).toBe(false);
   });
 });

@@ -199,6 +199,19 @@ describe('wakesFor', () => {
     for (const { what } of wakeTable) expect(what.length).toBeGreaterThan(5);
   });
 
+  it('does not wake an Order for a finalizer put on it, but for one that is lost, and for any once it is being deleted', () => {
+    const metadata = { ...anOrder.metadata, finalizers: ['a'] };
+    const held = { ...anOrder, metadata: { ...metadata, finalizers: ['a', 'b'] } };
+    const free = { ...anOrder, metadata };
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    const going = (one: typeof held) => ({ ...one, metadata: { ...one.metadata, deletionTimestamp } });
+    const change = (before: AnyObject, after: AnyObject) => woken({ kind: 'Order', before, after });
+    expect(change(free, held)).toEqual([]);
+    expect(change(held, free)).toEqual(['Order release changed']);
+    expect(change(going(held), going(free))).toEqual(['Order release changed']);
+    expect(change(free, { ...held, spec: { ...held.spec, suspend: true } })).toEqual(['Order release changed']);
+  });
+
   it('keeps what belongs to one Order together', () => {
     expect(wakingOf(made(), 'due').partitionKey).toBe('order-uid');
     expect(wakingOf(anOrder, 'resync').partitionKey).toBe('order-uid');
