@@ -9,12 +9,12 @@ import {
   planOrder,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { endpoint, namespace, ociType, order } from '../../test/fixtures/arc-objects.ts';
+import { endpoint, namespace, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import { handle } from './index.ts';
 
-const inputs = [endpoint('source'), endpoint('destination'), ociType()];
+const inputs = [endpoint('source'), endpoint('destination'), ociTemplate(), ociType()];
 const images = ['team/app:1', 'team/web:1', 'team/db:1'];
 
 function wake(api: FakeKube, object: Order): Promise<undefined> {

@@ -102,6 +102,12 @@ export {
   type SubmissionInputs,
   stopGraceMs,
 } from './submission.ts';
+export {
+  type TemplateRef,
+  templateKey,
+  templateKeyOf,
+  templatesUsed,
+} from './templates.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 export { type WakeRule, wakeTable } from './wake-table.ts';
 export {

@@ -175,6 +175,16 @@ export const wakeTable: readonly WakeRule[] = [
     reason: 'inputs',
     targets: (about, index) => index.ordersUsingType(undefined, about.metadata.name),
   },
+  ...(['WorkflowTemplate', 'ClusterWorkflowTemplate'] as const).map(
+    (watched): WakeRule => ({
+      watched,
+      what: 'created, or gone',
+      when: ({ before, after }) => !before || !after,
+      target: 'Order',
+      reason: 'inputs',
+      targets: ({ metadata }, index) => index.ordersUsingTemplate(metadata.namespace, metadata.name),
+    }),
+  ),
   {
     watched: 'Secret',
     what: 'created, its data changed, or gone (only where the Secret watch is switched on)',

@@ -25,6 +25,7 @@ const place = endpoint('from', { secretRef: { name: 'login' } });
 const index: WakeIndex = {
   ordersUsingEndpoint: (namespace, name) => (namespace === 'team' && name === 'from' ? [anOrder] : []),
   ordersUsingType: (namespace, name) => (namespace !== 'other' && name === 'oci' ? [anOrder] : []),
+  ordersUsingTemplate: (namespace, name) => (namespace !== 'other' && name === 'steps' ? [anOrder] : []),
   endpointsUsingSecret: (_, name) => (name === 'login' ? [place] : []),
   artifactWorkflowNamed: (_, name) => (name === made().metadata.name ? made() : undefined),
   artifactWorkflowsOfArtifact: (_, label) =>
@@ -50,6 +51,11 @@ const rendered = {
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name: aw, namespace: 'team', uid: 's', ownerReferences: argo.metadata.ownerReferences ?? [] },
+};
+const template: AnyObject = {
+  apiVersion: 'argoproj.io/v1alpha1',
+  kind: 'WorkflowTemplate',
+  metadata: { name: 'steps', namespace: 'team', uid: 't' },
 };
 const login: AnyObject = {
   apiVersion: 'v1',
@@ -162,6 +168,14 @@ const cases: Array<[string, AnyObject | undefined, AnyObject | undefined, string
     edited(argo, { kind: 'CronWorkflow', status: { active: [] } }),
     [`ArtifactWorkflow ${aw} workflow`],
   ],
+  ['a template appears', undefined, template, ['Order release inputs']],
+  ['a template is edited', template, edited(template, { spec: { entrypoint: 'other' } }), []],
+  [
+    'a template of the cluster goes',
+    edited(template, { kind: 'ClusterWorkflowTemplate', metadata: { name: 'steps', uid: 'ct' } }),
+    undefined,
+    ['Order release inputs'],
+  ],
   ['a CronWorkflow goes', edited(argo, { kind: 'CronWorkflow' }), undefined, [`ArtifactWorkflow ${aw} gone`]],
 ];
 
@@ -209,7 +223,9 @@ describe('wakesFor', () => {
     expect(change(free, held)).toEqual([]);
     expect(change(held, free)).toEqual(['Order release changed']);
     expect(change(going(held), going(free))).toEqual(['Order release changed']);
-    expect(change(free, { ...held, spec: { ...held.spec, suspend: true } })).toEqual(['Order release changed']);
+    expect(change(free, { ...held, spec: { ...held.spec, suspend: true } })).toEqual([
+      'Order release changed',
+    ]);
   });
 
   it('keeps what belongs to one Order together', () => {

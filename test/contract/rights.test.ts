@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   artifactWorkflows,
   clusterArtifactTypes,
+  clusterWorkflowTemplates,
   conduitNamespace,
   endpoints,
   namespaces,
@@ -35,7 +36,7 @@ import * as submitWorkflow from '../../functions/submit-workflow/index.ts';
 import * as syncStatus from '../../functions/sync-status/index.ts';
 import * as trackCredentials from '../../functions/track-credentials/index.ts';
 import { startBridge } from '../../functions/watch-bridge/index.ts';
-import { endpoint, namespace, ociType, order, secret } from '../fixtures/arc-objects.ts';
+import { endpoint, namespace, ociTemplate, ociType, order, secret } from '../fixtures/arc-objects.ts';
 
 const functions: Record<string, Fn> = {
   'decompose-order': decomposeOrder,
@@ -118,6 +119,7 @@ describe('the rights and Triggers in knative/base', () => {
     for (const name of [namespace, conduitNamespace])
       await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     await admin.create(clusterArtifactTypes, fresh(ociType()));
+    await admin.create(clusterWorkflowTemplates, fresh(ociTemplate()));
     await admin.create(secrets, fresh(secret('login', { username: 'u', password: 'p' })));
     await admin.create(endpoints, fresh(endpoint('source', { secretRef: { name: 'login' } })));
     await admin.create(endpoints, fresh(endpoint('destination')));
