@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import type { StoredItem, StoredList } from '#shared/storage';
 import { breathe, type Call, deadline } from './call.ts';
-import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { decodeContinue, encodeContinue, notIssued } from './continue-token.ts';
 import type { KubeObject } from './definition.ts';
 import { type ListRequest, listRequest, revisionOf } from './list-options.ts';
 import { apiVersionOf, decodeObject, keyPrefix, objectKey, withRevision } from './registry.ts';
@@ -74,6 +74,7 @@ async function planList(call: Call, request: ListRequest): Promise<Plan> {
   const wanted = request.resourceVersion;
   if (request.continue !== '') {
     const from = decodeContinue(prefix, request.continue);
+    if (from.revision > (await call.server.store.revision())) throw notIssued();
     plan.start = from.start;
     plan.revision = from.revision === -1 ? undefined : from.revision;
   } else if (wanted === 0) {
