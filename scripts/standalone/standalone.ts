@@ -133,7 +133,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const executor = await startExecutor({
     api: clientOf('argo/executor'),
     workFolder: path.join(folder, 'runs'),
-    programs: { ...workerProgram(path.join(folder, 'compiled')), ...options.programs },
+    programs: { ...(await workerProgram(path.join(folder, 'compiled'), log)), ...options.programs },
     signal,
     log: log.child({ part: 'executor' }),
   });
