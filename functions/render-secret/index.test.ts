@@ -81,10 +81,16 @@ describe('render-secret', () => {
     const api = new FakeKube(fresh, endpoint('source'));
     await handle(contextOf(api), wakeOf(fresh));
     expect(api.all(events)[0]).toMatchObject({ reason: 'ConfigurationMissing' });
-    expect(api.all(events)[0]?.message).toContain('Endpoint "destination" not found');
+    const missing = 'Endpoint "destination" not found';
+    expect(api.all(events)[0]?.message).toContain(missing);
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configMessage).toBe(missing);
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(fresh, 'resync'));
     expect(api.writes.length).toBe(before);
+    api.put(endpoint('destination'));
+    await handle(contextOf(api), wakeOf(fresh, 'inputs'));
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status).toMatchObject({ configSecret: { name } });
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status).not.toHaveProperty('configMessage');
   });
 
   it('leaves a foreign Secret of the same name alone and says so', async () => {

@@ -1,6 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cut, entryBudget } from './entry.ts';
+import { cut, entryBudget, entryFor } from './entry.ts';
+import type { ArtifactWorkflowStatus } from './kinds/artifact-workflow.ts';
+import { planOrder } from './plan.ts';
+import { image, inputs, order, stored } from './test-objects.ts';
+
+describe('entryFor', () => {
+  const entryOf = (status: ArtifactWorkflowStatus) => {
+    const [artifact] = planOrder(order([image('app')]), inputs()).artifacts;
+    if (artifact?.state !== 'ready') throw new Error('not ready');
+    const current = { artifact, key: artifact.key, workflow: stored(artifact.workflow, status) };
+    return entryFor(current, entryBudget(1));
+  };
+
+  it('tells why an artifact has no configuration, as long as it waits for one', () => {
+    const configMessage = 'Secret "login" not found';
+    expect(entryOf({ configMessage })).toMatchObject({ phase: 'Pending', message: configMessage });
+    expect(entryOf({ configMessage, phase: 'Running' }).message).toBeUndefined();
+  });
+});
 
 describe('cut', () => {
   it('keeps what fits and bounds what does not, by its size in JSON', () => {

@@ -165,6 +165,27 @@ describe.concurrent('what is missing wakes the Order when it appears', () => {
     await tenant.ended('order');
   });
 
+  it('the keys of a Secret: until then the Order says which it has none of', async () => {
+    const tenant = await conduit.tenant('late-keys');
+    await tenant.secret('empty', { user: 'mover' });
+    await tenant.endpoint('keyless', {
+      type: 'oci',
+      remoteURL: conduit.source.url,
+      secretRef: { name: 'empty' },
+    });
+    await tenant.order('order', [{ ...light, srcRef: { name: 'keyless' } }]);
+    await tenant.when('order', 'what the Secret lacks', ({ status }) =>
+      Object.values(status?.artifactWorkflows ?? {}).some(
+        ({ phase, message }) =>
+          phase === 'Pending' && message?.startsWith('Secret "empty" has none of: username'),
+      ),
+    );
+    await tenant.patch(secrets, 'empty', { stringData: { username: 'mover', password: 'x' } });
+    // An edit of the Endpoint has its Secret looked at now and not within the minute.
+    await tenant.patch(endpoints, 'keyless', { metadata: { annotations: { looked: 'again' } } });
+    await tenant.ended('order');
+  });
+
   it('a template', async () => {
     await conduit.typeOf('late-template', 'test/light:1');
     const template = await conduit.api.get(clusterWorkflowTemplates, { name: 'late-template' });
