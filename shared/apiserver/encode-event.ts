@@ -49,6 +49,7 @@ const parsed = createRecent<StoredItem, KubeObject>(parsedBytes);
 
 function matches(selected: Selection, item: StoredItem): boolean {
   if (selected.everything) return true;
+  if (!selected.mayMatch(item.value)) return false;
   let object = parsed.get(item);
   if (!object) {
     object = decodeObject(item);
