@@ -98,13 +98,11 @@ export function startGarbageCollector(options: GarbageCollectorOptions): { done:
 /** Who must be looked at when an object is gone: what it owned, who waited for it, the namespace that waits to be empty. */
 function affected(graph: Graph, gone: Node): string[] {
   const waiting = gone.owners.map((owner) => owner.uid).filter((uid) => graph.get(uid)?.deleting === true);
-  const namespaces = [...graph.nodes()].filter(
-    (node) => node.deleting && isNamespace(node) && node.name === gone.namespace,
-  );
+  const namespace = gone.namespace === undefined ? undefined : graph.namespaceNamed(gone.namespace);
   return [
     ...graph.dependents(gone.uid).map((node) => node.uid),
     ...waiting,
-    ...namespaces.map((node) => node.uid),
+    ...(namespace?.deleting ? [namespace.uid] : []),
   ];
 }
 
