@@ -3,6 +3,7 @@
 export { type DiscoveryOptions, discoveryRoutes } from './discovery-routes.ts';
 export { age, humanDuration } from './duration.ts';
 export { fieldPath, type Step } from './field-path.ts';
+export { objectSchema } from './kind-schema.ts';
 export { type As, type NegotiateOptions, negotiate, type Representation } from './negotiate.ts';
 export {
   type ListMeta,
@@ -12,6 +13,7 @@ export {
   toPartialList,
 } from './partial.ts';
 export { type DecodedBody, decodeReview } from './review.ts';
+export type { Schema } from './schema.ts';
 export { checkFields } from './structural.ts';
 export {
   type Cell,

@@ -1,0 +1,184 @@
+import { compareElements, type PathElement } from './path-element.ts';
+
+/**
+ * A set of field paths in the very form FieldsV1 has on the wire, so that stored sets need no decoding: each key is a
+ * step (see path-element.ts), `{}` below a step says that the path that ends there is a member, `.` says so for a path
+ * that is also the beginning of longer members. Sets are never changed in place: results share parts with operands.
+ */
+export interface FieldSet {
+  readonly [element: PathElement]: FieldSet;
+}
+
+type Growing = { [element: PathElement]: FieldSet };
+
+export const noFields: FieldSet = {};
+const self = '.';
+
+export function isEmpty(set: FieldSet): boolean {
+  for (const _element in set) return false;
+  return true;
+}
+
+/** Below the root only: whether the path that leads to this node is a member. */
+function isMember(node: FieldSet): boolean {
+  return Object.hasOwn(node, self) || isEmpty(node);
+}
+
+/** Undefined where nothing is left: a node without children is a member, or it is not there. */
+function node(member: boolean, children: FieldSet): FieldSet | undefined {
+  if (isEmpty(children)) return member ? noFields : undefined;
+  return member ? { [self]: noFields, ...children } : children;
+}
+
+function set(children: Growing, element: PathElement, child: FieldSet | undefined): void {
+  if (child) children[element] = child;
+}
+
+/** Paths of `a` and of `b`. */
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmpty(b)) return a;
+  return isEmpty(a) ? b : unionChildren(a, b);
+}
+
+function unionChildren(a: FieldSet, b: FieldSet): Growing {
+  const children: Growing = {};
+  for (const [element, child] of Object.entries(a)) {
+    if (element === self) continue;
+    const other = b[element];
+    set(children, element, other === undefined ? child : unionNodes(child, other));
+  }
+  for (const [element, child] of Object.entries(b)) {
+    if (element !== self && !Object.hasOwn(a, element)) set(children, element, child);
+  }
+  return children;
+}
+
+function unionNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  return a === b ? a : node(isMember(a) || isMember(b), unionChildren(a, b));
+}
+
+/** Paths of `a` that are not in `b`. A path goes by itself: neither with those it begins, nor with its beginnings. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  return isEmpty(a) || isEmpty(b) ? a : differenceChildren(a, b);
+}
+
+function differenceChildren(a: FieldSet, b: FieldSet): Growing {
+  const children: Growing = {};
+  for (const [element, child] of Object.entries(a)) {
+    if (element === self) continue;
+    const other = b[element];
+    set(children, element, other === undefined ? child : differenceNodes(child, other));
+  }
+  return children;
+}
+
+function differenceNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  return node(isMember(a) && !isMember(b), differenceChildren(a, b));
+}
+
+/** Paths in both. */
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  const children: Growing = {};
+  for (const [element, child] of Object.entries(a)) {
+    const other = element === self ? undefined : b[element];
+    if (other === undefined) continue;
+    const both = intersection(child, other);
+    set(children, element, node(isMember(child) && isMember(other), both));
+  }
+  return children;
+}
+
+/** Paths of `a` that are not in `b` and do not begin with a path of `b`. */
+export function without(a: FieldSet, b: FieldSet): FieldSet {
+  const children: Growing = {};
+  for (const [element, child] of Object.entries(a)) {
+    if (element === self) continue;
+    const other = b[element];
+    if (other === undefined) set(children, element, child);
+    else if (!isMember(other)) set(children, element, node(isMember(child), without(child, other)));
+  }
+  return children;
+}
+
+/** The set with the paths that end right below it made members where `chosen` says so; see named-fields.ts. */
+export function withMembers(
+  fields: FieldSet,
+  chosen: (element: PathElement) => boolean,
+  inside: (element: PathElement, child: FieldSet) => FieldSet,
+): FieldSet {
+  const children: Growing = {};
+  for (const [element, child] of Object.entries(fields)) {
+    if (element === self) continue;
+    const grown = isEmpty(child) ? child : inside(element, child);
+    set(children, element, node(isMember(child) || chosen(element), grown));
+  }
+  return children;
+}
+
+/** Whether the path of one step is a member. */
+export function hasElement(fields: FieldSet, element: PathElement): boolean {
+  const child = element === self ? undefined : fields[element];
+  return child !== undefined && isMember(child);
+}
+
+/** The members that begin with this step and go on, without it. */
+export function below(fields: FieldSet, element: PathElement): FieldSet {
+  const child = fields[element];
+  if (child === undefined) return noFields;
+  const { [self]: _self, ...children } = child;
+  return children;
+}
+
+/** Whether the path is a member. */
+export function has(fields: FieldSet, path: readonly PathElement[]): boolean {
+  let at: FieldSet | undefined = fields;
+  for (const element of path) at = at?.[element];
+  return path.length > 0 && at !== undefined && isMember(at);
+}
+
+/** Every member, a node before what is below it, in the order messages list them. */
+export function pathsOf(fields: FieldSet, prefix: readonly PathElement[] = []): PathElement[][] {
+  const elements = Object.keys(fields)
+    .filter((element) => element !== self)
+    .sort(compareElements);
+  const here = elements
+    .filter((element) => hasElement(fields, element))
+    .map((element) => [...prefix, element]);
+  return [
+    ...here,
+    ...elements.flatMap((element) => pathsOf(fields[element] ?? noFields, [...prefix, element])),
+  ];
+}
+
+/** The set with its steps in the order in which they are stored and shown. */
+export function sorted(fields: FieldSet): FieldSet {
+  const elements = Object.keys(fields);
+  if (elements.length === 0) return fields;
+  const result: Growing = {};
+  for (const element of elements.sort()) result[element] = sorted(fields[element] ?? noFields);
+  return result;
+}
+
+/** Collects paths one by one. */
+export class FieldSetBuilder {
+  readonly #root: Growing = {};
+
+  /** Adds a path; the empty one names the whole object, which nobody owns. */
+  insert(path: readonly PathElement[]): void {
+    const last = path.length - 1;
+    let at = this.#root;
+    for (const [index, element] of path.entries()) {
+      const child = at[element] as Growing | undefined;
+      const next = child ?? {};
+      at[element] = next;
+      // Without children a node is a member; a member with children needs the mark, a mere beginning must not have it.
+      if (child !== undefined && isEmpty(child) === index < last) child[self] = noFields;
+      at = next;
+    }
+  }
+
+  /** What was collected. The builder must not be used any more. */
+  result(): FieldSet {
+    return this.#root;
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * One step of a field path, in the form FieldsV1 writes it: `f:name` a field, `k:{"name":"a"}` the item of a list with
+ * those keys, `v:"a"` the item of a set. The text is canonical, so that equal steps are equal strings.
+ * The rules are those of sigs.k8s.io/structured-merge-diff, fieldpath.
+ */
+export type PathElement = string;
+
+/** Go escapes these in JSON; entries written by both servers must be equal. */
+const escapedByGo = /[<>&\u2028\u2029]/g;
+
+function goJson(value: unknown): string {
+  return JSON.stringify(value).replace(escapedByGo, escapeAsGo);
+}
+
+function escapeAsGo(letter: string): string {
+  return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+export function fieldElement(name: string): PathElement {
+  return `f:${name}`;
+}
+
+/** The item of a set. */
+export function valueElement(value: unknown): PathElement {
+  return `v:${goJson(value)}`;
+}
+
+/** The item of a list that has these keys, in any order. */
+export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): PathElement {
+  const parts = keys
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([name, value]) => `${JSON.stringify(name)}:${goJson(value)}`);
+  return `k:{${parts.join(',')}}`;
+}
+
+/** The name of a field, undefined for items of lists. */
+export function fieldNameOf(element: PathElement): string | undefined {
+  return element.startsWith('f:') ? element.slice(2) : undefined;
+}
+
+/**
+ * The canonical form of what a client wrote. Undefined for steps of a kind that we do not know, which are left out as a
+ * newer server may mean something by them. Throws SyntaxError for what no server writes.
+ */
+export function canonicalElement(text: string): PathElement | undefined {
+  if (text[1] !== ':') throw new SyntaxError(`missing colon: ${text.slice(0, 100)}`);
+  const content = text.slice(2);
+  switch (text[0]) {
+    case 'f':
+      return text;
+    case 'v':
+      return valueElement(JSON.parse(content));
+    case 'k':
+      return keyElement(keysOf(content));
+    case 'i':
+      return /^-?\d{1,15}$/.test(content) ? `i:${Number(content)}` : fail(text);
+    default:
+      return undefined;
+  }
+}
+
+function fail(text: string): never {
+  throw new SyntaxError(`no path element: ${text.slice(0, 100)}`);
+}
+
+function keysOf(content: string): [string, unknown][] {
+  const keys: unknown = JSON.parse(content);
+  if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) fail(content);
+  return Object.entries(keys);
+}
+
+/** A path as conflicts name it: `.spec.artifacts[name="a"].url`. */
+export function showPath(path: readonly PathElement[]): string {
+  return path.map(showElement).join('');
+}
+
+/** One step as messages show it: `.name`, `[name="a"]`, `[="a"]`. */
+export function showElement(element: PathElement): string {
+  const content = element.slice(2);
+  switch (element[0]) {
+    case 'f':
+      return `.${content}`;
+    case 'k':
+      return `[${keysOf(content)
+        .map(([name, value]) => `${name}=${showValue(value)}`)
+        .join(',')}]`;
+    case 'v':
+      return `[=${showValue(JSON.parse(content))}]`;
+    default:
+      return `[${content}]`;
+  }
+}
+
+/** What a set or a key may hold is a scalar; anything else only comes from clients that made managedFields up. */
+function showValue(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** Order of steps in messages: fields, keyed items, values, positions; each by its content. */
+export function compareElements(a: PathElement, b: PathElement): number {
+  const kind = kinds.indexOf(a[0] ?? '') - kinds.indexOf(b[0] ?? '');
+  if (kind !== 0) return kind;
+  if (a[0] === 'k') return compareKeys(keysOf(a.slice(2)), keysOf(b.slice(2)));
+  if (a[0] === 'f') return compareText(a, b);
+  return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+}
+
+const kinds = 'fkvi';
+
+function compareKeys(a: [string, unknown][], b: [string, unknown][]): number {
+  for (const [index, [name, value]] of a.entries()) {
+    const [otherName, otherValue] = b[index] ?? [];
+    if (otherName === undefined) return 1;
+    const order = compareText(name, otherName) || compareValues(value, otherValue);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+const ranks = ['number', 'string', 'boolean'];
+
+function compareValues(a: unknown, b: unknown): number {
+  const rank = ranks.indexOf(typeof a) - ranks.indexOf(typeof b);
+  if (rank !== 0) return rank;
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return compareText(String(a), String(b));
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
