@@ -1,5 +1,5 @@
 import type { Store } from '#shared/storage';
-import type { AdmissionPlugin, KindDefinition, User } from './definition.ts';
+import type { AdmissionPlugin, Authorizer, KindDefinition, User } from './definition.ts';
 import type { Representation } from './representation/index.ts';
 import type { Target } from './target.ts';
 
@@ -8,6 +8,8 @@ export interface Server {
   kinds: readonly KindDefinition[];
   store: Store;
   admission: readonly AdmissionPlugin[];
+  /** For rights beyond the one that the request itself needs. */
+  authorize: Authorizer;
   now: () => Date;
   /** Aborted when the server shuts down. */
   closing: AbortSignal;

@@ -4,10 +4,12 @@ import type { KubeObject } from './definition.ts';
 import { judge } from './judge.ts';
 import { generatedPrefix } from './metadata.ts';
 import { readObject } from './object-input.ts';
+import { type Owners, updateOwners, withOwners } from './owners.ts';
 import { encodeObject, objectKey } from './registry.ts';
 import { validateSchema } from './representation/index.ts';
 import { respondObject } from './respond.ts';
 import { alreadyExists, badRequest, invalid } from './status.ts';
+import { wholeSecond } from './whole-second.ts';
 import { checkManager, isDryRun } from './write-options.ts';
 
 const nameAttempts = 8;
@@ -27,18 +29,20 @@ export async function createObject(call: Call): Promise<Response> {
   if (body.metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
+  const owners = updateOwners(call, undefined, body.metadata.managedFields);
   const prefix = body.metadata.name === '' ? (body.metadata.generateName ?? '') : '';
   for (let attempt = 1; ; attempt++) {
     const name = prefix === '' ? body.metadata.name : generateName(prefix);
-    const created = await store(call, stamped(call, body, name), dryRun);
+    const created = await storeNew(call, stamped(call, body, name), dryRun, owners);
     if (created) return respondObject(call, created, 201);
     if (prefix === '' || attempt === nameAttempts) throw alreadyExists(definition, name);
   }
 }
 
 /** What the server itself sets; whatever the client sent for it is not looked at. */
-function stamped(call: Call, body: KubeObject, name: string): KubeObject {
-  const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion, ...kept } = body.metadata;
+export function stamped(call: Call, body: KubeObject, name: string): KubeObject {
+  const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion, managedFields, ...kept } =
+    body.metadata;
   const metadata = {
     ...kept,
     name,
@@ -50,20 +54,20 @@ function stamped(call: Call, body: KubeObject, name: string): KubeObject {
   return call.definition.status ? ({ ...rest, metadata } as KubeObject) : { ...body, metadata };
 }
 
-/** metav1.Time has whole seconds. */
-export function wholeSecond(time: Date): string {
-  return time.toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
 function generateName(prefix: string): string {
   const random = Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
   return prefix.slice(0, generatedPrefix) + random;
 }
 
-/** Undefined: the name is taken. */
-async function store(call: Call, given: KubeObject, dryRun: boolean): Promise<KubeObject | undefined> {
+/** Judges a stamped object and stores it. Undefined: the name is taken. */
+export async function storeNew(
+  call: Call,
+  given: KubeObject,
+  dryRun: boolean,
+  owners: Owners,
+): Promise<KubeObject | undefined> {
   const { definition, server } = call;
-  const object = await judge(call, given, undefined);
+  const object = await judge(call, given, undefined, (next) => withOwners(next, owners(next)));
   const key = objectKey(definition, call.namespace, object.metadata.name);
   const value = encodeObject(definition, object);
   if (dryRun) return (await server.store.get(key)).item ? undefined : object;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredItem } from '#shared/storage';
 import { breathe, type Call, deadline } from './call.ts';
-import { wholeSecond } from './create.ts';
 import type { KubeObject } from './definition.ts';
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
 import { listRequest } from './list-options.ts';
@@ -10,6 +9,7 @@ import { decodeObject, encodeObject, keyPrefix, objectKey } from './registry.ts'
 import { respondBody, respondObject } from './respond.ts';
 import { selection } from './selectors.ts';
 import { notFound, preconditionFailed } from './status.ts';
+import { wholeSecond } from './whole-second.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
 /** What a delete came to: gone at once, or marked and waiting for finalizers. */

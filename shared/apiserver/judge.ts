@@ -6,10 +6,15 @@ import { validateSchema } from './representation/index.ts';
 import { invalid } from './status.ts';
 
 /**
- * Takes a write through the rules of its kind: defaults, the kind's own preparation, admission, validation. Returns
- * the object to store; rejects with Invalid naming every field, or with what an admission plugin says.
+ * Takes a write through the rules of its kind: defaults, the kind's own preparation, admission, validation. `owned` adds
+ * who owns its fields, behind the defaults and before admission. Returns the object to store; rejects with Invalid naming every field, or with what an admission plugin says.
  */
-export async function judge(call: Call, given: KubeObject, old: KubeObject | undefined): Promise<KubeObject> {
+export async function judge(
+  call: Call,
+  given: KubeObject,
+  old: KubeObject | undefined,
+  owned: (object: KubeObject) => KubeObject,
+): Promise<KubeObject> {
   const { definition, server, target, user } = call;
   const { hooks } = definition;
   // An update that only lets an object go must never fail for its content.
@@ -22,7 +27,7 @@ export async function judge(call: Call, given: KubeObject, old: KubeObject | und
   const faults = [...metadataFaults, ...(leaving ? [] : newCauses(call, causes, old))];
   if (faults.length > 0) throw invalid(definition, given.metadata.name, faults);
   const sound = causes.length === 0 ? defaulted : given;
-  const object = hooks?.prepare && !leaving ? hooks.prepare(sound, old) : sound;
+  const object = owned(hooks?.prepare && !leaving ? hooks.prepare(sound, old) : sound);
   const operation = old ? 'UPDATE' : 'CREATE';
   for (const plugin of server.admission) {
     const dryRun = call.query.has('dryRun');

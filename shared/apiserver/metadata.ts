@@ -55,6 +55,7 @@ const fieldTypes: [field: string, wanted: string, holds: (value: unknown) => boo
   ['annotations', 'a map of strings', isTextMap],
   ['finalizers', 'a list of strings', isTextList],
   ['ownerReferences', 'a list of objects', isObjectList],
+  ['managedFields', 'a list of objects', isObjectList],
 ];
 
 /** What is of the wrong type, as `metadata.labels must be a map of strings`; undefined if all can be relied upon. */

@@ -33,9 +33,18 @@ export function unsupportedType(accepted: string[]): ArcError {
 
 /** What a body has to be before any rule of its kind is asked; also for what a patch has made. */
 export function acceptObject(call: Call, body: ParsedBody): KubeObject {
-  const object = identified(call, body.value);
+  return cleanObject(call, body.value, (unknown) => judgeFields(call, body.duplicates, unknown));
+}
+
+/** The object without what its schema does not know, and in the namespace of the URL. */
+export function cleanObject(
+  call: Call,
+  value: unknown,
+  judgeUnknown?: (unknown: string[]) => void,
+): KubeObject {
+  const object = identified(call, value);
   const { pruned, unknown } = checkFields(call.definition, object);
-  judgeFields(call, body.duplicates, unknown);
+  judgeUnknown?.(unknown);
   const metadata = objectMeta(object.metadata, pruned.metadata);
   if (call.namespace === '') delete metadata.namespace;
   else metadata.namespace = call.namespace;
@@ -84,7 +93,7 @@ function undecodable(definition: KindDefinition, fault: string): ArcError {
 const mostNamed = 100;
 
 /** fieldValidation: Strict refuses, Warn (the default) warns, Ignore says nothing. */
-function judgeFields(call: Call, duplicates: string[], unknown: string[]): void {
+export function judgeFields(call: Call, duplicates: string[], unknown: string[]): void {
   const mode = call.query.get('fieldValidation') || 'Warn';
   if (!['Strict', 'Warn', 'Ignore'].includes(mode)) {
     throw new ArcError(
@@ -105,11 +114,16 @@ function judgeFields(call: Call, duplicates: string[], unknown: string[]): void 
   throw undecodable(call.definition, `strict decoding error: ${found.slice(0, mostNamed).join(', ')}${more}`);
 }
 
-/** What pruning has left of the metadata. null means absent; managedFields and selfLink are not kept. */
+/**
+ * What pruning has left of the metadata. null means absent; selfLink is not kept; managedFields stay as they are, for
+ * whoever tracks owners to judge.
+ */
 function objectMeta(given: ObjectMeta, pruned: unknown): ObjectMeta {
   const kept = Object.entries(isRecord(pruned) ? pruned : {}).filter(
     ([field, value]) =>
       value !== null && value !== undefined && field !== 'managedFields' && field !== 'selfLink',
   );
-  return { ...Object.fromEntries(kept), name: given.name };
+  const { managedFields } = given;
+  const owners = managedFields !== undefined && managedFields !== null && { managedFields };
+  return { ...Object.fromEntries(kept), ...owners, name: given.name };
 }

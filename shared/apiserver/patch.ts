@@ -9,6 +9,7 @@ import { strategicMerge } from './strategic-merge.ts';
 const jsonType = 'application/json-patch+json';
 const mergeType = 'application/merge-patch+json';
 const strategicType = 'application/strategic-merge-patch+json';
+const applyType = 'application/apply-patch+yaml';
 const operationLimit = 10_000;
 
 /** A patch that can be applied again and again, to whatever state the object is found in. */
@@ -17,13 +18,24 @@ export type Patch =
   | { type: 'json'; operations: Operation[]; duplicates: string[] };
 
 /**
- * Reads a patch body; rejects with UnsupportedMediaType, BadRequest or RequestEntityTooLarge. Strategic merge exists for
- * the core kinds alone: for all others clients fall back from it, and from apply, on exactly this 415.
+ * The media type of a patch; UnsupportedMediaType for others than ours. Strategic merge exists for the core kinds alone:
+ * for all others clients fall back from it on exactly this 415.
  */
-export async function readPatch(request: Request, definition: KindDefinition): Promise<Patch> {
+export function patchType(request: Request, definition: KindDefinition): string {
   const type = bodyType(request);
-  const accepted = [jsonType, mergeType, ...(definition.group === '' ? [strategicType] : [])];
+  const accepted = [jsonType, mergeType, ...(definition.group === '' ? [strategicType] : []), applyType];
   if (!accepted.includes(type)) throw unsupportedType(accepted);
+  return type;
+}
+
+/** True for a configuration to apply, which is no patch in the sense of this file. */
+export function isApply(type: string): boolean {
+  return type === applyType;
+}
+
+/** Reads a patch body; rejects with UnsupportedMediaType, BadRequest or RequestEntityTooLarge. */
+export async function readPatch(request: Request, definition: KindDefinition): Promise<Patch> {
+  const type = patchType(request, definition);
   const { value, duplicates } = parseBody(await readBody(request), 'application/json');
   if (type !== jsonType) {
     if (!isRecord(value)) throw badRequest('a merge patch must be a JSON object');

@@ -48,6 +48,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     kinds,
     store,
     admission: [...(lifecycle ? [lifecycle] : []), ...(options.admission ?? [])],
+    authorize,
     now: options.now ?? (() => new Date()),
     closing: closing.signal,
     log: options.log ?? (() => undefined),

@@ -9,11 +9,15 @@ export function isDryRun(query: URLSearchParams, kind: string): boolean {
   throw invalidOf(kind, 'meta.k8s.io', '', [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]);
 }
 
-/** fieldManager: at most 128 printable characters; `force` belongs to apply alone. */
-export function checkManager(query: URLSearchParams, kind: string): void {
+/** fieldManager: at most 128 printable characters, and needed by apply, to which alone `force` belongs. */
+export function checkManager(query: URLSearchParams, kind: string, apply = false): void {
   const causes: Cause[] = [];
   const manager = query.get('fieldManager') ?? '';
-  if (manager.length > 128) {
+  if (apply && manager === '') {
+    const message = 'Required value: is required for apply patch';
+    causes.push({ reason: 'FieldValueRequired', message, field: 'fieldManager' });
+  }
+  if (Buffer.byteLength(manager) > 128) {
     causes.push({
       reason: 'FieldValueTooLong',
       message: 'Too long: may not be more than 128 bytes',
@@ -27,7 +31,7 @@ export function checkManager(query: URLSearchParams, kind: string): void {
       field: 'fieldManager',
     });
   }
-  if (kind === 'PatchOptions' && query.has('force')) {
+  if (kind === 'PatchOptions' && !apply && query.has('force')) {
     const message = 'Forbidden: may not be specified for non-apply patch';
     causes.push({ reason: 'FieldValueForbidden', message, field: 'force' });
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../request-body.ts';
 import { type FieldSet, sorted } from './field-set.ts';
 import { readFieldsV1 } from './fields-v1.ts';
@@ -126,4 +127,17 @@ export function compareText(a: string, b: string): number {
 /** The entry with another set, in the order sets are stored in. */
 export function withFields(entry: ManagedFieldsEntry, fields: FieldSet): ManagedFieldsEntry {
   return fields === entry.fieldsV1 ? entry : { ...entry, fieldsV1: sorted(fields) };
+}
+
+/** Whether two stored lists say the same, whenever it came about. */
+export function sameOwners(a: unknown, b: unknown): boolean {
+  const left = storedManaged(a);
+  const right = storedManaged(b);
+  return (
+    left.size === right.size && [...left].every(([identity, entry]) => sameFields(entry, right.get(identity)))
+  );
+}
+
+function sameFields(a: ManagedFieldsEntry, b: ManagedFieldsEntry | undefined): boolean {
+  return b !== undefined && a.apiVersion === b.apiVersion && isDeepStrictEqual(a.fieldsV1, b.fieldsV1);
 }

@@ -39,7 +39,11 @@ export interface PathItem {
 }
 
 const bodyTypes = ['application/json', 'application/yaml'];
-const patchTypes = ['application/json-patch+json', 'application/merge-patch+json'];
+const patchTypes = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/apply-patch+yaml',
+];
 const patch = `${metaPrefix}.Patch`;
 const status = `${metaPrefix}.Status`;
 const deleteOptions = `${metaPrefix}.DeleteOptions`;

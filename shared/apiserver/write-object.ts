@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredItem } from '#shared/storage';
+import { sameOwners } from './apply/index.ts';
+import { type Call, deadline } from './call.ts';
+import type { KubeObject, ObjectMeta } from './definition.ts';
+import { judge } from './judge.ts';
+import { type Owners, withOwners } from './owners.ts';
+import { decodeObject, encodeObject, objectKey } from './registry.ts';
+import { notFound } from './status.ts';
+import { contended, writeAttempts } from './write-options.ts';
+
+/** What a request makes of the object it finds. */
+export interface Change {
+  object: KubeObject;
+  owners: Owners;
+}
+
+export interface WriteOptions {
+  dryRun: boolean;
+  change: (old: KubeObject) => Change;
+  /** What to do where there is no object: undefined once somebody else has made one. Without it that is NotFound. */
+  absent?: () => Promise<KubeObject | undefined>;
+}
+
+/** Reads, changes and writes until nobody has come in between; a change that changes nothing is not written. */
+export async function writeObject(call: Call, options: WriteOptions): Promise<KubeObject> {
+  const { definition, server, target } = call;
+  const signal = deadline(call);
+  const key = objectKey(definition, call.namespace, target.name);
+  let { item } = await server.store.get(key, { signal });
+  for (let attempt = 0; attempt < writeAttempts; attempt++) {
+    if (!item) {
+      if (!options.absent) throw notFound(definition, target.name);
+      const created = await options.absent();
+      if (created) return created;
+      ({ item } = await server.store.get(key, { signal }));
+      continue;
+    }
+    const next = await nextState(call, item, options);
+    if (options.dryRun || next.same) return next.object;
+    const written = await commit(call, item, next);
+    if (written.done) return written.object;
+    item = written.current;
+  }
+  throw contended(target.name);
+}
+
+interface NextState {
+  object: KubeObject;
+  /** As it is stored. */
+  value: Uint8Array;
+  /** Nothing but times of managedFields would change: `object` is the old one. */
+  same: boolean;
+}
+
+async function nextState(call: Call, item: StoredItem, { change }: WriteOptions): Promise<NextState> {
+  const { definition } = call;
+  const old = decodeObject(item);
+  const { object: wanted, owners } = change(old);
+  const judged = await judge(call, merged(call, wanted, old), old, (next) => withOwners(next, owners(next)));
+  const next = { ...judged, metadata: withGeneration(call, judged, old) };
+  const value = encodeObject(definition, next);
+  if (Buffer.compare(value, item.value) === 0) return { object: old, value, same: true };
+  // What a later read would give: fields that hold undefined are gone, so that they make no difference.
+  const object = decodeObject({ key: item.key, value, revision: item.revision });
+  return isSame(object, old) ? { object: old, value, same: true } : { object, value, same: false };
+}
+
+function isSame(object: KubeObject, old: KubeObject): boolean {
+  const { managedFields, ...metadata } = object.metadata;
+  const { managedFields: former, ...oldMetadata } = old.metadata;
+  return (
+    isDeepStrictEqual({ ...object, metadata }, { ...old, metadata: oldMetadata }) &&
+    sameOwners(managedFields, former)
+  );
+}
+
+type Commit = { done: true; object: KubeObject } | { done: false; current: StoredItem | undefined };
+
+/** An object that was waiting for its last finalizer goes with the update that removes it. */
+async function commit(call: Call, item: StoredItem, { object, value }: NextState): Promise<Commit> {
+  const { server } = call;
+  const { deletionTimestamp, finalizers } = object.metadata;
+  const released = deletionTimestamp !== undefined && (finalizers ?? []).length === 0;
+  const result = released
+    ? await server.store.delete(item.key, item.revision)
+    : await server.store.update(item.key, value, item.revision);
+  if (!result.ok) return { done: false, current: result.current };
+  const resourceVersion = String(released ? item.revision : result.revision);
+  return { done: true, object: { ...object, metadata: { ...object.metadata, resourceVersion } } };
+}
+
+/** The part of `given` that this endpoint may write, the rest from `old`; without owners. */
+function merged(call: Call, given: KubeObject, old: KubeObject): KubeObject {
+  const { definition, target } = call;
+  if (target.subresource === 'status') {
+    const { status: _old, ...rest } = withOwners(old, undefined);
+    return (given.status === undefined ? rest : { ...rest, status: given.status }) as KubeObject;
+  }
+  const metadata = { ...given.metadata };
+  for (const field of serverFields) inherit(metadata, old.metadata, field);
+  metadata.name = old.metadata.name;
+  const { generation: _generation, resourceVersion: _revision, managedFields: _owners, ...kept } = metadata;
+  const { generation, resourceVersion } = old.metadata;
+  const object = {
+    ...given,
+    metadata: {
+      ...kept,
+      ...(generation !== undefined && { generation }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+  } as KubeObject;
+  if (!definition.status) return object;
+  const { status: _status, ...rest } = object;
+  return (old.status === undefined ? rest : { ...rest, status: old.status }) as KubeObject;
+}
+
+const serverFields = [
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generateName',
+];
+
+/** A writer that leaves a field of the server out means no change. */
+function inherit(metadata: ObjectMeta, old: ObjectMeta, field: string): void {
+  if (metadata[field] === undefined && old[field] !== undefined) metadata[field] = old[field];
+}
+
+/** generation counts changes outside metadata and, where status is its own endpoint, outside status. */
+function withGeneration(call: Call, object: KubeObject, old: KubeObject): ObjectMeta {
+  const generation = old.metadata.generation ?? 1;
+  const same = isDeepStrictEqual(contentOf(call, object), contentOf(call, old));
+  return { ...object.metadata, generation: same ? generation : generation + 1 };
+}
+
+function contentOf(call: Call, object: KubeObject): object {
+  const { metadata: _metadata, ...content } = object;
+  if (!call.definition.status) return content;
+  const { status: _status, ...spec } = content;
+  return spec;
+}
