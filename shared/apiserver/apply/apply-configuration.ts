@@ -105,8 +105,8 @@ function isUnchanged(last: ManagedFieldsEntry | undefined, own: object): boolean
   return last !== undefined && isDeepStrictEqual(last.fieldsV1, own);
 }
 
-/** An apply that leaves the object as it is keeps the time, as Kubernetes does. */
+/** The time of the last apply that changed the object: one that only comes to share ownership has none, as in Kubernetes. */
 function timeOf(same: boolean, last: ManagedFieldsEntry | undefined, now: string): { time?: string } {
-  if (!same || !last) return { time: now };
-  return last.time === undefined ? {} : { time: last.time };
+  if (!same) return { time: now };
+  return last?.time === undefined ? {} : { time: last.time };
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../request-body.ts';
+import { goSyntax, goType, goValue } from './go-text.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
 import { fieldElement, showElement } from './path-element.ts';
 import { isScalar, itemElement, shapeOf } from './value-shape.ts';
@@ -43,7 +44,7 @@ function check(walk: Walk, type: MergeType, value: unknown): void {
 
 function checkMap(walk: Walk, map: MapType, value: unknown): void {
   if (!isRecord(value)) {
-    report(walk, `expected map, got ${shown(value)}`);
+    report(walk, `expected map, got &{${goValue(value)}}`);
     return;
   }
   for (const [name, field] of Object.entries(value)) {
@@ -57,7 +58,7 @@ function checkMap(walk: Walk, map: MapType, value: unknown): void {
 
 function checkList(walk: Walk, list: ListType, value: unknown): void {
   if (!Array.isArray(value)) {
-    report(walk, `expected list, got ${shown(value)}`);
+    report(walk, `expected list, got &{${goValue(value)}}`);
     return;
   }
   const seen = new Set<string>();
@@ -79,31 +80,16 @@ function checkScalar(walk: Walk, type: MergeType, value: unknown): void {
   switch (type.scalar) {
     case 'string':
       if (typeof value !== 'string') {
-        report(walk, `expected string, got &value.valueUnstructured{Value:${inGo(value)}}`);
+        report(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
       }
       return;
     case 'numeric':
       if (typeof value !== 'number') report(walk, `expected numeric (int or float), got ${goType(value)}`);
       return;
     case 'boolean':
-      if (typeof value !== 'boolean') report(walk, `expected boolean, got ${shown(value)}`);
+      if (typeof value !== 'boolean') report(walk, `expected boolean, got &{${goValue(value)}}`);
       return;
     default:
-      if (!isScalar(value)) report(walk, `expected any scalar, got ${shown(value)}`);
+      if (!isScalar(value)) report(walk, `expected any scalar, got &{${goValue(value)}}`);
   }
-}
-
-function shown(value: unknown): string {
-  return `&{${isScalar(value) ? String(value).slice(0, 100) : inGo(value)}}`;
-}
-
-/** Close to what Go's %#v gives: enough to see what was sent, cut to size. */
-function inGo(value: unknown): string {
-  return JSON.stringify(value).slice(0, 100);
-}
-
-function goType(value: unknown): string {
-  if (Array.isArray(value)) return '[]interface {}';
-  if (isRecord(value)) return 'map[string]interface {}';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
