@@ -55,7 +55,11 @@ const widgetKind: KindDefinition = {
     spec: z.object({
       size: z.int().min(0).optional(),
       color: z.string().default('red'),
-      parts: z.array(z.object({ name: z.string() })).optional(),
+      parts: z
+        .array(z.object({ name: z.string(), url: z.string().optional() }))
+        .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] })
+        .optional(),
+      tags: z.array(z.string()).meta({ 'x-kubernetes-list-type': 'set' }).optional(),
       free: z.record(z.string(), z.unknown()).optional(),
     }),
     status: z.object({ phase: z.string().optional() }).optional(),
@@ -198,6 +202,7 @@ export function widget(name: string, spec: object = {}, metadata: object = {}): 
 }
 
 export const mergeType = { 'content-type': 'application/merge-patch+json' };
+export const applyType = { 'content-type': 'application/apply-patch+yaml' };
 export const jsonPatchType = { 'content-type': 'application/json-patch+json' };
 
 /** Reads a watch line by line. */

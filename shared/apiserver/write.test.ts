@@ -297,7 +297,7 @@ describe('update', () => {
     expect((await call('PATCH', `${widgets}/ops`, [{ op: 'fly' }], jsonPatchType)).status).toBe(400);
   });
 
-  it.each(['application/strategic-merge-patch+json', 'application/apply-patch+yaml', 'application/json'])(
+  it.each(['application/strategic-merge-patch+json', 'application/apply-patch+cbor', 'application/json'])(
     'refuses %s with the types it takes',
     async (type) => {
       const { status, body } = await call('PATCH', `${widgets}/made`, {}, { 'content-type': type });

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { managerOfAgent, withOwners } from './owners.ts';
+
+describe('managerOfAgent', () => {
+  it.each([
+    ['kubectl/v1.34.0 (linux/amd64)', 'kubectl'],
+    ['curl', 'curl'],
+    ['', ''],
+    ['a\u0007b/1', 'ab'],
+  ])('reads %j as %j', (agent, manager) => {
+    expect(managerOfAgent(agent)).toBe(manager);
+  });
+
+  it('cuts at 128 bytes, between letters', () => {
+    expect(managerOfAgent('ü'.repeat(100))).toBe('ü'.repeat(64));
+    expect(managerOfAgent(`x${'ü'.repeat(100)}`)).toBe(`x${'ü'.repeat(63)}`);
+  });
+});
+
+describe('withOwners', () => {
+  it('replaces the list, and leaves the field out where nobody owns anything', () => {
+    const object = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a', managedFields: [{}] } };
+    expect(withOwners(object, undefined).metadata).toEqual({ name: 'a' });
+    expect(withOwners(object, []).metadata).toEqual({ name: 'a', managedFields: [] });
+  });
+});
