@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { conflictError, listConflicts } from './conflict.ts';
+import { type ManagedFieldsEntry, storedManaged } from './managed-fields.ts';
+
+const base = { apiVersion: 'g/v1', fieldsType: 'FieldsV1', fieldsV1: {} } as const;
+const entries: ManagedFieldsEntry[] = [
+  { ...base, manager: 'z', operation: 'Apply' },
+  { ...base, manager: 'a', operation: 'Update', subresource: 'status' },
+];
+const managed = storedManaged(entries);
+const [z = '', a = ''] = managed.keys();
+
+describe('conflicts', () => {
+  it('are one line when there is one', () => {
+    const error = conflictError(listConflicts(managed, new Map([[a, { 'f:x': {} }]])));
+    expect(error.code).toBe('Conflict');
+    expect(error.message).toBe(
+      'Apply failed with 1 conflict: conflict with "a" with subresource "status" using g/v1: .x',
+    );
+  });
+
+  it('are listed by manager when there are more, containers before what they hold', () => {
+    const conflicts = new Map([
+      [z, { 'f:b': { 'f:c': {} }, 'f:d': {} }],
+      [a, { 'f:x': {} }],
+    ]);
+    const error = conflictError(listConflicts(managed, conflicts));
+    expect(error.message).toBe(
+      'Apply failed with 3 conflicts: conflicts with "a" with subresource "status" using g/v1:\n- .x\nconflicts with "z":\n- .d\n- .b.c',
+    );
+    expect(error.details?.causes?.map(({ field }) => field)).toEqual(['.x', '.d', '.b.c']);
+  });
+});
