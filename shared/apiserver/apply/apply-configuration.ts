@@ -17,10 +17,11 @@ import {
 import { mergeTypeOf } from './merge-type.ts';
 import { afterChange, conflictsOf, ignoredBy, ownable, withoutIgnored } from './ownership.ts';
 import { prune } from './prune.ts';
-import { inVersion, updated, type Writer, withoutOwners } from './track-update.ts';
+import { updated, type Writer, withoutOwners } from './track-update.ts';
 import { compareTyped } from './typed-compare.ts';
 import { fieldsOf } from './typed-fields.ts';
 import { mergeTyped } from './typed-merge.ts';
+import { upToDate } from './up-to-date.ts';
 
 /** What an apply has made: the object, not yet defaulted nor judged, without managedFields, and who owns what in it. */
 export interface Applied {
@@ -59,7 +60,13 @@ export function applyConfiguration(
     kind: config.kind,
     metadata: { name: '' },
   };
-  const applied = applyTo(writer, before, config, inVersion(managed, writer.apiVersion), force);
+  const applied = applyTo(
+    writer,
+    before,
+    config,
+    upToDate(managed, writer.definition, writer.apiVersion),
+    force,
+  );
   return writer.manager === kubectl
     ? { ...applied, object: withLastApplied(applied.object, config) }
     : applied;

@@ -17,6 +17,7 @@ import {
 import { mergeTypeOf } from './merge-type.ts';
 import { afterChange, ignoredBy, ownable } from './ownership.ts';
 import { compareTyped } from './typed-compare.ts';
+import { upToDate } from './up-to-date.ts';
 
 /** Who writes, through which endpoint, when. */
 export interface Writer {
@@ -72,7 +73,7 @@ export function updated(
   given: Managed,
 ): Managed {
   const { definition, apiVersion, manager, subresource, time } = writer;
-  const managed = inVersion(given, apiVersion);
+  const managed = upToDate(given, definition, apiVersion);
   const ignored = ignoredBy(subresource, definition.status);
   const changes = compareTyped(mergeTypeOf(definition), withoutOwners(live), withoutOwners(next), ignored);
   const left = afterChange(managed, changes, undefined);
@@ -84,12 +85,6 @@ export function updated(
   const identity = identityOf(entry);
   const before = left.get(identity)?.fieldsV1;
   return left.set(identity, withFields(entry, before ? union(own, before) : own));
-}
-
-/** Entries of versions that are not served any more say nothing about the fields of this one. */
-export function inVersion(managed: Managed, apiVersion: string): Managed {
-  const all = [...managed.values()].every((entry) => entry.apiVersion === apiVersion);
-  return all ? managed : new Map([...managed].filter(([, entry]) => entry.apiVersion === apiVersion));
 }
 
 /** The object to compare: who owns what is no field of it. */

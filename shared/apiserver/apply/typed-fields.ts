@@ -71,7 +71,8 @@ export function withNamedFields(type: MergeType | undefined, fields: FieldSet): 
   );
 }
 
-function typeBelow(type: MergeType | undefined, element: PathElement): MergeType | undefined {
+/** The type a step leads to; undefined where the schema knows none. */
+export function typeBelow(type: MergeType | undefined, element: PathElement): MergeType | undefined {
   const name = fieldNameOf(element);
   if (name !== undefined) return type?.map && fieldType(type.map, name);
   return element.startsWith('k:') ? type?.list?.items : undefined;
