@@ -95,10 +95,9 @@ function applyTo(
   const changes = compareTyped(type, live, same ? live : object, ignored);
   const conflicts = conflictsOf(owners, changes, identity);
   if (!force && conflicts.size > 0) {
-    const listed = listConflicts(owners, conflicts);
     const kept = manager === kubectl ? keptByLastApplied(type, live) : undefined;
-    const open = kept ? listed.filter(({ path }) => !kept(path)) : listed;
-    if (open.length > 0) throw conflictError(open);
+    const open = listConflicts(owners, conflicts, kept);
+    if (open.total > 0) throw conflictError(open);
   }
   const after = afterChange(owners, changes, identity);
   const own = ownable(fields);

@@ -30,8 +30,18 @@ export function faultText(faults: readonly string[]): string {
 
 function report(walk: Walk, fault: string): void {
   if (walk.faults.length >= mostFaults) return;
-  const path = walk.path.join('');
+  const path = cutPath(walk.path);
   walk.faults.push(path === '' ? fault : `${path}: ${fault}`);
+}
+
+/** Names may be as long as a body, and stand in many paths. */
+function cutPath(steps: readonly string[]): string {
+  let path = '';
+  for (const step of steps) {
+    path += step;
+    if (path.length > 2000) return `${path.slice(0, 2000)}…`;
+  }
+  return path;
 }
 
 function check(walk: Walk, type: MergeType, value: unknown): void {

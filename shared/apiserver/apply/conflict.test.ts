@@ -30,4 +30,20 @@ describe('conflicts', () => {
     );
     expect(error.details?.causes?.map(({ field }) => field)).toEqual(['.x', '.d', '.b.c']);
   });
+
+  it('are all counted, and the first thousand listed', () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f:x${index}`, {}]));
+    const error = conflictError(listConflicts(managed, new Map([[z, many]])));
+    expect(error.message).toContain('Apply failed with 5000 conflicts: ');
+    expect(error.details?.causes).toHaveLength(1000);
+  });
+
+  it('leave out what the applier may take', () => {
+    const found = listConflicts(
+      managed,
+      new Map([[z, { 'f:x': {}, 'f:y': {} }]]),
+      (path) => path[0] === 'f:x',
+    );
+    expect(found.listed.map(({ path }) => path)).toEqual([['f:y']]);
+  });
 });

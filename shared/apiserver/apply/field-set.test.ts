@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import {
   below,
   difference,
+  eachPath,
   type FieldSet,
   FieldSetBuilder,
   has,
   hasElement,
   intersection,
   isEmpty,
-  pathsOf,
   sorted,
   union,
   without,
@@ -17,13 +17,17 @@ import {
 
 function setOf(...paths: string[][]): FieldSet {
   const builder = new FieldSetBuilder();
-  for (const path of paths) builder.insert(path);
+  for (const path of paths) {
+    for (const element of path) builder.enter(element);
+    builder.add();
+    for (const _element of path) builder.leave();
+  }
   return builder.result();
 }
 
 /** A set as plain text, one line a member: the model the operations are compared with. */
 function members(set: FieldSet): Set<string> {
-  return new Set(pathsOf(set).map((path) => path.join(' ')));
+  return new Set(eachPath(set).map((path) => path.join(' ')));
 }
 
 const path = fc.array(fc.constantFrom('f:a', 'f:b', 'k:{"n":"x"}', 'v:1', 'f:__proto__'), {
@@ -50,6 +54,28 @@ describe('FieldSetBuilder', () => {
   });
 });
 
+describe('a walk', () => {
+  it('may add places before and after what is below them', () => {
+    const before = new FieldSetBuilder();
+    before.enter('f:a');
+    before.add();
+    before.enter('f:b');
+    before.add();
+    before.leave();
+    before.leave();
+    expect(before.result()).toEqual({ 'f:a': { '.': {}, 'f:b': {} } });
+    const after = new FieldSetBuilder();
+    after.enter('f:a');
+    after.enter('f:b');
+    after.add();
+    after.leave();
+    after.add();
+    after.add();
+    after.leave();
+    expect(after.result()).toEqual({ 'f:a': { '.': {}, 'f:b': {} } });
+  });
+});
+
 describe('operations', () => {
   it('are those of sets of paths', () => {
     fc.assert(
@@ -65,7 +91,7 @@ describe('operations', () => {
   it('without leaves out what begins with a member, too', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
-        const removed = pathsOf(b).map((one) => `${one.join(' ')} `);
+        const removed = [...members(b)].map((one) => `${one} `);
         const left = [...members(a)].filter((one) => !removed.some((start) => `${one} `.startsWith(start)));
         expect(members(without(a, b))).toEqual(new Set(left));
       }),

@@ -1,4 +1,4 @@
-import { compareElements, type PathElement } from './path-element.ts';
+import { type PathElement, sortElements } from './path-element.ts';
 
 /**
  * A set of field paths in the very form FieldsV1 has on the wire, so that stored sets need no decoding: each key is a
@@ -136,18 +136,23 @@ export function has(fields: FieldSet, path: readonly PathElement[]): boolean {
   return path.length > 0 && at !== undefined && isMember(at);
 }
 
-/** Every member, a node before what is below it, in the order messages list them. */
-export function pathsOf(fields: FieldSet, prefix: readonly PathElement[] = []): PathElement[][] {
-  const elements = Object.keys(fields)
-    .filter((element) => element !== self)
-    .sort(compareElements);
-  const here = elements
-    .filter((element) => hasElement(fields, element))
-    .map((element) => [...prefix, element]);
-  return [
-    ...here,
-    ...elements.flatMap((element) => pathsOf(fields[element] ?? noFields, [...prefix, element])),
-  ];
+/**
+ * Every member, in the order messages list them: what stands beside each other before what is below it. The array is the
+ * same each time: copy it to keep it.
+ */
+export function* eachPath(fields: FieldSet, prefix: PathElement[] = []): Generator<readonly PathElement[]> {
+  const elements = sortElements(Object.keys(fields).filter((element) => element !== self));
+  for (const element of elements) {
+    if (!hasElement(fields, element)) continue;
+    prefix.push(element);
+    yield prefix;
+    prefix.pop();
+  }
+  for (const element of elements) {
+    prefix.push(element);
+    yield* eachPath(fields[element] ?? noFields, prefix);
+    prefix.pop();
+  }
 }
 
 /** The set with its steps in the order in which they are stored and shown. */
@@ -159,22 +164,57 @@ export function sorted(fields: FieldSet): FieldSet {
   return result;
 }
 
-/** Collects paths one by one. */
+/** A node that paths are being added below, and whether it has any yet. */
+interface Open {
+  node: Growing;
+  filled: boolean;
+}
+
+/** Collects paths along a walk: `enter` and `leave` follow it, `add` makes the place where it is a member. */
 export class FieldSetBuilder {
   readonly #root: Growing = {};
+  readonly #path: PathElement[] = [];
+  /** The nodes along the path, as far as they have been needed; the first is the root. */
+  readonly #open: Open[] = [{ node: this.#root, filled: true }];
 
-  /** Adds a path; the empty one names the whole object, which nobody owns. */
-  insert(path: readonly PathElement[]): void {
-    const last = path.length - 1;
-    let at = this.#root;
-    for (const [index, element] of path.entries()) {
-      const child = at[element] as Growing | undefined;
-      const next = child ?? {};
-      at[element] = next;
-      // Without children a node is a member; a member with children needs the mark, a mere beginning must not have it.
-      if (child !== undefined && isEmpty(child) === index < last) child[self] = noFields;
-      at = next;
+  enter(element: PathElement): void {
+    this.#path.push(element);
+  }
+
+  leave(): void {
+    this.#path.pop();
+    if (this.#open.length > this.#path.length + 1) this.#open.pop();
+  }
+
+  /** The whole object, where the walk begins, is nobody's. */
+  add(): void {
+    const depth = this.#path.length;
+    if (this.#open.length === depth + 1) {
+      const here = this.#open[depth];
+      if (depth > 0 && here?.filled) here.node[self] = noFields;
+      return;
     }
+    while (this.#open.length <= depth) this.#descend(this.#open.length === depth);
+  }
+
+  #descend(last: boolean): void {
+    const parent = this.#open.at(-1);
+    const element = this.#path[this.#open.length - 1];
+    if (!parent || element === undefined) return;
+    const known = parent.node[element] as Growing | undefined;
+    const child = known ?? {};
+    parent.node[element] = child;
+    const filled = known !== undefined && !isEmpty(known);
+    // Without children a node is a member; a member with children needs the mark, a mere beginning must not have it.
+    if (known !== undefined && filled === last) child[self] = noFields;
+    this.#markMember(parent);
+    parent.filled = true;
+    this.#open.push({ node: child, filled: filled || !last });
+  }
+
+  /** A member that gets its first child. */
+  #markMember(parent: Open): void {
+    if (!parent.filled) parent.node[self] = noFields;
   }
 
   /** What was collected. The builder must not be used any more. */

@@ -69,9 +69,17 @@ function keysOf(content: string): [string, unknown][] {
   return Object.entries(keys);
 }
 
+/** As much of a path as a message repeats: names may be as long as a body. */
+const longestPath = 2000;
+
 /** A path as conflicts name it: `.spec.artifacts[name="a"].url`. */
 export function showPath(path: readonly PathElement[]): string {
-  return path.map(showElement).join('');
+  let text = '';
+  for (const element of path) {
+    text += showElement(element);
+    if (text.length > longestPath) return `${text.slice(0, longestPath)}…`;
+  }
+  return text;
 }
 
 /** One step as messages show it: `.name`, `[name="a"]`, `[="a"]`. */
@@ -96,13 +104,24 @@ function showValue(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Order of steps in messages: fields, keyed items, values, positions; each by its content. */
-export function compareElements(a: PathElement, b: PathElement): number {
-  const kind = kinds.indexOf(a[0] ?? '') - kinds.indexOf(b[0] ?? '');
-  if (kind !== 0) return kind;
-  if (a[0] === 'k') return compareKeys(keysOf(a.slice(2)), keysOf(b.slice(2)));
-  if (a[0] === 'f') return compareText(a, b);
-  return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+/** Steps in the order of messages: fields, keyed items, values, positions; each by its content. */
+export function sortElements(elements: readonly PathElement[]): PathElement[] {
+  return elements
+    .map((element) => ({ element, kind: kinds.indexOf(element[0] ?? ''), content: contentOf(element) }))
+    .sort((a, b) => a.kind - b.kind || compareContents(a.content, b.content))
+    .map(({ element }) => element);
+}
+
+/** Read once for each step, not once for each comparison. */
+function contentOf(element: PathElement): unknown {
+  const content = element.slice(2);
+  if (element[0] === 'f') return content;
+  return element[0] === 'k' ? keysOf(content) : JSON.parse(content);
+}
+
+function compareContents(a: unknown, b: unknown): number {
+  if (Array.isArray(a) && Array.isArray(b)) return compareKeys(a, b);
+  return compareValues(a, b);
 }
 
 const kinds = 'fkvi';

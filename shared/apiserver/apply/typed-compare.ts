@@ -12,7 +12,6 @@ export interface Comparison {
 }
 
 interface Walk {
-  path: PathElement[];
   added: FieldSetBuilder;
   modified: FieldSetBuilder;
   removed: FieldSetBuilder;
@@ -26,7 +25,6 @@ export function compareTyped(
   ignored: FieldSet,
 ): Comparison {
   const walk: Walk = {
-    path: [],
     added: new FieldSetBuilder(),
     modified: new FieldSetBuilder(),
     removed: new FieldSetBuilder(),
@@ -48,8 +46,8 @@ function visit(walk: Walk, type: MergeType, before: unknown, after: unknown): vo
   let whole = false;
   for (const shape of shapesOf(type, before, after)) whole = visitShape(walk, type, shape, before, after);
   if (whole) return;
-  if (before === undefined) walk.added.insert(walk.path);
-  else if (after === undefined) walk.removed.insert(walk.path);
+  if (before === undefined) walk.added.add();
+  else if (after === undefined) walk.removed.add();
 }
 
 /** True: the place was judged as a whole. */
@@ -59,10 +57,22 @@ function visitShape(walk: Walk, type: MergeType, shape: Shape, before: unknown, 
   return judge(walk, before, after);
 }
 
+function enter({ added, modified, removed }: Walk, element: PathElement): void {
+  added.enter(element);
+  modified.enter(element);
+  removed.enter(element);
+}
+
+function leave({ added, modified, removed }: Walk): void {
+  added.leave();
+  modified.leave();
+  removed.leave();
+}
+
 function judge(walk: Walk, before: unknown, after: unknown): boolean {
-  if (before === undefined) walk.added.insert(walk.path);
-  else if (after === undefined) walk.removed.insert(walk.path);
-  else if (!isDeepStrictEqual(before, after)) walk.modified.insert(walk.path);
+  if (before === undefined) walk.added.add();
+  else if (after === undefined) walk.removed.add();
+  else if (!isDeepStrictEqual(before, after)) walk.modified.add();
   return true;
 }
 
@@ -74,9 +84,9 @@ function visitMap(walk: Walk, map: MapType, before: unknown, after: unknown): bo
   // Nothing on either side: what differs is null, {} or absence, and that is the value.
   if (map.atomic || names.length === 0) return judge(walk, before, after);
   for (const name of names) {
-    walk.path.push(fieldElement(name));
+    enter(walk, fieldElement(name));
     visit(walk, fieldType(map, name) ?? {}, own(left, name), own(right, name));
-    walk.path.pop();
+    leave(walk);
   }
   return false;
 }
@@ -95,9 +105,9 @@ function visitList(walk: Walk, list: ListType, before: unknown, after: unknown):
   const leftItems = grouped(leftElements, left);
   const rightItems = grouped(rightElements, right);
   for (const element of new Set([...leftElements, ...rightElements])) {
-    walk.path.push(element);
+    enter(walk, element);
     visitItems(walk, list, leftItems.get(element) ?? [], rightItems.get(element) ?? []);
-    walk.path.pop();
+    leave(walk);
   }
   return false;
 }
@@ -119,12 +129,12 @@ function visitItems(walk: Walk, list: ListType, left: readonly unknown[], right:
   if (left.length <= 1 && right.length <= 1) {
     visit(walk, list.items, before, after);
   } else if (left.length > 1 && right.length > 1) {
-    if (!isDeepStrictEqual(left, right)) walk.modified.insert(walk.path);
+    if (!isDeepStrictEqual(left, right)) walk.modified.add();
   } else if (left.length > 1) {
     if (right.length > 0) visit(walk, list.items, undefined, after);
-    walk.removed.insert(walk.path);
+    walk.removed.add();
   } else {
     if (left.length > 0) visit(walk, list.items, before, undefined);
-    walk.added.insert(walk.path);
+    walk.added.add();
   }
 }

@@ -4,36 +4,31 @@ import { fieldType, type ListType, type MapType, type MergeType } from './merge-
 import { fieldElement, fieldNameOf, type PathElement } from './path-element.ts';
 import { elementsOf, listOf, mapOf, shapeOf } from './value-shape.ts';
 
-interface Walk {
-  path: PathElement[];
-  set: FieldSetBuilder;
-}
-
 /** What whoever applies `value` owns: every leaf, every item of a list and every key of a map that is no declared field. */
 export function fieldsOf(type: MergeType, value: unknown): FieldSet {
-  const walk: Walk = { path: [], set: new FieldSetBuilder() };
-  visit(walk, type, value);
-  return walk.set.result();
+  const set = new FieldSetBuilder();
+  visit(set, type, value);
+  return set.result();
 }
 
-function visit(walk: Walk, type: MergeType, value: unknown): void {
+function visit(set: FieldSetBuilder, type: MergeType, value: unknown): void {
   const shape = shapeOf(type, value);
-  if (shape === 'map' && type.map) visitMap(walk, type.map, value);
-  else if (shape === 'list' && type.list) visitList(walk, type.list, value);
-  else walk.set.insert(walk.path);
+  if (shape === 'map' && type.map) visitMap(set, type.map, value);
+  else if (shape === 'list' && type.list) visitList(set, type.list, value);
+  else set.add();
 }
 
-function visitMap(walk: Walk, map: MapType, value: unknown): void {
+function visitMap(set: FieldSetBuilder, map: MapType, value: unknown): void {
   if (map.atomic) {
-    walk.set.insert(walk.path);
+    set.add();
     return;
   }
   for (const [name, field] of Object.entries(mapOf(value))) {
-    walk.path.push(fieldElement(name));
-    visit(walk, fieldType(map, name) ?? {}, field);
+    set.enter(fieldElement(name));
+    visit(set, fieldType(map, name) ?? {}, field);
     const empty = field === null || (isRecord(field) && isNothing(field));
-    if (empty || !map.fields.has(name)) walk.set.insert(walk.path);
-    walk.path.pop();
+    if (empty || !map.fields.has(name)) set.add();
+    set.leave();
   }
 }
 
@@ -42,21 +37,31 @@ function isNothing(value: Record<string, unknown>): boolean {
   return true;
 }
 
-function visitList(walk: Walk, list: ListType, value: unknown): void {
+function visitList(set: FieldSetBuilder, list: ListType, value: unknown): void {
   const items = listOf(value);
   const elements = list.kind === 'atomic' ? undefined : elementsOf(list, items);
   if (!elements) {
-    walk.set.insert(walk.path);
+    set.add();
     return;
   }
-  const repeated = new Set(elements.filter((element, index) => elements.indexOf(element) !== index));
+  const repeated = repeatedOf(elements);
   for (const [index, element] of elements.entries()) {
-    walk.path.push(element);
+    set.enter(element);
     // Items that cannot be told apart are owned together.
-    if (!repeated.has(element)) visit(walk, list.items, items[index]);
-    walk.set.insert(walk.path);
-    walk.path.pop();
+    if (!repeated.has(element)) visit(set, list.items, items[index]);
+    set.add();
+    set.leave();
   }
+}
+
+function repeatedOf(elements: readonly PathElement[]): Set<PathElement> {
+  const seen = new Set<PathElement>();
+  const repeated = new Set<PathElement>();
+  for (const element of elements) {
+    if (seen.has(element)) repeated.add(element);
+    seen.add(element);
+  }
+  return repeated;
 }
 
 /** The set with every declared field a member that has members below it: who owns `spec.color` then owns `spec`. */

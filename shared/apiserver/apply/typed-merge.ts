@@ -56,10 +56,11 @@ class ListMerge {
   readonly #right: Side;
   readonly #ofLeft: Map<PathElement, unknown>;
   readonly #ofRight: Map<PathElement, unknown>;
-  /** Steps both have, in the applied order; the first is the next to come. */
-  readonly #shared: PathElement[];
+  /** Steps both have, in the applied order. */
+  readonly #shared: readonly PathElement[];
   readonly #merged = new Set<PathElement>();
   readonly #out: unknown[] = [];
+  #sharedAt = 0;
   #leftAt = 0;
   #rightAt = 0;
 
@@ -92,10 +93,10 @@ class ListMerge {
       this.#merge(right);
       this.#leftAt++;
       this.#rightAt++;
-      this.#shared.shift();
+      this.#sharedAt++;
       return true;
     }
-    const next = this.#shared[0];
+    const next = this.#shared[this.#sharedAt];
     if (!this.#ofRight.has(left) || next === undefined || next === left) return false;
     this.#leftAt++;
     return true;
@@ -119,7 +120,7 @@ class ListMerge {
     if (right === undefined) return;
     this.#merge(right);
     this.#rightAt++;
-    if (this.#shared[0] === right) this.#shared.shift();
+    if (this.#shared[this.#sharedAt] === right) this.#sharedAt++;
   }
 
   #merge(element: PathElement): void {
