@@ -47,6 +47,7 @@ describe('metadataTypeFault', () => {
   it('names the first field of a wrong type', () => {
     expect(metadataTypeFault({ name: 'a', labels: { a: 'b' }, finalizers: null })).toBeUndefined();
     expect(metadataTypeFault({ labels: { a: 1 } })).toBe('metadata.labels must be a map of strings');
+    expect(metadataTypeFault({ managedFields: [] })).toBeUndefined();
     expect(metadataTypeFault({ ownerReferences: [1] })).toBe(
       'metadata.ownerReferences must be a list of objects',
     );

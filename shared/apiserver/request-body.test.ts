@@ -36,6 +36,11 @@ describe('parseBody', () => {
     expect(parseBody(bytes('{"a":[1]}'), '').value).toEqual({ a: [1] });
     expect(yaml('a: [1]\n')).toEqual({ a: [1] });
     expect(parseBody(new Uint8Array(), '').value).toBeUndefined();
+    expect(yaml('{a: [1]}')).toEqual({ a: [1] });
+  });
+
+  it('finds keys named twice in JSON that is sent as YAML', () => {
+    expect(parseBody(bytes('{"a":1,"a":2}'), 'application/apply-patch+yaml').duplicates).toEqual(['a']);
   });
 
   it.each([

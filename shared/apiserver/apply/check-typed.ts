@@ -1,14 +1,14 @@
 import { isRecord } from '../request-body.ts';
 import { goSyntax, goType, goValue } from './go-text.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
-import { fieldElement, showElement } from './path-element.ts';
+import { fieldElement, type PathElement, showElement, showPath } from './path-element.ts';
 import { isScalar, itemElement, shapeOf } from './value-shape.ts';
 
 /** Nobody reads more, and each fault is a line of the answer. */
 const mostFaults = 100;
 
 interface Walk {
-  path: string[];
+  path: PathElement[];
   faults: string[];
 }
 
@@ -30,18 +30,8 @@ export function faultText(faults: readonly string[]): string {
 
 function report(walk: Walk, fault: string): void {
   if (walk.faults.length >= mostFaults) return;
-  const path = cutPath(walk.path);
+  const path = showPath(walk.path);
   walk.faults.push(path === '' ? fault : `${path}: ${fault}`);
-}
-
-/** Names may be as long as a body, and stand in many paths. */
-function cutPath(steps: readonly string[]): string {
-  let path = '';
-  for (const step of steps) {
-    path += step;
-    if (path.length > 2000) return `${path.slice(0, 2000)}…`;
-  }
-  return path;
 }
 
 function check(walk: Walk, type: MergeType, value: unknown): void {
@@ -59,7 +49,7 @@ function checkMap(walk: Walk, map: MapType, value: unknown): void {
   }
   for (const [name, field] of Object.entries(value)) {
     const type = fieldType(map, name);
-    walk.path.push(showElement(fieldElement(name)));
+    walk.path.push(fieldElement(name));
     if (type) check(walk, type, field);
     else report(walk, 'field not declared in schema');
     walk.path.pop();
@@ -80,7 +70,7 @@ function checkList(walk: Walk, list: ListType, value: unknown): void {
     }
     if (seen.has(element)) report(walk, `duplicate entries for key ${showElement(element)}`);
     seen.add(element);
-    walk.path.push(showElement(element));
+    walk.path.push(element);
     check(walk, list.items, item);
     walk.path.pop();
   }

@@ -90,6 +90,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 
 /** Paths of `a` that are not in `b` and do not begin with a path of `b`. */
 export function without(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(b)) return a;
   const children: Growing = {};
   for (const [element, child] of Object.entries(a)) {
     if (element === self) continue;

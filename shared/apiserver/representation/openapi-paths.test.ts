@@ -36,6 +36,7 @@ describe('pathsOf', () => {
       'x-kubernetes-action': 'patch',
       'x-kubernetes-group-version-kind': { group: 'arc.example.com', version: 'v1alpha1', kind: 'Order' },
     });
+    expect(operations?.patch?.consumes).toContain('application/apply-patch+yaml');
     const names = operations?.patch?.parameters.map((parameter) => parameter.name);
     expect(names).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force', 'pretty']);
     expect(operations?.put?.parameters.map((parameter) => parameter.name)).not.toContain('force');
