@@ -4,6 +4,9 @@ import { ArcError } from '#shared/errors';
 import type { EtcdTls } from './endpoints.ts';
 import type { EtcdWire, WatchStream } from './wire.ts';
 
+type Interceptor = NonNullable<
+  NonNullable<Parameters<Etcd3['watchClient']['watch']>[0]>['interceptors']
+>[number];
 type Policy = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
 
 /** etcd3 would repeat failed writes, and stop calls to a host for a while: both are ours to decide. */
@@ -68,8 +71,19 @@ function credentials({ ca, cert, key }: EtcdTls): NonNullable<IOptions['credenti
   return { ...roots, ...pair } as NonNullable<IOptions['credentials']>;
 }
 
+/** A member cut off from its leader would keep a watch and say nothing; asked like this, it ends the watch. */
+const requireLeader: Interceptor = (options, nextCall) => {
+  const call = nextCall(options);
+  const start = call.start.bind(call);
+  call.start = (metadata, listener) => {
+    metadata.set('hasleader', 'true');
+    start(metadata, listener);
+  };
+  return call as ReturnType<Interceptor>;
+};
+
 async function openWatch(client: Etcd3): Promise<WatchStream> {
-  const stream: unknown = await client.watchClient.watch();
+  const stream: unknown = await client.watchClient.watch({ interceptors: [requireLeader] });
   if (!(stream instanceof Duplex) || !('cancel' in stream) || typeof stream.cancel !== 'function')
     throw new ArcError('InternalError', 'etcd3 gave something else than a stream for a watch');
   const cancel = stream.cancel.bind(stream);
