@@ -63,8 +63,27 @@ describe.skipIf(!assets)('with a real etcd', () => {
       const told: Told = { acknowledged: new Map(), unknown: new Set() };
       const stop = new AbortController();
       let end: number | undefined;
-      const watching = collectUntil(store, '/lane/', after, () => end);
-      const quiet = collectUntil(store, '/quiet/', after, () => end);
+      const under: Record<string, number> = {};
+      const follow = (prefix: string) =>
+        collectUntil(
+          store,
+          prefix,
+          after,
+          () => end,
+          (revision) => {
+            under[prefix] = revision;
+          },
+        );
+      const watching = follow('/lane/');
+      const quiet = follow('/quiet/');
+      told.acknowledged.set(
+        await written(store.create('/lane/begin', bytes('begin'))),
+        'put /lane/begin begin',
+      );
+      // A watch that has not caught up yet may find what it begins with compacted, and rightly so.
+      await eventually('both watches to be under way', 20_000, () => {
+        expect(Object.keys(under)).toHaveLength(2);
+      });
       const lanes = Array.from({ length: 8 }, (_unused, at) =>
         writeLane(store, `/lane/${at}`, told, stop.signal),
       );

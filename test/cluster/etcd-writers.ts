@@ -45,12 +45,16 @@ async function writeOnce(
   return written(store.delete(key, item?.revision ?? 0));
 }
 
-/** Collects the events of a watch until it reached `end()`; fails if one comes twice or out of order. */
+/**
+ * Collects the events of a watch until it reached `end()`; fails if one comes twice or out of order. `reached` hears
+ * how far it has come.
+ */
 export async function collectUntil(
   store: Store,
   prefix: string,
   after: number,
   end: () => number | undefined,
+  reached: (revision: number) => void = () => undefined,
 ): Promise<StoreEvent[]> {
   const events: StoreEvent[] = [];
   let position = after;
@@ -61,6 +65,7 @@ export async function collectUntil(
       events.push(event);
     }
     position = Math.max(position, batch.revision);
+    reached(position);
     if (position >= (end() ?? Number.POSITIVE_INFINITY)) return events;
   }
   return expect.fail(`the watch ended at revision ${position}`);

@@ -100,6 +100,22 @@ describe('the etcd store', () => {
     await expect(store.revision()).rejects.toMatchObject({ code: 'ServiceUnavailable' });
   });
 
+  it('tries a write again that found no connection, because it was never sent', async () => {
+    const etcd = new FakeEtcd();
+    const store = makeStore(etcd, { requestTimeout: 2000 });
+    let failures = 3;
+    etcd.intercept = (_, run) => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('14 UNAVAILABLE: No connection established. Last error: null');
+      return run();
+    };
+    expect(await store.create('/a', bytes('1'))).toEqual({ ok: true, revision: 2 });
+    failures = 1000;
+    await expect(store.update('/a', bytes('2'), 2)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    expect(etcd.calls.every(({ method }) => method === 'txn')).toBe(true);
+    await store.close();
+  });
+
   it('never sends a write twice, and says plainly that etcd refused it', async () => {
     const etcd = new FakeEtcd();
     const store = makeStore(etcd, {});

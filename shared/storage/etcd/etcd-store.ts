@@ -17,6 +17,7 @@ import { type Keyspace, revisionOf } from './keyspace.ts';
 import { type ListRequest, readList } from './read-list.ts';
 import { resolveWrite } from './resolve-write.ts';
 import { checkOpen, retryRead } from './retry-read.ts';
+import { sendWrite } from './send-write.ts';
 import { compactionKey, writeTransaction } from './transactions.ts';
 import { WatchCursor } from './watch-cursor.ts';
 import { watchEvents } from './watch-loop.ts';
@@ -131,14 +132,16 @@ export class EtcdStore implements Store {
     const since = this.#seen;
     const transaction = writeTransaction({ key: keyspace.encode(key), value: copy, expected });
     try {
-      const { succeeded, header, responses } = await wire.txn(transaction, requestTimeout);
+      const send = (timeout: number) => wire.txn(transaction, timeout);
+      const answer = await sendWrite(send, requestTimeout, this.#closed.signal);
+      const { succeeded, header, responses } = answer;
       const revision = this.#see(header.revision);
       if (succeeded) return { ok: true, revision };
       const pair = responses[0]?.response_range.kvs[0];
       return { ok: false, current: pair && keyspace.item(pair) };
     } catch (caught) {
       const { certain, error } = judgeFailure(caught);
-      if (certain) throw error;
+      if (certain || this.#closed.signal.aborted) throw error;
       return resolveWrite({ key, value: copy, expected, since }, (at) => this.#readAt(key, at), error);
     }
   }

@@ -4,7 +4,8 @@ import { judgeFailure } from './failure.ts';
 
 describe('what a failed call means', () => {
   it.each([
-    ['14 UNAVAILABLE: No connection established', 'ServiceUnavailable', false, true],
+    ['14 UNAVAILABLE: No connection established. Last error: null', 'ServiceUnavailable', true, true],
+    ['14 UNAVAILABLE: etcdserver: request timed out', 'ServiceUnavailable', false, true],
     ['GRPCUnavailableError: 14 UNAVAILABLE: Connection dropped', 'ServiceUnavailable', false, true],
     ['4 DEADLINE_EXCEEDED: Deadline exceeded after 1s', 'Timeout', false, true],
     ['13 INTERNAL: Received RST_STREAM with code 2', 'ServiceUnavailable', false, true],
@@ -23,6 +24,6 @@ describe('what a failed call means', () => {
 
   it('leaves our own errors as they are', () => {
     const error = new ArcError('Expired', 'gone');
-    expect(judgeFailure(error)).toEqual({ error, certain: false, passing: false });
+    expect(judgeFailure(error)).toEqual({ error, certain: false, unsent: false, passing: false });
   });
 });
