@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { openEtcdStore, type Store } from '#shared/storage';
 import { describeStore, type StoreUnderTest } from '../contract/store.ts';
 import { bytes, written } from '../contract/store-support.ts';
+import { startEtcdCluster } from '../fixtures/etcd-cluster.ts';
 import { type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { collectUntil, compare, type Told, writeLane } from './etcd-writers.ts';
@@ -56,6 +57,39 @@ describe.skipIf(!assets)('with a real etcd', () => {
       expect(await quiet).toEqual([]);
       console.log(`4 kills: ${told.acknowledged.size} writes told, ${told.unknown.size} could not be told`);
     }));
+
+  it('goes on with two of three members, and refuses to answer with one', async () => {
+    const cluster = await startEtcdCluster(binary);
+    try {
+      const { endpoints } = cluster;
+      const store = await openEtcdStore({ endpoints, progressInterval: 200 });
+      const after = await store.revision();
+      const told: Told = { acknowledged: new Map(), unknown: new Set() };
+      const stop = new AbortController();
+      let end: number | undefined;
+      // As many watches as make it sure that one is at the member that dies.
+      const watching = Array.from({ length: 12 }, () => collectUntil(store, '/lane/', after, () => end));
+      const lanes = Array.from({ length: 4 }, (_, at) => writeLane(store, `/lane/${at}`, told, stop.signal));
+      await eventually('200 writes', 60_000, () => expect(told.acknowledged.size).toBeGreaterThan(200));
+      await cluster.kill(2);
+      const enough = told.acknowledged.size + 200;
+      await eventually('200 more', 60_000, () => expect(told.acknowledged.size).toBeGreaterThan(enough));
+      stop.abort();
+      await Promise.all(lanes);
+      end = await written(store.create('/lane/end', bytes('end')));
+      told.acknowledged.set(end, 'put /lane/end end');
+      await written(store.create('/done', bytes('')));
+      const { items } = await store.list('/lane/');
+      for (const events of await Promise.all(watching)) compare(told, events, items);
+      console.log(`a member died: ${told.acknowledged.size} told, ${told.unknown.size} could not be told`);
+      await cluster.kill(1);
+      const signal = AbortSignal.timeout(3000);
+      await expect(store.get('/lane/end', { signal })).rejects.toMatchObject({ code: 'Timeout' });
+      await store.close();
+    } finally {
+      await cluster.stop();
+    }
+  });
 
   it('goes on watching while history is compacted behind it', () =>
     withEtcd([], async (_, store) => {
