@@ -11,23 +11,51 @@ const transient = ['Conflict', 'TooManyRequests', 'ServiceUnavailable', 'Timeout
  * Creates what is missing and returns how many were new. One that cannot be created (its name is taken, a policy refuses it)
  * becomes a Warning Event on the Order and holds none of the others up. Rejects, after trying all, when a try failed
  * that may succeed later.
+ *
+ * Two of us may be at it at once. Who meets a child that the other has just made asks with `present` (the names there are
+ * now) what is left, and goes on with that from another place, so that they share the work instead of doing it twice.
  */
 export async function createChildren(
   context: Context,
   order: Order,
   wanted: readonly ArtifactWorkflow[],
-  parallel: number,
+  options: { parallel: number; present: () => Promise<ReadonlySet<string>>; random?: () => number },
 ): Promise<number> {
+  const { parallel, present, random = Math.random } = options;
+  const failures: { item: ArtifactWorkflow; error: unknown }[] = [];
   let created = 0;
-  const failures = await eachLimited(wanted, parallel, async (workflow) => {
-    if (await createOne(context, order, workflow)) created += 1;
-  });
+  let left = wanted;
+  while (left.length > 0) {
+    const tried = new Set<ArtifactWorkflow>();
+    let overtaken = false;
+    const failed = await eachLimited(left, parallel, async (workflow) => {
+      if (overtaken) return;
+      tried.add(workflow);
+      if (await createOne(context, order, workflow)) created += 1;
+      else overtaken = true;
+    });
+    failures.push(...failed);
+    const rest = left.filter((workflow) => !tried.has(workflow));
+    left = rest.length === 0 ? [] : await missingOf(rest, present, random);
+  }
   for (const { item, error } of failures) {
     if (!ArcError.is(error, ...transient)) await report(context, order, item, ArcError.from(error));
   }
   const retry = failures.find(({ error }) => ArcError.is(error, ...transient));
   if (retry !== undefined) throw ArcError.from(retry.error);
   return created;
+}
+
+/** Those that are not there, from anywhere on and round: whoever else is at it works elsewhere. */
+async function missingOf(
+  rest: readonly ArtifactWorkflow[],
+  present: () => Promise<ReadonlySet<string>>,
+  random: () => number,
+): Promise<ArtifactWorkflow[]> {
+  const names = await present();
+  const missing = rest.filter(({ metadata }) => !names.has(metadata.name));
+  const start = Math.floor(random() * missing.length);
+  return [...missing.slice(start), ...missing.slice(0, start)];
 }
 
 /** False when it was there already and this Order's: somebody else was faster. */

@@ -9,12 +9,12 @@ import {
   planOrder,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { endpoint, namespace, ociType, order } from '../../test/fixtures/arc-objects.ts';
+import { endpoint, namespace, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import { handle } from './index.ts';
 
-const inputs = [endpoint('source'), endpoint('destination'), ociType()];
+const inputs = [endpoint('source'), endpoint('destination'), ociTemplate(), ociType()];
 const images = ['team/app:1', 'team/web:1', 'team/db:1'];
 
 function wake(api: FakeKube, object: Order): Promise<undefined> {
@@ -90,6 +90,29 @@ describe('decompose-order', () => {
     await wake(api, one);
     expect(api.all(artifactWorkflows).length).toBe(3);
     expect(api.all(events)).toEqual([]);
+  });
+
+  it('asks what is left when it meets another at the same work, and does not try each child again', async () => {
+    const many = Array.from({ length: 100 }, (_, index) => `team/app-${index}:1`);
+    const one = order('order', many);
+    const api = new FakeKube(one, ...inputs);
+    const plan = planOrder(one, {
+      endpoints: [endpoint('source'), endpoint('destination')],
+      types: [ociType()],
+    });
+    const ready = plan.artifacts.flatMap((artifact) =>
+      artifact.state === 'ready' ? [artifact.workflow] : [],
+    );
+    let tries = 0;
+    api.before = (verb, kind) => {
+      if (verb !== 'create' || kind !== 'ArtifactWorkflow') return;
+      // Somebody else made the first ninety a moment ago.
+      if (tries === 0) for (const child of ready.slice(0, 90)) api.put(child);
+      tries += 1;
+    };
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(100);
+    expect(tries).toBeLessThan(40);
   });
 
   it('tells when the name of a child is taken by a foreign object, and creates the others', async () => {

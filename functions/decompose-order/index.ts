@@ -1,21 +1,16 @@
 /** decompose-order: an Order -> its ArtifactWorkflows, and the Order's finalizer. Writes no status. */
 import {
   type ArtifactWorkflow,
-  artifactTypes,
   artifactWorkflows,
-  clusterArtifactTypes,
   decideChildren,
-  endpoints,
   finalizers,
   labels,
   type Order,
-  type OrderPlan,
   orders,
-  planOrder,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { emitEvent } from '#shared/kube';
-import type { Context, Wake } from '#shared/runtime';
+import { type Context, readPlan, type Wake } from '#shared/runtime';
 import { createChildren } from './create-children.ts';
 import { eachLimited } from './each-limited.ts';
 
@@ -26,25 +21,18 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const { api, signal } = context;
   const order = await api.get(orders, { namespace: wake.namespace, name: wake.name }, signal);
   if (order === undefined) return;
-  const [plan, existing] = await Promise.all([planOf(context, order), childrenOf(context, order)]);
+  const [plan, existing] = await Promise.all([readPlan(context, order), childrenOf(context, order)]);
   const decision = decideChildren(order, plan, existing);
   if (decision.finalizer === 'add') await addFinalizer(context, order);
   // First what must end: a new version starts only when the old one has.
   await retire(context, decision.stop, decision.remove);
   await adjust(context, decision.adjust);
-  const created = await createChildren(context, order, decision.create, parallel);
+  const created = await createChildren(context, order, decision.create, {
+    parallel,
+    present: async () => new Set((await childrenOf(context, order)).map(({ metadata }) => metadata.name)),
+  });
   if (created > 0) await announce(context, order, created);
   if (decision.finalizer === 'remove') await removeFinalizer(context, order);
-}
-
-async function planOf({ api, signal }: Context, order: Order): Promise<OrderPlan> {
-  const where = namespaceOf(order);
-  const [known, own, cluster] = await Promise.all([
-    api.list(endpoints, where, signal),
-    api.list(artifactTypes, where, signal),
-    api.list(clusterArtifactTypes, {}, signal),
-  ]);
-  return planOrder(order, { endpoints: known.items, types: [...own.items, ...cluster.items] });
 }
 
 async function childrenOf({ api, signal }: Context, order: Order): Promise<ArtifactWorkflow[]> {

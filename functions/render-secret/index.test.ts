@@ -81,10 +81,16 @@ describe('render-secret', () => {
     const api = new FakeKube(fresh, endpoint('source'));
     await handle(contextOf(api), wakeOf(fresh));
     expect(api.all(events)[0]).toMatchObject({ reason: 'ConfigurationMissing' });
-    expect(api.all(events)[0]?.message).toContain('Endpoint "destination" not found');
+    const missing = 'Endpoint "destination" not found';
+    expect(api.all(events)[0]?.message).toContain(missing);
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configMessage).toBe(missing);
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(fresh, 'resync'));
     expect(api.writes.length).toBe(before);
+    api.put(endpoint('destination'));
+    await handle(contextOf(api), wakeOf(fresh, 'inputs'));
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status).toMatchObject({ configSecret: { name } });
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status).not.toHaveProperty('configMessage');
   });
 
   it('leaves a foreign Secret of the same name alone and says so', async () => {
@@ -93,6 +99,19 @@ describe('render-secret', () => {
     expect(api.all(events)[0]).toMatchObject({ reason: 'NameTaken' });
     expect(api.read(secrets, { namespace, name })?.data).toHaveProperty('mine');
     expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toBeUndefined();
+  });
+
+  it('asks to be delivered again while the Secret of a former ArtifactWorkflow of its name is there', async () => {
+    const left = secret(name, { 'job.json': '{}' });
+    const former = [
+      { apiVersion: fresh.apiVersion, kind: fresh.kind, name, uid: 'uid-before', controller: true },
+    ];
+    const api = new FakeKube(fresh, ...inputs, {
+      ...left,
+      metadata: { ...left.metadata, ownerReferences: former },
+    });
+    await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
+    expect(api.writes).toEqual([]);
   });
 
   it('asks to be delivered again when somebody else created the Secret meanwhile', async () => {

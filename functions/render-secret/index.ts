@@ -34,8 +34,15 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const present = await api.get(secrets, workflow.metadata, signal);
   if (present === undefined) return render(context, wake, workflow);
   if (isOwnedBy(present, workflow)) return pointTo(context, workflow);
-  const message = `Secret "${present.metadata.name}" exists and belongs to somebody else; delete or rename it`;
-  return warn(context, wake, workflow, 'NameTaken', message);
+  const { name } = present.metadata;
+  // Nobody tells when a Secret goes, so this is tried again until the garbage collector has been there.
+  if (ownerOfKind(present, workflow.kind)?.name === workflow.metadata.name)
+    throw new ArcError(
+      'Conflict',
+      `Secret "${name}" of a former ArtifactWorkflow of this name is still there`,
+    );
+  const message = `Secret "${name}" exists and belongs to somebody else; delete or rename it`;
+  return wait(context, wake, workflow, 'NameTaken', message);
 }
 
 async function render(
@@ -45,7 +52,7 @@ async function render(
 ): Promise<CloudEvent<unknown> | undefined> {
   const rendering = renderConfiguration(workflow, await readInputs(context, workflow));
   if ('stale' in rendering) return staleReply(context, wake, workflow, rendering.stale);
-  if ('waiting' in rendering) return warn(context, wake, workflow, 'ConfigurationMissing', rendering.waiting);
+  if ('waiting' in rendering) return wait(context, wake, workflow, 'ConfigurationMissing', rendering.waiting);
   await create(context, rendering.secret);
   return pointTo(context, workflow);
 }
@@ -64,8 +71,10 @@ async function create({ api, signal }: Context, secret: Secret): Promise<void> {
 
 async function pointTo({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<undefined> {
   const { name, resourceVersion } = workflow.metadata;
-  if (workflow.status?.configSecret?.name === name) return;
-  const patch = { metadata: { resourceVersion }, status: { configSecret: { name } } };
+  const { configSecret, configMessage } = workflow.status ?? {};
+  if (configSecret?.name === name && configMessage === undefined) return;
+  const solved = configMessage === undefined ? {} : { configMessage: null };
+  const patch = { metadata: { resourceVersion }, status: { configSecret: { name }, ...solved } };
   await api.mergePatch(artifactWorkflows, workflow.metadata, patch, { subresource: 'status' }, signal);
 }
 
@@ -89,7 +98,7 @@ async function staleReply(
   message: string,
 ): Promise<CloudEvent<unknown> | undefined> {
   const order = ownerOfKind(workflow, 'Order');
-  if (order === undefined) return warn(context, wake, workflow, 'Stale', message);
+  if (order === undefined) return wait(context, wake, workflow, 'Stale', message);
   const { namespace = '', name, uid = '', resourceVersion = '' } = workflow.metadata;
   return wakeEvent({
     target: { apiVersion: order.apiVersion, kind: order.kind, namespace, name: order.name, uid: order.uid },
@@ -99,6 +108,23 @@ async function staleReply(
     partitionKey: order.uid,
     time: context.now,
   });
+}
+
+/** Somebody has to act: the status says why, until there is a configuration. */
+async function wait(
+  context: Context,
+  wake: Wake,
+  workflow: ArtifactWorkflow,
+  reason: string,
+  message: string,
+): Promise<undefined> {
+  const { api, signal } = context;
+  if (workflow.status?.configMessage !== message) {
+    const { resourceVersion } = workflow.metadata;
+    const patch = { metadata: { resourceVersion }, status: { configMessage: message } };
+    await api.mergePatch(artifactWorkflows, workflow.metadata, patch, { subresource: 'status' }, signal);
+  }
+  return warn(context, wake, workflow, reason, message);
 }
 
 /** Told once per cause: a resync that finds the same again says nothing. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, events, type Order, orders, planOrder } from '#shared/domain';
-import { endpoint, ociType, order } from '../../test/fixtures/arc-objects.ts';
+import { endpoint, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import { handle } from './index.ts';
 
 const endpoints = [endpoint('source'), endpoint('destination')];
-const inputs = [...endpoints, ociType()];
+const inputs = [...endpoints, ociTemplate(), ociType()];
 
 /** The children that decompose-order would make, in this phase. */
 function children(one: Order, phase: 'Running' | 'Succeeded' | 'Failed') {

@@ -1,22 +1,17 @@
 /** roll-up-order: an Order, its plan and its ArtifactWorkflows -> Order.status, all of it. */
 import {
   type ArtifactWorkflow,
-  artifactTypes,
   artifactWorkflows,
-  clusterArtifactTypes,
-  endpoints,
   isOwnedBy,
   labels,
   type Order,
-  type OrderPlan,
   orders,
-  planOrder,
   rollUp,
   statusPatch,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { emitEvent } from '#shared/kube';
-import type { Context, Wake } from '#shared/runtime';
+import { type Context, readPlan, type Wake } from '#shared/runtime';
 import { transitions } from './transitions.ts';
 
 /** Writes the Order's status where it differs. Rejects with what the broker is to retry. */
@@ -24,7 +19,7 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const { api, signal, now } = context;
   const order = await api.get(orders, { namespace: wake.namespace, name: wake.name }, signal);
   if (order === undefined) return;
-  const [plan, children] = await Promise.all([planOf(context, order), childrenOf(context, order)]);
+  const [plan, children] = await Promise.all([readPlan(context, order), childrenOf(context, order)]);
   const status = rollUp(order, plan, children, now);
   const patch = statusPatch(order.status, status);
   if (patch === undefined) return;
@@ -32,16 +27,6 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const guarded = { metadata: { resourceVersion }, status: patch };
   await api.mergePatch(orders, order.metadata, guarded, { subresource: 'status' }, signal);
   for (const change of transitions(order.status, status)) await tell(context, order, change);
-}
-
-async function planOf({ api, signal }: Context, order: Order): Promise<OrderPlan> {
-  const where = namespaceOf(order);
-  const [known, own, cluster] = await Promise.all([
-    api.list(endpoints, where, signal),
-    api.list(artifactTypes, where, signal),
-    api.list(clusterArtifactTypes, {}, signal),
-  ]);
-  return planOrder(order, { endpoints: known.items, types: [...own.items, ...cluster.items] });
 }
 
 async function childrenOf({ api, signal }: Context, order: Order): Promise<ArtifactWorkflow[]> {

@@ -50,6 +50,18 @@ describe('submit-workflow', () => {
     expect(api.writes.slice(before).map(({ verb, name }) => `${verb} ${name}`)).toEqual([`create ${name}`]);
   });
 
+  it('reads no Workflow for the news of one that is under way, and repairs when it is told that it is gone', async () => {
+    const api = new FakeKube(ready);
+    await handle(contextOf(api), wakeOf(ready));
+    const calls: string[] = [];
+    api.before = (verb, kind) => calls.push(`${verb} ${kind}`);
+    await handle(contextOf(api), wakeOf(ready, 'workflow'));
+    expect(calls).toEqual(['get ArtifactWorkflow']);
+    await api.delete(workflows, key);
+    await handle(contextOf(api), wakeOf(ready, 'gone'));
+    expect(api.all(workflows).length).toBe(1);
+  });
+
   it('waits for the configuration', async () => {
     const bare = artifactWorkflow(name, { status: {} });
     const api = new FakeKube(bare);

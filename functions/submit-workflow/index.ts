@@ -7,7 +7,9 @@ import {
   currentWorkflow,
   decideSubmission,
   finalizers,
+  isUnderWay,
   labels,
+  needsRunning,
   type Submission,
   type Workflow,
   workflows,
@@ -22,13 +24,15 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const { api, signal } = context;
   const workflow = await api.get(artifactWorkflows, { namespace: wake.namespace, name: wake.name }, signal);
   if (workflow === undefined) return;
-  await act(context, wake, workflow, await decide(context, workflow));
+  await act(context, wake, workflow, await decide(context, wake, workflow));
 }
 
-async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Submission> {
+async function decide(context: Context, wake: Wake, workflow: ArtifactWorkflow): Promise<Submission> {
+  // Most wakes are progress of the Workflow: sync-status has something to do then, we do not.
+  if (wake.reason === 'workflow' && isUnderWay(workflow)) return { action: 'none' };
   const inputs = {
     workflow,
-    running: await runningOf(context, workflow),
+    running: needsRunning(workflow) ? await runningOf(context, workflow) : undefined,
     siblings: [],
     now: context.now,
     options: optionsOf(context),

@@ -1,4 +1,5 @@
 import { ArcError } from '#shared/errors';
+import { startDeadline } from '#shared/kube';
 import type { Outcome } from './queue.ts';
 
 export interface HttpMessage {
@@ -16,20 +17,22 @@ const deadlineMs = 60_000;
  */
 export function createDelivery(sink: URL, signal: AbortSignal): (message: HttpMessage) => Promise<Outcome> {
   return async ({ headers, body }) => {
+    const deadline = startDeadline(deadlineMs, 'the broker', signal);
     try {
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
       const response = await fetch(sink, {
         method: 'POST',
         headers,
         body,
         redirect: 'manual',
-        signal: deadline,
+        signal: deadline.signal,
       });
       // The body says nothing that is needed, but has to be read for the connection to be used again.
       await response.arrayBuffer();
       return classify(response.status, response.headers.get('retry-after'));
     } catch (caught) {
       return { result: 'transient', reason: describe(caught) };
+    } finally {
+      deadline.end();
     }
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/fixtures/fake-clock.ts';
 import { DueTimes } from './due.ts';
-import { FakeClock } from './fake-clock.ts';
 
 interface Thing {
   at?: number;

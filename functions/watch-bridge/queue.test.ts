@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '../../test/fixtures/fake-clock.ts';
 import { type Outcome, WakeQueue } from './queue.ts';
 
 /** A sender whose deliveries end when the test says so. */

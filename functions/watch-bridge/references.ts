@@ -1,11 +1,14 @@
 import {
   type AnyObject,
+  type ArtifactType,
   type ArtifactWorkflow,
   type Endpoint,
   isFinished,
   labels,
   type Order,
   ownerOfKind,
+  templateKey,
+  templateKeyOf,
   type WakeIndex,
   type WakeObject,
 } from '#shared/domain';
@@ -48,6 +51,7 @@ class Relation<T> {
 export class References implements WakeIndex {
   readonly #ordersByEndpoint = new Relation<WakeObject>();
   readonly #ordersByType = new Relation<WakeObject>();
+  readonly #typesByTemplate = new Relation<WakeObject>();
   readonly #orders = new Map<string, Order>();
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #endpointsBySecret = new Relation<WakeObject>();
@@ -60,6 +64,7 @@ export class References implements WakeIndex {
   /** Takes the newest state of an object of any watched kind. */
   put(object: AnyObject): void {
     if (object.kind === 'Order') this.#putOrder(object as unknown as Order);
+    if (isType(object)) this.#putType(object as unknown as ArtifactType);
     if (object.kind === 'Endpoint') this.#putEndpoint(object as unknown as Endpoint);
     if (object.kind === 'ArtifactWorkflow') this.#putWorkflow(object as unknown as ArtifactWorkflow);
   }
@@ -71,6 +76,7 @@ export class References implements WakeIndex {
       this.#ordersByEndpoint.delete(uid);
       this.#ordersByType.delete(uid);
     }
+    if (isType(object)) this.#typesByTemplate.delete(uid);
     if (object.kind === 'Endpoint') {
       this.#endpoints.delete(keyOf(object));
       this.#endpointsBySecret.delete(uid);
@@ -90,6 +96,11 @@ export class References implements WakeIndex {
 
   ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject> {
     return this.#ordersByType.get(namespace === undefined ? name : `${namespace}/${name}`);
+  }
+
+  *ordersUsingTemplate(namespace: string | undefined, name: string): Iterable<WakeObject> {
+    for (const { metadata } of this.#typesByTemplate.get(templateKey(namespace, name)))
+      yield* this.ordersUsingType(metadata.namespace, metadata.name);
   }
 
   endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject> {
@@ -151,6 +162,10 @@ export class References implements WakeIndex {
     );
   }
 
+  #putType(type: ArtifactType): void {
+    this.#typesByTemplate.set(type.metadata.uid ?? '', slim(type), [templateKeyOf(type)]);
+  }
+
   #putEndpoint(endpoint: Endpoint): void {
     const { uid = '', namespace = '' } = endpoint.metadata;
     const { secretRef, tls } = endpoint.spec;
@@ -177,6 +192,10 @@ export class References implements WakeIndex {
     this.#childrenByOrder.set(uid, workflow, order === undefined ? [] : [order]);
     this.#unfinishedByOrder.set(uid, object, open && order !== undefined ? [order] : []);
   }
+}
+
+function isType({ kind }: WakeObject): boolean {
+  return kind === 'ArtifactType' || kind === 'ClusterArtifactType';
 }
 
 function endpointNames(order: Order): string[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '../../test/fixtures/fake-clock.ts';
 import { Schedule } from './schedule.ts';
 
 describe('Schedule', () => {

@@ -3,11 +3,13 @@ import {
   artifactTypes,
   artifactWorkflows,
   clusterArtifactTypes,
+  clusterWorkflowTemplates,
   cronWorkflows,
   endpoints,
   orders,
   type Change as WakeChange,
   workflows,
+  workflowTemplates,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { type Kind, type KubeClient, type ListWatch, listWatch, type Resource } from '#shared/kube';
@@ -33,6 +35,8 @@ const watched: readonly { kind: Kind; optional: boolean }[] = [
   { kind: endpoints as Kind, optional: false },
   { kind: workflows as Kind, optional: true },
   { kind: cronWorkflows as Kind, optional: true },
+  { kind: workflowTemplates as Kind, optional: true },
+  { kind: clusterWorkflowTemplates as Kind, optional: true },
 ];
 
 export interface Watches {
@@ -95,6 +99,9 @@ export function trimmed(object: Resource): AnyObject {
     const spec = pick(object.spec, ['suspend', 'shutdown', 'schedules']);
     return { apiVersion: object.apiVersion, kind: object.kind, metadata, spec, status };
   }
+  // Only that it is there.
+  if (object.kind === 'WorkflowTemplate' || object.kind === 'ClusterWorkflowTemplate')
+    return { apiVersion: object.apiVersion, kind: object.kind, metadata };
   const drop = dropped[object.kind];
   if (drop === undefined || typeof object.spec !== 'object' || object.spec === null)
     return { ...object, metadata };

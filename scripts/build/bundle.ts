@@ -10,25 +10,29 @@ export interface Bundle {
 
 /**
  * Bundles every deployable of functions/ into one file `<outDir>/<name>.mjs`. A folder with a `main.ts` is a program and
- * brings its own start; every other folder is a function, started by the shared runtime.
+ * brings its own start; one with a `func.yaml` is a function, started by the shared runtime. The rest (the API server, which
+ * the standalone composes) deploys nothing by itself.
  */
 export async function buildFunctions(outDir: string): Promise<Bundle[]> {
-  const names = (await readdir('functions', { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  return Promise.all(names.map(({ name }) => bundle(name, outDir)));
+  const bundles: Promise<Bundle>[] = [];
+  for (const entry of await readdir('functions', { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    const files = await readdir(path.join('functions', entry.name));
+    if (files.includes('main.ts')) bundles.push(bundle(entry.name, outDir, true));
+    else if (files.includes('func.yaml')) bundles.push(bundle(entry.name, outDir, false));
+  }
+  return Promise.all(bundles);
 }
 
-async function bundle(name: string, outDir: string): Promise<Bundle> {
+async function bundle(name: string, outDir: string, isProgram: boolean): Promise<Bundle> {
   const folder = path.join('functions', name);
-  const isProgram = await stat(path.join(folder, 'main.ts')).then(
-    () => true,
-    () => false,
-  );
-  const start = isProgram
-    ? `import './main.ts';`
-    : `import * as fn from './index.ts'; import { runMain } from '#shared/runtime'; await runMain(fn, '${name}');`;
+  const start = `import * as fn from './index.ts'; import { runMain } from '#shared/runtime'; await runMain(fn, '${name}');`;
   const file = path.join(outDir, `${name}.mjs`);
   await build({
-    stdin: { contents: start, resolveDir: folder, sourcefile: 'start.ts', loader: 'ts' },
+    // As an entry point itself: `import './main.ts'` would be dropped, because package.json says `sideEffects: false`.
+    ...(isProgram
+      ? { entryPoints: [path.join(folder, 'main.ts')] }
+      : { stdin: { contents: start, resolveDir: folder, sourcefile: 'start.ts', loader: 'ts' } }),
     outfile: file,
     bundle: true,
     platform: 'node',

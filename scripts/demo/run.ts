@@ -88,15 +88,23 @@ async function verify(
 ): Promise<Verified> {
   const asked = sourced.artifacts[artifact.artifactIndex];
   if (!asked) throw new ArcError('InternalError', `the status names artifact ${artifact.artifactIndex}`);
-  const row = { name: artifact.name, phase: artifact.phase, message: artifact.message ?? null };
-  const sourceDigest = sourced.digests.get(asked.image) ?? null;
-  if (asked.source !== 'source')
-    return { ...row, ok: artifact.phase === 'Invalid', sourceDigest: null, destinationDigest: null };
-  if (artifact.phase !== 'Succeeded') return { ...row, ok: false, sourceDigest, destinationDigest: null };
+  const { name, phase } = artifact;
+  const message = artifact.message ?? null;
+  const isWrong = asked.source !== 'source';
+  const sourceDigest = isWrong ? null : (sourced.digests.get(asked.image) ?? null);
+  if (isWrong || phase !== 'Succeeded')
+    return {
+      name,
+      phase,
+      sourceDigest,
+      destinationDigest: null,
+      message,
+      ok: isWrong && phase === 'Invalid',
+    };
   const [repository = '', tag = 'latest'] = asked.override.split(':');
   const pulled = await pullBack(destination, repository, tag, signal);
   const ok = pulled.digest === sourceDigest && pulled.referrers >= (sourced.referrers.get(asked.image) ?? 0);
-  return { ...row, ok, sourceDigest, destinationDigest: pulled.digest };
+  return { name, phase, sourceDigest, destinationDigest: pulled.digest, message, ok };
 }
 
 function explain(artifacts: readonly Verified[]): string {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { generate } from 'selfsigned';
@@ -30,7 +31,9 @@ export async function loadPki(folder: string, now: Date): Promise<Pki> {
 async function makePki(now: Date): Promise<Pki> {
   const notBeforeDate = new Date(now.getTime() - 60_000);
   const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate } as const;
-  const authority = await generate([{ name: 'commonName', value: 'arc-standalone-ca' }], {
+  // A name of its own: a client that trusts two authorities of the same name tries the wrong key and gives up.
+  const authorityName = `arc-standalone-${randomBytes(8).toString('hex')}`;
+  const authority = await generate([{ name: 'commonName', value: authorityName }], {
     ...common,
     notAfterDate: new Date(now.getTime() + 10 * yearMs),
     extensions: [

@@ -15,7 +15,7 @@ import { createKubeClient, type KubeClient } from '#shared/kube';
 import { serveFunction } from '#shared/runtime';
 import { openEmbeddedStore, type Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
-import { startBridge } from '../../functions/watch-bridge/index.ts';
+import { type BridgeOptions, startBridge } from '../../functions/watch-bridge/index.ts';
 import { ensureNamespaces } from './bootstrap.ts';
 import { composeApi, servedKinds } from './compose-api.ts';
 import { functions } from './functions.ts';
@@ -24,6 +24,7 @@ import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
 import { rememberedPort, rememberPort } from './remembered-port.ts';
 import { serveApi } from './serve-api.ts';
+import { keepHeapSmall } from './thrifty-heap.ts';
 import { workerProgram } from './worker-program.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -38,6 +39,8 @@ export interface StandaloneOptions {
   log: Logger;
   /** Wraps the store, to count or to disturb what is written. */
   wrapStore?: (store: Store) => Store;
+  /** How often the bridge looks again at what no event tells of; its own defaults where left out. */
+  intervals?: NonNullable<BridgeOptions['intervals']>;
 }
 
 export interface Standalone {
@@ -55,6 +58,7 @@ export interface Standalone {
  */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { log } = options;
+  keepHeapSmall();
   const folder = path.resolve(options.folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await using stack = new AsyncDisposableStack();
@@ -110,27 +114,34 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const broker = await startBroker({ triggers, resolve, log: log.child({ part: 'broker' }) });
   stack.defer(() => broker.close());
 
-  stack.defer(() => ending.abort());
   const signal = ending.signal;
-  startBridge({
+  stack.defer(() => ending.abort()); // also when one of the next does not start
+  const bridge = startBridge({
     api: clientOf('watch-bridge'),
     sink: broker.url,
     log: log.child({ part: 'bridge' }),
     metrics: createMetrics(),
     signal,
+    ...(options.intervals && { intervals: options.intervals }),
   });
-  startGarbageCollector({
+  const collector = startGarbageCollector({
     api: clientOf('kube-system/generic-garbage-collector'),
     kinds: servedKinds,
     signal,
     log: log.child({ part: 'garbage-collector' }),
   });
-  await startExecutor({
+  const executor = await startExecutor({
     api: clientOf('argo/executor'),
     workFolder: path.join(folder, 'runs'),
-    programs: { ...workerProgram(), ...options.programs },
+    programs: { ...(await workerProgram(path.join(folder, 'compiled'), log)), ...options.programs },
     signal,
     log: log.child({ part: 'executor' }),
+  });
+
+  // Last in, first out: workers and watches have ended before the API they speak to does.
+  stack.defer(async () => {
+    ending.abort();
+    await Promise.all([bridge.done, collector.done, executor.done]);
   });
 
   const kubeconfig = path.join(folder, 'kubeconfig');

@@ -1,7 +1,38 @@
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import type { Logger } from 'pino';
 
-/** The transfer-worker's image, run from source by this very Node. */
-export function workerProgram(): Record<string, string[]> {
-  const main = path.resolve(import.meta.dirname, '../../functions/transfer-worker/main.ts');
-  return { 'arc/transfer-worker:*': [process.execPath, main] };
+const source = path.resolve(import.meta.dirname, '../../functions/transfer-worker/main.ts');
+
+/**
+ * The transfer-worker's image, run by this very Node. One process is started per artifact, so it is bundled into one file in
+ * `folder` first, where its compiled code is kept as well: it starts with a good half of the CPU time that its sources take. Where the
+ * bundler is not installed it runs from its sources.
+ */
+export async function workerProgram(folder: string, log: Logger): Promise<Record<string, string[]>> {
+  const main = await bundled(folder).catch((caught: unknown) => {
+    log.warn({ err: caught }, 'the transfer-worker could not be bundled: it runs from its sources');
+    return source;
+  });
+  const cache = `NODE_COMPILE_CACHE=${folder}`;
+  return { 'arc/transfer-worker:*': ['/usr/bin/env', cache, process.execPath, main] };
+}
+
+async function bundled(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const outfile = path.join(folder, 'transfer-worker.mjs');
+  // Loaded when it is needed, and not as a service: the standalone is to stay small.
+  const { buildSync } = await import('esbuild');
+  buildSync({
+    entryPoints: [source],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    minify: true,
+    keepNames: true,
+    logLevel: 'silent',
+  });
+  return outfile;
 }

@@ -35,9 +35,29 @@ const requestDeadline = 60_000;
 
 /** Ends when the client leaves, the server closes or the deadline (lowered by `?timeout=`, seconds or `30s`) passes. */
 export function deadline(call: Call): AbortSignal {
-  const asked = /^([0-9]{1,6})s?$/.exec(call.query.get('timeout') ?? '')?.[1];
+  const { request, server, query } = call;
+  const asked = /^([0-9]{1,6})s?$/.exec(query.get('timeout') ?? '')?.[1];
   const milliseconds = Math.min(requestDeadline, Number(asked) * 1000 || requestDeadline);
-  return AbortSignal.any([call.request.signal, call.server.closing, AbortSignal.timeout(milliseconds)]);
+  if (milliseconds === requestDeadline)
+    return AbortSignal.any([request.signal, sharedDeadline(server.closing)]);
+  return AbortSignal.any([request.signal, server.closing, AbortSignal.timeout(milliseconds)]);
+}
+
+/** How much later than its deadline a request may end, so that one timer serves all that begin in this time. */
+const coarseness = 1000;
+const shared = new WeakMap<AbortSignal, { signal: AbortSignal; until: number }>();
+
+/**
+ * Aborted with `closing`, or when the requests of this second have had their time. A timer of its own would outlive each
+ * request by a minute, and thousands of them weigh more than what they guard.
+ */
+function sharedDeadline(closing: AbortSignal): AbortSignal {
+  const now = performance.now();
+  const current = shared.get(closing);
+  if (current && now < current.until) return current.signal;
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(requestDeadline + coarseness)]);
+  shared.set(closing, { signal, until: now + coarseness });
+  return signal;
 }
 
 /** Lets others run: long lists are made in chunks with this in between. */

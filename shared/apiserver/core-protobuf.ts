@@ -67,7 +67,8 @@ export function decodeCore(bytes: Uint8Array): Record<string, unknown> {
   const part = (number: number) => envelope.find((field) => field.number === number);
   const [head, raw] = [part(1), part(2)];
   const { apiVersion, kind } = head ? fieldsOf(readBytes(head), typeMeta) : {};
-  const rules = kinds[`${apiVersion} ${kind}`];
+  const rules = readsProtobuf(`${apiVersion}`, `${kind}`) ? kinds[`${apiVersion} ${kind}`] : undefined;
+  if (kind === undefined) throw new ArcError('BadRequest', "Object 'Kind' is missing in the body");
   if (!rules) throw new ArcError('UnsupportedMediaType', `protobuf is not supported for ${kind}: send JSON`);
   return { apiVersion, kind, metadata: {}, ...(raw && fieldsOf(readBytes(raw), rules)) };
 }

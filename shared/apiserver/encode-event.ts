@@ -1,5 +1,6 @@
 import type { StoredItem, StoreEvent } from '#shared/storage';
 import type { KindDefinition, KubeObject } from './definition.ts';
+import { createRecent } from './recent.ts';
 import { apiVersionOf, decodeObject, withRevision } from './registry.ts';
 import { type As, toPartial, toTable } from './representation/index.ts';
 import type { Selection } from './selectors.ts';
@@ -42,33 +43,34 @@ function putItem(event: StoreEvent & { type: 'put' }): StoredItem {
   return item;
 }
 
-const parsed = new WeakMap<StoredItem, KubeObject>();
+/** Bytes of JSON whose parsed form is kept for further watchers with a selector. */
+const parsedBytes = 1024 * 1024;
+const parsed = createRecent<StoredItem, KubeObject>(parsedBytes);
 
 function matches(selected: Selection, item: StoredItem): boolean {
   if (selected.everything) return true;
+  if (!selected.mayMatch(item.value)) return false;
   let object = parsed.get(item);
   if (!object) {
     object = decodeObject(item);
-    parsed.set(item, object);
+    parsed.set(item, object, item.value.byteLength);
   }
   return selected.matches(object);
 }
 
-const lines = new WeakMap<StoredItem, Map<string, Uint8Array>>();
+/** Bytes of lines kept for further watchers. */
+const lineBytes = 4 * 1024 * 1024;
+const lines = createRecent<StoredItem, Map<string, Uint8Array>>(lineBytes);
 
-/** The event as one line of JSON. Lines are made once and shared between all watchers of the same form. */
+/** The event as one line of JSON. While it is new, lines are shared between all watchers of the same form. */
 export function eventLine(definition: KindDefinition, seen: Seen, form: EventForm, now: Date): Uint8Array {
-  let known = lines.get(seen.item);
-  if (!known) {
-    known = new Map();
-    lines.set(seen.item, known);
-  }
+  const known = lines.get(seen.item) ?? new Map<string, Uint8Array>();
   const id = `${seen.type} ${form.as} ${form.includeObject} ${seen.revision}`;
-  let line = known.get(id);
-  if (!line) {
-    line = encodeLine(definition, seen, form, now, false);
-    known.set(id, line);
-  }
+  const made = known.get(id);
+  if (made) return made;
+  const line = encodeLine(definition, seen, form, now, false);
+  known.set(id, line);
+  lines.set(seen.item, known, line.byteLength);
   return line;
 }
 
@@ -86,7 +88,7 @@ function encodeLine(
 ): Uint8Array {
   if (form.as === undefined) {
     const object = withRevision(definition, seen.item, seen.revision);
-    return Buffer.concat([Buffer.from(`{"type":"${seen.type}","object":`), object, lineEnd]);
+    return unpooled([Buffer.from(`{"type":"${seen.type}","object":`), object, lineEnd]);
   }
   const object = decodeObject(seen.item, seen.revision);
   if (form.as !== 'Table') return line(seen.type, toPartial(object));
@@ -96,6 +98,17 @@ function encodeLine(
 }
 
 const lineEnd = Buffer.from('}\n');
+
+/** Joined in memory of its own: a piece of Node's pool would keep 64 KiB alive for as long as the line is kept. */
+function unpooled(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + part.byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
+}
 
 /** Any event as a line. */
 export function line(type: EventType | 'BOOKMARK' | 'ERROR', object: object): Uint8Array {

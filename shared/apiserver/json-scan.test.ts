@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scanJson } from './json-scan.ts';
+import { nestsDeeper, scanJson } from './json-scan.ts';
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -11,9 +11,10 @@ describe('scanJson', () => {
   it('finds no duplicates and the true depth in what JSON.stringify made, however it is indented', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, indent) => {
-        const scan = scanJson(JSON.stringify(value, undefined, indent));
-        expect(scan.duplicates).toEqual([]);
-        expect(scan.depth).toBe(depthOf(value));
+        const text = JSON.stringify(value, undefined, indent);
+        expect(scanJson(text).duplicates).toEqual([]);
+        expect(nestsDeeper(text, depthOf(value))).toBe(false);
+        expect(nestsDeeper(text, depthOf(value) - 1)).toBe(true);
       }),
     );
   });
@@ -34,6 +35,15 @@ describe('scanJson', () => {
   });
 
   it('walks nesting that would overflow a recursive walk', () => {
-    expect(scanJson('['.repeat(200_000) + ']'.repeat(200_000)).depth).toBe(200_000);
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+    expect(nestsDeeper(deep, 200_000)).toBe(false);
+    expect(nestsDeeper(deep, 199_999)).toBe(true);
+    expect(scanJson(deep).duplicates).toEqual([]);
+  });
+
+  it('measures the depth of broken text, too', () => {
+    expect(nestsDeeper('[[[', 2)).toBe(true);
+    expect(nestsDeeper('"[[[', 2)).toBe(false);
+    expect(nestsDeeper(']]]"', 2)).toBe(false);
   });
 });

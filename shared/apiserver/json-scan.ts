@@ -2,10 +2,21 @@
 export interface JsonScan {
   /** Paths of keys that occur twice in one object, as `spec.type` or `spec.artifacts[0].type`. */
   duplicates: string[];
-  /** How deep objects and arrays are nested. */
-  depth: number;
   /** True when a key is `__proto__`, in whatever spelling. */
   prototypeKey: boolean;
+}
+
+/** True when objects and arrays nest more than `limit` deep. Of any text, valid or not, so that it can come first. */
+export function nestsDeeper(text: string, limit: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const letter = text.charCodeAt(at);
+    if (letter === 0x22) at = stringEnd(text, at);
+    else if (letter === 0x7b || letter === 0x5b) depth++;
+    else if (letter === 0x7d || letter === 0x5d) depth--;
+    if (depth > limit) return true;
+  }
+  return false;
 }
 
 interface Level {
@@ -18,7 +29,7 @@ interface Level {
 
 /** Walks a *valid* JSON text once, without recursion; cost is linear in its length. */
 export function scanJson(text: string): JsonScan {
-  const scan: JsonScan = { duplicates: [], depth: 0, prototypeKey: false };
+  const scan: JsonScan = { duplicates: [], prototypeKey: false };
   const levels: Level[] = [];
   let expectKey = false;
   for (let at = 0; at < text.length; at++) {
@@ -32,7 +43,6 @@ export function scanJson(text: string): JsonScan {
     } else if (letter === 0x7b || letter === 0x5b) {
       expectKey = letter === 0x7b;
       levels.push(open(level, expectKey));
-      scan.depth = Math.max(scan.depth, levels.length);
     } else if (letter === 0x7d || letter === 0x5d) {
       levels.pop();
       expectKey = false;

@@ -80,6 +80,9 @@ function undecodable(definition: KindDefinition, fault: string): ArcError {
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${fault}`);
 }
 
+/** Fields that one answer names. */
+const mostNamed = 100;
+
 /** fieldValidation: Strict refuses, Warn (the default) warns, Ignore says nothing. */
 function judgeFields(call: Call, duplicates: string[], unknown: string[]): void {
   const mode = call.query.get('fieldValidation') || 'Warn';
@@ -98,7 +101,8 @@ function judgeFields(call: Call, duplicates: string[], unknown: string[]): void 
     call.warnings.push(...found);
     return;
   }
-  throw undecodable(call.definition, `strict decoding error: ${found.join(', ')}`);
+  const more = found.length > mostNamed ? `, and ${found.length - mostNamed} more` : '';
+  throw undecodable(call.definition, `strict decoding error: ${found.slice(0, mostNamed).join(', ')}${more}`);
 }
 
 /** What pruning has left of the metadata. null means absent; managedFields and selfLink are not kept. */

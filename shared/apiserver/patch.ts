@@ -1,6 +1,6 @@
-import jsonPatch, { type Operation } from 'fast-json-patch';
 import { ArcError } from '#shared/errors';
 import type { KindDefinition, KubeObject } from './definition.ts';
+import { applyOperation, isOperation, type Operation } from './json-patch.ts';
 import { unsupportedType } from './object-input.ts';
 import { bodyLimit, bodyType, isRecord, parseBody, parseJson, readBody } from './request-body.ts';
 import { badRequest } from './status.ts';
@@ -41,23 +41,6 @@ export async function readPatch(request: Request, definition: KindDefinition): P
   return { type: 'json', operations: value, duplicates };
 }
 
-const pointer = /^(\/([^~]|~[01])*)?$/;
-
-function isOperation(value: unknown): value is Operation {
-  if (!isRecord(value) || typeof value.path !== 'string' || !pointer.test(value.path)) return false;
-  switch (value.op) {
-    case 'add':
-    case 'replace':
-    case 'test':
-      return value.value !== undefined;
-    case 'move':
-    case 'copy':
-      return typeof value.from === 'string' && pointer.test(value.from);
-    default:
-      return value.op === 'remove';
-  }
-}
-
 /** The patched object, not yet judged. `object` is not changed. Rejects with Invalid when an operation does not fit. */
 export function applyPatch(patch: Patch, object: KubeObject, definition: KindDefinition): unknown {
   if (patch.type === 'json') return applyOperations(patch.operations, object, definition);
@@ -79,30 +62,20 @@ export function mergePatch(target: unknown, changes: unknown): unknown {
 function applyOperations(operations: Operation[], object: KubeObject, definition: KindDefinition): unknown {
   let document: unknown = structuredClone(object);
   let copied = 0;
-  for (const [index, operation] of operations.entries()) {
-    try {
-      if (operation.op === 'copy') {
-        const value: unknown = jsonPatch.getValueByPointer(document, operation.from);
-        copied += JSON.stringify(value ?? null).length;
-      }
-      if (copied > bodyLimit) break;
-      document = jsonPatch.applyOperation(
-        document,
-        structuredClone(operation),
-        true,
-        true,
-        true,
-        index,
-      ).newDocument;
-    } catch (caught) {
-      throw unfitting(operation, index, definition, caught);
-    }
-  }
-  if (copied > bodyLimit) {
+  const count = (value: unknown) => {
+    copied += JSON.stringify(value ?? null).length;
+    if (copied <= bodyLimit) return;
     throw new ArcError(
       'RequestEntityTooLarge',
       `the copies of a JSON patch may not exceed ${bodyLimit} bytes in all`,
     );
+  };
+  for (const [index, operation] of operations.entries()) {
+    try {
+      document = applyOperation(document, operation, count);
+    } catch (caught) {
+      throw caught instanceof ArcError ? caught : unfitting(operation, index, definition, caught);
+    }
   }
   const text = JSON.stringify(document ?? null);
   if (text.length > bodyLimit)
@@ -117,6 +90,7 @@ function unfitting(
   definition: KindDefinition,
   caught: unknown,
 ): ArcError {
-  const message = `the server rejected our request due to an error in our request: operation ${index} (${operation.op} ${operation.path.slice(0, 200)}) does not fit the ${definition.kind}`;
+  const why = caught instanceof Error ? caught.message : String(caught);
+  const message = `the server rejected our request due to an error in our request: operation ${index} (${operation.op} ${operation.path.slice(0, 200)}) does not fit the ${definition.kind}: ${why}`;
   return new ArcError('Invalid', message, { details: {}, cause: caught });
 }

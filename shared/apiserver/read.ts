@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import type { StoredItem, StoredList } from '#shared/storage';
 import { breathe, type Call, deadline } from './call.ts';
-import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { decodeContinue, encodeContinue, notIssued } from './continue-token.ts';
 import type { KubeObject } from './definition.ts';
 import { type ListRequest, listRequest, revisionOf } from './list-options.ts';
 import { apiVersionOf, decodeObject, keyPrefix, objectKey, withRevision } from './registry.ts';
@@ -58,10 +58,10 @@ interface Plan {
 export async function listObjects(call: Call): Promise<Response> {
   const plan = await planList(call, listRequest(call.query, false));
   const { format, as, pretty } = call.format;
-  if (format === 'json' && as === undefined && !wantsPretty(call, pretty) && plan.limit === 0) {
-    return streamList(call, plan);
-  }
+  const verbatim = format === 'json' && as === undefined && !wantsPretty(call, pretty);
+  if (verbatim && plan.limit === 0) return streamList(call, plan);
   const { items, meta } = await collect(call, plan, deadline(call));
+  if (verbatim) return respondRaw(call, listBytes(call, items, meta));
   return respondBody(call, await listBody(call, items, meta));
 }
 
@@ -74,6 +74,7 @@ async function planList(call: Call, request: ListRequest): Promise<Plan> {
   const wanted = request.resourceVersion;
   if (request.continue !== '') {
     const from = decodeContinue(prefix, request.continue);
+    if (from.revision > (await call.server.store.revision())) throw notIssued();
     plan.start = from.start;
     plan.revision = from.revision === -1 ? undefined : from.revision;
   } else if (wanted === 0) {
@@ -126,6 +127,7 @@ interface Chosen {
 
 function choose(selected: Selection, item: StoredItem): Chosen | undefined {
   if (selected.everything) return { item, object: undefined };
+  if (!selected.mayMatch(item.value)) return undefined;
   const object = decodeObject(item);
   return selected.matches(object) ? { item, object } : undefined;
 }
@@ -178,6 +180,22 @@ export function listOf(call: Call, objects: KubeObject[], metadata: ListMeta): o
   return { apiVersion: apiVersionOf(definition), kind: `${definition.kind}List`, metadata, items: objects };
 }
 
+/** One page, put together from stored bytes. */
+function listBytes(call: Call, items: readonly Chosen[], metadata: ListMeta): Buffer {
+  const parts: Buffer[] = [listHead(call, metadata)];
+  for (const [index, { item }] of items.entries()) {
+    if (index > 0) parts.push(comma);
+    parts.push(withRevision(call.definition, item));
+  }
+  return Buffer.concat([...parts, end]);
+}
+
+/** What a list begins with, up to its first item. */
+function listHead({ definition }: Call, metadata: ListMeta): Buffer {
+  const head = { apiVersion: apiVersionOf(definition), kind: `${definition.kind}List`, metadata };
+  return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
+}
+
 /** The whole list as a stream of stored bytes: no object is parsed unless a selector asks for it. */
 async function streamList(call: Call, plan: Plan): Promise<Response> {
   const { definition } = call;
@@ -185,7 +203,7 @@ async function streamList(call: Call, plan: Plan): Promise<Response> {
   // The first chunk is read before the response begins, so that what fails early is still a Status.
   const first = await source.next();
   const revision = first.done ? 0 : first.value.revision;
-  const head = `{"apiVersion":"${apiVersionOf(definition)}","kind":"${definition.kind}List","metadata":{"resourceVersion":"${revision}"},"items":[`;
+  const head = listHead(call, { resourceVersion: String(revision) });
   let some = false;
   const bytesOf = (list: StoredList): Buffer[] => {
     const parts: Buffer[] = [];
@@ -197,7 +215,7 @@ async function streamList(call: Call, plan: Plan): Promise<Response> {
     }
     return parts;
   };
-  const begin = Buffer.concat([Buffer.from(head), ...(first.done ? [] : bytesOf(first.value))]);
+  const begin = Buffer.concat([head, ...(first.done ? [] : bytesOf(first.value))]);
   const more = !first.done && first.value.remaining > 0;
   if (!more) return respondRaw(call, Buffer.concat([begin, end]));
   const body = new ReadableStream<Uint8Array>({

@@ -1,7 +1,7 @@
-import { parse as parseYaml } from 'yaml';
 import { ArcError } from '#shared/errors';
-import { scanJson } from './json-scan.ts';
+import { nestsDeeper, scanJson } from './json-scan.ts';
 import { badRequest } from './status.ts';
+import { yamlToJson } from './yaml-body.ts';
 
 /** Bytes a body may have, as the Kubernetes API server limits it. */
 export const bodyLimit = 3 * 1024 * 1024;
@@ -14,9 +14,10 @@ export interface ParsedBody {
   duplicates: string[];
 }
 
-/** The media type of the body without parameters, lower case; '' when the client names none. */
+/** The media type of the body without parameters, lower case; '' when the client names none, and all of what is none. */
 export function bodyType(request: Request): string {
-  return (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const header = (request.headers.get('content-type') ?? '').trim().toLowerCase();
+  return header.split(';')[0]?.trim() || header;
 }
 
 /** Reads the whole body, counting while it streams; rejects with RequestEntityTooLarge or UnsupportedMediaType (gzip). */
@@ -33,10 +34,16 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body) {
-    size += chunk.byteLength;
-    if (size > bodyLimit) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body) {
+      size += chunk.byteLength;
+      if (size > bodyLimit) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (caught) {
+    if (caught instanceof ArcError) throw caught;
+    // Whoever would read this has left, and it is no failure of ours.
+    throw new ArcError('BadRequest', 'the body ended before it was complete', { cause: caught });
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
@@ -50,7 +57,9 @@ export function parseBody(bytes: Uint8Array, type: string): ParsedBody {
   const text = decodeText(bytes);
   if (text.trim() === '') return { value: undefined, duplicates: [] };
   return parseJson(
-    type === 'application/yaml' || type === 'application/apply-patch+yaml' ? yamlToJson(text) : text,
+    type === 'application/yaml' || type === 'application/apply-patch+yaml'
+      ? yamlToJson(text, { depth: depthLimit, size: bodyLimit })
+      : text,
   );
 }
 
@@ -62,22 +71,9 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-function yamlToJson(text: string): string {
-  try {
-    // The library refuses repeated keys and documents whose aliases multiply.
-    const json =
-      JSON.stringify(parseYaml(text, { maxAliasCount: 100, prettyErrors: false, logLevel: 'error' })) ?? '';
-    if (json.length > bodyLimit) throw tooLarge();
-    return json;
-  } catch (caught) {
-    if (caught instanceof ArcError) throw caught;
-    const reason = caught instanceof Error ? caught.message : String(caught);
-    throw new ArcError('BadRequest', `error converting YAML to JSON: ${reason}`, { cause: caught });
-  }
-}
-
 /** JSON.parse that refuses deep nesting, drops `__proto__` keys and finds keys named twice. */
 export function parseJson(text: string): ParsedBody {
+  if (nestsDeeper(text, depthLimit)) throw badRequest(`the body is nested deeper than ${depthLimit} levels`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -85,8 +81,7 @@ export function parseJson(text: string): ParsedBody {
     const reason = caught instanceof Error ? caught.message : String(caught);
     throw new ArcError('BadRequest', `the body is not valid JSON: ${reason}`, { cause: caught });
   }
-  const { depth, duplicates, prototypeKey } = scanJson(text);
-  if (depth > depthLimit) throw badRequest(`the body is nested deeper than ${depthLimit} levels`);
+  const { duplicates, prototypeKey } = scanJson(text);
   if (prototypeKey) value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : inner));
   return { value, duplicates };
 }

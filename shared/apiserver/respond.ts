@@ -67,15 +67,24 @@ function send(
   type: string,
 ): Response {
   const headers = new Headers({ 'Content-Type': type });
-  // Headers carry Latin-1; what else a warning quotes is shown as '?'.
-  for (const text of call.warnings.slice(0, 50)) {
-    const quoted = text
-      .replace(/[^\x20-\x7e]/g, '?')
-      .replace(/["\\]/g, '\\$&')
-      .slice(0, 1000);
-    headers.append('Warning', `299 - "${quoted}"`);
-  }
+  for (const text of warningTexts(call.warnings)) headers.append('Warning', `299 - "${text}"`);
   return new Response(body as ConstructorParameters<typeof Response>[0], { status, headers });
+}
+
+/** Characters that warnings may have in all, and each of them has where they have more. As k8s.io/apiserver has it. */
+const warningBudget = 4096;
+const longestWarning = 256;
+
+/** Headers carry Latin-1; what else a warning quotes is shown as '?'. What does not fit a header's room is left out. */
+function warningTexts(warnings: readonly string[]): string[] {
+  const distinct = [...new Set(warnings.slice(0, warningBudget))];
+  const total = distinct.reduce((sum, text) => sum + text.length, 0);
+  const cut = total > warningBudget ? distinct.map((text) => text.slice(0, longestWarning)) : distinct;
+  let left = warningBudget;
+  return cut.flatMap((text) => {
+    left -= text.length;
+    return left < 0 ? [] : [text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')];
+  });
 }
 
 /** The Status response of a failure. */
@@ -88,7 +97,8 @@ export function respondError(caught: unknown): Response {
   return new Response(JSON.stringify(status), { status: status.code, headers });
 }
 
-/** For the log: 5xx are worth a line, what clients do wrong is not. */
+/** For the log: 5xx are worth a line, what clients do wrong (asking for a revision still to come, too) is not. */
 export function isOurs(error: ArcError): boolean {
+  if (error.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return false;
   return httpStatus(error.code) >= 500;
 }

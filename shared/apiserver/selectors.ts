@@ -8,13 +8,18 @@ export interface Selection {
   /** True when nothing is narrowed: then objects need not be parsed. */
   everything: boolean;
   matches(object: KubeObject): boolean;
+  /** False when the stored bytes (JSON as `encodeObject` writes it) show without a parse that the object does not match. */
+  mayMatch(stored: Uint8Array): boolean;
   /** The one name or namespace that can match, where the field selector says so. */
   name?: string;
   namespace?: string;
 }
 
-/** One term of a selector; all must hold. */
-type Term = (labels: Labels) => boolean;
+/** One term of a selector; all must hold. `text`: what stands in the JSON of every object that the term holds for. */
+interface Term {
+  holds: (labels: Labels) => boolean;
+  text?: string;
+}
 
 const setTerm = /^([^\s=!,()]+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const equalTerm = /^([^\s=!,()]+)\s*(==|=|!=)\s*([^\s=!,()]*)$/;
@@ -23,9 +28,12 @@ const labelKey = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]
 const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 /** Parses `a=b,c!=d,e in (f,g),!h`; rejects with BadRequest. Rules of labels.Parse (k8s.io/apimachinery). */
-export function parseLabelSelector(text: string): (labels: Labels) => boolean {
+export function parseLabelSelector(text: string): { holds: (labels: Labels) => boolean; texts: string[] } {
   const terms = splitTerms(text).map((term) => parseTerm(term, text));
-  return (labels) => terms.every((term) => term(labels));
+  return {
+    holds: (labels) => terms.every((term) => term.holds(labels)),
+    texts: terms.flatMap((term) => (term.text === undefined ? [] : [term.text])),
+  };
 }
 
 /** Splits at commas outside parentheses. */
@@ -53,12 +61,21 @@ function parseTerm(term: string, whole: string): Term {
   }
   const equal = equalTerm.exec(term);
   if (equal) {
-    return membership(checkedKey(equal[1], whole), new Set([equal[3] ?? '']), equal[2] === '!=', whole);
+    const key = checkedKey(equal[1], whole);
+    const value = equal[3] ?? '';
+    const term = membership(key, new Set([value]), equal[2] === '!=', whole);
+    return equal[2] === '!=' ? term : { ...term, text: member(key, value) };
   }
   const exists = existsTerm.exec(term);
   if (!exists) throw badRequest(`unable to parse requirement: found '${term}' in selector '${whole}'`);
   const key = checkedKey(exists[2], whole);
-  return exists[1] === '!' ? (labels) => !Object.hasOwn(labels, key) : (labels) => Object.hasOwn(labels, key);
+  if (exists[1] === '!') return { holds: (labels) => !Object.hasOwn(labels, key) };
+  return { holds: (labels) => Object.hasOwn(labels, key), text: `${JSON.stringify(key)}:` };
+}
+
+/** A member of an object as JSON.stringify writes it. */
+function member(key: string, value: string): string {
+  return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
 }
 
 /** `!=` and `notin` hold for objects without the label too. */
@@ -67,9 +84,11 @@ function membership(key: string, values: ReadonlySet<string>, negated: boolean, 
     if (!labelValue.test(value))
       throw badRequest(`unable to parse requirement: invalid label value '${value}' in selector '${whole}'`);
   }
-  return (labels) => {
-    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-    return (value !== undefined && values.has(value)) !== negated;
+  return {
+    holds: (labels) => {
+      const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+      return (value !== undefined && values.has(value)) !== negated;
+    },
   };
 }
 
@@ -109,11 +128,19 @@ export function selection(definition: KindDefinition, labelText: string, fieldTe
   const exact = (field: string) => fields.find((term) => term.field === field && !term.negated)?.value;
   const name = exact('metadata.name');
   const namespace = exact('metadata.namespace');
+  const texts = [...labels.texts];
+  if (name !== undefined) texts.push(member('name', name));
+  if (namespace) texts.push(member('namespace', namespace));
+  const needles = texts.map((text) => Buffer.from(text));
   return {
     everything: labelText.trim() === '' && fields.length === 0,
     matches: (object) =>
-      labels(object.metadata.labels ?? {}) &&
+      labels.holds(object.metadata.labels ?? {}) &&
       fields.every((term) => (readerOf(definition, term.field)?.(object) === term.value) !== term.negated),
+    mayMatch: (stored) => {
+      const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
+      return needles.every((needle) => bytes.includes(needle));
+    },
     ...(name !== undefined && { name }),
     ...(namespace !== undefined && { namespace }),
   };

@@ -89,8 +89,14 @@ export function invalid(definition: KindDefinition, name: string, causes: Cause[
   return invalidOf(definition.kind, definition.group, name, causes);
 }
 
+/** Causes and characters of a name beyond these help nobody, and a body can make a hundred thousand of them. */
+const mostCauses = 101;
+const longestName = 253;
+
 /** As `invalid`, for what is no kind of ours (ListOptions, DeleteOptions). */
-export function invalidOf(kind: string, group: string, name: string, causes: Cause[]): ArcError {
+export function invalidOf(kind: string, group: string, given: string, all: readonly Cause[]): ArcError {
+  const causes = all.slice(0, mostCauses);
+  const name = given.slice(0, longestName);
   const lines = [
     ...new Set(causes.map((cause) => `${cause.field ? `${cause.field}: ` : ''}${cause.message}`)),
   ];

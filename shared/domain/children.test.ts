@@ -73,13 +73,16 @@ describe('decideChildren', () => {
     ['Keep', 'failed', broken, [], []],
   ];
 
-  it.each(table)('on a changed credential with %s and the old one %s', (onChange, _, status, create, stop) => {
-    const wanted = order([image('a')], { onChange });
-    const decision = decide(wanted, turned(2), [stored(old, status)]);
-    expect(names(decision.create)).toEqual(create);
-    expect(names(decision.stop)).toEqual(stop);
-    expect(decision.remove).toEqual([]);
-  });
+  it.each(table)(
+    'on a changed credential with %s and the old one %s',
+    (onChange, _, status, create, stop) => {
+      const wanted = order([image('a')], { onChange });
+      const decision = decide(wanted, turned(2), [stored(old, status)]);
+      expect(names(decision.create)).toEqual(create);
+      expect(names(decision.stop)).toEqual(stop);
+      expect(decision.remove).toEqual([]);
+    },
+  );
 
   it('obeys a force whatever onChange says', () => {
     const kept = order([image('a')], { onChange: 'Keep' });
@@ -148,7 +151,10 @@ describe('decideChildren', () => {
     const going = { ...one, metadata: { ...one.metadata, deletionTimestamp: now.toISOString() } };
     const child = stored(first(one), done);
     expect(decide(going, inputs(), [child])).toMatchObject({ finalizer: 'keep', stop: [child], create: [] });
-    expect(decide(going, { endpoints: [], types: [] }, [])).toMatchObject({ finalizer: 'remove', create: [] });
+    expect(decide(going, { endpoints: [], types: [] }, [])).toMatchObject({
+      finalizer: 'remove',
+      create: [],
+    });
     const free = { ...going, metadata: { ...going.metadata, finalizers: ['other'] } };
     expect(decide(free, inputs(), []).finalizer).toBe('keep');
     expect(going.metadata.finalizers).toContain(finalizers.children);

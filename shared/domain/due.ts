@@ -14,8 +14,11 @@ export function orderDue(order: Order): Date | undefined {
 /** The same for an ArtifactWorkflow: the next attempt, the end of the patience with a Workflow told to stop, its expiry. */
 export function artifactWorkflowDue(workflow: ArtifactWorkflow, order: Order | undefined): Date | undefined {
   if (isDeleting(workflow)) return isHeld(workflow) ? stopDue(workflow) : undefined;
-  if (hasEnded(workflow) && owesAttempt(workflow))
+  if (hasEnded(workflow) && owesAttempt(workflow)) {
+    // While it is suspended no time helps; resuming it is a change.
+    if (workflow.spec.suspend === true) return undefined;
     return new Date(Math.ceil(nextAttemptMs(workflow) / 1000) * 1000);
+  }
   return artifactWorkflowExpiry(workflow, order);
 }
 

@@ -8,6 +8,8 @@ export type Side = 'source' | 'destination';
 export interface EndpointUse {
   ref: EndpointRef;
   secretRef: Reference | undefined;
+  /** What track-credentials saw in the Secret. */
+  digest: string | undefined;
   parameters: { type: string; remoteURL: string; secret: boolean };
   /** What of it makes a transfer another one; type and URL too, because an Endpoint made anew starts at generation 1 again. */
   identity: unknown[];
@@ -62,6 +64,7 @@ function useOf(endpoint: Endpoint): EndpointUse {
   return {
     ref,
     secretRef: spec.secretRef ? { name: spec.secretRef.name } : undefined,
+    digest: endpoint.status?.credentialDigest,
     parameters: { type: spec.type, remoteURL: spec.remoteURL, secret: spec.secretRef !== undefined },
     identity: [
       metadata.name,
@@ -72,6 +75,22 @@ function useOf(endpoint: Endpoint): EndpointUse {
       spec.secretRef?.name ?? null,
     ],
   };
+}
+
+/**
+ * Why two Endpoints cannot be used together yet: they share a Secret, and only one of them has been looked at since its data
+ * changed. Using them now would run the transfer with half of the change and again with the other half.
+ */
+export function halfSeenReason(from: EndpointUse, to: EndpointUse): string | undefined {
+  const name = from.secretRef?.name;
+  if (name === undefined || name !== to.secretRef?.name || from.digest === to.digest) return undefined;
+  // Digests under different keys say nothing about each other.
+  if (from.digest === undefined || keyOf(from.digest) !== keyOf(to.digest)) return undefined;
+  return `Secret "${name}" has changed, which Endpoints "${from.ref.name}" and "${to.ref.name}" have not both been looked at for yet`;
+}
+
+function keyOf(digest: string | undefined): string | undefined {
+  return digest?.slice(0, digest.indexOf(':'));
 }
 
 /** The reference to an Endpoint in its present state. The Secret's counter counts only while it refers to one. */

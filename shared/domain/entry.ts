@@ -46,7 +46,12 @@ function fromWorkflow({
   const workflow = { apiVersion: '', kind: '', metadata, spec, status };
   const owed = owesAttempt(workflow);
   const phase = owed ? 'Pending' : phaseOf(workflow);
-  const message = owed ? retryMessage(workflow) : phase === 'Succeeded' ? undefined : status.message;
+  const waiting = phase === 'Pending' ? status.configMessage : undefined;
+  const message = owed
+    ? retryMessage(workflow)
+    : phase === 'Succeeded'
+      ? undefined
+      : (status.message ?? waiting);
   const running = phase === 'Running' || (phase === 'Active' && status.activeWorkflowRef !== undefined);
   return {
     phase,

@@ -6,20 +6,41 @@ const longest = 6_144;
 const longestTail = 4_096;
 const mostTailLines = 30;
 
+/** 128 + SIGKILL, and the kubelet's word for the commonest cause of it. */
+const killedCode = /exit code 137\b|OOMKilled/;
+const killedText =
+  'the worker was killed before it could say why: its container may have run out of memory (raise the limit in the workflow template) or been evicted or stopped by hand; spec.retry or the annotation arc.opendefense.cloud/retry-at of the Order runs it again';
+
 /**
  * Why a Workflow failed, for the person who has to act: the worker's own words first, then the Workflow's message, the failed
  * nodes' (which hold exit codes and termination messages) and the last lines of the log, if somebody fetched them.
  */
 export function failureMessage(workflow: Workflow, reported: string | undefined, tail?: string): string {
   const parts: string[] = [];
-  for (const text of [reported, workflow.status?.message, ...failedNodes(workflow).map(describe)]) {
-    const line = text?.trim();
-    // Argo repeats a node's message as the Workflow's, and a termination message repeats the worker's.
-    if (line && !parts.some((part) => part.includes(line))) parts.push(line);
-  }
+  const said: string[] = [];
+  const add = (text: string | undefined, where = '') => {
+    const added = newIn(text?.trim() ?? '', said);
+    if (added === '') return;
+    said.push(added);
+    parts.push(where + added);
+  };
+  add(reported);
+  add(workflow.status?.message);
+  for (const { message, displayName } of failedNodes(workflow))
+    add(message, displayName ? `step ${displayName}: ` : '');
+  const killed = reported === undefined && parts.some((part) => killedCode.test(part));
+  if (killed) parts.unshift(killedText);
   const log = lastLines(tail);
   if (log !== '') parts.push(`last lines of the log:\n${log}`);
   return cut(parts.join('; '), longest);
+}
+
+/** What a text adds to those before it: Argo repeats a node's message as the Workflow's, and both quote the worker. */
+function newIn(text: string, before: readonly string[]): string {
+  let rest = text;
+  for (const part of before)
+    if (rest.endsWith(part)) rest = rest.slice(0, -part.length).replace(/[\s:;]+$/, '');
+  return before.some((part) => part.endsWith(rest)) ? '' : rest;
 }
 
 function failedNodes({ status }: Workflow): WorkflowNode[] {
@@ -34,11 +55,6 @@ function failedNodes({ status }: Workflow): WorkflowNode[] {
 
 function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function describe(node: WorkflowNode): string | undefined {
-  if (!node.message) return undefined;
-  return node.displayName ? `step ${node.displayName}: ${node.message}` : node.message;
 }
 
 function lastLines(tail: string | undefined): string {

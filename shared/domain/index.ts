@@ -96,10 +96,18 @@ export { type SyncExtras, type SyncPatch, syncedStatus } from './status.ts';
 export {
   currentWorkflow,
   decideSubmission,
+  isUnderWay,
+  needsRunning,
   type Submission,
   type SubmissionInputs,
   stopGraceMs,
 } from './submission.ts';
+export {
+  type TemplateRef,
+  templateKey,
+  templateKeyOf,
+  templatesUsed,
+} from './templates.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 export { type WakeRule, wakeTable } from './wake-table.ts';
 export {

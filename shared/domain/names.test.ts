@@ -19,15 +19,20 @@ describe('names', () => {
 
   it('are valid and short enough for every Order, schedule and attempt', () => {
     fc.assert(
-      fc.property(fc.string({ maxLength: 300 }), fc.boolean(), fc.integer({ min: 1, max: 9999 }), (order, cron, n) => {
-        const name = artifactWorkflowName(order, key, cron);
-        const argo = workflowName(name, n);
-        expect(name).toMatch(rfc1123);
-        expect(keyOfName(name)).toBe(key);
-        expect(argo).toBe(n === 1 ? name : `${name}-${n}`);
-        expect(argo.length).toBeLessThanOrEqual(cron ? 52 : 63);
-        expect(isLabelValue(argo)).toBe(true);
-      }),
+      fc.property(
+        fc.string({ maxLength: 300 }),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 9999 }),
+        (order, cron, n) => {
+          const name = artifactWorkflowName(order, key, cron);
+          const argo = workflowName(name, n);
+          expect(name).toMatch(rfc1123);
+          expect(keyOfName(name)).toBe(key);
+          expect(argo).toBe(n === 1 ? name : `${name}-${n}`);
+          expect(argo.length).toBeLessThanOrEqual(cron ? 52 : 63);
+          expect(isLabelValue(argo)).toBe(true);
+        },
+      ),
     );
   });
 

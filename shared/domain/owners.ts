@@ -73,7 +73,11 @@ export const owners: readonly Ownership[] = [
     ],
     writer: 'sync-status',
   },
-  { kind: 'ArtifactWorkflow', fields: ['status.configSecret'], writer: 'render-secret' },
+  {
+    kind: 'ArtifactWorkflow',
+    fields: ['status.configSecret', 'status.configMessage'],
+    writer: 'render-secret',
+  },
   {
     kind: 'ArtifactWorkflow',
     fields: ['metadata.finalizers', 'status.workflowRef', 'status.attempts', 'status.nextAttemptTime'],

@@ -44,10 +44,26 @@ describe('planOrder', () => {
 
   const bad: Array<[string, Artifact, string]> = [
     ['an unknown type', { type: 'tape' }, 'artifact type "tape" not found'],
-    ['an unknown source', { type: 'oci', srcRef: { name: 'nowhere' } }, 'source Endpoint "nowhere" not found'],
-    ['a source only to push to', { type: 'oci', srcRef: { name: 'push' } }, '"push" is PushOnly and cannot be a source'],
-    ['a destination only to pull from', { type: 'oci', dstRef: { name: 'pull' } }, 'PullOnly and cannot be a destination'],
-    ['a source the type does not take', { type: 'strict', srcRef: { name: 's3' } }, 'takes a source of type oci, not "s3"'],
+    [
+      'an unknown source',
+      { type: 'oci', srcRef: { name: 'nowhere' } },
+      'source Endpoint "nowhere" not found',
+    ],
+    [
+      'a source only to push to',
+      { type: 'oci', srcRef: { name: 'push' } },
+      '"push" is PushOnly and cannot be a source',
+    ],
+    [
+      'a destination only to pull from',
+      { type: 'oci', dstRef: { name: 'pull' } },
+      'PullOnly and cannot be a destination',
+    ],
+    [
+      'a source the type does not take',
+      { type: 'strict', srcRef: { name: 's3' } },
+      'takes a source of type oci, not "s3"',
+    ],
   ];
   const world = inputs({
     endpoints: [
@@ -59,6 +75,29 @@ describe('planOrder', () => {
       endpoint('locked', { secretRef: { name: 'x' } }),
     ],
     types: [type(), type('strict', { rules: { srcTypes: ['oci'] } })],
+  });
+
+  it('waits while only one of two Endpoints has seen the change of the Secret they share', () => {
+    const secretRef = { name: 'login' };
+    const seen = (from: string, to: string) =>
+      only(
+        planOrder(
+          order([image('app')]),
+          inputs({
+            endpoints: [
+              endpoint('from', { secretRef }, { secretGeneration: 2, credentialDigest: from }),
+              endpoint('to', { secretRef }, { secretGeneration: 1, credentialDigest: to }),
+            ],
+          }),
+        ),
+      );
+    expect(seen('k1:new', 'k1:old')).toMatchObject({
+      state: 'waiting',
+      message: expect.stringContaining('Secret "login" has changed'),
+    });
+    expect(seen('k1:new', 'k1:new').state).toBe('ready');
+    // After a change of the conduit's own key digests cannot be compared.
+    expect(seen('k2:other', 'k1:old').state).toBe('ready');
   });
 
   it.each(bad)('calls an artifact with %s invalid and says why', (_, artifact, message) => {
@@ -73,7 +112,9 @@ describe('planOrder', () => {
   });
 
   it('never lets bad artifacts affect the others', () => {
-    const slots = fc.array(fc.option(fc.constantFrom(...bad.map(([, artifact]) => artifact))), { maxLength: 12 });
+    const slots = fc.array(fc.option(fc.constantFrom(...bad.map(([, artifact]) => artifact))), {
+      maxLength: 12,
+    });
     fc.assert(
       fc.property(slots, (list) => {
         const artifacts = list.map((broken, index) => broken ?? image(`app-${index}`));
@@ -124,7 +165,12 @@ describe('planOrder', () => {
     expect(plain).toMatchObject({ ttlAfterFinished: '1h', ttlAfterFailed: '2h', queueName: 'slow' });
     const own = { ttlSecondsAfterCompletion: 5, queueName: 'fast', retry: { limit: 2 }, suspend: true };
     const spec = ready(planOrder(order([image('a')], own), inputs({ types }))).workflow.spec;
-    expect(spec).toMatchObject({ ttlAfterFinished: '5s', ttlAfterFailed: '5s', queueName: 'fast', suspend: true });
+    expect(spec).toMatchObject({
+      ttlAfterFinished: '5s',
+      ttlAfterFailed: '5s',
+      queueName: 'fast',
+      suspend: true,
+    });
   });
 });
 
@@ -141,12 +187,19 @@ describe('the name of an ArtifactWorkflow', () => {
     ['last force', { ...base, status: { lastForceAt: '2026-01-01T00:00:00Z' } }],
     ['template', base, inputs({ types: [type('oci', { workflowTemplateRef: { name: 'other' } })] })],
     ['type parameter', base, inputs({ types: [type('oci', { parameters: [{ name: 'a', value: 'b' }] })] })],
-    ['Secret counter', base, inputs({ endpoints: [endpoint('from', from, { secretGeneration: 2 }), endpoint('to')] })],
+    [
+      'Secret counter',
+      base,
+      inputs({ endpoints: [endpoint('from', from, { secretGeneration: 2 }), endpoint('to')] }),
+    ],
     [
       'Endpoint URL',
       base,
       inputs({
-        endpoints: [endpoint('from', from, { secretGeneration: 1 }), endpoint('to', { remoteURL: 'https://x' })],
+        endpoints: [
+          endpoint('from', from, { secretGeneration: 1 }),
+          endpoint('to', { remoteURL: 'https://x' }),
+        ],
       }),
     ],
   ];
@@ -162,7 +215,10 @@ describe('the name of an ArtifactWorkflow', () => {
     ['TTL of the type', base, inputs({ types: [type('oci', { ttlAfterFinished: '1h' })] })],
     ['policy of the Order', order([image('app')], { retry: { limit: 3 }, suspend: true, ttl: '1h' })],
     ['order of spec fields', order([{ type: 'oci', spec: { image: 'app:1.0' }, name: 'app' }])],
-    ['older force-at', { ...base, metadata: { ...base.metadata, annotations: { [annotations.forceAt]: 'x' } } }],
+    [
+      'older force-at',
+      { ...base, metadata: { ...base.metadata, annotations: { [annotations.forceAt]: 'x' } } },
+    ],
   ];
 
   it.each(alike)('is the same whatever the %s', (_, changed, given) => {

@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import { canonicalJson, shortHash } from './canonical.ts';
 import { effectiveCron, forceTime, secondsTtl } from './effective.ts';
-import { type EndpointUse, type Resolution, resolveEndpoint } from './endpoint-use.ts';
+import { type EndpointUse, halfSeenReason, type Resolution, resolveEndpoint } from './endpoint-use.ts';
 import type { ArtifactType } from './kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from './kinds/artifact-workflow.ts';
 import type { Endpoint } from './kinds/endpoint.ts';
@@ -11,11 +11,14 @@ import { annotations, finalizers, labels } from './marks.ts';
 import { artifactWorkflowName, isLabelValue } from './names.ts';
 import { effectiveSpec, parametersFor } from './parameters.ts';
 import { ruleMismatch } from './rules.ts';
+import { missingTemplate, type TemplateRef, templateOf, typesByName } from './templates.ts';
 
 /** What an Order's artifacts refer to, as far as it exists: Endpoints of its namespace, types of it and of the cluster. */
 export interface PlanInputs {
   endpoints: readonly Endpoint[];
   types: readonly ArtifactType[];
+  /** Templates that the types refer to and that are not there. */
+  missingTemplates?: readonly TemplateRef[];
 }
 
 /** One distinct artifact of an Order. `label` ties it to the ArtifactWorkflows made for it before, whatever their inputs. */
@@ -63,22 +66,17 @@ interface Scope {
   order: Order;
   endpoints: Map<string, Endpoint>;
   types: Map<string, ArtifactType>;
+  missingTemplates: readonly TemplateRef[];
   forceAt: number;
   /** By label: the schedule of the first artifact that has it. */
   schedules: Map<string, string>;
 }
 
 function scopeOf(order: Order, inputs: PlanInputs): Scope {
-  const types = new Map<string, ArtifactType>();
-  // Namespaced types come last, so that they shadow the cluster's.
-  const shadowing = [...inputs.types].sort((a, b) => Number(isNamespaced(a)) - Number(isNamespaced(b)));
-  for (const type of shadowing) types.set(type.metadata.name, type);
+  const types = typesByName(inputs.types);
   const endpoints = new Map(inputs.endpoints.map((endpoint) => [endpoint.metadata.name, endpoint]));
-  return { order, endpoints, types, forceAt: forceTime(order), schedules: new Map() };
-}
-
-function isNamespaced(type: ArtifactType): boolean {
-  return type.kind !== 'ClusterArtifactType';
+  const { missingTemplates = [] } = inputs;
+  return { order, endpoints, types, missingTemplates, forceAt: forceTime(order), schedules: new Map() };
 }
 
 function planSafely(scope: Scope, artifact: Artifact, index: number): PlannedArtifact {
@@ -106,7 +104,7 @@ function planArtifact(scope: Scope, artifact: Artifact, index: number): PlannedA
   const from = resolveEndpoint(scope.endpoints, source, 'source');
   const to = resolveEndpoint(scope.endpoints, destination, 'destination');
   const type = scope.types.get(artifact.type);
-  const problem = firstProblem(artifact.type, type, from, to);
+  const problem = firstProblem(scope, artifact.type, from, to);
   if (problem) return { ...common, key: `index-${index}`, ...problem };
   if (from.state !== 'ready' || to.state !== 'ready' || !type) {
     throw new ArcError('InternalError', 'an artifact without a problem has no Endpoints or no type');
@@ -139,20 +137,24 @@ function withCron(workflow: ArtifactWorkflow, cron: NonNullable<Artifact['cron']
 
 // What needs a person is told before what needs only time.
 function firstProblem(
+  scope: Scope,
   typeName: string,
-  type: ArtifactType | undefined,
   from: Resolution,
   to: Resolution,
 ): { state: 'invalid' | 'waiting'; message: string } | undefined {
   for (const found of [from, to]) if (found.state === 'invalid') return found;
+  const type = scope.types.get(typeName);
   if (!type) {
     const message = `artifact type "${typeName}" not found: neither an ArtifactType in this namespace nor a ClusterArtifactType`;
     return { state: 'invalid', message };
   }
   const mismatch = ruleMismatch(type, from, to);
-  if (mismatch) return { state: 'invalid', message: mismatch };
+  const unusable = mismatch ?? missingTemplate(type, scope.missingTemplates);
+  if (unusable) return { state: 'invalid', message: unusable };
   for (const found of [from, to]) if (found.state === 'waiting') return found;
-  return undefined;
+  const halfSeen =
+    from.state === 'ready' && to.state === 'ready' ? halfSeenReason(from.use, to.use) : undefined;
+  return halfSeen === undefined ? undefined : { state: 'waiting', message: halfSeen };
 }
 
 /** Everything that makes a transfer another one; not what only says how it is treated (TTL, retry, queue). */
@@ -168,7 +170,7 @@ function keyOf(
     order.metadata.namespace ?? '',
     order.metadata.uid ?? '',
     artifact.type,
-    templateRef(type),
+    templateOf(type),
     type.spec.parameters ?? [],
     artifact.spec ?? {},
     from.identity,
@@ -176,12 +178,6 @@ function keyOf(
     effectiveCron(order, artifact) ?? null,
     scope.forceAt,
   ]);
-}
-
-function templateRef(type: ArtifactType): { name: string; clusterScope?: boolean } {
-  const { name, clusterScope } = type.spec.workflowTemplateRef;
-  // A type of the cluster knows no namespace to look in (as in the peer).
-  return clusterScope === true || !isNamespaced(type) ? { name, clusterScope: true } : { name };
 }
 
 interface Parts {
@@ -230,7 +226,7 @@ function specOf(order: Order, artifact: Artifact, parts: Parts, cron: boolean): 
   const typeParameters = type.spec.parameters ?? [];
   const spec = artifact.spec ?? {};
   return {
-    workflowTemplateRef: templateRef(type),
+    workflowTemplateRef: templateOf(type),
     parameters: parametersFor({
       source: from.parameters,
       destination: to.parameters,

@@ -11,7 +11,10 @@ const later = new Date(now.getTime() + 3_600_000);
 const bad: Artifact = { name: 'bad', type: 'tape' };
 const daily = { schedules: ['@daily'] };
 
-function children(of: Order, statuses: ReadonlyArray<ArtifactWorkflowStatus | undefined>): ArtifactWorkflow[] {
+function children(
+  of: Order,
+  statuses: ReadonlyArray<ArtifactWorkflowStatus | undefined>,
+): ArtifactWorkflow[] {
   return planOrder(of, inputs()).artifacts.flatMap((one, index) =>
     one.state === 'ready' && statuses[index] ? [stored(one.workflow, statuses[index])] : [],
   );
@@ -26,7 +29,13 @@ describe('rollUp', () => {
   const cases: Array<[string, Order, Array<ArtifactWorkflowStatus | undefined>, string, string]> = [
     ['nothing listed', order([]), [], 'Succeeded', 'the Order lists no artifacts'],
     ['nothing made yet', order([image('a')]), [], 'Pending', '0 of 1 succeeded, 1 pending'],
-    ['one running', order([image('a'), image('b')]), [running, done], 'Running', '1 of 2 succeeded, 1 running'],
+    [
+      'one running',
+      order([image('a'), image('b')]),
+      [running, done],
+      'Running',
+      '1 of 2 succeeded, 1 running',
+    ],
     ['some done', order([image('a'), image('b')]), [done], 'Running', '1 of 2 succeeded, 1 pending'],
     ['all done', order([image('a'), image('b')]), [done, done], 'Succeeded', '2 of 2 succeeded'],
     [
@@ -50,7 +59,13 @@ describe('rollUp', () => {
       'Suspended',
       '0 of 1 succeeded, 1 pending; suspended: nothing new is started',
     ],
-    ['only a schedule', order([{ ...image('a'), cron: daily }]), [{ phase: 'Active' }], 'Scheduled', '0 of 1 succeeded, 1 pending'],
+    [
+      'only a schedule',
+      order([{ ...image('a'), cron: daily }]),
+      [{ phase: 'Active' }],
+      'Scheduled',
+      '0 of 1 succeeded, 1 pending',
+    ],
     [
       'a run of a schedule',
       order([{ ...image('a'), cron: daily }]),
@@ -76,7 +91,15 @@ describe('rollUp', () => {
   });
 
   it('counts every artifact once', () => {
-    const phases: WorkflowPhase[] = ['Pending', 'Queued', 'Running', 'Succeeded', 'Failed', 'Error', 'Stopped'];
+    const phases: WorkflowPhase[] = [
+      'Pending',
+      'Queued',
+      'Running',
+      'Succeeded',
+      'Failed',
+      'Error',
+      'Stopped',
+    ];
     fc.assert(
       fc.property(fc.array(fc.option(fc.constantFrom(...phases)), { maxLength: 20 }), (list) => {
         const of = order(list.map((_, index) => image(`a${index}`)));
@@ -118,7 +141,11 @@ describe('rollUp', () => {
       observedGeneration: 1,
     });
     expect(after.conditions).toContainEqual(
-      expect.objectContaining({ type: 'Stalled', status: 'False', lastTransitionTime: '2026-01-02T03:04:05Z' }),
+      expect.objectContaining({
+        type: 'Stalled',
+        status: 'False',
+        lastTransitionTime: '2026-01-02T03:04:05Z',
+      }),
     );
   });
 
@@ -130,12 +157,17 @@ describe('rollUp', () => {
     expect(lost.phase).toBe('Succeeded');
     expect(lost.artifactWorkflows).toEqual(seen.status.artifactWorkflows);
     const edited = { ...seen, metadata: { ...seen.metadata, generation: 2 } };
-    expect(rollUp(edited, planOrder(edited, { endpoints: [], types: [] }), [], later).counts?.invalid).toBe(1);
+    expect(rollUp(edited, planOrder(edited, { endpoints: [], types: [] }), [], later).counts?.invalid).toBe(
+      1,
+    );
   });
 
   it('records the force time it was computed for, and what inputs it saw', () => {
     const of = order([image('a')]);
-    const forced = { ...of, metadata: { ...of.metadata, annotations: { [annotations.forceAt]: '1767225600' } } };
+    const forced = {
+      ...of,
+      metadata: { ...of.metadata, annotations: { [annotations.forceAt]: '1767225600' } },
+    };
     expect(roll(forced, [])).toMatchObject({
       lastForceAt: '2026-01-01T00:00:00Z',
       endpointGenerations: { from: 1, to: 1 },
@@ -149,7 +181,8 @@ describe('the size of a status', () => {
 
   it.each([1, 10, 500, 5_000])('is bounded for %d artifacts, whatever they say', (count) => {
     const of = order(Array.from({ length: count }, (_, index) => image(`artifact-${index}`)));
-    const statuses = of.spec.artifacts?.map((_, index) => ({ ...broken, message: texts[index % 3] ?? '' })) ?? [];
+    const statuses =
+      of.spec.artifacts?.map((_, index) => ({ ...broken, message: texts[index % 3] ?? '' })) ?? [];
     const status = roll(of, statuses);
     expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(900 * 1024);
     expect(Buffer.byteLength(JSON.stringify({ ...of, status }))).toBeLessThan(1.5 * 1024 * 1024);
@@ -158,16 +191,23 @@ describe('the size of a status', () => {
 
   it('shows digests where there is room for them', () => {
     const few = roll(order([image('a')]), [done]);
-    expect(Object.values(few.artifactWorkflows ?? {})[0]).toMatchObject({ name: 'a', digest: done.results?.digest });
+    expect(Object.values(few.artifactWorkflows ?? {})[0]).toMatchObject({
+      name: 'a',
+      digest: done.results?.digest,
+    });
   });
 });
 
 describe('statusPatch', () => {
-  const json = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof(fc.nat(), fc.dictionary(fc.constantFrom('x', 'y'), fc.nat())));
+  const json = fc.dictionary(
+    fc.constantFrom('a', 'b', 'c'),
+    fc.oneof(fc.nat(), fc.dictionary(fc.constantFrom('x', 'y'), fc.nat())),
+  );
 
   function merged(target: unknown, patch: unknown): unknown {
     if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-    const result: Record<string, unknown> = typeof target === 'object' && target !== null ? { ...target } : {};
+    const result: Record<string, unknown> =
+      typeof target === 'object' && target !== null ? { ...target } : {};
     for (const [key, value] of Object.entries(patch)) {
       if (value === null) delete result[key];
       else result[key] = merged(result[key], value);

@@ -64,6 +64,24 @@ function referenceFor(name: string, cron: boolean, attempt: number): WorkflowRef
     : { kind: 'Workflow', name: workflowName(name, attempt), attempt };
 }
 
+/** False where `decideSubmission` takes the same action whatever Argo object there is: then it need not be read. */
+export function needsRunning(workflow: ArtifactWorkflow): boolean {
+  if (isDeleting(workflow)) return isHeld(workflow);
+  if (isFinished(workflow) || !isHeld(workflow) || owesAttempt(workflow)) return false;
+  const { workflowRef, configSecret } = workflow.status ?? {};
+  return workflowRef !== undefined || (configSecret !== undefined && workflow.spec.suspend !== true);
+}
+
+/**
+ * True when its Workflow has been submitted and is to run on. Who has just seen that Workflow has nothing to do; that it
+ * disappeared meanwhile would be news of its own.
+ */
+export function isUnderWay(workflow: ArtifactWorkflow): boolean {
+  if (isDeleting(workflow) || isFinished(workflow) || !isHeld(workflow) || owesAttempt(workflow))
+    return false;
+  return workflow.status?.workflowRef?.kind === 'Workflow';
+}
+
 /** What submit-workflow has to do for one ArtifactWorkflow. Limits per Endpoint (maxInFlight) are not part of it yet. */
 export function decideSubmission(inputs: SubmissionInputs): Submission {
   const { workflow, running } = inputs;

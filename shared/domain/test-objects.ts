@@ -57,7 +57,11 @@ export function inputs(more: Partial<PlanInputs> = {}): PlanInputs {
 }
 
 /** A planned ArtifactWorkflow as the API would return it, with a status. */
-export function stored(workflow: ArtifactWorkflow, status: ArtifactWorkflowStatus = {}, born = 0): ArtifactWorkflow {
+export function stored(
+  workflow: ArtifactWorkflow,
+  status: ArtifactWorkflowStatus = {},
+  born = 0,
+): ArtifactWorkflow {
   return {
     ...workflow,
     metadata: {

@@ -71,7 +71,8 @@ export const wakeTable: readonly WakeRule[] = [
   {
     watched: 'Order',
     what: 'created, or its spec, annotations or deletion changed',
-    when: wanted,
+    // That it is held is the work of a function that goes on with it: a wake would set a second one to the same work.
+    when: (change) => wanted(change) && !isOnlyHeld(change),
     target: 'Order',
     reason: 'changed',
     targets: itself,
@@ -174,6 +175,16 @@ export const wakeTable: readonly WakeRule[] = [
     reason: 'inputs',
     targets: (about, index) => index.ordersUsingType(undefined, about.metadata.name),
   },
+  ...(['WorkflowTemplate', 'ClusterWorkflowTemplate'] as const).map(
+    (watched): WakeRule => ({
+      watched,
+      what: 'created, or gone',
+      when: ({ before, after }) => !before || !after,
+      target: 'Order',
+      reason: 'inputs',
+      targets: ({ metadata }, index) => index.ordersUsingTemplate(metadata.namespace, metadata.name),
+    }),
+  ),
   {
     watched: 'Secret',
     what: 'created, its data changed, or gone (only where the Secret watch is switched on)',
@@ -227,6 +238,18 @@ function wanted({ before, after }: Change): boolean {
     !sameJson(before.metadata.finalizers ?? [], after.metadata.finalizers ?? []) ||
     isDeleting(before) !== isDeleting(after)
   );
+}
+
+/** Nothing changed but that further finalizers hold an object that is to stay. */
+function isOnlyHeld({ before, after }: Change): boolean {
+  if (!before || !after || isDeleting(after)) return false;
+  const { finalizers = [] } = after.metadata;
+  if (before.metadata.finalizers?.some((name) => !finalizers.includes(name))) return false;
+  return !wanted({
+    kind: after.kind,
+    before: { ...before, metadata: { ...before.metadata, finalizers } },
+    after: { ...after, metadata: { ...after.metadata, finalizers } },
+  });
 }
 
 function specChanged({ before, after }: Change): boolean {

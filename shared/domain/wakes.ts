@@ -30,6 +30,8 @@ export type WakeObject = Pick<AnyObject, 'apiVersion' | 'kind' | 'metadata'>;
 export interface WakeIndex {
   ordersUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
   ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject>;
+  /** Those with an artifact of a type that refers to the template. */
+  ordersUsingTemplate(namespace: string | undefined, name: string): Iterable<WakeObject>;
   endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject>;
   artifactWorkflowNamed(namespace: string, name: string): WakeObject | undefined;
   /** Those of one `arc.opendefense.cloud/artifact` label. */

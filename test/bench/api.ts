@@ -20,7 +20,7 @@ export async function benchApi(): Promise<void> {
     results.set(name, kept);
   };
   for (let round = 1; round <= rounds; round++) {
-    const standalone = await startMeasured();
+    const standalone = await startMeasured('api');
     const signal = AbortSignal.timeout(300_000);
     await standalone.admin.create(
       namespaces,

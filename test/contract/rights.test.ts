@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serve } from '@hono/node-server';
@@ -8,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   artifactWorkflows,
   clusterArtifactTypes,
+  clusterWorkflowTemplates,
   conduitNamespace,
   endpoints,
   namespaces,
@@ -15,10 +14,18 @@ import {
   secrets,
   workflows,
 } from '#shared/domain';
-import { clusterKinds, loadManifests, rbacAuthorizer } from '#shared/embedded';
-import { parseWake } from '#shared/events';
+import {
+  clusterKinds,
+  type Destination,
+  loadManifests,
+  manifestFiles,
+  parseTriggers,
+  rbacAuthorizer,
+  startBroker,
+} from '#shared/embedded';
+import { ArcError } from '#shared/errors';
 import { createKubeClient, type KubeClient } from '#shared/kube';
-import type { Fn } from '#shared/runtime';
+import { type Fn, serveFunction } from '#shared/runtime';
 import { openEmbeddedStore } from '#shared/storage';
 import { createLogger, createMetrics } from '#shared/telemetry';
 import { createArcApiServer } from '../../functions/api-server/index.ts';
@@ -29,7 +36,7 @@ import * as submitWorkflow from '../../functions/submit-workflow/index.ts';
 import * as syncStatus from '../../functions/sync-status/index.ts';
 import * as trackCredentials from '../../functions/track-credentials/index.ts';
 import { startBridge } from '../../functions/watch-bridge/index.ts';
-import { endpoint, namespace, ociType, order, secret } from '../fixtures/arc-objects.ts';
+import { endpoint, namespace, ociTemplate, ociType, order, secret } from '../fixtures/arc-objects.ts';
 
 const functions: Record<string, Fn> = {
   'decompose-order': decomposeOrder,
@@ -71,37 +78,30 @@ async function startApi(): Promise<(user: string) => KubeClient> {
   return (user) => createKubeClient({ server: url, token: () => user, userAgent: user });
 }
 
-/** Takes wakes and hands each to every function, Triggers left aside: a function must bear wakes that are not for it. */
-async function startSink(clientOf: (user: string) => KubeClient, woken: Record<string, string>) {
+/** Every function behind its HTTP server under its own name, and a broker wired from the Triggers of knative/base. */
+async function startFunctions(clientOf: (user: string) => KubeClient) {
   const denied: string[] = [];
-  const clients = new Map(Object.keys(functions).map((name) => [name, clientOf(name)]));
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', async () => {
-      const headers = new Headers(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      );
-      const wake = parseWake(headers, Buffer.concat(chunks));
-      let status = 204;
-      for (const [name, fn] of Object.entries(functions)) {
-        const api = clients.get(name);
-        if (woken[name] !== wake.kind || api === undefined) continue;
-        const context = { api, log, now: new Date(), env: {}, signal: AbortSignal.timeout(10_000) };
-        await fn.handle(context, wake).catch((error: { code?: string; message?: string }) => {
-          status = 503;
-          if (error.code === 'Forbidden') denied.push(`${name}: ${error.message}`);
-        });
+  const urls = new Map<string, URL>();
+  for (const [name, fn] of Object.entries(functions)) {
+    const handle: Fn['handle'] = async (context, wake) => {
+      try {
+        return await fn.handle(context, wake);
+      } catch (caught) {
+        if (ArcError.is(caught, 'Forbidden')) denied.push(`${name}: ${caught.message}`);
+        throw caught;
       }
-      response.writeHead(status).end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(
-    () => server.close(),
-    () => server.closeAllConnections(),
+    };
+    const served = await serveFunction({ handle }, { name, port: 0, api: clientOf(name), log, env: {} });
+    closers.push(() => served.close());
+    urls.set(name, new URL(served.url));
+  }
+  const texts = await Promise.all(
+    (await manifestFiles('knative/base')).map((file) => readFile(file, 'utf8')),
   );
-  return { denied, url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`) };
+  const resolve = (to: Destination) => urls.get(to.ref?.name ?? '');
+  const broker = await startBroker({ triggers: parseTriggers(texts), resolve, log });
+  closers.push(() => broker.close());
+  return { denied, sink: broker.url };
 }
 
 function fresh<T extends { metadata: { uid?: string; generation?: number }; status?: unknown }>(
@@ -112,33 +112,28 @@ function fresh<T extends { metadata: { uid?: string; generation?: number }; stat
   return { ...rest, metadata } as unknown as T;
 }
 
-describe('the rights in knative/base', () => {
+describe('the rights and Triggers in knative/base', () => {
   it('are enough for an Order to run to its end, and for its deletion', async () => {
     const clientOf = await startApi();
     const admin = clientOf('admin');
     for (const name of [namespace, conduitNamespace])
       await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     await admin.create(clusterArtifactTypes, fresh(ociType()));
+    await admin.create(clusterWorkflowTemplates, fresh(ociTemplate()));
     await admin.create(secrets, fresh(secret('login', { username: 'u', password: 'p' })));
     await admin.create(endpoints, fresh(endpoint('source', { secretRef: { name: 'login' } })));
     await admin.create(endpoints, fresh(endpoint('destination')));
 
-    const sink = await startSink(clientOf, {
-      'decompose-order': 'Order',
-      'roll-up-order': 'Order',
-      'track-credentials': 'Endpoint',
-      'render-secret': 'ArtifactWorkflow',
-      'submit-workflow': 'ArtifactWorkflow',
-      'sync-status': 'ArtifactWorkflow',
-    });
+    const { denied, sink } = await startFunctions(clientOf);
     const control = new AbortController();
     const bridge = startBridge({
       api: clientOf('watch-bridge'),
-      sink: sink.url,
+      sink,
       log,
       metrics: createMetrics(),
       signal: control.signal,
-      intervals: { unsettled: 1000 },
+      // Events alone have to do it: nothing is repeated while this runs.
+      intervals: { unsettled: 600_000, credentials: 600_000 },
     });
     closers.push(async () => {
       control.abort();
@@ -168,7 +163,7 @@ describe('the rights in knative/base', () => {
       (await admin.list(artifactWorkflows, { namespace })).items.length,
     ];
     await expect.poll(left, { timeout: 15_000, message: 'the Order goes' }).toEqual([undefined, 0]);
-    expect(sink.denied).toEqual([]);
+    expect(denied).toEqual([]);
   });
 
   it.each([

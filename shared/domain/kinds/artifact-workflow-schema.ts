@@ -78,6 +78,7 @@ const status = z.object({
   failed: z.int().optional().describe('Runs of the schedule that failed.'),
   activeWorkflowRef: reference('The run of the schedule that is going on.').optional(),
   configSecret: reference('The Secret with the rendered configuration, while it is needed.').optional(),
+  configMessage: z.string().optional().describe('Why there is no configuration yet.'),
   workflowRef: z
     .object({
       kind: z.enum(['Workflow', 'CronWorkflow']).describe('Which kind of Argo object.'),

@@ -75,6 +75,8 @@ export type ArtifactWorkflowStatus = {
   failed?: number;
   activeWorkflowRef?: Reference;
   configSecret?: Reference;
+  /** Why there is no configuration yet, where somebody has to act. */
+  configMessage?: string;
   workflowRef?: WorkflowReference;
   attempts?: number;
   /** The attempt that phase, message, progress and results speak of; 1 if absent. */

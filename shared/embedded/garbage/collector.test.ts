@@ -23,7 +23,16 @@ afterEach(async () => {
 });
 
 function start(sweepMs = 60_000): void {
-  const kinds = [orders, secrets, namespaces, events];
+  const kinds = [orders, secrets, namespaces, events].map(({ apiVersion, kind, plural, namespaced }) => {
+    const [version = '', group = ''] = apiVersion.split('/').reverse();
+    return {
+      group,
+      version,
+      kind,
+      plural,
+      scope: namespaced ? ('Namespaced' as const) : ('Cluster' as const),
+    };
+  });
   ({ done } = startGarbageCollector({
     api,
     kinds,

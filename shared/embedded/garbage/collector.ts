@@ -1,16 +1,20 @@
 import type { Logger } from 'pino';
+import type { KindDefinition } from '#shared/apiserver';
 import { ArcError } from '#shared/errors';
 import { type Kind, type KubeClient, listWatch, type Owner, pause, type Resource } from '#shared/kube';
 import { namespaceFinalizer } from '../kinds/index.ts';
 import { blocking, decide, type OwnerState } from './decide.ts';
 import { expiredEvents, seenOf } from './expiry.ts';
-import { createGraph, type Graph, type Node, nodeOf } from './graph.ts';
+import { createGraph, type Graph, isNamespace, type Node, nodeOf } from './graph.ts';
 import { createWorkQueue, type WorkQueue } from './queue.ts';
+
+/** What has to be known of a kind; definitions of the API server fit. */
+export type StoredKind = Pick<KindDefinition, 'group' | 'version' | 'kind' | 'plural' | 'scope'>;
 
 export interface GarbageCollectorOptions {
   api: KubeClient;
   /** Every kind that is stored; access reviews and the like are not. */
-  kinds: readonly Kind[];
+  kinds: readonly StoredKind[];
   signal: AbortSignal;
   log: Logger;
   /** Mean time between two sweeps over what is known (default 60 s, jittered). */
@@ -29,7 +33,8 @@ const mine = ['foregroundDeletion', 'orphan', namespaceFinalizer];
  * is gone is asked of the server. `done` ends with the signal.
  */
 export function startGarbageCollector(options: GarbageCollectorOptions): { done: Promise<void> } {
-  const { api, kinds, signal, log } = options;
+  const { api, signal, log } = options;
+  const kinds = options.kinds.map(kindOf);
   const graph = createGraph();
   const early = new Set<string>();
   let queue: WorkQueue | undefined;
@@ -70,7 +75,7 @@ export function startGarbageCollector(options: GarbageCollectorOptions): { done:
     );
     await Promise.race([ended, Promise.all(loops.map((loop) => loop.synced))]);
     if (signal.aborted) return;
-    const collector = createCollector(options, graph, add);
+    const collector = createCollector(api, kinds, signal, graph, add);
     queue = createWorkQueue((uid) => collector.process(uid), {
       workers,
       signal,
@@ -93,13 +98,11 @@ export function startGarbageCollector(options: GarbageCollectorOptions): { done:
 /** Who must be looked at when an object is gone: what it owned, who waited for it, the namespace that waits to be empty. */
 function affected(graph: Graph, gone: Node): string[] {
   const waiting = gone.owners.map((owner) => owner.uid).filter((uid) => graph.get(uid)?.deleting === true);
-  const namespaces = [...graph.nodes()].filter(
-    (node) => node.deleting && isNamespace(node) && node.name === gone.namespace,
-  );
+  const namespace = gone.namespace === undefined ? undefined : graph.namespaceNamed(gone.namespace);
   return [
     ...graph.dependents(gone.uid).map((node) => node.uid),
     ...waiting,
-    ...namespaces.map((node) => node.uid),
+    ...(namespace?.deleting ? [namespace.uid] : []),
   ];
 }
 
@@ -124,17 +127,17 @@ async function sweep(options: GarbageCollectorOptions, graph: Graph, queue: Work
   }
 }
 
-function isNamespace(node: Node): boolean {
-  return node.kind.apiVersion === 'v1' && node.kind.kind === 'Namespace';
-}
-
 function keyOf(node: Node): { name: string; namespace?: string } {
   return { name: node.name, ...(node.namespace !== undefined && { namespace: node.namespace }) };
 }
 
-function createCollector(options: GarbageCollectorOptions, graph: Graph, add: (uid: string) => void) {
-  const { api, kinds, signal } = options;
-
+function createCollector(
+  api: KubeClient,
+  kinds: readonly Kind[],
+  signal: AbortSignal,
+  graph: Graph,
+  add: (uid: string) => void,
+) {
   const stateOf = async (node: Node, owner: Owner): Promise<OwnerState> => {
     const known = graph.get(owner.uid);
     if (known) return known.deleting && known.finalizers.includes('foregroundDeletion') ? 'waiting' : 'solid';
@@ -219,6 +222,15 @@ function createCollector(options: GarbageCollectorOptions, graph: Graph, add: (u
       if (node.finalizers.includes('foregroundDeletion')) await finishForeground(node);
       if (isNamespace(node) && node.finalizers.includes(namespaceFinalizer)) await finishNamespace(node);
     },
+  };
+}
+
+function kindOf({ group, version, kind, plural, scope }: StoredKind): Kind {
+  return {
+    apiVersion: group === '' ? version : `${group}/${version}`,
+    kind,
+    plural,
+    namespaced: scope === 'Namespaced',
   };
 }
 

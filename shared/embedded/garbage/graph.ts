@@ -23,6 +23,12 @@ export interface Graph {
   dependents(uid: string): Node[];
   /** Objects in a namespace. */
   contents(namespace: string): Node[];
+  /** The Namespace object of this name. */
+  namespaceNamed(name: string): Node | undefined;
+}
+
+export function isNamespace(node: Node): boolean {
+  return node.kind.apiVersion === 'v1' && node.kind.kind === 'Namespace';
 }
 
 export function nodeOf(kind: Kind, object: Resource, seen?: string): Node {
@@ -42,6 +48,7 @@ export function createGraph(): Graph {
   const nodes = new Map<string, Node>();
   const byOwner = new Map<string, Set<string>>();
   const byNamespace = new Map<string, Set<string>>();
+  const namespaces = new Map<string, string>();
   const found = (uids: Iterable<string> = []) =>
     [...uids].map((uid) => nodes.get(uid)).filter((node) => node !== undefined);
 
@@ -54,18 +61,21 @@ export function createGraph(): Graph {
       const old = nodes.get(node.uid);
       if (old) unlink(old);
       nodes.set(node.uid, node);
+      if (isNamespace(node)) namespaces.set(node.name, node.uid);
       for (const owner of node.owners) add(byOwner, owner.uid, node.uid);
       if (node.namespace !== undefined) add(byNamespace, node.namespace, node.uid);
     },
     remove(uid) {
       const old = nodes.get(uid);
       if (old) unlink(old);
+      if (old && namespaces.get(old.name) === uid && isNamespace(old)) namespaces.delete(old.name);
       nodes.delete(uid);
     },
     get: (uid) => nodes.get(uid),
     nodes: () => nodes.values(),
     dependents: (uid) => found(byOwner.get(uid)),
     contents: (namespace) => found(byNamespace.get(namespace)),
+    namespaceNamed: (name) => nodes.get(namespaces.get(name) ?? ''),
   };
 }
 

@@ -1,2 +1,2 @@
 /** The garbage collector and the namespace controller of the standalone. */
-export { type GarbageCollectorOptions, startGarbageCollector } from './collector.ts';
+export { type GarbageCollectorOptions, type StoredKind, startGarbageCollector } from './collector.ts';

@@ -173,7 +173,7 @@ function volumeCauses(volume: Value, path: string): Cause[] {
 }
 
 function retryCauses(retry: unknown, path: string): Cause[] {
-  return unknownIn(retry, ['limit', 'retryPolicy', 'backoff'], path);
+  return unknownIn(retry, ['limit', 'retryPolicy'], path);
 }
 
 function expressions(value: unknown, path: string): Cause[] {

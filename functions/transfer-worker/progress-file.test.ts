@@ -1,0 +1,35 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { progressFile } from './progress-file.ts';
+
+describe('the progress file', () => {
+  it('holds the first and the last value, few between, and never a smaller one', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-progress-'));
+    const file = path.join(folder, 'progress');
+    const read = () => readFile(file, 'utf8');
+    let now = 0;
+    const progress = progressFile({ file, now: () => now, warn: () => expect.unreachable() });
+    progress(0, 100);
+    expect(await read()).toBe('0/100\n');
+    progress(10, 100);
+    expect(await read()).toBe('0/100\n');
+    now = 1000;
+    progress(20, 100);
+    now = 2000;
+    progress(15, 100);
+    expect(await read()).toBe('20/100\n');
+    progress(100, 100);
+    expect(await read()).toBe('100/100\n');
+    await rm(folder, { recursive: true });
+  });
+
+  it('that cannot be written is warned of once and stops nothing', () => {
+    const warnings: string[] = [];
+    const progress = progressFile({ file: '/dev/null/x', now: () => 0, warn: (line) => warnings.push(line) });
+    progress(0, 10);
+    progress(10, 10);
+    expect(warnings).toHaveLength(1);
+  });
+});

@@ -1,0 +1,47 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { report } from './report.ts';
+
+describe('the report', () => {
+  it('puts one line on stdout and in the result file, and a message of at most 4 KiB for Kubernetes', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-report-'));
+    const [resultFile, terminationLog] = [path.join(folder, 'sub', 'result.json'), path.join(folder, 'log')];
+    const lines: string[] = [];
+    const outcome = {
+      outcome: 'failed',
+      reason: 'permanent',
+      message: `two\nlines ${'é'.repeat(4000)}`,
+    } as const;
+    await report(outcome, {
+      resultFile,
+      terminationLog,
+      print: (line) => lines.push(line),
+      warn: () => expect.unreachable(),
+    });
+    expect(lines).toEqual([JSON.stringify(outcome)]);
+    expect(lines[0]).not.toContain('\n');
+    expect(await readFile(resultFile, 'utf8')).toBe(lines[0]);
+    const log = await readFile(terminationLog, 'utf8');
+    expect(Buffer.byteLength(log)).toBeLessThanOrEqual(4096);
+    expect(outcome.message.startsWith(log)).toBe(true);
+    await rm(folder, { recursive: true });
+  });
+
+  it('that cannot be written to a file is still printed', async () => {
+    const lines: string[] = [];
+    const warnings: string[] = [];
+    await report(
+      { outcome: 'failed', reason: 'retryable', message: 'full' },
+      {
+        resultFile: '/dev/null/x',
+        terminationLog: '/dev/null/y',
+        print: (l) => lines.push(l),
+        warn: (l) => warnings.push(l),
+      },
+    );
+    expect(lines).toHaveLength(1);
+    expect(warnings).toHaveLength(2);
+  });
+});

@@ -1,0 +1,195 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, seedImage, startRegistry } from '../../scripts/registry/index.ts';
+
+const password = 'hunter22-secret';
+const account = { username: 'bob', password };
+const main = new URL('./main.ts', import.meta.url).pathname;
+let folder = '';
+let source: Registry;
+let destination: Registry;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'arc-worker-'));
+  source = await startRegistry(account);
+  destination = await startRegistry(account);
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
+  await Promise.all([source.close(), destination.close()]);
+  await rm(folder, { recursive: true });
+});
+
+interface Run {
+  image?: string;
+  sourcePassword?: string;
+  env?: Record<string, string>;
+  /** Started by this shell line instead, `"$@"` being the worker. */
+  shell?: string;
+}
+
+interface Ended {
+  code: number | null;
+  last: Record<string, unknown>;
+  output: string;
+}
+
+async function start({ image = 'team/app:1.0', sourcePassword = password, env = {}, shell }: Run = {}) {
+  const job = {
+    artifact: { type: 'oci', spec: { image, override: 'mirror/app' } },
+    source: {
+      name: 'src',
+      type: 'oci',
+      remoteURL: source.url,
+      credentials: { ...account, password: sourcePassword },
+    },
+    destination: { name: 'dst', type: 'oci', remoteURL: destination.url, credentials: account },
+  };
+  await mkdir(path.join(folder, 'config'), { recursive: true });
+  await writeFile(path.join(folder, 'config', 'job.json'), JSON.stringify(job));
+  const command =
+    shell === undefined ? [process.execPath, main] : ['/bin/sh', '-c', shell, 'sh', process.execPath, main];
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
+    env: {
+      ARC_CONFIG_DIR: path.join(folder, 'config'),
+      ARC_WORK_DIR: path.join(folder, 'work'),
+      ARC_RESULT_FILE: path.join(folder, 'result.json'),
+      ARC_TERMINATION_LOG: path.join(folder, 'termination'),
+      ARGO_PROGRESS_FILE: path.join(folder, 'progress'),
+      ARC_RETRY_ATTEMPTS: '1',
+      ...env,
+    },
+  });
+  children.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = (async (): Promise<Ended> => {
+    const [code] = (await once(child, 'close')) as [number | null];
+    const lines = output.trimEnd().split('\n');
+    return { code, output, last: code === null ? {} : JSON.parse(lines.at(-1) || '{}') };
+  })();
+  return { child, ended };
+}
+
+const run = async (options: Run = {}): Promise<Ended> => (await start(options)).ended;
+
+async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadline = AbortSignal.timeout(15_000);
+  while (!condition()) {
+    if (deadline.aborted) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describe('the worker as a process', () => {
+  it('copies, reports in one line and the result file, and ends its progress at the total', async () => {
+    const { digest } = await seedImage(source, 'team/app', '1.0');
+    const { code, last } = await run();
+    expect(code).toBe(0);
+    expect(last).toMatchObject({
+      outcome: 'succeeded',
+      digest,
+      referrers: 1,
+      warnings: [],
+      bytes: { mounted: 0 },
+    });
+    expect(JSON.parse(await readFile(path.join(folder, 'result.json'), 'utf8'))).toEqual(last);
+    const [done, total] = (await readFile(path.join(folder, 'progress'), 'utf8')).trim().split('/');
+    expect(done).toBe(total);
+    expect(destination.contents.get('mirror/app')?.tags.get('1.0')).toBe(digest);
+  });
+
+  const failures: [string, Run, number, string, RegExp][] = [
+    [
+      'an image that is not there',
+      { image: 'team/none:1' },
+      11,
+      'permanent',
+      /team\/none:1 is not in registry .*404/,
+    ],
+    ['wrong credentials', { sourcePassword: 'wrong-secret' }, 13, 'auth', /401 .*user "bob".*Endpoint "src"/],
+    ['an image that is no reference', { image: 'Team/App' }, 14, 'config', /Team\/App.*no repository path/],
+    [
+      'a job that is not there',
+      { env: { ARC_CONFIG_DIR: '/nowhere' } },
+      14,
+      'config',
+      /no job to do: ENOENT/,
+    ],
+  ];
+
+  it.each(failures)(
+    'fails for %s by its own exit code, and says so to Kubernetes',
+    async (_, options, code, reason, message) => {
+      const ended = await run(options);
+      expect(ended.last).toMatchObject({
+        outcome: 'failed',
+        reason,
+        message: expect.stringMatching(message),
+      });
+      expect(ended.code).toBe(code);
+      expect(await readFile(path.join(folder, 'termination'), 'utf8')).toBe(ended.last.message);
+      for (const secret of [password, 'wrong-secret']) expect(ended.output).not.toContain(secret);
+    },
+  );
+
+  it.each([
+    [403, 12, 'denied'],
+    [429, 10, 'retryable'],
+  ])('that is answered %i by the registry ends with %i', async (status, code, reason) => {
+    source.faults.add({ fault: { kind: 'status', status } });
+    const ended = await run();
+    expect(ended.last).toMatchObject({ reason, message: expect.stringContaining(`answered ${status}`) });
+    expect(ended.code).toBe(code);
+  });
+
+  it('whose temporary folder is full says so', async () => {
+    await seedImage(source, 'team/app', '1.0', { layerBytes: 3_000_000 });
+    // A limit on file sizes (half a MiB) is what a full disk looks like from inside one process.
+    const { code, last } = await run({ shell: 'ulimit -f 1024; exec "$@"' });
+    expect(last).toMatchObject({
+      reason: 'retryable',
+      message: expect.stringMatching(/temporary folder is full.*ARC_WORK_DIR/),
+    });
+    expect(code).toBe(10);
+  });
+
+  it('told to stop ends in a retryable failure', async () => {
+    await seedImage(source, 'team/app', '1.0');
+    source.faults.add({ method: 'GET', path: /blobs/, fault: { kind: 'hang' } });
+    const { child, ended } = await start();
+    await until(() => source.count('GET', /blobs/) > 0, 'the first blob');
+    child.kill('SIGTERM');
+    const { code, last } = await ended;
+    expect(last).toMatchObject({ reason: 'retryable', message: expect.stringContaining('SIGTERM') });
+    expect(code).toBe(10);
+  });
+
+  it('killed in the middle leaves no tag, and the next one completes the copy', async () => {
+    const { digest } = await seedImage(source, 'team/app', '1.0');
+    destination.faults.add({ method: 'PUT', path: /manifests/, times: 1, fault: { kind: 'hang' } });
+    const { child, ended } = await start();
+    await until(() => destination.count('PUT', /manifests/) > 0, 'the first manifest');
+    child.kill('SIGKILL');
+    expect((await ended).code).toBeNull();
+    expect(destination.contents.get('mirror/app')?.tags.size).toBe(0);
+    const { last } = await run();
+    expect(last).toMatchObject({ outcome: 'succeeded', digest, blobs: { copied: 0 } });
+  });
+
+  it('ends at once when its parent is gone, if it is asked to', async () => {
+    await seedImage(source, 'team/app', '1.0');
+    source.faults.add({ fault: { kind: 'hang' } });
+    const { child, ended } = await start({ env: { ARC_EXIT_WITH_PARENT: '1' } });
+    await until(() => source.requests.length > 0, 'the first request');
+    child.stdin.end();
+    expect((await ended).code).toBe(1);
+  });
+});

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cut, entryBudget, entryFor } from './entry.ts';
+import type { ArtifactWorkflowStatus } from './kinds/artifact-workflow.ts';
+import { planOrder } from './plan.ts';
+import { image, inputs, order, stored } from './test-objects.ts';
+
+describe('entryFor', () => {
+  const entryOf = (status: ArtifactWorkflowStatus) => {
+    const [artifact] = planOrder(order([image('app')]), inputs()).artifacts;
+    if (artifact?.state !== 'ready') throw new Error('not ready');
+    const current = { artifact, key: artifact.key, workflow: stored(artifact.workflow, status) };
+    return entryFor(current, entryBudget(1));
+  };
+
+  it('tells why an artifact has no configuration, as long as it waits for one', () => {
+    const configMessage = 'Secret "login" not found';
+    expect(entryOf({ configMessage })).toMatchObject({ phase: 'Pending', message: configMessage });
+    expect(entryOf({ configMessage, phase: 'Running' }).message).toBeUndefined();
+  });
+});
+
+describe('cut', () => {
+  it('keeps what fits and bounds what does not, by its size in JSON', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 200 }),
+        fc.integer({ min: 8, max: 300 }),
+        (text, bytes) => {
+          const result = cut(text, bytes);
+          const size = (one: string) => Buffer.byteLength(JSON.stringify(one)) - 2;
+          expect(size(result)).toBeLessThanOrEqual(bytes);
+          if (size(text) <= bytes) expect(result).toBe(text);
+          else expect(result.endsWith('…')).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('entryBudget', () => {
+  it('shrinks as artifacts grow in number and never vanishes', () => {
+    expect(entryBudget(1)).toEqual({ details: true, messageBytes: 2_048 });
+    expect(entryBudget(5_000)).toEqual({ details: false, messageBytes: 32 });
+    for (let count = 1; count < 10_000; count += 97) {
+      expect(entryBudget(count).messageBytes).toBeGreaterThanOrEqual(32);
+    }
+  });
+});

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { planOrder } from '../plan.ts';
+import { rollUp } from '../rollup.ts';
+import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../test-objects.ts';
+import { arcKinds } from './arc-kinds.ts';
+import type { AnyObject } from './meta.ts';
+
+function kind(name: string) {
+  const found = arcKinds.find((one) => one.kind === name);
+  if (!found) throw new Error(name);
+  return found;
+}
+
+function fields(object: AnyObject, old?: AnyObject): string[] {
+  return kind(object.kind)
+    .hooks.validate(object, old)
+    .map(({ field }) => field ?? '');
+}
+
+function workflow() {
+  const [planned] = planOrder(order([image('a')]), inputs()).artifacts;
+  if (planned?.state !== 'ready') throw new Error('not ready');
+  return stored(planned.workflow, done);
+}
+
+const artifactType = (spec: object) => ({ ...type('oci', spec), kind: 'ArtifactType' });
+const refs = { srcRef: { name: 'a' }, dstRef: { name: 'b' } };
+const cron = (...schedules: string[]) => ({ cron: { schedules } });
+
+describe('the kinds', () => {
+  it('are five, with the names users type', () => {
+    expect(
+      arcKinds.map(({ kind, plural, shortNames, scope }) => [kind, plural, shortNames[0], scope]),
+    ).toEqual([
+      ['Order', 'orders', 'ord', 'Namespaced'],
+      ['ArtifactWorkflow', 'artifactworkflows', 'aw', 'Namespaced'],
+      ['ArtifactType', 'artifacttypes', 'at', 'Namespaced'],
+      ['ClusterArtifactType', 'clusterartifacttypes', 'cat', 'Cluster'],
+      ['Endpoint', 'endpoints', 'aep', 'Namespaced'],
+    ]);
+    for (const { categories } of arcKinds) expect(categories).toEqual(['arc']);
+  });
+
+  it('describe every field for kubectl explain', () => {
+    const missing: string[] = [];
+    const walk = (schema: Record<string, unknown>, path: string): void => {
+      for (const [name, child] of Object.entries(
+        (schema.properties ?? {}) as Record<string, Record<string, unknown>>,
+      )) {
+        if (!child.description) missing.push(`${path}.${name}`);
+        walk(child, `${path}.${name}`);
+      }
+      for (const inner of [schema.items, schema.additionalProperties]) {
+        if (typeof inner === 'object' && inner !== null) walk(inner as Record<string, unknown>, `${path}[]`);
+      }
+    };
+    for (const one of arcKinds) walk(z.toJSONSchema(one.schema) as Record<string, unknown>, one.kind);
+    expect(missing).toEqual([]);
+  });
+
+  it('have schemas that take what our own functions write', () => {
+    const of = order([image('a'), { type: 'tape' }]);
+    const status = rollUp(of, planOrder(of, inputs()), [workflow()], now);
+    expect(kind('Order').schema.parse({ spec: of.spec, status })).toEqual({ spec: of.spec, status });
+    const { spec, status: state } = { ...workflow(), status: { ...broken, attempts: 1, syncedAttempt: 1 } };
+    expect(kind('ArtifactWorkflow').schema.parse({ spec, status: state })).toEqual({ spec, status: state });
+  });
+
+  it('default the usage of an Endpoint to All and refuse others', () => {
+    const { schema } = kind('Endpoint');
+    const spec = { type: 'oci', remoteURL: 'x' };
+    expect(schema.parse({ spec })).toEqual({ spec: { ...spec, usage: 'All' } });
+    expect(schema.safeParse({ spec: { ...spec, usage: 'Both' } }).success).toBe(false);
+    expect(
+      kind('Order').schema.safeParse({ spec: { artifacts: [{ type: 'oci', spec: [1] }] } }).success,
+    ).toBe(false);
+  });
+
+  it('print a row for an object without a status', () => {
+    const cells = (object: AnyObject) =>
+      kind(object.kind).columns.map(({ name, value }) => [name, value(object)]);
+    expect(Object.fromEntries(cells(order([image('a')])))).toMatchObject({
+      Phase: 'Pending',
+      Artifacts: 1,
+      Failed: 0,
+    });
+    const { status: _, ...bare } = workflow();
+    expect(Object.fromEntries(cells(bare))).toMatchObject({ Phase: 'Pending', Attempts: 0 });
+    expect(Object.fromEntries(cells(endpoint('e')))).toMatchObject({ Usage: 'All', Ready: 'Unknown' });
+    expect(Object.fromEntries(cells(type()))).toMatchObject({ Workflow: 'arc-oci-image', Parameters: 0 });
+  });
+});
+
+describe('admission', () => {
+  it.each<[string, AnyObject, string[]]>([
+    ['a good Order', order([image('a')]), []],
+    ['an empty Order', order([], { defaults: {} }), []],
+    [
+      'no source',
+      order([{ type: 'oci', dstRef: { name: 'b' } }], { defaults: {} }),
+      ['spec.artifacts[0].srcRef'],
+    ],
+    ['no type', order([{ type: '', ...refs }]), ['spec.artifacts[0].type']],
+    ['a name twice', order([image('a'), image('a')]), ['spec.artifacts[1].name']],
+    ['an empty name', order([{ ...image('a'), name: '' }]), ['spec.artifacts[0].name']],
+    [
+      'braces deep in a spec',
+      order([{ type: 'oci', spec: { a: [{ b: '{{workflow.name}}' }] } }]),
+      ['spec.artifacts[0].spec.a[0].b'],
+    ],
+    ['braces in a key', order([{ type: 'oci', spec: { '{{x': 1 } }]), ['spec.artifacts[0].spec.{{x']],
+    ['a bad schedule', order([{ ...image('a'), ...cron('often') }]), ['spec.artifacts[0].cron.schedules[0]']],
+    ['no schedule', order([{ ...image('a'), ...cron() }]), ['spec.artifacts[0].cron.schedules']],
+    [
+      'a default schedule too often',
+      order([], { defaults: cron('*/5 * * * *') }),
+      ['spec.defaults.cron.schedules[0]'],
+    ],
+    ['a negative TTL', order([], { ttl: '-1h' }), ['spec.ttl']],
+    ['an unreadable TTL', order([], { ttl: 'soon' }), ['spec.ttl']],
+    ['an unreadable backoff', order([], { retry: { backoff: '5' } }), ['spec.retry.backoff']],
+    ['a queue that is no label', order([], { queueName: 'a b' }), ['spec.queueName']],
+    ['a good Endpoint', endpoint('e'), []],
+    ['a bare host', endpoint('e', { remoteURL: 'registry:5000/team' }), []],
+    ['no URL', endpoint('e', { remoteURL: '' }), ['spec.remoteURL']],
+    ['a URL with a space', endpoint('e', { remoteURL: 'https://a b' }), ['spec.remoteURL']],
+    ['a URL without host', endpoint('e', { remoteURL: 'https://' }), ['spec.remoteURL']],
+    ['a URL with a password', endpoint('e', { remoteURL: 'https://me:x@a' }), ['spec.remoteURL']],
+    ['braces in a URL', endpoint('e', { remoteURL: 'https://{{a}}' }), ['spec.remoteURL']],
+    ['an empty Secret name', endpoint('e', { secretRef: { name: '' } }), ['spec.secretRef.name']],
+    ['no template', artifactType({ workflowTemplateRef: { name: '' } }), ['spec.workflowTemplateRef.name']],
+    [
+      'parameters twice and nameless',
+      artifactType({ parameters: ['a', 'a', '', 'b c'].map((name) => ({ name, value: '' })) }),
+      ['spec.parameters[1].name', 'spec.parameters[2].name', 'spec.parameters[3].name'],
+    ],
+    ['an empty rule', artifactType({ rules: { srcTypes: ['oci', ''] } }), ['spec.rules.srcTypes[1]']],
+    ['a negative type TTL', artifactType({ ttlAfterFailed: '-1s' }), ['spec.ttlAfterFailed']],
+  ])('of %s', (_, object, expected) => {
+    expect(fields(object)).toEqual(expected);
+  });
+
+  it('accepts what may become valid later', () => {
+    expect(
+      fields(order([{ type: 'unheard-of', srcRef: { name: 'nowhere' }, dstRef: { name: 'x' } }])),
+    ).toEqual([]);
+  });
+
+  it('judges on an update only what changed', () => {
+    const old = order([{ type: '', spec: { a: '{{' } }], { ttl: 'soon', defaults: {} });
+    expect(fields({ ...old, metadata: { ...old.metadata, labels: { a: 'b' } } }, old)).toEqual([]);
+    const more = order(
+      [
+        { type: '', spec: { a: '{{' } },
+        { type: '', ...refs },
+      ],
+      { ttl: 'soon', defaults: {} },
+    );
+    expect(fields(more, old)).toEqual(['spec.artifacts[1].type']);
+  });
+
+  it('judges nothing while an object is being deleted', () => {
+    const old = order([{ type: '' }], { ttl: 'soon' });
+    expect(fields({ ...old, metadata: { ...old.metadata, deletionTimestamp: now.toISOString() } })).toEqual(
+      [],
+    );
+  });
+
+  it('keeps what makes an ArtifactWorkflow another transfer as it is', () => {
+    const old = workflow();
+    const moved = { ...old, spec: { ...old.spec, parameters: [], dstRef: { name: 'elsewhere' } } };
+    expect(fields(moved, old)).toEqual(['spec.parameters', 'spec.dstRef']);
+    expect(fields({ ...old, spec: { ...old.spec, suspend: true, ttlAfterFailed: '1h' } }, old)).toEqual([]);
+    expect(fields(old)).toEqual([]);
+  });
+
+  it('never repeats a password from a URL', () => {
+    const causes = kind('Endpoint').hooks.validate(
+      endpoint('e', { remoteURL: 'https://me:hunter2@a' }),
+      undefined,
+    );
+    expect(JSON.stringify(causes)).not.toContain('hunter2');
+  });
+
+  it('survives nesting that nobody needs', () => {
+    let deep: Record<string, never> | { deep: typeof deep } = {};
+    for (let level = 0; level < 100; level += 1) deep = { deep };
+    expect(fields(order([{ type: 'oci', spec: deep }]))).toHaveLength(1);
+  });
+});
+
+describe('warnings', () => {
+  const warnings = (object: AnyObject) => kind(object.kind).hooks.warn?.(object, undefined) ?? [];
+
+  it('tell of artifacts that are alike', () => {
+    expect(warnings(order([image('a'), { ...image('a'), name: 'b' }, image('c')]))).toEqual([
+      'spec.artifacts[1] is the same as spec.artifacts[0]: it is moved once',
+    ]);
+  });
+
+  it('tell where a TTL means something else in the Go ARC', () => {
+    expect(warnings(artifactType({ ttlAfterFinished: '0s' }))[0]).toContain('at once');
+    expect(warnings(artifactType({ ttlAfterFailed: '1h' }))[0]).toContain('unset keeps');
+    expect(warnings(artifactType({}))).toEqual([]);
+  });
+});

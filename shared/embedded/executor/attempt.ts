@@ -1,0 +1,145 @@
+import { ArcError } from '#shared/errors';
+import type { KubeClient } from '#shared/kube';
+import { runChild } from './child.ts';
+import type { Plan, PlannedContainer } from './plan.ts';
+import { type Programs, programFor } from './programs.ts';
+import {
+  environmentOf,
+  localPath,
+  makeRunFolder,
+  type RunFolder,
+  readIfThere,
+  terminationLog,
+} from './run-folder.ts';
+import type { Parameter } from './workflow.ts';
+
+/** Why a run is being stopped; the reason of its AbortSignal. */
+export type StopReason =
+  | { why: 'shutdown'; strategy: string }
+  | { why: 'deadline' }
+  | { why: 'attempt deadline' }
+  | { why: 'deleted' }
+  | { why: 'executor ends' };
+
+export interface AttemptResult {
+  phase: 'Succeeded' | 'Failed' | 'Error';
+  message?: string;
+  exitCode?: string;
+  outputs: Parameter[];
+}
+
+export interface AttemptOptions {
+  api: KubeClient;
+  programs: Programs;
+  /** Made by this attempt; not there yet. */
+  folder: string;
+  namespace: string;
+  /** Its reason is a StopReason. */
+  signal: AbortSignal;
+  graceMs: number;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Told where the program writes its progress. */
+  onProgressFile(file: string): void;
+}
+
+/** Longest output parameter and termination message, as in Argo and the kubelet. */
+const outputLimit = 256 * 1024;
+const terminationLimit = 4096;
+
+/** Runs the containers of a plan once, one after the other. Never rejects: what cannot be run is an Error. */
+export async function runAttempt(plan: Plan, options: AttemptOptions): Promise<AttemptResult> {
+  const deadline = new AbortController();
+  const end = () => deadline.abort(options.signal.reason);
+  options.signal.addEventListener('abort', end, { once: true });
+  if (options.signal.aborted) end();
+  const reason: StopReason = { why: 'attempt deadline' };
+  const timer =
+    plan.attemptSeconds === undefined
+      ? undefined
+      : setTimeout(() => deadline.abort(reason), plan.attemptSeconds * 1000);
+  try {
+    return await runContainers(plan, { ...options, signal: deadline.signal });
+  } catch (caught) {
+    if (deadline.signal.aborted) return stopped(deadline.signal.reason as StopReason);
+    return { phase: 'Error', message: ArcError.from(caught).message, outputs: [] };
+  } finally {
+    clearTimeout(timer);
+    options.signal.removeEventListener('abort', end);
+  }
+}
+
+async function runContainers(plan: Plan, options: AttemptOptions): Promise<AttemptResult> {
+  const { signal } = options;
+  const run = await makeRunFolder(options.folder, plan, options.namespace, options.api, signal);
+  options.onProgressFile(run.progressFile);
+  let last: PlannedContainer | undefined;
+  for (const container of plan.containers) {
+    if (signal.aborted) return stopped(signal.reason as StopReason);
+    const program = programFor(container.image, options.programs);
+    if (program === undefined) return unmapped(container);
+    const result = await runChild({
+      command: [...program, ...container.args],
+      cwd: run.path,
+      env: environmentOf(run, container, options.env),
+      record: run.path,
+      signal,
+      graceMs: options.graceMs,
+    });
+    last = container;
+    if (signal.aborted) return stopped(signal.reason as StopReason);
+    if (result.exitCode !== 0) {
+      const said = (await readIfThere(terminationLog(run, container), terminationLimit)) || result.tail;
+      const message = failureText(container.name, result.exitCode, said);
+      const { outputs } = await collectOutputs(plan, run, container);
+      return { phase: 'Failed', message, exitCode: String(result.exitCode), outputs };
+    }
+  }
+  const main = plan.containers.find((one) => one.name === 'main') ?? last;
+  const { outputs, missing } = main
+    ? await collectOutputs(plan, run, main)
+    : { outputs: [], missing: undefined };
+  if (missing !== undefined) return { phase: 'Error', message: missing, exitCode: '0', outputs };
+  return { phase: 'Succeeded', exitCode: '0', outputs };
+}
+
+function unmapped({ image, name }: PlannedContainer): AttemptResult {
+  const message = `${name}: the image "${image}" is mapped to no program: the standalone runs programs of this machine, not images`;
+  return { phase: 'Error', message, outputs: [] };
+}
+
+function failureText(name: string, exitCode: number, said: string): string {
+  const text = said.trim();
+  return `${name}: Error (exit code ${exitCode})${text === '' ? '' : `: ${text}`}`;
+}
+
+/** What a stopped run reports, in Argo's words. */
+export function stopped(reason: StopReason): AttemptResult {
+  if (reason.why === 'shutdown') {
+    return { phase: 'Failed', message: `workflow shutdown with strategy:  ${reason.strategy}`, outputs: [] };
+  }
+  const late =
+    reason.why === 'deadline'
+      ? 'Step exceeded its deadline'
+      : 'Pod was active on the node longer than the specified deadline';
+  const ended = reason.why === 'deleted' || reason.why === 'executor ends';
+  return { phase: ended ? 'Error' : 'Failed', message: ended ? `stopped: ${reason.why}` : late, outputs: [] };
+}
+
+async function collectOutputs(
+  plan: Plan,
+  run: RunFolder,
+  container: PlannedContainer,
+): Promise<{ outputs: Parameter[]; missing: string | undefined }> {
+  const outputs: Parameter[] = [];
+  let missing: string | undefined;
+  for (const parameter of plan.outputs) {
+    const wanted = parameter.valueFrom?.path;
+    const file = wanted === undefined ? undefined : localPath(run, container, wanted);
+    const found = file === undefined ? undefined : await readIfThere(file, outputLimit);
+    const value = found?.replace(/\n$/, '') ?? parameter.valueFrom?.default ?? parameter.value;
+    if (value === undefined || value === null)
+      missing ??= `output parameter "${parameter.name}": ${wanted} is not there`;
+    else outputs.push({ ...parameter, value });
+  }
+  return { outputs, missing };
+}

@@ -1,0 +1,39 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from 'pino';
+import * as z from 'zod';
+import { recordName } from './child.ts';
+import { endSurvivors, type ProcessMark } from './processes.ts';
+import { readIfThere, runVariable } from './run-folder.ts';
+
+const markSchema = z.object({ pid: z.int().min(2), startTime: z.string() });
+
+/**
+ * Ends whatever a former executor left running and removes its run folders. When it returns no program of an earlier run is
+ * alive, so that the unfinished Workflows can be run again.
+ */
+export async function recoverRuns(workFolder: string, graceMs: number, log: Logger): Promise<void> {
+  await mkdir(workFolder, { recursive: true, mode: 0o700 });
+  const runs = await readdir(workFolder);
+  await Promise.all(
+    runs.map(async (run) => {
+      const folder = path.join(workFolder, run);
+      const mark = parseMark(await readIfThere(path.join(folder, recordName), 4096));
+      if (mark && (await endSurvivors(mark, `${runVariable}=${run}`, graceMs))) {
+        log.warn({ run, pid: mark.pid }, 'a program had outlived the executor that started it: it was ended');
+      }
+      await rm(folder, { recursive: true, force: true });
+    }),
+  );
+}
+
+/** A record cut short belongs to a program that was never let go: it waits for its record to be complete. */
+function parseMark(text: string | undefined): ProcessMark | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return markSchema.parse(JSON.parse(text));
+  } catch (caught) {
+    if (caught instanceof SyntaxError || caught instanceof z.ZodError) return undefined;
+    throw caught;
+  }
+}

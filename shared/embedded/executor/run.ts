@@ -1,0 +1,214 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from 'pino';
+import { ArcError } from '#shared/errors';
+import { createBackoff, type Key, type KubeClient, pause } from '#shared/kube';
+import { type AttemptResult, runAttempt, type StopReason, stopped } from './attempt.ts';
+import { type Plan, type Planned, planWorkflow } from './plan.ts';
+import type { Programs } from './programs.ts';
+import { readIfThere } from './run-folder.ts';
+import { type Attempt, finishedPatch, nodesOf, progressOf, refusedPatch, startedPatch } from './status.ts';
+import {
+  clusterWorkflowTemplates,
+  isCompleted,
+  type Workflow,
+  workflows,
+  workflowTemplates,
+} from './workflow.ts';
+
+export interface RunOptions {
+  api: KubeClient;
+  programs: Programs;
+  workFolder: string;
+  graceMs: number;
+  /** Progress is looked at, and written when it changed, at most this often. */
+  progressMs: number;
+  env: Readonly<Record<string, string | undefined>>;
+  now: () => Date;
+  log: Logger;
+  /** Ends the executor: programs are stopped and nothing more is written. */
+  signal: AbortSignal;
+}
+
+/**
+ * Takes one Workflow from wherever it stands to its end. `control` stops it, with a StopReason. Returns early when there is
+ * nothing to do (gone, another uid, completed, suspended, being deleted). Rejects with what the API answers while
+ * reading; what it answers to writes is tried again until the Workflow is gone.
+ */
+export async function runWorkflow(
+  key: Key,
+  uid: string,
+  control: AbortController,
+  options: RunOptions,
+): Promise<void> {
+  const { api, signal } = options;
+  const workflow = await api.get(workflows, key, signal);
+  if (workflow?.metadata.uid !== uid || workflow.metadata.deletionTimestamp !== undefined) return;
+  if (isCompleted(workflow.status?.phase)) return;
+  const now = () => wholeSecond(options.now());
+  const { shutdown } = workflow.spec;
+  if (shutdown) {
+    const message = `Stopped with strategy '${shutdown}'`;
+    return write(key, refusedPatch(workflow, 'Failed', message, now()), options);
+  }
+  if (workflow.spec.suspend === true) return;
+  const planned = await plan(workflow, options);
+  if (!planned.ok) return write(key, refusedPatch(workflow, planned.phase, planned.message, now()), options);
+
+  await write(key, startedPatch(workflow, now()), options);
+  const deadline = deadlineOf(planned.plan, workflow, options.now());
+  const timer =
+    deadline === undefined ? undefined : setTimeout(() => control.abort({ why: 'deadline' }), deadline);
+  try {
+    await runAttempts(key, workflow, planned.plan, control, options);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Milliseconds until activeDeadlineSeconds after the first start have passed. */
+function deadlineOf(plan: Plan, workflow: Workflow, now: Date): number | undefined {
+  if (plan.deadlineSeconds === undefined) return undefined;
+  const started = workflow.status?.startedAt ? Date.parse(workflow.status.startedAt) : now.getTime();
+  return Math.min(2 ** 31 - 1, Math.max(0, started + plan.deadlineSeconds * 1000 - now.getTime()));
+}
+
+async function plan(workflow: Workflow, { api, signal }: RunOptions): Promise<Planned> {
+  const ref = workflow.spec.workflowTemplateRef;
+  if (!ref) return planWorkflow(workflow, undefined);
+  const kind = ref.clusterScope === true ? clusterWorkflowTemplates : workflowTemplates;
+  const { namespace } = workflow.metadata;
+  const scope = kind.namespaced && namespace !== undefined ? { namespace } : {};
+  const template = await api.get(kind, { name: ref.name, ...scope }, signal);
+  if (template) return planWorkflow(workflow, template.spec);
+  return { ok: false, phase: 'Error', message: `${kind.plural}.argoproj.io "${ref.name}" not found` };
+}
+
+async function runAttempts(
+  key: Key,
+  workflow: Workflow,
+  todo: Plan,
+  control: AbortController,
+  options: RunOptions,
+): Promise<void> {
+  const { api, programs, workFolder, graceMs, env } = options;
+  const { uid = '', namespace = '' } = workflow.metadata;
+  const attempts: Attempt[] = [];
+  let result: AttemptResult;
+  const backoff = createBackoff({ baseMs: 100, random: Math.random });
+  let progress = progressOf(workflow.status?.progress) ?? '0/1';
+  do {
+    if (attempts.length > 0) await pause(backoff.next(), control.signal);
+    const attempt: Attempt = { startedAt: wholeSecond(options.now()) };
+    attempts.push(attempt);
+    const folder = path.join(workFolder, `${uid}.${attempts.length - 1}`);
+    const watching = new AbortController();
+    const report = async (text: string) => {
+      progress = text;
+      attempt.progress = text;
+      const nodes = nodesOf(workflow, todo.templateName, attempts, todo.retry !== undefined);
+      await api.mergePatch(
+        workflows,
+        key,
+        { metadata: { uid }, status: { progress: text, nodes } },
+        undefined,
+        options.signal,
+      );
+    };
+    let watch: Promise<void> | undefined;
+    result = await runAttempt(todo, {
+      api,
+      programs,
+      folder,
+      namespace,
+      graceMs,
+      env,
+      signal: control.signal,
+      onProgressFile(file) {
+        watch = watchProgress(file, report, watching.signal, options);
+      },
+    });
+    watching.abort();
+    await watch;
+    if (result.phase === 'Succeeded')
+      progress = completedProgress(
+        progressOf(await readIfThere(path.join(folder, 'progress'), 64)) ?? progress,
+      );
+    Object.assign(attempt, { finishedAt: wholeSecond(options.now()), result, progress });
+    await rm(folder, { recursive: true, force: true });
+  } while (!control.signal.aborted && mayRetry(todo, result, attempts.length));
+
+  const reason = control.signal.aborted ? (control.signal.reason as StopReason) : undefined;
+  // Left as it is: deleted, or the next executor runs it again.
+  if (reason?.why === 'deleted' || reason?.why === 'executor ends') return;
+  // The program may have ended by itself just when it was told to stop; Argo calls that a success.
+  const final = reason && result.phase !== 'Succeeded' ? stopped(reason) : result;
+  const message =
+    reason?.why === 'shutdown' && final.phase !== 'Succeeded'
+      ? `Stopped with strategy '${reason.strategy}'`
+      : undefined;
+  const nodes = nodesOf(workflow, todo.templateName, attempts, todo.retry !== undefined);
+  const end = {
+    result: final,
+    nodes,
+    progress,
+    now: wholeSecond(options.now()),
+    ...(message !== undefined && { message }),
+  };
+  await write(key, finishedPatch(workflow, end), options);
+}
+
+function mayRetry({ retry }: Plan, { phase }: AttemptResult, made: number): boolean {
+  return retry?.phases.includes(phase) === true && made <= retry.limit;
+}
+
+function completedProgress(progress: string): string {
+  const total = progress.slice(progress.indexOf('/') + 1);
+  return `${total}/${total}`;
+}
+
+async function watchProgress(
+  file: string,
+  report: (progress: string) => Promise<void>,
+  signal: AbortSignal,
+  options: RunOptions,
+): Promise<void> {
+  let last: string | undefined;
+  while (!signal.aborted) {
+    await pause(options.progressMs, signal);
+    if (signal.aborted) return;
+    const progress = progressOf(await readIfThere(file, 64));
+    if (progress === undefined || progress === last) continue;
+    last = progress;
+    try {
+      await report(progress);
+    } catch (caught) {
+      // The next progress says more, and the end does not depend on it.
+      options.log.debug({ err: caught }, 'progress could not be written');
+    }
+  }
+}
+
+/** Writes until it is written, or there is nothing left to write to, or the executor ends. */
+async function write(key: Key, patch: object, options: RunOptions): Promise<void> {
+  const backoff = createBackoff({ random: Math.random });
+  while (!options.signal.aborted) {
+    try {
+      await options.api.mergePatch(workflows, key, patch, undefined, options.signal);
+      return;
+    } catch (caught) {
+      // Conflict and Invalid: the uid in the patch is not that of the object any more.
+      if (ArcError.is(caught, 'NotFound', 'Conflict', 'Invalid')) {
+        options.log.info({ err: caught, ...key }, 'a Workflow went away while it ran');
+        return;
+      }
+      if (!options.signal.aborted)
+        options.log.warn({ err: caught, ...key }, 'a Workflow could not be written: it is tried again');
+      await pause(backoff.next(), options.signal);
+    }
+  }
+}
+
+function wholeSecond(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, 'Z');
+}

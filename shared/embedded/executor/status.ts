@@ -1,0 +1,156 @@
+import type { AttemptResult } from './attempt.ts';
+import type { Parameter, Phase, Workflow, WorkflowNode, WorkflowStatus } from './workflow.ts';
+
+/** A merge patch of a Workflow: its status and the two labels that Argo keeps in step with it. */
+export interface WorkflowPatch {
+  metadata: { uid?: string; labels: Record<string, string> };
+  status: WorkflowStatus;
+}
+
+const phaseLabel = 'workflows.argoproj.io/phase';
+const completedLabel = 'workflows.argoproj.io/completed';
+
+/** One attempt, for the nodes of the status. */
+export interface Attempt {
+  startedAt: string;
+  finishedAt?: string;
+  progress?: string;
+  result?: AttemptResult;
+}
+
+/** When the Workflow starts, or starts again after the executor died: then it keeps its start. */
+export function startedPatch(workflow: Workflow, now: string): WorkflowPatch {
+  return patchOf(workflow, 'Running', false, {
+    startedAt: workflow.status?.startedAt ?? now,
+    progress: workflow.status?.progress ?? '0/1',
+    conditions: [{ type: 'PodRunning', status: 'True' }],
+  });
+}
+
+/** When it ends without having run: an invalid spec, a missing template, a shutdown before its turn. */
+export function refusedPatch(
+  workflow: Workflow,
+  phase: 'Failed' | 'Error',
+  message: string,
+  now: string,
+): WorkflowPatch {
+  return patchOf(workflow, phase, true, {
+    startedAt: workflow.status?.startedAt ?? now,
+    finishedAt: now,
+    message,
+    conditions: [{ type: 'Completed', status: 'True' }],
+  });
+}
+
+/** When its last attempt has ended. `message` stands in for the node's own at the level of the Workflow. */
+export function finishedPatch(
+  workflow: Workflow,
+  end: {
+    result: AttemptResult;
+    nodes: Record<string, WorkflowNode>;
+    progress: string;
+    message?: string;
+    now: string;
+  },
+): WorkflowPatch {
+  const { result, now } = end;
+  const message = end.message ?? result.message;
+  const global = globalOutputs(result.outputs);
+  return patchOf(workflow, result.phase, true, {
+    finishedAt: now,
+    progress: end.progress,
+    nodes: end.nodes,
+    ...(message !== undefined && { message }),
+    ...(global.length > 0 && { outputs: { parameters: global } }),
+    conditions: [
+      { type: 'PodRunning', status: 'False' },
+      { type: 'Completed', status: 'True' },
+    ],
+  });
+}
+
+function patchOf(
+  workflow: Workflow,
+  phase: Phase,
+  completed: boolean,
+  status: WorkflowStatus,
+): WorkflowPatch {
+  const { uid } = workflow.metadata;
+  return {
+    // The uid makes sure that a namesake created meanwhile is not written to.
+    metadata: {
+      ...(uid !== undefined && { uid }),
+      labels: { [phaseLabel]: phase, [completedLabel]: String(completed) },
+    },
+    status: { phase, ...status },
+  };
+}
+
+function globalOutputs(outputs: readonly Parameter[]): Parameter[] {
+  return outputs
+    .filter((one) => one.globalName !== undefined)
+    .map((one) => ({ name: one.globalName ?? one.name, value: one.value ?? '' }));
+}
+
+/** `status.nodes` of a single pod, or of a Retry over one pod an attempt. */
+export function nodesOf(
+  workflow: Workflow,
+  templateName: string,
+  attempts: readonly Attempt[],
+  retried: boolean,
+): Record<string, WorkflowNode> {
+  const root = workflow.metadata.name;
+  const last = attempts.at(-1);
+  if (last === undefined) return {};
+  if (!retried) return { [root]: podNode(root, root, templateName, last) };
+  const children = attempts.map((attempt, index) => {
+    const name = `${root}(${index})`;
+    return podNode(`${root}-${fnv32(name)}`, name, templateName, attempt);
+  });
+  const { outputs, ...pod } = podNode(root, root, templateName, last);
+  const first = attempts[0]?.startedAt ?? last.startedAt;
+  const retry: WorkflowNode = {
+    ...pod,
+    type: 'Retry',
+    startedAt: first,
+    children: children.map((node) => node.id),
+  };
+  return Object.fromEntries(
+    [{ ...retry, ...(outputs && { outputs }) }, ...children].map((node) => [node.id, node]),
+  );
+}
+
+function podNode(id: string, name: string, templateName: string, attempt: Attempt): WorkflowNode {
+  const { result } = attempt;
+  const outputs = result && {
+    ...(result.outputs.length > 0 && { parameters: result.outputs }),
+    ...(result.exitCode !== undefined && { exitCode: result.exitCode }),
+  };
+  return {
+    id,
+    name,
+    displayName: name,
+    type: 'Pod',
+    templateName,
+    phase: result?.phase ?? 'Running',
+    startedAt: attempt.startedAt,
+    ...(attempt.finishedAt !== undefined && { finishedAt: attempt.finishedAt }),
+    ...(attempt.progress !== undefined && { progress: attempt.progress }),
+    ...(result?.message !== undefined && { message: result.message }),
+    ...(outputs && Object.keys(outputs).length > 0 && { outputs }),
+  };
+}
+
+/** FNV-1a, 32 bit: what Argo makes node ids of. */
+export function fnv32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}
+
+/** Argo's `N/M`, N at most M and M not 0; undefined for anything else. */
+export function progressOf(text: string | undefined): string | undefined {
+  const match = /^(\d{1,16})\/(\d{1,16})$/.exec(text?.trim() ?? '');
+  if (!match || Number(match[2]) === 0 || Number(match[1]) > Number(match[2])) return undefined;
+  return match[0];
+}

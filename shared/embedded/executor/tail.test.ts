@@ -1,0 +1,26 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createTail } from './tail.ts';
+
+describe('createTail', () => {
+  it('keeps the last 30 lines', () => {
+    const tail = createTail();
+    for (let n = 0; n < 100; n += 1) tail.push(Buffer.from(`line ${n}\n`));
+    expect(tail.text().split('\n')).toHaveLength(30);
+    expect(tail.text()).toMatch(/^line 70\n.*line 99$/s);
+  });
+
+  it('is never longer than 4 KiB and always ends with what came last', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 3000 })),
+        (chunks) => {
+          const tail = createTail();
+          for (const chunk of chunks) tail.push(Buffer.from(chunk));
+          expect(Buffer.byteLength(tail.text())).toBeLessThanOrEqual(4096);
+          expect(chunks.join('').trimEnd().endsWith(tail.text())).toBe(true);
+        },
+      ),
+    );
+  });
+});

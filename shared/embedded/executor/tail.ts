@@ -1,0 +1,28 @@
+/** The end of an output, bounded while it is captured. */
+export interface Tail {
+  push(chunk: Buffer): void;
+  /** At most the last 30 lines and 4 KiB, whole lines where possible. */
+  text(): string;
+}
+
+const byteLimit = 4096;
+const lineLimit = 30;
+
+export function createTail(): Tail {
+  let kept: Buffer = Buffer.alloc(0);
+  let cut = false;
+  return {
+    push(chunk) {
+      const joined = Buffer.concat([kept, chunk]);
+      cut ||= joined.length > byteLimit;
+      // Copied, or a small piece would hold the whole chunk it was cut from.
+      kept = Buffer.from(joined.subarray(Math.max(0, joined.length - byteLimit)));
+    },
+    text() {
+      const lines = kept.toString('utf8').trimEnd().split('\n');
+      // The first line is a piece of one when something was cut off before it.
+      if (cut && lines.length > 1) lines.shift();
+      return lines.slice(-lineLimit).join('\n');
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { createAuthorizer } from './authorizer.ts';
+import type { TokenRequest } from './token-service.ts';
+
+const signal = new AbortController().signal;
+const basic = { kind: 'basic', username: 'bob', password: 'x' } as const;
+const bearer = 'Bearer realm="https://auth.r.io/token",service="r.io"';
+
+function service(lifetimeMs = 60_000) {
+  const asked: TokenRequest[] = [];
+  return {
+    asked,
+    fetch: async (request: TokenRequest) => {
+      asked.push(request);
+      return { value: `t${asked.length}`, lifetimeMs };
+    },
+  };
+}
+
+describe('authorization', () => {
+  it('sends nothing before it is challenged, then what the challenge asks for', async () => {
+    const tokens = service();
+    const authorizer = createAuthorizer(basic, tokens);
+    expect(await authorizer.header(['b', 'a'], signal)).toBeUndefined();
+    expect(authorizer.challenged(bearer, ['b', 'a'], undefined)).toBe(true);
+    expect(await authorizer.header(['b', 'a'], signal)).toBe('Bearer t1');
+    expect(tokens.asked).toEqual([{ realm: 'https://auth.r.io/token', service: 'r.io', scopes: ['a', 'b'] }]);
+  });
+
+  it('asks once for many requests of the same scopes, and again when the token has expired', async () => {
+    let now = 0;
+    const tokens = service(1000);
+    const authorizer = createAuthorizer(basic, tokens, () => now);
+    authorizer.challenged(bearer, ['a'], undefined);
+    await Promise.all([authorizer.header(['a'], signal), authorizer.header(['a'], signal)]);
+    await authorizer.header(['c'], signal);
+    expect(tokens.asked).toHaveLength(2);
+    now = 950;
+    expect(await authorizer.header(['a'], signal)).toBe('Bearer t3');
+  });
+
+  it('drops a token that was refused, but not the fresh one that another request got meanwhile', async () => {
+    const tokens = service();
+    const authorizer = createAuthorizer(basic, tokens);
+    authorizer.challenged(bearer, ['a'], undefined);
+    const stale = await authorizer.header(['a'], signal);
+    authorizer.challenged(bearer, ['a'], stale);
+    const fresh = await authorizer.header(['a'], signal);
+    authorizer.challenged(bearer, ['a'], stale);
+    expect(await authorizer.header(['a'], signal)).toBe(fresh);
+  });
+
+  it('does not remember a token request that failed', async () => {
+    let fail = true;
+    const authorizer = createAuthorizer(basic, {
+      fetch: async () => {
+        if (fail) throw new Error('down');
+        return { value: 't', lifetimeMs: 1000 };
+      },
+    });
+    authorizer.challenged(bearer, ['a'], undefined);
+    await expect(authorizer.header(['a'], signal)).rejects.toThrow('down');
+    fail = false;
+    expect(await authorizer.header(['a'], signal)).toBe('Bearer t');
+  });
+
+  it('does not repeat what was refused', async () => {
+    const authorizer = createAuthorizer(basic, service());
+    expect(authorizer.challenged('Basic realm="x"', [], undefined)).toBe(true);
+    const sent = await authorizer.header([], signal);
+    expect(authorizer.challenged('Basic realm="x"', [], sent)).toBe(false);
+    expect(createAuthorizer({ kind: 'none' }, service()).challenged('Basic realm="x"', [], undefined)).toBe(
+      false,
+    );
+    const token = createAuthorizer({ kind: 'token', token: 'abc' }, service());
+    expect(await token.header([], signal)).toBe('Bearer abc');
+    expect(token.challenged(bearer, [], 'Bearer abc')).toBe(false);
+  });
+});

@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseChallenges } from './challenge.ts';
+
+describe('WWW-Authenticate', () => {
+  it.each([
+    ['Basic', [{ scheme: 'basic', parameters: {} }]],
+    ['Basic realm="a, \\"b\\""', [{ scheme: 'basic', parameters: { realm: 'a, "b"' } }]],
+    [
+      'Bearer realm="https://auth.r.io/token",service="r.io",scope="repository:a:pull,push"',
+      [
+        {
+          scheme: 'bearer',
+          parameters: { realm: 'https://auth.r.io/token', service: 'r.io', scope: 'repository:a:pull,push' },
+        },
+      ],
+    ],
+    [
+      'Bearer realm="x", Basic realm=y',
+      [
+        { scheme: 'bearer', parameters: { realm: 'x' } },
+        { scheme: 'basic', parameters: { realm: 'y' } },
+      ],
+    ],
+    ['', []],
+  ])('%j is understood', (header, challenges) => {
+    expect(parseChallenges(header)).toEqual(challenges);
+  });
+
+  it('of any content ends in a list', () => {
+    fc.assert(fc.property(fc.string({ maxLength: 200 }), (header) => Array.isArray(parseChallenges(header))));
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { digestOf, digestTag, hashFor, isDigest } from './digest.ts';
+
+describe('digests', () => {
+  it('are made with the algorithm of the digest they are compared with', () => {
+    const bytes = Buffer.from('abc');
+    const long = digestOf(bytes, 'sha512:');
+    expect(isDigest(digestOf(bytes))).toBe(true);
+    expect(isDigest(long)).toBe(true);
+    expect(`sha512:${hashFor(long).update(bytes).digest('hex')}`).toBe(long);
+  });
+
+  it.each([
+    '',
+    'sha256:',
+    'sha256:xyz',
+    `md5:${'0'.repeat(32)}`,
+    `sha256:${'A'.repeat(64)}`,
+    `sha256:${'0'.repeat(64)}:`,
+  ])('%j is none', (text) => {
+    expect(isDigest(text)).toBe(false);
+    expect(() => hashFor(text)).toThrow('no digest');
+  });
+
+  it('become tags of at most 128 characters', () => {
+    expect(digestTag(digestOf(Buffer.from('')))).toMatch(/^sha256-[0-9a-f]{64}$/);
+    expect(digestTag(digestOf(Buffer.from(''), 'sha512:'))).toHaveLength(128);
+  });
+});

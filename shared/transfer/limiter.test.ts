@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { createLimiter, createLimiters } from './limiter.ts';
+
+const signal = new AbortController().signal;
+
+describe('the limiter of a host', () => {
+  it('lets no more than its limit run at a time', async () => {
+    const limiter = createLimiter(2);
+    let running = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise(setImmediate);
+      running -= 1;
+    };
+    await Promise.all(Array.from({ length: 9 }, () => limiter.run(signal, work)));
+    expect(most).toBe(2);
+  });
+
+  it('halves once per burst of refusals, never below one, and recovers', async () => {
+    let now = 0;
+    const limiter = createLimiter(8, () => now);
+    limiter.slowDown(10);
+    limiter.slowDown(10);
+    expect(limiter.limit).toBe(4);
+    for (let burst = 0; burst < 5; burst += 1) {
+      now += 100;
+      limiter.slowDown(10);
+    }
+    expect(limiter.limit).toBe(1);
+    now += 100;
+    for (let success = 0; success < 50; success += 1) await limiter.run(signal, async () => {});
+    expect(limiter.limit).toBe(8);
+  });
+
+  it('frees the slot of an operation that fails', async () => {
+    const limiter = createLimiter(1);
+    await expect(limiter.run(signal, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await limiter.run(signal, async () => 'next')).toBe('next');
+  });
+
+  it('lets a waiting request go when it is aborted, and serves the next', async () => {
+    const limiter = createLimiter(1);
+    const gate = Promise.withResolvers<void>();
+    const first = limiter.run(signal, () => gate.promise);
+    const controller = new AbortController();
+    const second = limiter.run(controller.signal, async () => 'second');
+    controller.abort();
+    await expect(second).rejects.toMatchObject({ reason: 'retryable' });
+    gate.resolve();
+    await first;
+    expect(await limiter.run(signal, async () => 'third')).toBe('third');
+  });
+
+  it('is the same for the same host only', () => {
+    const of = createLimiters();
+    expect(of('a')).toBe(of('a'));
+    expect(of('a')).not.toBe(of('b'));
+  });
+});

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { digestOf } from './digest.ts';
+import { ociIndex, parseManifest } from './manifest.ts';
+
+const digest = digestOf(Buffer.from('x'));
+const blob = { mediaType: 'application/octet-stream', digest, size: 1 };
+const parse = (body: unknown, contentType?: string) =>
+  parseManifest(Buffer.from(JSON.stringify(body)), 'm', contentType);
+
+describe('a manifest', () => {
+  it('keeps its bytes, and names what it needs', () => {
+    const image = parse({ schemaVersion: 2, config: blob, layers: [{ ...blob, size: 5 }], subject: blob });
+    expect(image.blobs.map(({ size }) => size)).toEqual([1, 5]);
+    expect(image.subject).toBe(digest);
+    expect(image.digest).toBe(digestOf(image.bytes));
+    expect(parse({ schemaVersion: 2, manifests: [blob] })).toMatchObject({
+      mediaType: ociIndex,
+      children: [blob],
+      blobs: [],
+    });
+  });
+
+  it('leaves layers that may not be distributed where they are', () => {
+    const foreign = {
+      ...blob,
+      mediaType: 'application/vnd.docker.image.rootfs.foreign.diff.tar.gzip',
+      urls: ['https://x'],
+    };
+    expect(parse({ schemaVersion: 2, config: blob, layers: [foreign] })).toMatchObject({
+      blobs: [blob],
+      foreign: [foreign],
+    });
+  });
+
+  it('is listed with its own artifact type, else with that of its config', () => {
+    expect(parse({ schemaVersion: 2, config: blob, artifactType: 'a/b' }).descriptor.artifactType).toBe(
+      'a/b',
+    );
+    expect(parse({ schemaVersion: 2, config: blob }).descriptor.artifactType).toBe(blob.mediaType);
+  });
+
+  it.each([
+    [{ schemaVersion: 1, fsLayers: [] }, 'schema 1'],
+    [{ schemaVersion: 2 }, 'no config'],
+    [{ schemaVersion: 2, config: { ...blob, size: -1 } }, 'no byte count'],
+    [{ schemaVersion: 2, config: { ...blob, digest: '../../x' } }, 'usable digest'],
+    [{ schemaVersion: 2, mediaType: 'text/html', config: blob }, 'not known'],
+    [[], 'no JSON object'],
+  ])('%j is refused: %s', (body, why) => {
+    expect(() => parse(body)).toThrow(why);
+  });
+
+  it('of any content is parsed or refused as permanent', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
+        try {
+          parseManifest(Buffer.from(text), 'm');
+        } catch (caught) {
+          expect(caught).toMatchObject({ reason: 'permanent' });
+        }
+      }),
+    );
+  });
+});

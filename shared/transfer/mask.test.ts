@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createMasker, maskSecrets } from './mask.ts';
+
+describe('masking', () => {
+  it('leaves no form of a secret, wherever it stands', () => {
+    const secret = fc
+      .string({ minLength: 4, maxLength: 30 })
+      .filter((text) => !/^[*]+$/.test(text) && text.isWellFormed());
+    fc.assert(
+      fc.property(secret, (secret) => {
+        const forms = [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)];
+        for (const form of forms) expect(maskSecrets(`<${form}>`, [secret])).toBe('<***>');
+      }),
+    );
+  });
+
+  it('hides the longer secret whole when another one is part of it', () => {
+    expect(maskSecrets('hunter22-and-more', ['hunter22', 'hunter22-and-more'])).toBe('***');
+  });
+
+  it('leaves very short secrets alone', () => {
+    expect(maskSecrets('an apple', ['a', ''])).toBe('an apple');
+  });
+
+  it('learns', () => {
+    const masker = createMasker(['first-secret']);
+    masker.add('second-secret');
+    expect(masker.apply('first-secret second-secret')).toBe('*** ***');
+    for (let more = 0; more < 1500; more += 1) masker.add(`token-${more}`);
+    expect(masker.apply('first-secret token-1499')).toBe('*** ***');
+  });
+});

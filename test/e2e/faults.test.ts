@@ -1,0 +1,193 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Order, secrets } from '#shared/domain';
+import type { FaultRule } from '../../scripts/registry/index.ts';
+import { seedImage } from '../../scripts/registry/index.ts';
+import {
+  type Conduit,
+  password,
+  startConduit,
+  type Tenant,
+  visible,
+  workerCommand,
+} from '../fixtures/conduit.ts';
+import { eventually } from '../fixtures/eventually.ts';
+
+const image = { platforms: ['linux/amd64'], layers: 1, layerBytes: 32 * 1024, signature: false };
+
+let conduit: Conduit;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  conduit = await startConduit({
+    programs: {
+      'arc/cramped-worker:*': workerCommand(2, '/bin/sh', '-c', 'ulimit -f 2048; exec "$@"', 'limited'),
+    },
+  });
+  tenant = await conduit.tenant('faults');
+  await tenant.secret('wrong', { username: 'mover', password: `not-${password}` });
+  await tenant.endpoint('wrong', {
+    type: 'oci',
+    remoteURL: conduit.source.url,
+    secretRef: { name: 'wrong' },
+  });
+  await tenant.endpoint('closed', { type: 'oci', remoteURL: 'http://127.0.0.1:1' });
+  // A worker that may write no file over a megabyte: that is how a full volume looks from inside.
+  await conduit.typeOf('oci-cramped', 'arc/cramped-worker:v1');
+});
+afterAll(() => conduit?.close());
+
+describe.concurrent('what goes wrong with one artifact', () => {
+  /** Two artifacts: the bad one and one that nothing is wrong with. */
+  async function orderWith(name: string, bad: object, phase = 'Failed'): Promise<Order> {
+    await seedImage(conduit.source, 'good/app', '1.0', image);
+    await tenant.order(name, [
+      { name: 'bad', type: 'oci', spec: { image: `${name}/app:1.0` }, ...bad },
+      { name: 'good', type: 'oci', spec: { image: 'good/app:1.0', override: `${name}/good:1.0` } },
+    ]);
+    return tenant.ended(name, phase);
+  }
+
+  function entry(order: Order, name: string) {
+    return Object.values(order.status?.artifactWorkflows ?? {}).find((one) => one.name === name);
+  }
+
+  async function expectFailed(order: Order, ...words: (string | RegExp)[]): Promise<void> {
+    expect(order.status).toMatchObject({ phase: 'Failed', counts: { total: 2, succeeded: 1, failed: 1 } });
+    expect(entry(order, 'good')).toMatchObject({ phase: 'Succeeded' });
+    expect(entry(order, 'bad')).toMatchObject({ phase: 'Failed' });
+    const message = entry(order, 'bad')?.message ?? '';
+    for (const word of words) expect(message).toMatch(word);
+    // The Order's own message names the artifact; the ArtifactWorkflow says the same as the Order.
+    expect(order.status?.message).toContain('(bad)');
+    const failed = (await tenant.children()).find(({ status }) => status?.message === message);
+    expect(failed?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Stalled', status: 'True' }),
+    );
+  }
+
+  const atSource = () => conduit.source.host;
+  const faults: [name: string, rule: FaultRule, words: (string | RegExp)[]][] = [
+    [
+      'forbidden',
+      { path: /^\/v2\/forbidden\//, fault: { kind: 'status', status: 403 } },
+      ['403', 'pull', 'right'],
+    ],
+    [
+      'throttled',
+      { path: /^\/v2\/throttled\//, fault: { kind: 'status', status: 429 } },
+      ['429', 'try later', 'tried 2 times'],
+    ],
+    [
+      'impatient',
+      { path: /^\/v2\/impatient\//, fault: { kind: 'status', status: 429, retryAfter: '86400' } },
+      ['429', '86400 s'],
+    ],
+    [
+      'broken',
+      {
+        path: /^\/v2\/broken\//,
+        fault: { kind: 'status', status: 503, message: `no luck with ${password}` },
+      },
+      ['503', 'try again later', 'tried 2 times'],
+    ],
+    [
+      'short',
+      { path: /^\/v2\/short\/app\/blobs/, fault: { kind: 'truncate', bytes: 10 } },
+      ['blob', /short|ended|cut|less/],
+    ],
+    ['rotten', { path: /^\/v2\/rotten\/app\/blobs/, fault: { kind: 'corrupt' } }, ['sha256:', 'digest']],
+    [
+      'reset',
+      { path: /^\/v2\/reset\//, fault: { kind: 'reset' } },
+      ['could not be reached', 'check remoteURL'],
+    ],
+  ];
+
+  it.each(faults)('%s: it fails by itself and says what, where and what to do', async (name, rule, words) => {
+    await seedImage(conduit.source, `${name}/app`, '1.0', image);
+    conduit.source.faults.add(rule);
+    await expectFailed(await orderWith(name, {}), atSource(), `${name}/app`, ...words);
+  });
+
+  it('wrong credentials: the Secret to look at is named', async () => {
+    await seedImage(conduit.source, 'denied/app', '1.0', image);
+    const order = await orderWith('denied', { srcRef: { name: 'wrong' } });
+    await expectFailed(order, atSource(), '401', 'user "mover"', 'Secret of Endpoint "wrong"');
+  });
+
+  it('an absent image: what to check is named', async () => {
+    await expectFailed(
+      await orderWith('absent', {}),
+      atSource(),
+      '404',
+      'absent/app',
+      'check image name, tag and remoteURL',
+    );
+  });
+
+  it('a registry that is not there: where it was looked for is named', async () => {
+    await expectFailed(
+      await orderWith('nowhere', { srcRef: { name: 'closed' } }),
+      '127.0.0.1:1',
+      'ECONNREFUSED',
+      'Endpoint "closed"',
+    );
+  });
+
+  it('a temporary folder that is full: the setting to raise is named', async () => {
+    await seedImage(conduit.source, 'full/app', '1.0', { ...image, layerBytes: 4 * 1024 * 1024 });
+    await expectFailed(
+      await orderWith('full', { type: 'oci-cramped' }),
+      'temporary folder is full',
+      'ARC_WORK_DIR',
+    );
+  });
+
+  it('a worker that is killed: so much is said, and what to look at', async () => {
+    await seedImage(conduit.source, 'killed/app', '1.0', image);
+    conduit.source.faults.add({ path: /^\/v2\/killed\//, fault: { kind: 'hang' } });
+    const killed = killWorkerOf(conduit, 'killed/app');
+    const order = await orderWith('killed', {});
+    await killed;
+    await expectFailed(order, 'exit code 137', 'killed', 'memory', 'retry-at');
+  });
+});
+
+describe('after all that', () => {
+  it('no credential is in anything but a Secret, and the rendered Secrets are gone', async () => {
+    const text = await visible(conduit);
+    const basic = Buffer.from(`mover:${password}`).toString('base64');
+    const forms = [
+      password,
+      JSON.stringify(password).slice(1, -1),
+      encodeURIComponent(password),
+      Buffer.from(password).toString('base64'),
+      basic,
+    ];
+    for (const form of forms) expect(text.includes(form), `visible: ${form}`).toBe(false);
+    expect(text).toContain('no luck with');
+    await eventually('rendered Secrets to go', 10_000, async () => {
+      const { items } = await conduit.api.list(secrets, { namespace: 'faults' });
+      expect(items.map(({ metadata }) => metadata.name).sort()).toEqual(['credentials', 'wrong']);
+    });
+    expect(await readdir(path.join(conduit.folder, 'state/runs'))).toEqual([]);
+  });
+});
+
+/** Kills, as the kernel would, the worker whose job names the image, once it has asked the registry for it. */
+async function killWorkerOf(conduit: Conduit, wanted: string): Promise<void> {
+  const runs = path.join(conduit.folder, 'state/runs');
+  await eventually(`a worker of ${wanted}`, 15_000, async () => {
+    expect(conduit.source.count('HEAD', /killed/) + conduit.source.count('GET', /killed/)).toBeGreaterThan(0);
+    for (const run of await readdir(runs)) {
+      const job = await readFile(path.join(runs, run, 'volumes/0/job.json'), 'utf8').catch(() => '');
+      if (!job.includes(wanted)) continue;
+      const { pid } = JSON.parse(await readFile(path.join(runs, run, 'process.json'), 'utf8'));
+      process.kill(pid, 'SIGKILL');
+      return;
+    }
+    throw new Error('none runs');
+  });
+}
