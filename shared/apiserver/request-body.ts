@@ -5,6 +5,8 @@ import { yamlToJson } from './yaml-body.ts';
 
 /** Bytes a body may have, as the Kubernetes API server limits it. */
 export const bodyLimit = 3 * 1024 * 1024;
+/** As far as a body without a length is read to its end, for nothing but the connection to stay usable. */
+const discardLimit = 2 * bodyLimit;
 /** Nesting a body may have. Far above any real object, far below what the stack of a recursive walk holds. */
 export const depthLimit = 500;
 
@@ -37,14 +39,15 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   try {
     for await (const chunk of request.body) {
       size += chunk.byteLength;
-      if (size > bodyLimit) throw tooLarge();
-      chunks.push(chunk);
+      if (size > discardLimit) throw tooLarge();
+      if (size <= bodyLimit) chunks.push(chunk);
     }
   } catch (caught) {
     if (caught instanceof ArcError) throw caught;
     // Whoever would read this has left, and it is no failure of ours.
     throw new ArcError('BadRequest', 'the body ended before it was complete', { cause: caught });
   }
+  if (size > bodyLimit) throw tooLarge();
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
