@@ -29,6 +29,12 @@ import { workerProgram } from './worker-program.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
+/**
+ * All functions share one thread here: more deliveries at a time would not be faster, but each has a connection of its own
+ * to the API, which costs memory for as long as the standalone runs.
+ */
+const deliveriesPerTrigger = 4;
+
 export interface StandaloneOptions {
   /** Where the state is kept; made if absent. */
   folder: string;
@@ -111,7 +117,12 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   );
   const resolve = (to: Destination) =>
     to.uri === undefined ? urls.get(to.ref?.name ?? '') : new URL(to.uri);
-  const broker = await startBroker({ triggers, resolve, log: log.child({ part: 'broker' }) });
+  const broker = await startBroker({
+    triggers,
+    resolve,
+    log: log.child({ part: 'broker' }),
+    concurrency: deliveriesPerTrigger,
+  });
   stack.defer(() => broker.close());
 
   const signal = ending.signal;

@@ -1,5 +1,6 @@
-/** Where objects live: one interface, the embedded store behind it (etcd joins it later). */
+/** Where objects live: one interface, the embedded store of one process and etcd behind it. */
 
+export { type EtcdStoreOptions, type EtcdTls, openEtcdStore } from './etcd/index.ts';
 export { type EmbeddedStoreOptions, openEmbeddedStore } from './open-embedded.ts';
 export type {
   ListOptions,

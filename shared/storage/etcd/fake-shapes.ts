@@ -1,0 +1,54 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { IRangeRequest, ITxnRequest, IWatchCreateRequest } from 'etcd3';
+
+/** What a transaction of a known shape wants; a write without a value is a delete. */
+export type KnownTransaction =
+  | { type: 'write'; key: Buffer; value: Buffer | undefined; expected: number }
+  | { type: 'compaction'; key: Buffer; value: Buffer; version: number };
+
+/**
+ * Recognizes the transactions that kine recognizes, by their shape, and throws for every other one: create, update,
+ * delete and the compaction turn of kube-apiserver.
+ */
+export function knownTransaction(request: ITxnRequest): KnownTransaction {
+  const key = request.compare?.[0]?.key;
+  const value = request.success?.[0]?.request_put?.value;
+  const expected = Number(request.compare?.[0]?.mod_revision);
+  const version = Number(request.compare?.[0]?.version);
+  if (!key) throw unsupported(request);
+  const read = [{ request_range: { key } }];
+  const mod = [{ target: 'Mod', result: 'Equal', key, mod_revision: expected }];
+  const isRead = isDeepStrictEqual(request.failure, read);
+  const isCreate = expected === 0 && (isRead || request.failure?.length === 0);
+  if (isDeepStrictEqual(request.compare, mod) && (isRead || isCreate)) {
+    if (isDeepStrictEqual(request.success, [{ request_put: { key, value } }]) && value)
+      return { type: 'write', key, value, expected };
+    if (isDeepStrictEqual(request.success, [{ request_delete_range: { key } }]) && expected > 0)
+      return { type: 'write', key, value: undefined, expected };
+  }
+  const turn = {
+    compare: [{ target: 'Version', result: 'Equal', key, version }],
+    success: [{ request_put: { key, value } }],
+    failure: read,
+  };
+  if (isDeepStrictEqual(request, turn) && value && key.equals(Buffer.from('compact_rev_key')))
+    return { type: 'compaction', key, value, version };
+  throw unsupported(request);
+}
+
+const rangeFields = ['key', 'range_end', 'revision', 'limit', 'count_only', 'keys_only'];
+const watchFields = ['key', 'range_end', 'start_revision', 'prev_kv', 'progress_notify', 'fragment'];
+
+/** Throws for an option that kine ignores or refuses: sort, serializable, bounds of revisions. */
+export function checkRange(request: IRangeRequest): void {
+  if (Object.keys(request).some((field) => !rangeFields.includes(field))) throw unsupported(request);
+}
+
+/** Throws for a watch id of the client's choice, and filters. */
+export function checkWatch(request: IWatchCreateRequest): void {
+  if (Object.keys(request).some((field) => !watchFields.includes(field))) throw unsupported(request);
+}
+
+function unsupported(request: object): Error {
+  return new Error(`12 UNIMPLEMENTED: not supported: ${JSON.stringify(request)}`);
+}

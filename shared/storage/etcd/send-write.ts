@@ -1,0 +1,26 @@
+import type { ITxnResponse } from 'etcd3';
+import { backoff, pause } from './backoff.ts';
+import { judgeFailure } from './failure.ts';
+import { checkOpen } from './retry-read.ts';
+
+/**
+ * Sends a write once. While there is no connection to send it by, it tries again (another member may be there) until
+ * `timeout` ms are over. Rejects with what the transport threw.
+ */
+export async function sendWrite(
+  send: (timeout: number) => Promise<ITxnResponse>,
+  timeout: number,
+  closed: AbortSignal,
+): Promise<ITxnResponse> {
+  const end = performance.now() + timeout;
+  for (let failures = 0; ; failures += 1) {
+    checkOpen(closed);
+    try {
+      return await send(end - performance.now());
+    } catch (caught) {
+      const wait = backoff(failures);
+      if (!judgeFailure(caught).unsent || performance.now() + wait >= end) throw caught;
+      await pause(wait, closed);
+    }
+  }
+}

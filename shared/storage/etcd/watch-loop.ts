@@ -1,0 +1,107 @@
+import { ArcError } from '#shared/errors';
+import type { WatchBatch } from '../store.ts';
+import { backoff, pause } from './backoff.ts';
+import { judgeFailure } from './failure.ts';
+import type { WatchCursor } from './watch-cursor.ts';
+import type { EtcdWire, WatchStream } from './wire.ts';
+
+export interface WatchParts {
+  wire: EtcdWire;
+  /** ms between the questions for progress of a watch that has nothing to tell. */
+  progressInterval: number;
+  /** ms until etcd has to confirm a watch. */
+  openTimeout: number;
+  /** Aborted when the store is closed. */
+  closed: AbortSignal;
+}
+
+/**
+ * All batches from the cursor on, over as many connections as it takes. Only a compacted position, a refusal for good
+ * and the closing of the store end it early; while etcd is away it waits.
+ */
+export async function* watchEvents(
+  parts: WatchParts,
+  cursor: WatchCursor,
+  signal: AbortSignal,
+): AsyncGenerator<WatchBatch, void, undefined> {
+  let failures = 0;
+  while (!signal.aborted) {
+    if (parts.closed.aborted)
+      throw new ArcError('ServiceUnavailable', 'the store was closed while it was watched');
+    try {
+      for await (const batch of followOnce(parts, cursor, signal)) {
+        failures = 0;
+        yield batch;
+      }
+    } catch (caught) {
+      if (!isPassing(caught)) throw judgeFailure(caught).error;
+    }
+    if (signal.aborted || parts.closed.aborted) continue;
+    await pause(backoff(failures), signal, parts.closed);
+    failures += 1;
+  }
+}
+
+/** A watch that etcd ended without saying Expired can be asked for again. */
+function isPassing(caught: unknown): boolean {
+  return ArcError.is(caught, 'ServiceUnavailable') || judgeFailure(caught).passing;
+}
+
+/** One connection's worth of the watch; ends without an error when nobody wants it any more. */
+async function* followOnce(
+  parts: WatchParts,
+  cursor: WatchCursor,
+  signal: AbortSignal,
+): AsyncGenerator<WatchBatch, void, undefined> {
+  const stream = await parts.wire.watch();
+  const stop = () => stream.cancel();
+  const isOver = () => signal.aborted || parts.closed.aborted;
+  signal.addEventListener('abort', stop);
+  parts.closed.addEventListener('abort', stop);
+  const opening = setTimeout(stop, parts.openTimeout);
+  const progress = new ProgressQuestions(stream, parts.progressInterval);
+  try {
+    stream.send({ create_request: cursor.resume() });
+    if (isOver()) return;
+    for await (const message of stream) {
+      if (isOver()) return;
+      clearTimeout(opening);
+      progress.busy();
+      const batch = cursor.take(message);
+      if (batch) yield batch;
+      if (isOver()) return;
+      progress.waiting();
+    }
+  } catch (caught) {
+    if (!isOver()) throw caught;
+  } finally {
+    clearTimeout(opening);
+    progress.end();
+    signal.removeEventListener('abort', stop);
+    parts.closed.removeEventListener('abort', stop);
+    stream.cancel();
+  }
+}
+
+/** Asks for progress now and then while the consumer waits for the next message, and never before the first one. */
+class ProgressQuestions {
+  readonly #timer: NodeJS.Timeout;
+  #waiting = false;
+
+  constructor(stream: WatchStream, interval: number) {
+    this.#timer = setInterval(() => this.#waiting && stream.send({ progress_request: {} }), interval);
+    this.#timer.unref();
+  }
+
+  waiting(): void {
+    this.#waiting = true;
+  }
+
+  busy(): void {
+    this.#waiting = false;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+}

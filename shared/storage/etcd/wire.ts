@@ -1,0 +1,29 @@
+import type {
+  ICompactionRequest,
+  ICompactionResponse,
+  IRangeRequest,
+  IRangeResponse,
+  ITxnRequest,
+  ITxnResponse,
+  IWatchRequest,
+  IWatchResponse,
+} from 'etcd3';
+
+/**
+ * The four calls of etcd's API that the store makes, each tried once and never repeated; `timeout` is in ms. They
+ * reject with what the transport throws: judgeFailure() says what that means.
+ */
+export interface EtcdWire {
+  range(request: IRangeRequest, timeout: number): Promise<IRangeResponse>;
+  txn(request: ITxnRequest, timeout: number): Promise<ITxnResponse>;
+  compact(request: ICompactionRequest, timeout: number): Promise<ICompactionResponse>;
+  watch(): Promise<WatchStream>;
+  /** Calls on their way end by themselves; new ones reject. */
+  close(): void;
+}
+
+/** One watch call. Messages wait at the sender while nobody takes them; a broken connection rejects the iteration. */
+export interface WatchStream extends AsyncIterable<IWatchResponse> {
+  send(request: IWatchRequest): void;
+  cancel(): void;
+}

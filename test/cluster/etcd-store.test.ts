@@ -1,0 +1,318 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { generate } from 'selfsigned';
+import { describe, expect, it, vi } from 'vitest';
+import { openEtcdStore, type Store } from '#shared/storage';
+import { describeStore, type StoreUnderTest } from '../contract/store.ts';
+import { bytes, written } from '../contract/store-support.ts';
+import { startEtcdCluster } from '../fixtures/etcd-cluster.ts';
+import { type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { collectUntil, compare, type Told, writeLane } from './etcd-writers.ts';
+
+const assets = process.env.KUBEBUILDER_ASSETS;
+if (process.env.CI && !assets)
+  throw new Error('set KUBEBUILDER_ASSETS to a folder that holds etcd 3.5.13 or newer');
+if (!assets)
+  console.log('skipped: the tests of the etcd store need KUBEBUILDER_ASSETS, a folder that holds etcd');
+const binary = path.join(assets ?? '', 'etcd');
+
+vi.setConfig({ testTimeout: 240_000 });
+
+describe.skipIf(!assets)('with a real etcd', () => {
+  describeStore('the etcd store', open);
+
+  it('loses and repeats nothing when etcd is killed and started again while it is written and watched', () =>
+    withEtcd([], async (etcd, store) => {
+      const after = await store.revision();
+      const told: Told = { acknowledged: new Map(), unknown: new Set() };
+      const stop = new AbortController();
+      let end: number | undefined;
+      const watching = collectUntil(store, '/lane/', after, () => end);
+      const one = collectUntil(store, '/lane/3', after, () => end);
+      const quiet = collectUntil(store, '/quiet/', after, () => end);
+      const lanes = Array.from({ length: 8 }, (_, at) => writeLane(store, `/lane/${at}`, told, stop.signal));
+      for (let kills = 1; kills <= 4; kills += 1) {
+        const enough = told.acknowledged.size + 300;
+        await eventually('300 more writes', 60_000, () =>
+          expect(told.acknowledged.size).toBeGreaterThan(enough),
+        );
+        await etcd.kill();
+        await etcd.restart();
+      }
+      const enough = told.acknowledged.size + 100;
+      await eventually('writes after the last kill', 60_000, () =>
+        expect(told.acknowledged.size).toBeGreaterThan(enough),
+      );
+      stop.abort();
+      await Promise.all(lanes);
+      end = await written(store.create('/lane/end', bytes('end')));
+      told.acknowledged.set(end, 'put /lane/end end');
+      // Moves every watch past the end, also one that heard of it before we did.
+      await written(store.create('/done', bytes('')));
+      const { items } = await store.list('/lane/');
+      compare(told, await watching, items);
+      expect((await one).every(({ key }) => key === '/lane/3')).toBe(true);
+      expect(await quiet).toEqual([]);
+      console.log(`4 kills: ${told.acknowledged.size} writes told, ${told.unknown.size} could not be told`);
+    }));
+
+  it('goes on with two of three members, and refuses to answer with one', async () => {
+    const cluster = await startEtcdCluster(binary);
+    try {
+      const { endpoints } = cluster;
+      const store = await openEtcdStore({ endpoints, progressInterval: 200 });
+      const after = await store.revision();
+      const told: Told = { acknowledged: new Map(), unknown: new Set() };
+      const stop = new AbortController();
+      let end: number | undefined;
+      // As many watches as make it sure that one is at the member that dies.
+      const watching = Array.from({ length: 12 }, () => collectUntil(store, '/lane/', after, () => end));
+      const lanes = Array.from({ length: 4 }, (_, at) => writeLane(store, `/lane/${at}`, told, stop.signal));
+      await eventually('200 writes', 60_000, () => expect(told.acknowledged.size).toBeGreaterThan(200));
+      await cluster.kill(2);
+      const enough = told.acknowledged.size + 200;
+      await eventually('200 more', 60_000, () => expect(told.acknowledged.size).toBeGreaterThan(enough));
+      stop.abort();
+      await Promise.all(lanes);
+      end = await written(store.create('/lane/end', bytes('end')));
+      told.acknowledged.set(end, 'put /lane/end end');
+      await written(store.create('/done', bytes('')));
+      const { items } = await store.list('/lane/');
+      for (const events of await Promise.all(watching)) compare(told, events, items);
+      console.log(`a member died: ${told.acknowledged.size} told, ${told.unknown.size} could not be told`);
+      await cluster.kill(1);
+      const signal = AbortSignal.timeout(3000);
+      await expect(store.get('/lane/end', { signal })).rejects.toMatchObject({ code: 'Timeout' });
+      await store.close();
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  it('goes on watching while history is compacted behind it', () =>
+    withEtcd([], async (_, store) => {
+      const after = await store.revision();
+      const told: Told = { acknowledged: new Map(), unknown: new Set() };
+      const stop = new AbortController();
+      let end: number | undefined;
+      const under: Record<string, number> = {};
+      const follow = (prefix: string) =>
+        collectUntil(
+          store,
+          prefix,
+          after,
+          () => end,
+          (revision) => {
+            under[prefix] = revision;
+          },
+        );
+      const watching = follow('/lane/');
+      const quiet = follow('/quiet/');
+      told.acknowledged.set(
+        await written(store.create('/lane/begin', bytes('begin'))),
+        'put /lane/begin begin',
+      );
+      // A watch that has not caught up yet may find what it begins with compacted, and rightly so.
+      await eventually('both watches to be under way', 20_000, () => {
+        expect(Object.keys(under)).toHaveLength(2);
+      });
+      const lanes = Array.from({ length: 8 }, (_unused, at) =>
+        writeLane(store, `/lane/${at}`, told, stop.signal),
+      );
+      for (let round = 1; round <= 10; round += 1) {
+        const wanted = told.acknowledged.size + 200;
+        await eventually('200 more writes', 60_000, () =>
+          expect(told.acknowledged.size).toBeGreaterThan(wanted),
+        );
+        await store.compact((await store.revision()) - 50);
+      }
+      stop.abort();
+      await Promise.all(lanes);
+      end = await written(store.create('/lane/end', bytes('end')));
+      told.acknowledged.set(end, 'put /lane/end end');
+      // Moves every watch past the end, also one that heard of it before we did.
+      await written(store.create('/done', bytes('')));
+      await expect(store.list('/', { revision: after })).rejects.toMatchObject({ code: 'Expired' });
+      compare(told, await watching, (await store.list('/lane/')).items);
+      expect(await quiet).toEqual([]);
+    }));
+
+  it('says Expired to a consumer so slow that what it has yet to see is compacted', () =>
+    withEtcd([], async (_, store) => {
+      const after = await store.revision();
+      const slow = store
+        .watch('/w/', { after, signal: AbortSignal.timeout(120_000) })
+        [Symbol.asyncIterator]();
+      const value = new Uint8Array(20_000);
+      await written(store.create('/w/first', value));
+      expect((await slow.next()).value).toMatchObject({ events: [{ key: '/w/first' }] });
+      for (let at = 0; at < 4000; at += 50) await createMany(store, '/w/', at, 50, value);
+      await store.compact(await store.revision());
+      let position = after + 1;
+      const rest = (async () => {
+        for (;;) {
+          const { value: batch, done } = await slow.next();
+          if (done) return;
+          for (const { revision } of batch.events) {
+            expect(revision).toBe(position + 1);
+            position = revision;
+          }
+        }
+      })();
+      await expect(rest).rejects.toMatchObject({ code: 'Expired' });
+    }));
+
+  it('lists 100,000 objects as they were at one revision, while others write', () =>
+    withEtcd(['--quota-backend-bytes', '2000000000'], async (_, store) => {
+      const value = new Uint8Array(300).fill(120);
+      for (let at = 0; at < 100_000; at += 500) await createMany(store, '/many/', at, 500, value);
+      const stop = new AbortController();
+      const told: Told = { acknowledged: new Map(), unknown: new Set() };
+      const lane = writeLane(store, '/many/zz', told, stop.signal);
+      const delay = monitorEventLoopDelay({ resolution: 5 });
+      delay.enable();
+      const start = performance.now();
+      const list = await store.list('/many/');
+      const ms = performance.now() - start;
+      delay.disable();
+      stop.abort();
+      await lane;
+      const many = list.items.filter(({ key }) => key !== '/many/zz');
+      expect(many).toHaveLength(100_000);
+      expect(list.remaining).toBe(0);
+      expect(list.items.every(({ revision }) => revision <= list.revision)).toBe(true);
+      const again = await store.list('/many/', { revision: list.revision, limit: 10 });
+      expect(again.remaining).toBe(list.items.length - 10);
+      console.log(
+        `100,000 objects in ${ms.toFixed(0)} ms; event loop late by ${(delay.percentile(99) / 1e6).toFixed(0)} ms (p99)`,
+      );
+    }));
+
+  it('compacts by turns with others, and keeps what is younger than an interval', () =>
+    withEtcd([], async (etcd, store) => {
+      const stores = await Promise.all(
+        [1, 2, 3].map(() => openEtcdStore({ endpoints: [etcd.endpoint], compactionInterval: 500 })),
+      );
+      try {
+        const old = await written(store.create('/a', bytes('1')));
+        await written(store.create('/b', bytes('1')));
+        await eventually('the old revision to be compacted', 20_000, async () =>
+          expect(store.list('/', { revision: old })).rejects.toMatchObject({ code: 'Expired' }),
+        );
+        const { revision } = await store.list('/');
+        expect((await store.list('/', { revision })).items).toHaveLength(2);
+      } finally {
+        await Promise.all(stores.map((one) => one.close()));
+      }
+    }));
+
+  it('reads on when etcd is full, and says what to do', () =>
+    withEtcd(['--quota-backend-bytes', '20000000'], async (_, store) => {
+      const value = new Uint8Array(500_000);
+      const refused = (async () => {
+        for (let at = 0; at < 1000; at += 1) await written(store.create(`/full/${at}`, value));
+      })();
+      await expect(refused).rejects.toMatchObject({
+        code: 'ServiceUnavailable',
+        message: expect.stringContaining('defragment'),
+      });
+      expect((await store.get('/full/0')).item?.value).toHaveLength(500_000);
+    }));
+
+  it('refuses an object that is too large, and takes no harm', () =>
+    withEtcd([], async (_, store) => {
+      for (const size of [2_000_000, 20_000_000])
+        await expect(store.create('/large', new Uint8Array(size))).rejects.toMatchObject({
+          code: 'RequestEntityTooLarge',
+        });
+      // Eight of the largest there may be are more than gRPC takes in one message by default.
+      const value = new Uint8Array(1_400_000);
+      for (let at = 0; at < 8; at += 1) await written(store.create(`/fits/${at}`, value));
+      expect((await store.list('/fits/')).items).toHaveLength(8);
+    }));
+
+  it('speaks TLS, with a certificate of its own, to an etcd that asks for one', async () => {
+    const names = [{ name: 'commonName', value: 'localhost' }];
+    const extensions = [
+      { name: 'subjectAltName' as const, altNames: [{ type: 7 as const, ip: '127.0.0.1' }] },
+    ];
+    const [server, client] = await Promise.all([
+      generate(names, { extensions }),
+      generate(names, { extensions }),
+    ]);
+    const files = { 'server.crt': server.cert, 'server.key': server.private, 'client.crt': client.cert };
+    const etcd = await startEtcd(binary, [], async (folder) => {
+      for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
+      const file = (name: string) => path.join(folder, name);
+      return [
+        ...['--cert-file', file('server.crt'), '--key-file', file('server.key')],
+        ...['--client-cert-auth', '--trusted-ca-file', file('client.crt')],
+      ];
+    });
+    try {
+      const endpoints = [etcd.endpoint];
+      const tls = { ca: server.cert, cert: client.cert, key: client.private };
+      const store = await openEtcdStore({ endpoints, tls });
+      await written(store.create('/a', bytes('1')));
+      await store.close();
+      const without = openEtcdStore({ endpoints, tls: { ca: server.cert }, requestTimeout: 2000 });
+      await expect(without).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    } finally {
+      await etcd.stop();
+    }
+  });
+
+  it('does not open where nobody answers', async () => {
+    const etcd = await startEtcd(binary);
+    await etcd.stop();
+    const opening = openEtcdStore({ endpoints: [etcd.endpoint], requestTimeout: 1000 });
+    await expect(opening).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    const signal = AbortSignal.timeout(100);
+    await expect(openEtcdStore({ endpoints: [etcd.endpoint], signal })).rejects.toMatchObject({
+      code: 'Timeout',
+    });
+  });
+});
+
+/** Every store has an etcd of its own: the contract wants it empty, and compactions are for the whole of one. */
+async function open(): Promise<StoreUnderTest> {
+  const etcd = await startEtcd(binary);
+  const options = { endpoints: [etcd.endpoint], progressInterval: 50 };
+  let store = await openEtcdStore(options);
+  return {
+    store,
+    async reopen() {
+      await store.close();
+      store = await openEtcdStore(options);
+      return store;
+    },
+    async dispose() {
+      await store.close();
+      await etcd.stop();
+    },
+  };
+}
+
+async function withEtcd(
+  extraArguments: string[],
+  use: (etcd: EtcdProcess, store: Store) => Promise<void>,
+): Promise<void> {
+  const etcd = await startEtcd(binary, extraArguments);
+  try {
+    const store = await openEtcdStore({ endpoints: [etcd.endpoint], progressInterval: 200 });
+    try {
+      await use(etcd, store);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await etcd.stop();
+  }
+}
+
+async function createMany(store: Store, prefix: string, from: number, count: number, value: Uint8Array) {
+  const keys = Array.from({ length: count }, (_, at) => prefix + String(from + at).padStart(6, '0'));
+  await Promise.all(keys.map((key) => written(store.create(key, value))));
+}

@@ -1,0 +1,96 @@
+import { expect } from 'vitest';
+import { ArcError } from '#shared/errors';
+import type { Store, StoredItem, StoreEvent } from '#shared/storage';
+import { bytes, line, written } from '../contract/store-support.ts';
+
+/** What writers were told of their writes, to be compared with what watches and lists say. */
+export interface Told {
+  /** By revision: what was acknowledged, as "put /key value" or "delete /key". */
+  acknowledged: Map<number, string>;
+  /** Writes whose outcome the store could not tell. */
+  unknown: Set<string>;
+}
+
+/** Writes one key until `signal` is aborted: counts up, deletes it every seventh time, and goes on whatever fails. */
+export async function writeLane(store: Store, key: string, told: Told, signal: AbortSignal): Promise<void> {
+  let item: StoredItem | undefined;
+  let known = true;
+  for (let count = 0; !signal.aborted; count += 1) {
+    const value = item && count % 7 === 6 ? undefined : bytes(`${count}`);
+    const what = value ? `put ${key} ${count}` : `delete ${key}`;
+    try {
+      if (!known) ({ item } = await store.get(key));
+      known = true;
+      if (!item && !value) continue;
+      const revision = await writeOnce(store, key, value, item);
+      expect(told.acknowledged.has(revision)).toBe(false);
+      told.acknowledged.set(revision, what);
+      item = value && { key, value, revision };
+    } catch (caught) {
+      if (!ArcError.is(caught, 'Timeout', 'ServiceUnavailable')) throw caught;
+      if (known) told.unknown.add(what);
+      known = false;
+    }
+  }
+}
+
+/** Puts or, without a value, deletes; nobody else writes the key, so a refusal is a failure. */
+async function writeOnce(
+  store: Store,
+  key: string,
+  value: Uint8Array | undefined,
+  item: StoredItem | undefined,
+): Promise<number> {
+  if (value) return written(item ? store.update(key, value, item.revision) : store.create(key, value));
+  return written(store.delete(key, item?.revision ?? 0));
+}
+
+/**
+ * Collects the events of a watch until it reached `end()`; fails if one comes twice or out of order. `reached` hears
+ * how far it has come.
+ */
+export async function collectUntil(
+  store: Store,
+  prefix: string,
+  after: number,
+  end: () => number | undefined,
+  reached: (revision: number) => void = () => undefined,
+): Promise<StoreEvent[]> {
+  const events: StoreEvent[] = [];
+  let position = after;
+  for await (const batch of store.watch(prefix, { after, signal: AbortSignal.timeout(120_000) })) {
+    for (const event of batch.events) {
+      if (event.revision <= position) expect.fail(`${line(event)} came after revision ${position}`);
+      position = event.revision;
+      events.push(event);
+    }
+    position = Math.max(position, batch.revision);
+    reached(position);
+    if (position >= (end() ?? Number.POSITIVE_INFINITY)) return events;
+  }
+  return expect.fail(`the watch ended at revision ${position}`);
+}
+
+/** Fails unless the events are what the writers were told, neither more nor less, and lead to `items`. */
+export function compare(told: Told, events: StoreEvent[], items: StoredItem[]): void {
+  const seen = new Map(events.map((event) => [event.revision, plain(event)]));
+  for (const [revision, what] of told.acknowledged)
+    expect([revision, seen.get(revision)]).toEqual([revision, what]);
+  for (const [revision, what] of seen)
+    expect([revision, told.acknowledged.has(revision) || told.unknown.has(what)]).toEqual([revision, true]);
+  const state = new Map<string, { key: string; value: Uint8Array; revision: number }>();
+  for (const event of events) {
+    expect(event.previous?.revision).toBe(state.get(event.key)?.revision);
+    if (event.type === 'put') state.set(event.key, event);
+    else state.delete(event.key);
+  }
+  expect([...state.values()].map(({ key, revision }) => [key, revision]).sort()).toEqual(
+    items.map(({ key, revision }) => [key, revision]).sort(),
+  );
+}
+
+function plain(event: StoreEvent): string {
+  return event.type === 'put'
+    ? `put ${event.key} ${new TextDecoder().decode(event.value)}`
+    : `delete ${event.key}`;
+}
