@@ -258,7 +258,7 @@ describe.concurrent('an Order that is deleted while it runs', { timeout: 90_000 
     await deleted(tenant);
   });
 
-  it('goes though Endpoint, Secret, type and template went first', async () => {
+  it('goes though its Endpoints and their Secret went first', async () => {
     const { tenant, pid } = await underWay('bereft');
     for (const name of ['source', 'destination'])
       await conduit.api.delete(endpoints, { namespace: 'bereft', name });
