@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Artifact,
@@ -19,10 +22,24 @@ const light = 'test/light:1';
 const nowSeconds = () => String(Math.floor(Date.now() / 1000));
 
 let conduit: Conduit;
+let locks: string;
+
+/** Leaves `overlap` in the folder of locks when it finds another of its kind at work. */
+const loneWorker = `
+trap 'rmdir "$0/lock"' EXIT
+trap 'exit 143' TERM
+mkdir "$0/lock" || touch "$0/overlap"
+sleep 0.2
+printf '{"outcome":"succeeded"}' > "$ARC_RESULT_FILE"`;
 
 beforeAll(async () => {
   // The looks at Secrets, which come once a minute otherwise.
-  conduit = await startConduit({ intervals: { credentials: 2_000, due: 2_000 } });
+  locks = await mkdtemp(path.join(os.tmpdir(), 'arc-locks-'));
+  conduit = await startConduit({
+    programs: { 'test/lone:*': ['/bin/sh', '-c', loneWorker, locks] },
+    intervals: { credentials: 2_000, due: 2_000 },
+  });
+  await conduit.typeOf('lone', 'test/lone:1');
   const options = { platforms: ['linux/amd64'], layers: 1, layerBytes: 16 * 1024, signature: false };
   await conduit.typeOf('light', light);
   await seedImage(conduit.source, 'team/app', '1.0', options);
@@ -31,7 +48,10 @@ beforeAll(async () => {
   conduit.source.faults.add({ path: /^\/v2\/slow\//, fault: { kind: 'hang' }, times: 1 });
   conduit.source.faults.add({ path: /^\/v2\/flaky\//, fault: { kind: 'status', status: 503 } });
 });
-afterAll(() => conduit?.close());
+afterAll(async () => {
+  await conduit?.close();
+  await rm(locks, { recursive: true, force: true });
+});
 
 /** Runs `change` in a namespace where one Order has succeeded; resolves when it has run so many Workflows in all. */
 async function afterChange(
@@ -46,14 +66,14 @@ async function afterChange(
   await tenant.ended('order');
   expect(tenant.started()).toHaveLength(1);
   await change(tenant);
-  await eventually(`${runs} runs`, 15_000, () => expect(tenant.started()).toHaveLength(runs));
+  await eventually(`${runs} runs`, 30_000, () => expect(tenant.started()).toHaveLength(runs));
   await tenant.ended('order');
   await tenant.settled();
   expect(tenant.started()).toHaveLength(runs);
   return { tenant, children: await tenant.children() };
 }
 
-describe.concurrent('what makes an artifact run again, under a new name', () => {
+describe.concurrent('what makes an artifact run again, under a new name', { timeout: 90_000 }, () => {
   it('another URL of its Endpoint', async () => {
     const remoteURL = `${conduit.destination.url}/moved`;
     const { tenant, children } = await afterChange(
@@ -106,7 +126,7 @@ describe.concurrent('what makes an artifact run again, under a new name', () => 
     await tenant.order('order', [{ ...app, type }]);
     await tenant.ended('order');
     await tenant.patch(clusterArtifactTypes, type, { spec: { parameters: [{ name: 'level', value: '9' }] } });
-    await eventually('the second run', 15_000, () => expect(tenant.started()).toHaveLength(2));
+    await eventually('the second run', 30_000, () => expect(tenant.started()).toHaveLength(2));
     await tenant.ended('order');
     const template = await conduit.api.get(clusterWorkflowTemplates, { name: 'tuned' });
     if (!template) throw new Error('no template');
@@ -114,7 +134,7 @@ describe.concurrent('what makes an artifact run again, under a new name', () => 
     await tenant.patch(clusterArtifactTypes, type, {
       spec: { workflowTemplateRef: { name: 'tuned-template' } },
     });
-    await eventually('the third run', 15_000, () => expect(tenant.started()).toHaveLength(3));
+    await eventually('the third run', 30_000, () => expect(tenant.started()).toHaveLength(3));
     await tenant.ended('order');
     const latest = (await tenant.children()).find(
       ({ spec }) => spec.workflowTemplateRef.name === 'tuned-template',
@@ -142,7 +162,7 @@ describe.concurrent('what makes an artifact run again, under a new name', () => 
   });
 });
 
-describe.concurrent('what runs nothing again', () => {
+describe.concurrent('what runs nothing again', { timeout: 90_000 }, () => {
   const label = { metadata: { labels: { team: 'blue' }, annotations: { note: 'seen' } } };
 
   it('labels and annotations of everything it refers to, and time limits', async () => {
@@ -158,7 +178,7 @@ describe.concurrent('what runs nothing again', () => {
       spec: { ttlAfterFinished: '720h', retry: { limit: 3 } },
     });
     await tenant.patch(orders, 'order', { spec: { ttlSecondsAfterCompletion: 86_400 } });
-    await eventually('the limits to arrive', 15_000, async () => {
+    await eventually('the limits to arrive', 30_000, async () => {
       const [child] = await tenant.children();
       expect(child?.spec).toMatchObject({ ttlAfterFinished: '86400s', retry: { limit: 3 } });
     });
@@ -205,7 +225,7 @@ describe.concurrent('what runs nothing again', () => {
     await tenant.patch(orders, 'order', {
       metadata: { annotations: { 'arc.opendefense.cloud/force-at': nowSeconds() } },
     });
-    await eventually('the forced run', 15_000, () => expect(tenant.started()).toHaveLength(2));
+    await eventually('the forced run', 30_000, () => expect(tenant.started()).toHaveLength(2));
     await tenant.ended('order');
   });
 
@@ -215,7 +235,7 @@ describe.concurrent('what runs nothing again', () => {
     await tenant.order('order', [app, absent], { onChange: 'RerunUnfinished' });
     await tenant.ended('order', 'Failed');
     await tenant.patch(endpoints, 'source', { spec: { remoteURL: `${conduit.source.url}/` } });
-    await eventually('the failed one to run again', 15_000, () => expect(tenant.started()).toHaveLength(3));
+    await eventually('the failed one to run again', 30_000, () => expect(tenant.started()).toHaveLength(3));
     await tenant.when(
       'order',
       'Failed again',
@@ -226,7 +246,7 @@ describe.concurrent('what runs nothing again', () => {
   });
 });
 
-describe.concurrent('what runs again for having failed', () => {
+describe.concurrent('what runs again for having failed', { timeout: 90_000 }, () => {
   it('retry-at: what had failed, and nothing else', async () => {
     const tenant = await conduit.tenant('retried');
     await tenant.order('order', [app, { type: 'oci', spec: { image: 'retried/app:1.0' } }]);
@@ -268,14 +288,14 @@ describe.concurrent('what runs again for having failed', () => {
   });
 });
 
-describe.concurrent('what is not finished', () => {
+describe.concurrent('what is not finished', { timeout: 90_000 }, () => {
   it('a superseded version is stopped before the new one starts', async () => {
     const tenant = await conduit.tenant('superseded');
     await tenant.order('order', [
       { type: 'oci', spec: { image: 'slow/app:1.0', override: 'superseded/app:1.0' } },
     ]);
     const asked = () => conduit.source.requests.some(({ path }) => path.includes('/slow/'));
-    await eventually('the first version to be under way', 15_000, () => expect(asked()).toBe(true));
+    await eventually('the first version to be under way', 30_000, () => expect(asked()).toBe(true));
     const [old] = await tenant.children();
     await tenant.patch(endpoints, 'destination', {
       spec: { remoteURL: `${conduit.destination.url}/second` },
@@ -285,6 +305,29 @@ describe.concurrent('what is not finished', () => {
     expect(children.map(({ metadata }) => metadata.name)).not.toContain(old?.metadata.name);
     expect(conduit.destination.contents.get('second/superseded/app')?.tags.has('1.0')).toBe(true);
     expect(conduit.destination.contents.has('superseded/app')).toBe(false);
+  });
+
+  it('a burst of edits ends in the last, and no two versions run at once', async () => {
+    const tenant = await conduit.tenant('burst');
+    await tenant.order('order', [{ ...app, type: 'lone' }]);
+    for (let edit = 1; edit <= 8; edit++) {
+      const remoteURL = `${conduit.destination.url}/edit-${edit}`;
+      await tenant.patch(endpoints, 'destination', { spec: { remoteURL } });
+      await tenant.settled();
+    }
+    const last = await tenant.when(
+      'order',
+      'the last generation to be done',
+      ({ status }) => status?.phase === 'Succeeded' && status.endpointGenerations?.destination === 9,
+    );
+    const key = Object.keys(last.status?.artifactWorkflows ?? {})[0] ?? '';
+    const child = (await tenant.children()).find(({ metadata }) => metadata.name.endsWith(key));
+    expect(child).toMatchObject({ spec: { dstRef: { generation: 9 } }, status: { phase: 'Succeeded' } });
+    expect(await readdir(locks)).toEqual([]);
+    // The last one, and at most three of history.
+    await eventually('history to be cut', 10_000, async () =>
+      expect((await tenant.children()).length).toBeLessThanOrEqual(4),
+    );
   });
 
   it('a suspended Order starts nothing, says so, and goes on when resumed', async () => {

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => conduit?.close());
 
-describe.concurrent('what goes wrong with one artifact', () => {
+describe.concurrent('what goes wrong with one artifact', { timeout: 90_000 }, () => {
   /** Two artifacts: the bad one and one that nothing is wrong with. */
   async function orderWith(name: string, bad: object, phase = 'Failed'): Promise<Order> {
     await seedImage(conduit.source, 'good/app', '1.0', image);
@@ -153,9 +153,18 @@ describe.concurrent('what goes wrong with one artifact', () => {
     await killed;
     await expectFailed(order, 'exit code 137', 'killed', 'memory', 'retry-at');
   });
+
+  it('a worker that is killed is started again where the Order asks for retries', async () => {
+    await seedImage(conduit.source, 'revived/app', '1.0', image);
+    conduit.source.faults.add({ path: /^\/v2\/revived\//, fault: { kind: 'hang' }, times: 1 });
+    const bad = { name: 'bad', type: 'oci', spec: { image: 'revived/app:1.0' } };
+    await tenant.order('revived', [bad], { retry: { limit: 1, backoff: '0s' } });
+    await killWorkerOf(conduit, 'revived/app');
+    expect(entry(await tenant.ended('revived'), 'bad')).toMatchObject({ phase: 'Succeeded', attempts: 2 });
+  });
 });
 
-describe('after all that', () => {
+describe('after all that', { timeout: 90_000 }, () => {
   it('no credential is in anything but a Secret, and the rendered Secrets are gone', async () => {
     const text = await visible(conduit);
     const basic = Buffer.from(`mover:${password}`).toString('base64');
@@ -168,7 +177,7 @@ describe('after all that', () => {
     ];
     for (const form of forms) expect(text.includes(form), `visible: ${form}`).toBe(false);
     expect(text).toContain('no luck with');
-    await eventually('rendered Secrets to go', 10_000, async () => {
+    await eventually('rendered Secrets to go', 30_000, async () => {
       const { items } = await conduit.api.list(secrets, { namespace: 'faults' });
       expect(items.map(({ metadata }) => metadata.name).sort()).toEqual(['credentials', 'wrong']);
     });
@@ -179,8 +188,8 @@ describe('after all that', () => {
 /** Kills, as the kernel would, the worker whose job names the image, once it has asked the registry for it. */
 async function killWorkerOf(conduit: Conduit, wanted: string): Promise<void> {
   const runs = path.join(conduit.folder, 'state/runs');
-  await eventually(`a worker of ${wanted}`, 15_000, async () => {
-    expect(conduit.source.count('HEAD', /killed/) + conduit.source.count('GET', /killed/)).toBeGreaterThan(0);
+  await eventually(`a worker of ${wanted}`, 30_000, async () => {
+    expect(conduit.source.requests.some((request) => request.path.includes(wanted))).toBe(true);
     for (const run of await readdir(runs)) {
       const job = await readFile(path.join(runs, run, 'volumes/0/job.json'), 'utf8').catch(() => '');
       if (!job.includes(wanted)) continue;

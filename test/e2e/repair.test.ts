@@ -50,7 +50,7 @@ async function underWay(name: string): Promise<{ tenant: Tenant; child: string; 
 async function workerOf(gate: string, ...but: number[]): Promise<number> {
   const runs = path.join(conduit.folder, 'state/runs');
   let found = 0;
-  await eventually(`a worker at gate ${gate}`, 15_000, async () => {
+  await eventually(`a worker at gate ${gate}`, 30_000, async () => {
     for (const run of await readdir(runs)) {
       const read = (file: string) => readFile(path.join(runs, run, file), 'utf8').catch(() => '');
       if (!(await read('volumes/0/job.json')).includes(`gate-${gate}"`)) continue;
@@ -65,13 +65,13 @@ async function workerOf(gate: string, ...but: number[]): Promise<number> {
 }
 
 async function gone(pid: number): Promise<void> {
-  await eventually(`process ${pid} to end`, 15_000, () => {
+  await eventually(`process ${pid} to end`, 30_000, () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 }
 
 async function deleted(tenant: Tenant): Promise<void> {
-  await eventually(`everything of Order ${tenant.namespace}/order to go`, 15_000, async () => {
+  await eventually(`everything of Order ${tenant.namespace}/order to go`, 30_000, async () => {
     const { namespace } = tenant;
     expect(await conduit.api.get(orders, { namespace, name: 'order' })).toBeUndefined();
     expect(await tenant.children()).toEqual([]);
@@ -81,7 +81,9 @@ async function deleted(tenant: Tenant): Promise<void> {
   });
 }
 
-describe.concurrent('what is deleted while its artifact is unfinished comes back', () => {
+describe.concurrent('what is deleted while its artifact is unfinished comes back', {
+  timeout: 90_000,
+}, () => {
   it('an ArtifactWorkflow, once its worker has ended', async () => {
     const { tenant, child, pid } = await underWay('child');
     const before = await tenant.read(artifactWorkflows, child);
@@ -110,7 +112,7 @@ describe.concurrent('what is deleted while its artifact is unfinished comes back
   it('a rendered Secret, before it was used', async () => {
     const tenant = await conduit.tenant('secret');
     await tenant.order('order', [light], { suspend: true });
-    await eventually('the Secret', 15_000, async () => {
+    await eventually('the Secret', 30_000, async () => {
       const [child] = await tenant.children();
       expect(child?.status?.configSecret?.name).toMatch(/^order-/);
     });
@@ -128,7 +130,34 @@ describe.concurrent('what is deleted while its artifact is unfinished comes back
   });
 });
 
-describe.concurrent('what is finished stays finished', () => {
+describe.concurrent('what is no longer wanted is stopped', { timeout: 90_000 }, () => {
+  it('an artifact that is taken out of its Order, and no other', async () => {
+    const tenant = await conduit.tenant('taken');
+    await tenant.order('order', [behind('taken-out'), behind('kept-in')]);
+    const [out, kept] = [await workerOf('taken-out'), await workerOf('kept-in')];
+    await tenant.patch(orders, 'order', { spec: { artifacts: [behind('kept-in')] } });
+    await gone(out);
+    expect(() => process.kill(kept, 0)).not.toThrow();
+    await open('kept-in');
+    const { status } = await tenant.ended('order');
+    expect(status?.counts).toMatchObject({ total: 1, succeeded: 1 });
+  });
+
+  it('an artifact that is forced to run again while it runs', async () => {
+    const { tenant, child, pid } = await underWay('forced');
+    const forceAt = String(Math.floor(Date.now() / 1000));
+    await tenant.patch(orders, 'order', {
+      metadata: { annotations: { 'arc.opendefense.cloud/force-at': forceAt } },
+    });
+    await gone(pid);
+    await workerOf('forced', pid);
+    await open('forced');
+    await tenant.ended('order');
+    expect((await tenant.children()).map(({ metadata }) => metadata.name)).not.toContain(child);
+  });
+});
+
+describe.concurrent('what is finished stays finished', { timeout: 90_000 }, () => {
   it('though its Workflow is cleaned away', async () => {
     const tenant = await conduit.tenant('cleaned');
     await tenant.order('order', [light]);
@@ -141,7 +170,7 @@ describe.concurrent('what is finished stays finished', () => {
   });
 });
 
-describe.concurrent('what is missing wakes the Order when it appears', () => {
+describe.concurrent('what is missing wakes the Order when it appears', { timeout: 90_000 }, () => {
   it('an Endpoint and the Secret it needs', async () => {
     const tenant = await conduit.tenant('late-endpoint');
     await tenant.order('order', [{ ...light, srcRef: { name: 'late' } }]);
@@ -206,7 +235,7 @@ describe.concurrent('what is missing wakes the Order when it appears', () => {
   });
 });
 
-describe.concurrent('an Order that is deleted while it runs', () => {
+describe.concurrent('an Order that is deleted while it runs', { timeout: 90_000 }, () => {
   it('stops its workers and takes everything along', async () => {
     const { tenant, pid } = await underWay('deleted');
     await conduit.api.delete(orders, { namespace: 'deleted', name: 'order' });
@@ -214,7 +243,22 @@ describe.concurrent('an Order that is deleted while it runs', () => {
     await deleted(tenant);
   });
 
-  it('goes though Endpoint, Secret, type and template went first', async () => {
+  it('stops its workers and waits for everything when it is deleted in the foreground', async () => {
+    const { tenant, pid } = await underWay('foreground');
+    const key = { namespace: 'foreground', name: 'order' };
+    await conduit.api.delete(orders, key, { propagationPolicy: 'Foreground' });
+    await gone(pid);
+    await deleted(tenant);
+  });
+
+  it('stops its workers though the Order is to leave its children alone', async () => {
+    const { tenant, pid } = await underWay('orphan');
+    await conduit.api.delete(orders, { namespace: 'orphan', name: 'order' }, { propagationPolicy: 'Orphan' });
+    await gone(pid);
+    await deleted(tenant);
+  });
+
+  it('goes though its Endpoints and their Secret went first', async () => {
     const { tenant, pid } = await underWay('bereft');
     for (const name of ['source', 'destination'])
       await conduit.api.delete(endpoints, { namespace: 'bereft', name });
@@ -229,7 +273,7 @@ describe.concurrent('an Order that is deleted while it runs', () => {
     await conduit.api.delete(namespaces, { name: 'doomed' });
     await gone(pid);
     await deleted(tenant);
-    await eventually('the namespace to go', 15_000, async () =>
+    await eventually('the namespace to go', 30_000, async () =>
       expect(await conduit.api.get(namespaces, { name: 'doomed' })).toBeUndefined(),
     );
   });
@@ -243,7 +287,7 @@ describe.concurrent('an Order that is deleted while it runs', () => {
   });
 });
 
-describe('a type and its template that go while an artifact runs', () => {
+describe('a type and its template that go while an artifact runs', { timeout: 90_000 }, () => {
   it('hold up neither its end nor the deletion of its Order', async () => {
     await conduit.typeOf('mortal', 'test/gated:1');
     const tenant = await conduit.tenant('mortal');
