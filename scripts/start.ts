@@ -2,9 +2,14 @@
 import path from 'node:path';
 import { createLogger } from '#shared/telemetry';
 import { parseStartArguments } from './standalone/arguments.ts';
+import { failureText } from './standalone/failure-text.ts';
 import { startStandalone } from './standalone/standalone.ts';
 
 const options = parseStartArguments(process.argv.slice(2));
+if ('help' in options) {
+  console.log(options.help);
+  process.exit(0);
+}
 if ('usage' in options) {
   console.error(options.usage);
   process.exit(2);
@@ -14,7 +19,10 @@ const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
 process.once('SIGTERM', () => interrupt.abort());
 
-const standalone = await startStandalone({ ...options, log });
+const standalone = await startStandalone({ ...options, log }).catch((caught: unknown) => {
+  console.error(`The standalone cannot start: ${failureText(caught)}`);
+  process.exit(1);
+});
 const kubeconfig = path.relative(process.cwd(), standalone.kubeconfig);
 console.log(`ARC is running at ${standalone.url}, its state is in ${options.folder}
 It listens on loopback only, and the steps of its workflows run as plain processes of your user: they are not isolated.

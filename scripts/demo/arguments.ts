@@ -13,16 +13,20 @@ const usage = `usage: npm run demo -- [--json] [--keep] [--source <registry/repo
   --source  copy this image instead of the one the demo makes`;
 
 /** The demo's options, or the text that says which there are. */
-export function parseDemoArguments(args: readonly string[]): DemoOptions | { usage: string } {
+export function parseDemoArguments(
+  args: readonly string[],
+): DemoOptions | { usage: string } | { help: string } {
   try {
     const { values } = parseArgs({
       args: [...args],
       options: {
+        help: { type: 'boolean', short: 'h', default: false },
         json: { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
         source: { type: 'string' },
       },
     });
+    if (values.help) return { help: usage };
     if (values.source !== undefined && !values.source.includes('/'))
       return { usage: `--source ${values.source}: give registry/repository:tag\n${usage}` };
     return { json: values.json, keep: values.keep, source: values.source };

@@ -12,11 +12,16 @@ describe('the arguments of npm start', () => {
     });
   });
 
+  it.each(['--help', '-h'])('give help where %s asks for it', (flag) => {
+    expect(parseStartArguments([flag])).toEqual({ help: expect.stringContaining('usage: npm start') });
+  });
+
   it.each([
     [['--port', 'abc'], '--port abc: give a number'],
     [['--port', '70000'], '--port 70000'],
     [['--log-level', 'loud'], '--log-level loud'],
     [['--program', 'trivy'], '--program trivy: give'],
+    [['--folder', ''], '--folder: give'],
     [['--prot', '1'], "Unknown option '--prot'"],
   ])('name what is wrong with %j', (args, message) => {
     const parsed = parseStartArguments(args);

@@ -15,18 +15,23 @@ const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn]
   --log-level  debug, info, warn or error (default warn); logs are JSON lines on stdout
   --program    run this local command for container images that match the pattern; may be given more than once`;
 
-/** The standalone's options, or the text that says what was wrong with them. */
-export function parseStartArguments(args: readonly string[]): StartOptions | { usage: string } {
+/** The standalone's options, or the text that says what was wrong with them, or the help that was asked for. */
+export function parseStartArguments(
+  args: readonly string[],
+): StartOptions | { usage: string } | { help: string } {
   try {
     const { values } = parseArgs({
       args: [...args],
       options: {
+        help: { type: 'boolean', short: 'h', default: false },
         folder: { type: 'string', default: '.arc' },
         port: { type: 'string', default: '0' },
         'log-level': { type: 'string', default: 'warn' },
         program: { type: 'string', multiple: true, default: [] },
       },
     });
+    if (values.help) return { help: usage };
+    if (values.folder === '') return { usage: `--folder: give the path of a folder\n${usage}` };
     const port = Number(values.port);
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
       return { usage: `--port ${values.port}: give a number from 0 to 65535\n${usage}` };

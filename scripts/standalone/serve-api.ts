@@ -22,10 +22,9 @@ export async function serveApi(
   await Promise.race([
     once(server, 'listening'),
     once(server, 'error').then(([caught]: unknown[]) => {
-      throw new ArcError(
-        'ServiceUnavailable',
-        `cannot listen on port ${port}: ${ArcError.from(caught).message}`,
-      );
+      throw new ArcError('ServiceUnavailable', `cannot listen on port ${port}: ${listenFailure(caught)}`, {
+        cause: caught,
+      });
     }),
   ]);
   const { port: taken } = server.address() as AddressInfo;
@@ -42,4 +41,11 @@ export async function serveApi(
       clearTimeout(impatient);
     },
   };
+}
+
+function listenFailure(caught: unknown): string {
+  const code = caught instanceof Error && 'code' in caught ? caught.code : undefined;
+  if (code === 'EADDRINUSE') return 'another program uses it; stop that, or choose another with --port';
+  if (code === 'EACCES') return 'your user may not use it; choose one above 1023 with --port';
+  return ArcError.from(caught).message;
 }

@@ -40,26 +40,43 @@ export function deadline(call: Call): AbortSignal {
   const { request, server, query } = call;
   const asked = /^([0-9]{1,6})s?$/.exec(query.get('timeout') ?? '')?.[1];
   const milliseconds = Math.min(requestDeadline, Number(asked) * 1000 || requestDeadline);
-  if (milliseconds === requestDeadline)
-    return AbortSignal.any([request.signal, sharedDeadline(server.closing)]);
-  return AbortSignal.any([request.signal, server.closing, AbortSignal.timeout(milliseconds)]);
+  if (milliseconds !== requestDeadline)
+    return AbortSignal.any([request.signal, server.closing, AbortSignal.timeout(milliseconds)]);
+  const control = new AbortController();
+  const leave = () => control.abort(request.signal.reason);
+  request.signal.addEventListener('abort', leave, { once: true });
+  if (request.signal.aborted) leave();
+  if (server.closing.aborted) control.abort(server.closing.reason);
+  currentGroup(server.closing).push(new WeakRef(control));
+  return control.signal;
 }
 
 /** How much later than its deadline a request may end, so that one timer serves all that begin in this time. */
 const coarseness = 1000;
-const shared = new WeakMap<AbortSignal, { signal: AbortSignal; until: number }>();
+type Group = WeakRef<AbortController>[];
+const groups = new WeakMap<AbortSignal, { group: Group; until: number }>();
 
 /**
- * Aborted with `closing`, or when the requests of this second have had their time. A timer of its own would outlive each
- * request by a minute, and thousands of them weigh more than what they guard.
+ * The requests that begin in this second: they end together, with `closing` or when they have had their time. Composite
+ * signals and timers of their own would outlive each request by a minute, and looking after thousands of them would cost more
+ * than what they guard.
  */
-function sharedDeadline(closing: AbortSignal): AbortSignal {
+function currentGroup(closing: AbortSignal): Group {
   const now = performance.now();
-  const current = shared.get(closing);
-  if (current && now < current.until) return current.signal;
-  const signal = AbortSignal.any([closing, AbortSignal.timeout(requestDeadline + coarseness)]);
-  shared.set(closing, { signal, until: now + coarseness });
-  return signal;
+  const current = groups.get(closing);
+  if (current && now < current.until) return current.group;
+  const group: Group = [];
+  groups.set(closing, { group, until: now + coarseness });
+  const end = (reason: unknown) => {
+    clearTimeout(timer);
+    closing.removeEventListener('abort', close);
+    for (const member of group) member.deref()?.abort(reason);
+  };
+  const close = () => end(closing.reason);
+  const late = () => end(new DOMException('The request took longer than it may', 'TimeoutError'));
+  const timer = setTimeout(late, requestDeadline + coarseness).unref();
+  closing.addEventListener('abort', close, { once: true });
+  return group;
 }
 
 /** Lets others run: long lists are made in chunks with this in between. */

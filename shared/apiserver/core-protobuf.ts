@@ -34,6 +34,7 @@ const metadata: Rule = { name: 'metadata', read: (field) => fieldsOf(readBytes(f
 
 const kinds: Readonly<Record<string, Rules>> = {
   'v1 Namespace': { 1: metadata },
+  'v1 ServiceAccount': { 1: metadata },
   'v1 ConfigMap': {
     1: metadata,
     2: { name: 'data', read: readText, many: 'map' },

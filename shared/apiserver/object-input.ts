@@ -51,12 +51,19 @@ export function cleanObject(
   return { ...pruned, apiVersion: object.apiVersion, kind: object.kind, metadata };
 }
 
-/** apiVersion, kind, name and namespace must be those of the URL (400 otherwise). */
-function identified(call: Call, value: unknown): KubeObject {
-  const { definition, namespace, target } = call;
-  if (!isRecord(value)) throw badRequest('the body must hold an object');
-  const { apiVersion, kind, metadata } = value;
+/** Clients may leave out what the URL says of the kinds of Kubernetes itself, and theirs do; others are told. */
+function builtIn({ group }: KindDefinition): boolean {
+  return group === '' || group.endsWith('.k8s.io');
+}
+
+function typeOf(
+  definition: KindDefinition,
+  value: Record<string, unknown>,
+): { apiVersion: string; kind: string } {
   const expected = apiVersionOf(definition);
+  const { apiVersion, kind } = builtIn(definition)
+    ? { ...value, apiVersion: value.apiVersion || expected, kind: value.kind || definition.kind }
+    : value;
   if (typeof kind !== 'string' || kind === '') throw badRequest("Object 'Kind' is missing in the body");
   if (typeof apiVersion !== 'string' || apiVersion === '')
     throw badRequest("Object 'apiVersion' is missing in the body");
@@ -70,6 +77,15 @@ function identified(call: Call, value: unknown): KubeObject {
       `${kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind`,
     );
   }
+  return { apiVersion, kind };
+}
+
+/** apiVersion, kind, name and namespace must be those of the URL (400 otherwise). */
+function identified(call: Call, value: unknown): KubeObject {
+  const { definition, namespace, target } = call;
+  if (!isRecord(value)) throw badRequest('the body must hold an object');
+  const { apiVersion, kind } = typeOf(definition, value);
+  const { metadata } = value;
   const fault = isRecord(metadata ?? {})
     ? metadataTypeFault({ ...(metadata ?? {}) })
     : 'metadata must be an object';

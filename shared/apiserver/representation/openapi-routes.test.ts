@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { discoveryRoutes } from './discovery-routes.ts';
+import { readMessage, readText } from './protobuf.ts';
 import { sampleKinds } from './sample-kinds.ts';
 import { isRecord } from './schema.ts';
 
@@ -127,10 +128,17 @@ describe('/openapi/v3', () => {
 describe('/openapi/v2', () => {
   const protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
-  it('refuses clients that read protobuf alone, so that they go on with v3', async () => {
+  it('has a document without kinds for clients that read protobuf alone', async () => {
     const response = await app.request('/openapi/v2', { headers: { Accept: protobuf } });
-    expect([response.status, await response.text()]).toEqual([406, 'NotAcceptable']);
-    expect((await app.request('/openapi/v2', { headers: { Accept: `${protobuf},*/*` } })).status).toBe(200);
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([
+      200,
+      protobuf.replace('@', '.'),
+    ]);
+    const [swagger, info, ...more] = readMessage(await response.bytes());
+    expect([swagger && readText(swagger), info?.number, more]).toEqual(['2.0', 2, []]);
+    const both = await app.request('/openapi/v2', { headers: { Accept: `${protobuf},*/*` } });
+    expect(both.headers.get('Content-Type')).toBe('application/json');
+    expect((await app.request('/openapi/v2', { headers: { Accept: 'text/html' } })).status).toBe(406);
   });
 
   it('has every path and definition, and only words of 2.0', async () => {

@@ -16,12 +16,29 @@ export interface DocumentOptions {
 const year = 365 * 24 * 3600 * 1000;
 const uncached = 'no-cache, private';
 
-/** Documents are JSON alone; protobuf, which older kubectl ask for first, gets a 406 and they go on with v3. */
-function requireJson(request: Request): void {
+function acceptsJson(request: Request): boolean {
   const served = ['application/json', 'application/*', '*/*'];
-  if (parseAccept(request.headers.get('Accept')).some((entry) => served.includes(entry.type))) return;
+  return parseAccept(request.headers.get('Accept')).some((entry) => served.includes(entry.type));
+}
+
+/** Documents are JSON alone, but for the empty v2 below. */
+function requireJson(request: Request): void {
+  if (acceptsJson(request)) return;
   throw new ArcError('NotAcceptable', 'only the following media types are accepted: application/json');
 }
+
+const protobufV2 = /^application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf$/;
+
+function acceptsProtobufV2(request: Request): boolean {
+  return parseAccept(request.headers.get('Accept')).some((entry) => protobufV2.test(entry.type));
+}
+
+/**
+ * A v2 document in protobuf (openapiv2.Document of gnostic: swagger = 1, info = 2) that describes nothing. kubectl reads
+ * it for kinds it does not find in v3 only, to learn that they are not here either: without it, a misspelt kind
+ * ends in a complaint about content types.
+ */
+const emptyV2 = Buffer.from('\n\x032.0\x12\x0c\n\x03ARC\x12\x050.0.0', 'latin1');
 
 /** Who asks with the hash we have may keep the document for good: another document has another hash. */
 function caching(asked: string | undefined, hash: string, now: Date): Record<string, string> {
@@ -66,6 +83,12 @@ export function openApiRoutes(
   }
   const old = lazyDocument(() => openApiV2(kinds, options.version));
   app.get('/openapi/v2', ({ req }) => {
+    if (!acceptsJson(req.raw) && acceptsProtobufV2(req.raw)) {
+      const type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+      return new Response(emptyV2, {
+        headers: { 'Content-Type': type, 'Cache-Control': uncached, Vary: 'Accept' },
+      });
+    }
     requireJson(req.raw);
     return respondDocument(req.raw, old(), 'application/json', { 'Cache-Control': uncached, Vary: 'Accept' });
   });

@@ -1,0 +1,22 @@
+import { ArcError } from '#shared/errors';
+
+/** What the system says, in words that tell what to do about it. */
+const hints: Readonly<Record<string, string>> = {
+  EACCES: 'your user may not write there: choose another folder',
+  EPERM: 'your user may not write there: choose another folder',
+  EROFS: 'the file system is read-only: choose another folder',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+  EEXIST: 'it is a file, not a folder',
+  ENOSPC: 'the disk is full',
+  EMFILE: 'too many open files: raise the limit (ulimit -n)',
+};
+
+/** Why a program of ours ends, for the person who started it: one line, no stack trace. */
+export function failureText(caught: unknown): string {
+  const found = caught instanceof Error && 'code' in caught ? caught : undefined;
+  const hint = found && !(found instanceof ArcError) ? hints[String(found.code)] : undefined;
+  const place = found && 'path' in found ? `${String(found.path)}: ` : '';
+  if (hint !== undefined) return `${place}${hint}`;
+  if (found && found.name === 'SyntaxError') return `${place}${found.message}`;
+  return ArcError.from(caught).message;
+}
