@@ -19,14 +19,11 @@ export async function serveApi(
     overrideGlobalObjects: false,
   }) as Server;
   server.listen(port, '127.0.0.1');
-  await Promise.race([
-    once(server, 'listening'),
-    once(server, 'error').then(([caught]: unknown[]) => {
-      throw new ArcError('ServiceUnavailable', `cannot listen on port ${port}: ${listenFailure(caught)}`, {
-        cause: caught,
-      });
-    }),
-  ]);
+  await once(server, 'listening').catch((caught: unknown) => {
+    throw new ArcError('ServiceUnavailable', `cannot listen on port ${port}: ${listenFailure(caught)}`, {
+      cause: caught,
+    });
+  });
   const { port: taken } = server.address() as AddressInfo;
   return {
     url: `https://127.0.0.1:${taken}`,
