@@ -121,6 +121,20 @@ spec:
     expect(await quiet(['apply', '-f', '-'], { input: changed })).toContain('configured');
   });
 
+  it('applies on the server side, and says who owns a field that two want', async () => {
+    const ssa = ['apply', '--server-side', '-f', '-'];
+    expect(await quiet(ssa, { input: order('owned') })).toContain('serverside-applied');
+    expect(await quiet(ssa, { input: order('owned') })).toContain('serverside-applied');
+    expect(await quiet(['diff', '--server-side', '-f', '-'], { input: order('owned') })).toBe('');
+    const other = [...ssa, '--field-manager=other'];
+    const changed = order('owned').replace('spec:', 'spec:\n  ttl: 24h').replace('app:1.0', 'app:1.1');
+    const refused = await kubectl(other, { input: changed, exit: 1 });
+    expect(refused.stderr).toContain('conflict with "kubectl"');
+    expect(refused.stderr).toContain('.spec.artifacts');
+    expect(await quiet([...other, '--force-conflicts'], { input: changed })).toContain('serverside-applied');
+    await quiet(['delete', 'order', 'owned', '-n', 'team']);
+  });
+
   it('describes, explains and lists events', async () => {
     const described = await quiet(['describe', 'order', 'first', '-n', 'team']);
     expect(described).toContain('Phase:');
