@@ -1,4 +1,5 @@
 import { ArcError } from '#shared/errors';
+import type { Connection } from './connection.ts';
 import type { Attributes, Authenticator, Authorizer, User } from './definition.ts';
 import { qualified } from './status.ts';
 
@@ -6,8 +7,12 @@ const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthentic
 const openPaths = new Set(['/livez', '/readyz', '/healthz']);
 
 /** Who asks: nobody's credential is system:anonymous, everybody else's is also in system:authenticated. */
-export async function identify(authenticate: Authenticator, request: Request): Promise<User> {
-  const user = await authenticate(request);
+export async function identify(
+  authenticate: Authenticator,
+  request: Request,
+  connection: Connection | undefined,
+): Promise<User> {
+  const user = await authenticate(request, connection);
   if (!user) return anonymous;
   const groups = new Set([...user.groups, 'system:authenticated']);
   return { ...user, groups: [...groups] };

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Cause } from '#shared/errors';
+import type { Connection } from './connection.ts';
 
 /** Any object of the Kubernetes API, before a kind has looked at it. */
 export interface KubeObject {
@@ -108,8 +109,14 @@ export type Attributes =
     }
   | { resource: false; verb: string; path: string };
 
-/** Resolves a credential to a user; undefined means none was presented. Rejects with Unauthorized for a bad one. */
-export type Authenticator = (request: Request) => Promise<User | undefined>;
+/**
+ * Resolves a credential to a user; undefined means none was presented. Rejects with Unauthorized for a bad one.
+ * `connection` is there when the request came over a socket.
+ */
+export type Authenticator = (
+  request: Request,
+  connection: Connection | undefined,
+) => Promise<User | undefined>;
 
 /** `allowed: false` needs a reason only where it helps. */
 export type Authorizer = (

@@ -1,3 +1,8 @@
 /** A generic API server: definitions of kinds in, the Kubernetes API out. */
+export * from './authentication/index.ts';
+export { delegatedAuthorizer } from './authorization/index.ts';
+export type { Connection } from './connection.ts';
 export type * from './definition.ts';
+export type { PostReview, Review } from './review.ts';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
+export { type Certificate, type ServeOptions, type Serving, serve } from './serving/index.ts';

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
+import { impersonate } from './authorization/index.ts';
 import { identify, mustBeAllowed } from './authorize.ts';
 import type { Server } from './call.ts';
+import { type Connection, connectionOf } from './connection.ts';
 import type { AdmissionPlugin, Authenticator, Authorizer, KindDefinition } from './definition.ts';
 import { health } from './health.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
@@ -32,8 +34,13 @@ export interface ApiServerOptions {
 
 export interface ApiServer {
   app: Hono;
-  /** Ends watches and makes /readyz fail. Requests in flight are the listener's to wait for; the store stays open. */
-  close(): Promise<void>;
+  /** Makes /readyz fail; everything is served as before. */
+  drain(): void;
+  /**
+   * Lets requests in flight finish and ends watches between two lines, spread over `spreadMs` so that their clients do not
+   * come back all at once. Resolves when all have ended; the store stays open.
+   */
+  close(how?: { spreadMs?: number }): Promise<void>;
 }
 
 /**
@@ -43,6 +50,8 @@ export interface ApiServer {
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { kinds, store, authenticate, authorize } = options;
   const closing = new AbortController();
+  let draining = false;
+  let spreadMs = 0;
   const lifecycle = namespaceLifecycle(kinds, store);
   const server: Server = {
     kinds,
@@ -51,6 +60,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authorize,
     now: options.now ?? (() => new Date()),
     closing: closing.signal,
+    spreadMs: () => spreadMs,
     log: options.log ?? (() => undefined),
   };
   const discovery = discoveryRoutes(kinds, { version: options.version ?? followed, now: server.now });
@@ -58,9 +68,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     throw caught;
   });
 
-  async function answer(request: Request): Promise<Response> {
+  async function answer(request: Request, connection: Connection | undefined): Promise<Response> {
     const url = new URL(request.url);
-    const user = await identify(authenticate, request);
+    const asking = await identify(authenticate, request, connection);
+    const user = await impersonate(authorize, asking, request, connection);
     const target = parseTarget(url.pathname);
     if (target) {
       const verb = verbOf(request.method, target, url.searchParams);
@@ -69,7 +80,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     }
     const verb = request.method.toLowerCase();
     await mustBeAllowed(authorize, user, { resource: false, verb, path: url.pathname });
-    const probe = await health(url, store, closing.signal.aborted, server.log);
+    const probe = await health(url, store, draining, server.log);
     if (probe) return probe;
     const found = await discovery.fetch(request);
     return found.status === 404 ? pageNotFound() : found;
@@ -78,14 +89,21 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const app = new Hono();
   app.all('*', async (context) => {
     const request = context.req.raw;
-    const response = await answer(request).catch((caught: unknown) => failed(server, request, caught));
+    const response = await answer(request, connectionOf(context.env)).catch((caught: unknown) =>
+      failed(server, request, caught),
+    );
     return finished(request, response);
   });
   // Nothing above should reach this; if it does, the client still gets a Status.
   app.onError((caught, context) => failed(server, context.req.raw, caught));
   return {
     app,
-    async close() {
+    drain() {
+      draining = true;
+    },
+    async close(how = {}) {
+      draining = true;
+      spreadMs = how.spreadMs ?? 0;
       closing.abort();
     },
   };

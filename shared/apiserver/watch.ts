@@ -72,9 +72,15 @@ async function run(watching: Watching): Promise<void> {
   const end = () => stop.abort();
   const timer = setTimeout(end, Math.min(seconds, 86_400) * 1000);
   const bookmarks = setInterval(() => bookmark(watching, false), bookmarkEvery);
-  const leave = [call.request.signal, call.server.closing];
-  for (const signal of leave) signal.addEventListener('abort', end);
-  if (leave.some((signal) => signal.aborted)) end();
+  let spread: NodeJS.Timeout | undefined;
+  const close = () => {
+    spread = setTimeout(end, Math.random() * call.server.spreadMs());
+  };
+  const { signal } = call.request;
+  const { closing } = call.server;
+  signal.addEventListener('abort', end);
+  closing.addEventListener('abort', close);
+  if (signal.aborted || closing.aborted) end();
   try {
     await deliver(watching);
     bookmark(watching, false);
@@ -83,7 +89,9 @@ async function run(watching: Watching): Promise<void> {
   } finally {
     clearTimeout(timer);
     clearInterval(bookmarks);
-    for (const signal of leave) signal.removeEventListener('abort', end);
+    clearTimeout(spread);
+    signal.removeEventListener('abort', end);
+    closing.removeEventListener('abort', close);
     out.end();
   }
 }

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import tls from 'node:tls';
+import {
+  createAuthenticator,
+  delegatedAuthorizer,
+  liveAuthenticationConfig,
+  serve,
+  tokenReviewer,
+} from '#shared/apiserver';
+import { createKubeClient, inClusterConfig } from '#shared/kube';
+import type { Logger } from '#shared/telemetry';
+import { followCertificate, readCertificate } from './certificate-files.ts';
+import { authenticationConfigOf, reviewsOf } from './cluster-client.ts';
+import { createArcApiServer } from './index.ts';
+import { openStore } from './open-store.ts';
+import type { Settings } from './settings.ts';
+
+/**
+ * The API server behind a cluster's kube-apiserver: who asks and what they may is the cluster's to say. Runs until `signal`
+ * is aborted, then ends in order: in-flight requests, watches, the store.
+ */
+export async function runApiServer(
+  settings: Settings,
+  env: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  await trust(settings.ARC_CA_FILE, env);
+  const { server, token } = inClusterConfig(env);
+  const client = createKubeClient({ server, token, userAgent: 'arc-api-server' });
+  await using stack = new AsyncDisposableStack();
+  const ending = new AbortController();
+  stack.defer(() => ending.abort());
+
+  const config = await liveAuthenticationConfig({
+    reader: authenticationConfigOf(client, log),
+    signal: AbortSignal.any([signal, ending.signal]),
+    onInvalid: (error) => log.error({ err: error }, 'the authentication config is wrong, the last one stays'),
+  });
+  const review = reviewsOf(client);
+  const store = await openStore(settings);
+  stack.defer(() => store.close());
+  const api = createArcApiServer({
+    store,
+    authenticate: createAuthenticator({ config, reviewToken: tokenReviewer(review) }),
+    authorize: delegatedAuthorizer(review),
+    log,
+  });
+
+  const { ARC_TLS_CERT_FILE: certFile, ARC_TLS_KEY_FILE: keyFile } = settings;
+  const certificate = await readCertificate(certFile, keyFile);
+  const serving = await serve(api, { certificate, host: settings.ARC_BIND_ADDRESS, port: settings.PORT });
+  stack.defer(() =>
+    serving.close({
+      delayMs: settings.ARC_SHUTDOWN_DELAY_SECONDS * 1000,
+      graceMs: settings.ARC_SHUTDOWN_GRACE_SECONDS * 1000,
+      spreadMs: settings.ARC_WATCH_SPREAD_SECONDS * 1000,
+    }),
+  );
+  log.info({ port: serving.port }, 'serving');
+  await followCertificate({
+    certFile,
+    keyFile,
+    current: certificate,
+    onChange: (next) => {
+      serving.reload(next);
+      log.info('the serving certificate has changed');
+    },
+    onFailure: (error) => log.error({ err: error }, 'the serving certificate cannot be renewed'),
+    signal,
+  });
+  log.info('ending');
+}
+
+/** Trusts the cluster's CA for the calls of this process. A pod has the file; elsewhere ARC_CA_FILE may name it. */
+async function trust(file: string, env: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const isAsked = env.ARC_CA_FILE !== undefined;
+  const ca = await readFile(file, 'utf8').catch((caught: unknown) => {
+    if (isAsked) throw caught;
+    return undefined; // outside a pod: NODE_EXTRA_CA_CERTS has the word
+  });
+  if (ca !== undefined) tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
+}

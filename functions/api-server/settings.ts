@@ -1,0 +1,28 @@
+import * as z from 'zod';
+
+const seconds = z.coerce.number().min(0).max(600);
+const limit = z.coerce.number().int().min(1).max(100_000);
+
+/** The environment of the program. */
+export const settings = z.object({
+  ARC_BIND_ADDRESS: z.string().default('0.0.0.0'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8443),
+  /** PEM, read again when they change. The certificate is for `<service>.<namespace>.svc`. */
+  ARC_TLS_CERT_FILE: z.string().default('/etc/arc/tls/tls.crt'),
+  ARC_TLS_KEY_FILE: z.string().default('/etc/arc/tls/tls.key'),
+  ARC_STORE_FOLDER: z.string().optional(),
+  ARC_ETCD_ENDPOINTS: z.string().optional(),
+  /** The cluster's CA, beside those that Node trusts. */
+  ARC_CA_FILE: z.string().default('/var/run/secrets/kubernetes.io/serviceaccount/ca.crt'),
+  ARC_SHUTDOWN_DELAY_SECONDS: seconds.default(5),
+  ARC_SHUTDOWN_GRACE_SECONDS: seconds.default(60),
+  ARC_WATCH_SPREAD_SECONDS: seconds.default(2),
+  ARC_MAX_READS: limit.default(400),
+  ARC_MAX_WRITES: limit.default(200),
+  ARC_AUDIT_POLICY_FILE: z.string().optional(),
+  /** JSON lines are appended; `-` is stdout. */
+  ARC_AUDIT_LOG_FILE: z.string().default('-'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+});
+
+export type Settings = z.infer<typeof settings>;

@@ -1,0 +1,43 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { ArcError } from '#shared/errors';
+import type { User } from '../definition.ts';
+import { createExpiringCache } from '../expiring-cache.ts';
+import { type PostReview, reviewDeadlineMs, reviewsKept, reviewTtlMs } from '../review.ts';
+
+/** Whose token it is; rejects with Unauthorized for nobody's, with ServiceUnavailable where nobody could be asked. */
+export type ReviewToken = (token: string) => Promise<User>;
+
+/** Asks the cluster whose token it is and believes the answer for 10 s. Tokens themselves are not kept. */
+export function tokenReviewer(post: PostReview, now?: () => number): ReviewToken {
+  const cache = createExpiringCache<User | undefined>({ max: reviewsKept, ...(now && { now }) });
+  const secret = randomBytes(32);
+  return async (token) => {
+    const key = createHmac('sha256', secret).update(token).digest('base64');
+    const user = await cache.get(key, async () => ({ value: await ask(post, token), ttlMs: reviewTtlMs }));
+    if (user === undefined) throw new ArcError('Unauthorized', 'Unauthorized');
+    return user;
+  };
+}
+
+async function ask(post: PostReview, token: string): Promise<User | undefined> {
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', plural: 'tokenreviews' };
+  let answer: unknown;
+  try {
+    answer = await post({ ...review, spec: { token } }, AbortSignal.timeout(reviewDeadlineMs));
+  } catch (caught) {
+    const why = ArcError.from(caught).message;
+    throw new ArcError('ServiceUnavailable', `the token could not be verified: ${why}`, { cause: caught });
+  }
+  const { status } = answer as { status?: { authenticated?: unknown; user?: ReviewedUser } };
+  if (status?.authenticated !== true || typeof status.user?.username !== 'string') return undefined;
+  const { username, uid, groups, extra } = status.user;
+  if (username === '') return undefined;
+  return { name: username, groups: groups ?? [], ...(uid && { uid }), ...(extra && { extra }) };
+}
+
+interface ReviewedUser {
+  username?: unknown;
+  uid?: string;
+  groups?: string[];
+  extra?: Record<string, string[]>;
+}

@@ -1,0 +1,53 @@
+import { ArcError } from '#shared/errors';
+import type { Attributes, Authorizer, User } from '../definition.ts';
+import { createExpiringCache } from '../expiring-cache.ts';
+import { type PostReview, reviewDeadlineMs, reviewsKept, reviewTtlMs } from '../review.ts';
+
+type Decision = Awaited<ReturnType<Authorizer>>;
+
+/**
+ * Asks the cluster by SubjectAccessReview and believes the answer for 10 s, either way. Where nobody answers the request is
+ * refused with ServiceUnavailable: a failure never allows.
+ */
+export function delegatedAuthorizer(post: PostReview, now?: () => number): Authorizer {
+  const cache = createExpiringCache<Decision>({ max: reviewsKept, ...(now && { now }) });
+  return (user, attributes) => {
+    const spec = specOf(user, attributes);
+    return cache.get(JSON.stringify(spec), async () => ({
+      value: await ask(post, spec),
+      ttlMs: reviewTtlMs,
+    }));
+  };
+}
+
+function specOf(user: User, attributes: Attributes): object {
+  const { name, groups, uid, extra } = user;
+  const who = { user: name, groups, ...(uid && { uid }), ...(extra && { extra }) };
+  if (!attributes.resource) {
+    const { path, verb } = attributes;
+    return { ...who, nonResourceAttributes: { path, verb } };
+  }
+  const { resource: _resource, plural, ...rest } = attributes;
+  return { ...who, resourceAttributes: { ...rest, resource: plural } };
+}
+
+async function ask(post: PostReview, spec: object): Promise<Decision> {
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    plural: 'subjectaccessreviews',
+    spec,
+  };
+  let answer: unknown;
+  try {
+    answer = await post(review, AbortSignal.timeout(reviewDeadlineMs));
+  } catch (caught) {
+    const why = ArcError.from(caught).message;
+    throw new ArcError('ServiceUnavailable', `the request could not be authorized: ${why}`, {
+      cause: caught,
+    });
+  }
+  const { status } = answer as { status?: { allowed?: unknown; denied?: unknown; reason?: unknown } };
+  const reason = typeof status?.reason === 'string' ? status.reason : '';
+  return { allowed: status?.allowed === true && status.denied !== true, ...(reason && { reason }) };
+}

@@ -1,0 +1,98 @@
+import type { X509Certificate } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+/** What the transport knows of a request and `Request` does not carry. */
+export interface Connection {
+  /**
+   * Header values as they came, under lower-case names. `Request` joins repeated headers with commas, which values (group
+   * names, extra values) may themselves hold.
+   */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  /** What the client proved to hold in the handshake; issued by whomever. Undefined without one. */
+  readonly certificate: X509Certificate | undefined;
+  /** The peer's IP address. */
+  readonly address: string;
+}
+
+/** Reads the connection out of the environment that @hono/node-server gives to its handlers; undefined elsewhere. */
+export function connectionOf(env: unknown): Connection | undefined {
+  const incoming = (env as { incoming?: IncomingMessage } | undefined)?.incoming;
+  if (incoming?.socket === undefined) return undefined;
+  const { socket } = incoming;
+  let headers: Connection['headers'] | undefined;
+  return {
+    address: socket.remoteAddress ?? '',
+    get headers() {
+      headers ??= distinct(incoming.rawHeaders);
+      return headers;
+    },
+    get certificate() {
+      return certificateOf(socket);
+    },
+  };
+}
+
+/** As IncomingMessage.headersDistinct, in a Map: a header may be called `__proto__`. */
+function distinct(raw: readonly string[]): Map<string, string[]> {
+  const headers = new Map<string, string[]>();
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = (raw[index] ?? '').toLowerCase();
+    const value = raw[index + 1] ?? '';
+    const known = headers.get(name);
+    if (known) known.push(value);
+    else headers.set(name, [value]);
+  }
+  return headers;
+}
+
+/** Of sockets still open. Renegotiation is off, so what a connection began with stays true. */
+const certificates = new WeakMap<Socket, X509Certificate>();
+
+/**
+ * `socket.authorized` is not asked: it is true for a TLS 1.3 client that resumes a session without any certificate, and it
+ * cannot tell which of several authorities a certificate came from.
+ */
+function certificateOf(socket: Socket): X509Certificate | undefined {
+  const known = certificates.get(socket);
+  if (known !== undefined) return known;
+  if (!(socket instanceof TLSSocket)) return undefined;
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined || certificate.raw.length === 0) return undefined;
+  certificates.set(socket, certificate);
+  return certificate;
+}
+
+/**
+ * Every value of a header (lower-case name) in order. Header bytes reach JavaScript as Latin-1; names of users and groups
+ * are UTF-8.
+ */
+export function headerValues(
+  request: Request,
+  connection: Connection | undefined,
+  name: string,
+): readonly string[] {
+  const single = request.headers.get(name);
+  const values = connection ? (connection.headers.get(name) ?? []) : single === null ? [] : [single];
+  return values.map(utf8);
+}
+
+/** The names of all headers, lower-case. */
+export function headerNames(request: Request, connection: Connection | undefined): string[] {
+  return [...(connection ?? request).headers.keys()];
+}
+
+function utf8(value: string): string {
+  return Buffer.from(value, 'latin1').toString('utf8');
+}
+
+/** `X-Remote-Extra-Acme.com%2fProject` → `acme.com/project`: header names carry no `/`, hence the escapes. */
+export function extraKey(header: string, prefix: string): string {
+  const key = header.slice(prefix.length).toLowerCase();
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key; // as Go's unescapeExtraKey: what is no escape stands for itself
+  }
+}

@@ -1,0 +1,53 @@
+/** What a load answers: the value, and for how long it may be believed. 0 keeps nothing. */
+export interface Loaded<V> {
+  value: V;
+  ttlMs: number;
+}
+
+export interface ExpiringCache<V> {
+  /** The value under `key`, loaded where it is absent or too old; those who ask meanwhile share the load. Failures are not kept. */
+  get(key: string, load: () => Promise<Loaded<V>>): Promise<V>;
+  readonly size: number;
+}
+
+interface Entry<V> {
+  value: Promise<V>;
+  until: number;
+}
+
+/** At most `max` entries; the oldest make room. `now` is milliseconds of any steady clock. */
+export function createExpiringCache<V>(options: { max: number; now?: () => number }): ExpiringCache<V> {
+  const { max, now = () => performance.now() } = options;
+  const entries = new Map<string, Entry<V>>();
+
+  const start = (key: string, load: () => Promise<Loaded<V>>): Promise<V> => {
+    const entry: Entry<V> = {
+      until: Number.POSITIVE_INFINITY,
+      value: load().then(
+        ({ value, ttlMs }) => {
+          entry.until = now() + ttlMs;
+          return value;
+        },
+        (caught: unknown) => {
+          if (entries.get(key) === entry) entries.delete(key);
+          throw caught;
+        },
+      ),
+    };
+    entries.delete(key); // so that the renewed one is the youngest again
+    entries.set(key, entry);
+    const oldest = entries.keys().next();
+    if (entries.size > max && !oldest.done) entries.delete(oldest.value);
+    return entry.value;
+  };
+
+  return {
+    get(key, load) {
+      const entry = entries.get(key);
+      return entry !== undefined && now() < entry.until ? entry.value : start(key, load);
+    },
+    get size() {
+      return entries.size;
+    },
+  };
+}

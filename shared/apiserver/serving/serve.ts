@@ -1,0 +1,107 @@
+import { constants } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createAdaptorServer } from '@hono/node-server';
+import { ArcError } from '#shared/errors';
+import type { ApiServer } from '../server.ts';
+
+/** PEM. */
+export interface Certificate {
+  cert: string;
+  key: string;
+}
+
+export interface ServeOptions {
+  certificate: Certificate;
+  /** The address to listen on. */
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+}
+
+export interface Serving {
+  port: number;
+  /** The certificate of connections from now on; those that are open stay. Throws Invalid for one that does not fit its key. */
+  reload(certificate: Certificate): void;
+  /**
+   * The orderly end: /readyz fails at once, everything is served for `delayMs` more (so that proxies learn of it), then no
+   * connection is accepted, requests in flight finish, watches end one after the other over `spreadMs`. Resolves when all
+   * are gone; after `graceMs` connections are cut.
+   */
+  close(how?: { delayMs?: number; graceMs?: number; spreadMs?: number }): Promise<void>;
+}
+
+/**
+ * Longer than clients keep idle connections (Go: 90 s), so that it is they who close them and no request meets a
+ * connection that has just been closed.
+ */
+const idleMs = 120_000;
+
+/** Serves over TLS. Client certificates are asked for and left to the authenticator to judge. */
+export async function serve(api: ApiServer, options: ServeOptions): Promise<Serving> {
+  const { host, port } = options;
+  const server = createAdaptorServer({
+    fetch: api.app.fetch,
+    createServer,
+    serverOptions: {
+      ...contextOf(options.certificate),
+      requestCert: true,
+      rejectUnauthorized: false,
+      handshakeTimeout: 10_000,
+      headersTimeout: 20_000,
+      requestTimeout: 65_000,
+      keepAliveTimeout: idleMs,
+      connectionsCheckingInterval: 5_000,
+      // A user in thousands of groups is named by a header line for each.
+      maxHeaderSize: 256 * 1024,
+    },
+    overrideGlobalObjects: false,
+  }) as Server;
+  server.maxHeadersCount = 10_000;
+  server.listen(port, host);
+  await Promise.race([
+    once(server, 'listening'),
+    once(server, 'error').then(([caught]: unknown[]) => {
+      const why = ArcError.from(caught).message;
+      throw new ArcError('ServiceUnavailable', `cannot listen on ${host} port ${port}: ${why}`);
+    }),
+  ]);
+  return {
+    port: (server.address() as AddressInfo).port,
+    reload(certificate) {
+      try {
+        server.setSecureContext(contextOf(certificate));
+      } catch (caught) {
+        const why = ArcError.from(caught).message;
+        throw new ArcError('Invalid', `the serving certificate cannot be used: ${why}`);
+      }
+    },
+    async close({ delayMs = 0, graceMs = 60_000, spreadMs = 0 } = {}) {
+      api.drain();
+      if (delayMs > 0) await pause(delayMs);
+      const closed = once(server, 'close');
+      server.close();
+      const impatient = setTimeout(() => server.closeAllConnections(), graceMs);
+      await api.close({ spreadMs });
+      server.closeIdleConnections();
+      await closed;
+      clearTimeout(impatient);
+    },
+  };
+}
+
+/**
+ * Sessions are not resumed: a resumed one shows no certificate and Node calls it authorized nevertheless. Renegotiation
+ * would let a connection change its certificate.
+ */
+function contextOf({ cert, key }: Certificate) {
+  const { SSL_OP_NO_TICKET, SSL_OP_NO_RENEGOTIATION } = constants;
+  return {
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    secureOptions: SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION,
+  } as const;
+}
