@@ -61,13 +61,10 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
   }) as Server;
   server.maxHeadersCount = 10_000;
   server.listen(port, host);
-  await Promise.race([
-    once(server, 'listening'),
-    once(server, 'error').then(([caught]: unknown[]) => {
-      const why = ArcError.from(caught).message;
-      throw new ArcError('ServiceUnavailable', `cannot listen on ${host} port ${port}: ${why}`);
-    }),
-  ]);
+  await once(server, 'listening').catch((caught: unknown) => {
+    const why = ArcError.from(caught).message;
+    throw new ArcError('ServiceUnavailable', `cannot listen on ${host} port ${port}: ${why}`);
+  });
   return {
     port: (server.address() as AddressInfo).port,
     reload(certificate) {

@@ -1,0 +1,162 @@
+import { X509Certificate } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/errors';
+import { type Authority, createAuthority } from '../../../test/fixtures/authority.ts';
+import type { Connection } from '../connection.ts';
+import type { User } from '../definition.ts';
+import { createAuthenticator } from './authenticator.ts';
+import { type AuthenticationConfig, parseAuthenticationConfig } from './config.ts';
+
+let users: Authority;
+let proxies: Authority;
+let strangers: Authority;
+let config: AuthenticationConfig;
+
+beforeAll(async () => {
+  [users, proxies, strangers] = await Promise.all([
+    createAuthority('users'),
+    createAuthority('proxies'),
+    createAuthority('strangers'),
+  ]);
+  config = parseAuthenticationConfig({
+    'client-ca-file': users.cert,
+    'requestheader-client-ca-file': proxies.cert,
+    'requestheader-allowed-names': '["front-proxy"]',
+    'requestheader-username-headers': '["X-Remote-User","X-Other-User"]',
+    'requestheader-uid-headers': '["X-Remote-Uid"]',
+    'requestheader-group-headers': '["X-Remote-Group"]',
+    'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+  });
+});
+
+/** Authenticates a request with these header lines and this certificate. */
+function ask(
+  lines: readonly (readonly [string, string])[],
+  certificate?: { cert: string },
+  how: { now?: () => Date; config?: AuthenticationConfig } = {},
+): Promise<User | undefined> {
+  const headers = new Map<string, string[]>();
+  for (const [name, value] of lines) {
+    headers.set(name.toLowerCase(), [...(headers.get(name.toLowerCase()) ?? []), value]);
+  }
+  const connection: Connection = {
+    headers,
+    address: '127.0.0.1',
+    certificate: certificate && new X509Certificate(certificate.cert),
+  };
+  const authenticate = createAuthenticator({
+    config: () => how.config ?? config,
+    reviewToken: async (token) => {
+      if (token === 'good') return { name: 'by-token', groups: [] };
+      throw new ArcError('Unauthorized', 'Unauthorized');
+    },
+    ...(how.now && { now: how.now }),
+  });
+  return authenticate(new Request('https://x.invalid/'), connection);
+}
+
+const speaksForJo = [
+  ['X-Remote-User', 'jo'],
+  ['X-Remote-Group', 'a,b'],
+  ['X-Remote-Group', 'c'],
+  ['X-Remote-Extra-Acme.com%2fProject', 'x, y'],
+  ['X-Remote-Extra-acme.com%2Fproject', 'z'],
+  ['X-Remote-Uid', '42'],
+] as const;
+
+describe('the front proxy', () => {
+  it('is believed: user, groups that hold commas, unescaped extra keys, uid', async () => {
+    expect(await ask(speaksForJo, await proxies.issue({ name: 'front-proxy' }))).toEqual({
+      name: 'jo',
+      groups: ['a,b', 'c'],
+      uid: '42',
+      extra: { 'acme.com/project': ['x, y', 'z'] },
+    });
+  });
+
+  it('passes names on as the UTF-8 they are', async () => {
+    const name = Buffer.from('jörg-日本', 'utf8').toString('latin1');
+    const user = await ask([['X-Remote-User', name]], await proxies.issue({ name: 'front-proxy' }));
+    expect(user?.name).toBe('jörg-日本');
+  });
+
+  it('may use any of the headers named for the user', async () => {
+    const lines = [
+      ['X-Remote-User', ' '],
+      ['X-Other-User', 'jo'],
+    ] as const;
+    expect(await ask(lines, await proxies.issue({ name: 'front-proxy' }))).toMatchObject({ name: 'jo' });
+  });
+
+  it('means nothing without a certificate', async () => {
+    expect(await ask(speaksForJo)).toBeUndefined();
+  });
+
+  it.each([
+    ['of the wrong name', () => proxies.issue({ name: 'other' })],
+    ['of another authority', () => strangers.issue({ name: 'front-proxy' })],
+    ['that has expired', () => proxies.issue({ name: 'front-proxy' }, { days: -1 })],
+    ['that is for servers only', () => proxies.issue({ name: 'front-proxy' }, { use: 'server' })],
+  ])('is refused with a certificate %s', async (_what, issue) => {
+    await expect(ask(speaksForJo, await issue())).rejects.toMatchObject({ code: 'Unauthorized' });
+  });
+
+  it('is only a user where its certificate comes from the users authority', async () => {
+    const user = await ask(speaksForJo, await users.issue({ name: 'front-proxy' }));
+    expect(user).toMatchObject({ name: 'front-proxy', groups: [] });
+  });
+
+  it('may have any name where none is required, and is refused when it names nobody', async () => {
+    const frontProxy = config.frontProxy && { ...config.frontProxy, allowedNames: [] };
+    const any = await proxies.issue({ name: 'whatever' });
+    expect(await ask(speaksForJo, any, { config: { ...config, frontProxy } })).toMatchObject({ name: 'jo' });
+    await expect(ask([], any, { config: { ...config, frontProxy } })).rejects.toMatchObject({
+      code: 'Unauthorized',
+    });
+  });
+
+  it('is believed only as long as its certificate is valid', async () => {
+    const certificate = await proxies.issue({ name: 'front-proxy' }, { days: 2 });
+    const later = () => new Date(Date.now() + 3 * 24 * 60 * 60 * 1000);
+    await expect(ask(speaksForJo, certificate, { now: later })).rejects.toMatchObject({
+      code: 'Unauthorized',
+    });
+  });
+});
+
+describe('a client certificate', () => {
+  it('names the user and their groups', async () => {
+    const certificate = await users.issue({ name: 'jo', organizations: ['dev', 'ops'] });
+    const user = await ask([], certificate);
+    expect(user).toMatchObject({ name: 'jo', groups: ['dev', 'ops'] });
+    expect(user?.extra?.['authentication.kubernetes.io/credential-id']?.[0]).toMatch(
+      /^X509SHA256=[0-9a-f]{64}$/,
+    );
+  });
+
+  it('keeps names whole that are not ASCII', async () => {
+    expect(await ask([], await users.issue({ name: 'jörg@example' }))).toMatchObject({
+      name: 'jörg@example',
+    });
+  });
+
+  it('wins over a token, and a token over a certificate of strangers', async () => {
+    const token = [['Authorization', 'Bearer good']] as const;
+    expect(await ask(token, await users.issue({ name: 'jo' }))).toMatchObject({ name: 'jo' });
+    expect(await ask(token, await strangers.issue({ name: 'jo' }))).toMatchObject({ name: 'by-token' });
+  });
+});
+
+describe('a bearer token', () => {
+  it.each(['Bearer good', 'bearer  good', ' BEARER good'])('is read from %j', async (header) => {
+    expect(await ask([['Authorization', header]])).toMatchObject({ name: 'by-token' });
+  });
+
+  it.each(['Basic Z29vZA==', 'Bearer', 'Bearer ', 'good'])('is not seen in %j', async (header) => {
+    expect(await ask([['Authorization', header]])).toBeUndefined();
+  });
+
+  it('that nobody knows is refused', async () => {
+    await expect(ask([['Authorization', 'Bearer bad']])).rejects.toMatchObject({ code: 'Unauthorized' });
+  });
+});
