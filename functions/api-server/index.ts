@@ -9,8 +9,7 @@ import { arcKinds } from '#shared/domain';
 import type { Logger } from '#shared/telemetry';
 import { secretReferences } from './secret-reference.ts';
 
-export interface ArcApiServerOptions
-  extends Pick<ApiServerOptions, 'store' | 'authenticate' | 'authorize' | 'admission' | 'version' | 'now'> {
+export interface ArcApiServerOptions extends Omit<ApiServerOptions, 'kinds' | 'log'> {
   /** What else is served: the standalone adds what a cluster would provide. */
   extraKinds?: readonly KindDefinition[];
   log?: Logger;

@@ -4,11 +4,13 @@ import {
   createAuthenticator,
   delegatedAuthorizer,
   liveAuthenticationConfig,
+  processMetrics,
   serve,
   tokenReviewer,
 } from '#shared/apiserver';
 import { createKubeClient, inClusterConfig } from '#shared/kube';
-import type { Logger } from '#shared/telemetry';
+import { createMetrics, type Logger } from '#shared/telemetry';
+import { openAudit } from './audit-file.ts';
 import { followCertificate, readCertificate } from './certificate-files.ts';
 import { authenticationConfigOf, reviewsOf } from './cluster-client.ts';
 import { createArcApiServer } from './index.ts';
@@ -40,8 +42,15 @@ export async function runApiServer(
   const review = reviewsOf(client);
   const store = await openStore(settings);
   stack.defer(() => store.close());
+  const metrics = createMetrics();
+  processMetrics(metrics);
+  const audit = await openAudit(settings, metrics);
+  if (audit) stack.defer(() => audit.close());
   const api = createArcApiServer({
     store,
+    metrics,
+    limits: { readOnly: settings.ARC_MAX_READS, mutating: settings.ARC_MAX_WRITES },
+    ...(audit && { audit }),
     authenticate: createAuthenticator({ config, reviewToken: tokenReviewer(review) }),
     authorize: delegatedAuthorizer(review),
     log,

@@ -29,11 +29,11 @@ export async function serveApi(
     url: `https://127.0.0.1:${taken}`,
     port: taken,
     async close() {
-      await api.close();
       const closed = once(server, 'close');
       server.close();
-      server.closeIdleConnections();
       const impatient = setTimeout(() => server.closeAllConnections(), 2_000);
+      await api.close();
+      server.closeIdleConnections();
       await closed;
       clearTimeout(impatient);
     },

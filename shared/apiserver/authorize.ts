@@ -20,16 +20,22 @@ export async function identify(
   return { ...user, groups: [...groups] };
 }
 
-/** Rejects with Forbidden unless the user may. system:masters and the health paths always may. */
+/** system:masters and the health paths always may, and are never told to come back later. */
+export function isNeverRefused(user: User, attributes: Attributes): boolean {
+  if (user.groups.includes('system:masters')) return true;
+  return !attributes.resource && openPaths.has(`/${attributes.path.split('/')[1]}`);
+}
+
+/** Resolves with the authorizer's reason; rejects with Forbidden unless the user may. */
 export async function mustBeAllowed(
   authorize: Authorizer,
   user: User,
   attributes: Attributes,
-): Promise<void> {
-  if (user.groups.includes('system:masters')) return;
-  if (!attributes.resource && openPaths.has(`/${attributes.path.split('/')[1]}`)) return;
+): Promise<string> {
+  if (isNeverRefused(user, attributes)) return '';
   const decision = await authorize(user, attributes);
   if (!decision.allowed) throw forbidden(user, attributes, decision.reason ?? '');
+  return decision.reason ?? '';
 }
 
 /** The text of apiserver's responsewriters.Forbidden: tools and people read it. */

@@ -15,6 +15,8 @@ export interface Server {
   closing: AbortSignal;
   /** Milliseconds over which watches end after `closing`. */
   spreadMs: () => number;
+  /** Told of every event that goes out to a watch, with its size in bytes. */
+  watched?: ((definition: KindDefinition, bytes: number) => void) | undefined;
   /** Takes what went wrong behind a response that had already begun, or that must not show it. */
   log: (message: string, caught: unknown) => void;
 }

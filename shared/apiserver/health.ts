@@ -19,7 +19,11 @@ export async function health(
   if (only && asked.length === 0) return undefined;
   const healthy = asked.every(({ ok }) => ok);
   if (healthy && !url.searchParams.has('verbose')) return text('ok', 200);
-  const lines = asked.map(({ name, ok }) => (ok ? `[+]${name} ok` : `[-]${name} failed: reason withheld`));
+  const shown = only ? asked : checks;
+  const lines = shown.map(({ name, ok }) => {
+    if (excluded.has(name) && !only) return `[+]${name} excluded: ok`;
+    return ok ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
+  });
   const verdict = `${probe} check ${healthy ? 'passed' : 'failed'}`;
   return text(`${[...lines, verdict].join('\n')}\n`, healthy ? 200 : 500);
 }

@@ -3,6 +3,13 @@ export * from './authentication/index.ts';
 export { delegatedAuthorizer } from './authorization/index.ts';
 export type { Connection } from './connection.ts';
 export type * from './definition.ts';
+export {
+  type AuditPolicy,
+  type AuditSink,
+  type Limits,
+  parseAuditPolicy,
+  processMetrics,
+} from './operations/index.ts';
 export type { PostReview, Review } from './review.ts';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
 export { type Certificate, type ServeOptions, type Serving, serve } from './serving/index.ts';

@@ -1,5 +1,6 @@
 import { ArcError } from '#shared/errors';
 import { nestsDeeper, scanJson } from './json-scan.ts';
+import { noteBody } from './operations/exchange.ts';
 import { badRequest } from './status.ts';
 import { yamlToJson } from './yaml-body.ts';
 
@@ -48,7 +49,9 @@ export async function readBody(request: Request): Promise<Uint8Array> {
     throw new ArcError('BadRequest', 'the body ended before it was complete', { cause: caught });
   }
   if (size > bodyLimit) throw tooLarge();
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  noteBody(request, body);
+  return body;
 }
 
 function tooLarge(): ArcError {

@@ -1,14 +1,34 @@
-import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
+import { type Metrics, metricsContentType } from '#shared/telemetry';
 import { impersonate } from './authorization/index.ts';
-import { identify, mustBeAllowed } from './authorize.ts';
+import { identify, isNeverRefused, mustBeAllowed } from './authorize.ts';
 import type { Server } from './call.ts';
-import { type Connection, connectionOf } from './connection.ts';
-import type { AdmissionPlugin, Authenticator, Authorizer, KindDefinition } from './definition.ts';
+import type {
+  AdmissionPlugin,
+  Attributes,
+  Authenticator,
+  Authorizer,
+  KindDefinition,
+  User,
+} from './definition.ts';
+import { beginHandling, type Handling, isServed } from './handling.ts';
 import { health } from './health.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import {
+  type AuditPolicy,
+  type AuditSink,
+  createActivity,
+  createAuditor,
+  defaultLimits,
+  type Exchange,
+  kindOf,
+  type Limits,
+  type RequestMetrics,
+  requestMetrics,
+} from './operations/index.ts';
+import { keyPrefix } from './registry.ts';
 import { discoveryRoutes } from './representation/index.ts';
 import { isOurs, respondError } from './respond.ts';
 import { handleResource } from './routes.ts';
@@ -30,6 +50,12 @@ export interface ApiServerOptions {
   /** Takes failures of the server itself (5xx, broken watches); pino's `error` fits through a closure. */
   log?: (message: string, caught: unknown) => void;
   now?: () => Date;
+  /** Requests under way at a time; default 400 that read and 200 that write. Watches and health checks do not count. */
+  limits?: Limits;
+  /** Where requests are counted; also serves /metrics from it. */
+  metrics?: Metrics;
+  /** What of each request is recorded, and where to. */
+  audit?: { policy: AuditPolicy; write: AuditSink };
 }
 
 export interface ApiServer {
@@ -68,31 +94,65 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     throw caught;
   });
 
-  async function answer(request: Request, connection: Connection | undefined): Promise<Response> {
-    const url = new URL(request.url);
-    const asking = await identify(authenticate, request, connection);
-    const user = await impersonate(authorize, asking, request, connection);
+  const activity = createActivity(options.limits ?? defaultLimits);
+  const { metrics, audit } = options;
+  const counted = metrics && requestMetrics(metrics, activity);
+  server.watched = counted?.event;
+  const auditor = audit && createAuditor(audit.policy, audit.write, server.now);
+
+  async function answer(handling: Handling): Promise<Response> {
+    const { exchange } = handling;
+    const { request, url, connection } = exchange;
+    exchange.asking = await identify(authenticate, request, connection);
+    exchange.user = exchange.asking;
     const target = parseTarget(url.pathname);
-    if (target) {
-      const verb = verbOf(request.method, target, url.searchParams);
-      await mustBeAllowed(authorize, user, attributesOf(target, verb, url.searchParams));
-      return (await handleResource(server, request, url, user, target, verb)) ?? pageNotFound();
-    }
-    const verb = request.method.toLowerCase();
-    await mustBeAllowed(authorize, user, { resource: false, verb, path: url.pathname });
+    const verb = target ? verbOf(request.method, target, url.searchParams) : request.method.toLowerCase();
+    const attributes: Attributes = target
+      ? attributesOf(target, verb, url.searchParams)
+      : { resource: false, verb, path: url.pathname };
+    exchange.attributes = attributes;
+    handling.atEnd(activity.begin(kindOf(verb), isNeverRefused(exchange.user, attributes)));
+    if (counted && target && verb === 'watch') handling.atEnd(counted.watching(exchange));
+    exchange.user = await impersonate(authorize, exchange.user, request, connection);
+    handling.audited = auditor?.begin(exchange);
+    await decide(authorize, exchange, exchange.user, attributes);
+    if (!target) return answerPath(request, url);
+    const response = await handleResource(server, request, url, exchange.user, target, verb);
+    if (verb === 'watch' && response?.ok) handling.audited?.started(response.status);
+    return response ?? pageNotFound();
+  }
+
+  async function answerPath(request: Request, url: URL): Promise<Response> {
     const probe = await health(url, store, draining, server.log);
     if (probe) return probe;
+    if (metrics && counted && url.pathname === '/metrics') return exposition(server, metrics, counted);
     const found = await discovery.fetch(request);
     return found.status === 404 ? pageNotFound() : found;
   }
 
+  async function handle(handling: Handling): Promise<Response> {
+    const { exchange } = handling;
+    const response = await answer(handling).catch((caught: unknown) =>
+      failed(server, exchange.request, caught),
+    );
+    response.headers.set('Audit-Id', exchange.auditId);
+    if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-cache, private');
+    if (closing.signal.aborted) response.headers.set('Connection', 'close');
+    const length = response.headers.get('content-length');
+    counted?.observe(exchange, response.status, length === null ? undefined : Number(length));
+    const audited = handling.audited ?? auditor?.begin(exchange);
+    audited
+      ?.complete(response)
+      .catch((caught: unknown) => server.log('a request could not be recorded in the audit log', caught));
+    return response;
+  }
+
   const app = new Hono();
   app.all('*', async (context) => {
-    const request = context.req.raw;
-    const response = await answer(request, connectionOf(context.env)).catch((caught: unknown) =>
-      failed(server, request, caught),
-    );
-    return finished(request, response);
+    const handling = beginHandling(context.req.raw, context.env, server.now());
+    const response = await handle(handling);
+    if (!isServed(context.env)) handling.end();
+    return response;
   });
   // Nothing above should reach this; if it does, the client still gets a Status.
   app.onError((caught, context) => failed(server, context.req.raw, caught));
@@ -105,8 +165,34 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       draining = true;
       spreadMs = how.spreadMs ?? 0;
       closing.abort();
+      await activity.idle();
     },
   };
+}
+
+/** Rejects with Forbidden unless the user may; the exchange knows how it was decided. */
+async function decide(
+  authorize: Authorizer,
+  exchange: Exchange,
+  user: User,
+  attributes: Attributes,
+): Promise<void> {
+  try {
+    exchange.decision = { allowed: true, reason: await mustBeAllowed(authorize, user, attributes) };
+  } catch (caught) {
+    if (ArcError.is(caught, 'Forbidden')) exchange.decision = { allowed: false, reason: '' };
+    throw caught;
+  }
+}
+
+/** Everything counted, with what can only be known by looking. */
+async function exposition(server: Server, metrics: Metrics, counted: RequestMetrics): Promise<Response> {
+  for (const kind of server.kinds) {
+    if (kind.virtual) continue;
+    const { items, remaining } = await server.store.list(keyPrefix(kind), { limit: 1 });
+    counted.objects(kind, items.length + remaining);
+  }
+  return new Response(metrics.expose(), { headers: { 'Content-Type': metricsContentType } });
 }
 
 function failed(server: Server, request: Request, caught: unknown): Response {
@@ -121,12 +207,4 @@ function pageNotFound(): Response {
     status: 404,
     headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
   });
-}
-
-/** Headers that every response carries; a caller's own Audit-ID is kept. */
-function finished(request: Request, response: Response): Response {
-  const audit = request.headers.get('audit-id') ?? '';
-  response.headers.set('Audit-Id', /^[\x21-\x7e]{1,64}$/.test(audit) ? audit : randomUUID());
-  if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-cache, private');
-  return response;
 }

@@ -148,6 +148,7 @@ export async function startTestServer(options: Partial<ApiServerOptions> = {}): 
       return name === undefined ? undefined : { name, groups: [] };
     },
     authorize: allowAdmin,
+    limits: { readOnly: 5_000, mutating: 5_000 },
     log: (message, caught) => logged.push([message, caught]),
     ...options,
   });

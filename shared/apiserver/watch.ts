@@ -158,11 +158,11 @@ async function sendInitial(watching: Watching): Promise<void> {
 function print(watching: Watching, seen: Seen): void {
   const { call, form, out } = watching;
   const now = call.server.now();
-  out.write(
-    watching.columnsDue
-      ? firstLine(call.definition, seen, form, now)
-      : eventLine(call.definition, seen, form, now),
-  );
+  const bytes = watching.columnsDue
+    ? firstLine(call.definition, seen, form, now)
+    : eventLine(call.definition, seen, form, now);
+  out.write(bytes);
+  call.server.watched?.(call.definition, bytes.byteLength);
   watching.columnsDue = false;
   watching.revision = seen.revision;
 }

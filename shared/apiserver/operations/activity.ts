@@ -1,0 +1,55 @@
+import { ArcError } from '#shared/errors';
+
+/** Watches run for long and are not counted against the limits. */
+export type RequestKind = 'readOnly' | 'mutating' | 'longRunning';
+
+export interface Limits {
+  /** Requests that may be under way at a time; more are refused with 429. */
+  readOnly: number;
+  mutating: number;
+}
+
+/** The requests under way. */
+export interface Activity {
+  /** Counts one in; what it returns counts it out again, once. Rejects with TooManyRequests unless `exempt`. */
+  begin(kind: RequestKind, exempt: boolean): () => void;
+  readonly running: Readonly<Record<RequestKind, number>>;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+/** The limits of kube-apiserver: --max-requests-inflight and --max-mutating-requests-inflight. */
+export const defaultLimits: Limits = { readOnly: 400, mutating: 200 };
+
+export function createActivity(limits: Limits): Activity {
+  const running = { readOnly: 0, mutating: 0, longRunning: 0 };
+  const waiting = new Set<() => void>();
+  const isIdle = () => running.readOnly + running.mutating + running.longRunning === 0;
+  return {
+    running,
+    begin(kind, exempt) {
+      if (kind !== 'longRunning' && !exempt && running[kind] >= limits[kind]) {
+        throw new ArcError('TooManyRequests', 'Too many requests, please try again later.', {
+          details: { retryAfterSeconds: 1 },
+        });
+      }
+      running[kind] += 1;
+      let isOver = false;
+      return () => {
+        if (isOver) return;
+        isOver = true;
+        running[kind] -= 1;
+        if (!isIdle()) return;
+        for (const resolve of waiting) resolve();
+        waiting.clear();
+      };
+    },
+    idle: () => (isIdle() ? Promise.resolve() : new Promise((resolve) => waiting.add(resolve))),
+  };
+}
+
+/** What a request counts as. */
+export function kindOf(verb: string): RequestKind {
+  if (verb === 'watch') return 'longRunning';
+  return ['get', 'list', 'head'].includes(verb) ? 'readOnly' : 'mutating';
+}
