@@ -4,6 +4,7 @@ import tls from 'node:tls';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { type Authority, createAuthority } from '../../../test/fixtures/authority.ts';
+import { eventually } from '../../../test/fixtures/eventually.ts';
 import { createAuthenticator, parseAuthenticationConfig } from '../authentication/index.ts';
 import { startTestServer, type TestServer, widgets } from '../test-server.ts';
 import { type Serving, serve } from './serve.ts';
@@ -19,7 +20,10 @@ beforeAll(async () => {
 let server: TestServer;
 let serving: Serving;
 let seen: string[];
+/** Requests wait here while they are authorized. */
+let held: Promise<void> | undefined;
 beforeEach(async () => {
+  held = undefined;
   seen = [];
   const authenticate = createAuthenticator({
     config: () =>
@@ -40,6 +44,7 @@ beforeEach(async () => {
       trusted ? Promise.resolve({ name: 'admin', groups: [] }) : authenticate(incoming, connection),
     authorize: async (user) => {
       seen.push(`${user.name} ${user.groups.join(' | ')}`);
+      await held;
       return { allowed: user.name === 'admin' };
     },
   });
@@ -149,5 +154,25 @@ describe('serve', () => {
   it('says which address it cannot listen on', async () => {
     const again = serve(server.api, { certificate, host: '127.0.0.1', port: serving.port });
     await expect(again).rejects.toThrow(`cannot listen on 127.0.0.1 port ${serving.port}`);
+  });
+
+  it('ends in order: what is under way is answered, watches end after a whole line, then nobody is let in', async () => {
+    const agent = new Agent({ keepAlive: true });
+    const headers = { Authorization: 'Bearer admin' };
+    const watch = ask({ path: `${widgets}?watch=true&allowWatchBookmarks=true`, headers, agent });
+    await eventually('the watch to run', 5_000, () => expect(seen).toHaveLength(1));
+    const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
+    held = mayGoOn;
+    const slow = ask({ headers, agent });
+    await eventually('the request to be under way', 5_000, () => expect(seen).toHaveLength(2));
+    const closed = serving.close({ graceMs: 10_000, spreadMs: 10 });
+    const { body } = await watch;
+    expect(body.endsWith('\n')).toBe(true);
+    for (const text of body.trim().split('\n')) expect(JSON.parse(text)).toHaveProperty('type');
+    await expect(ask({ headers })).rejects.toThrow(/ECONNREFUSED/);
+    goOn();
+    expect(await slow).toMatchObject({ status: 200 });
+    await closed;
+    agent.destroy();
   });
 });

@@ -76,6 +76,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       }
     },
     async close({ delayMs = 0, graceMs = 60_000, spreadMs = 0 } = {}) {
+      if (!server.listening) return;
       api.drain();
       if (delayMs > 0) await pause(delayMs);
       const closed = once(server, 'close');
