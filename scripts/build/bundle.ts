@@ -10,8 +10,8 @@ export interface Bundle {
 
 /**
  * Bundles every deployable of functions/ into one file `<outDir>/<name>.mjs`. A folder with a `main.ts` is a program and
- * brings its own start; one with a `func.yaml` is a function, started by the shared runtime. The rest (the API server, which
- * the standalone composes) deploys nothing by itself.
+ * brings its own start; one with a `func.yaml` is a function, started by the shared runtime. The rest
+ * deploys nothing by itself.
  */
 export async function buildFunctions(outDir: string): Promise<Bundle[]> {
   const bundles: Promise<Bundle>[] = [];

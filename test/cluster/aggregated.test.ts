@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -193,6 +194,26 @@ spec:
     const refused = await direct(orders, { headers: impersonating });
     expect(refused).toMatchObject({ status: 403 });
     expect(refused.body).toContain('cannot impersonate resource');
+  });
+
+  it('counts and records what came through the aggregator', async () => {
+    const admin = await plane.authority.issue({ name: 'root', organizations: ['system:masters'] });
+    const metrics = await direct('/metrics', admin);
+    expect(metrics.body).toMatch(
+      /apiserver_request_total\{verb="POST",group="arc.opendefense.cloud",.*code="201"/,
+    );
+    expect(await direct('/metrics', {})).toMatchObject({ status: 403 });
+    expect((await direct('/readyz?verbose', {})).body).toContain('readyz check passed');
+    const lines = (await readFile(path.join(plane.folder, 'audit.log'), 'utf8')).trim().split('\n');
+    const events = lines.map((text) => JSON.parse(text));
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        stage: 'ResponseComplete',
+        user: expect.objectContaining({ username: 'system:serviceaccount:team:writer' }),
+        requestObject: expect.objectContaining({ kind: 'Order' }),
+        responseStatus: expect.objectContaining({ code: 201 }),
+      }),
+    );
   });
 
   it('is available again after a restart, with everything it kept', async () => {
