@@ -1,4 +1,4 @@
-import type { ConfigReader, PostReview } from '#shared/apiserver';
+import type { ConfigReader, FindNamespace, PostReview } from '#shared/apiserver';
 import { ArcError } from '#shared/errors';
 import { type Kind, type KubeClient, listWatch, type Resource } from '#shared/kube';
 import type { Logger } from '#shared/telemetry';
@@ -41,5 +41,33 @@ export function authenticationConfigOf(client: KubeClient, log: Logger): ConfigR
     listWatch(client, configMaps, handler, { signal }).done.catch((caught: unknown) =>
       log.error({ err: ArcError.from(caught) }, 'the authentication config is followed no longer'),
     );
+  };
+}
+
+const namespaces: Kind = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
+
+/**
+ * Follows the cluster's namespaces, so that a create costs no request. What is not known as alive is asked for: it may have
+ * been made a moment ago.
+ */
+export function namespacesOf(client: KubeClient, log: Logger, signal: AbortSignal): FindNamespace {
+  const { known, done } = listWatch(
+    client,
+    namespaces,
+    {
+      keep: ({ metadata: { deletionTimestamp } }) => ({
+        metadata: { ...(deletionTimestamp !== undefined && { deletionTimestamp }) },
+      }),
+      onChange: () => undefined,
+      onFailure: (error) => log.warn({ err: error }, 'cannot read namespaces yet'),
+    },
+    { signal },
+  );
+  done.catch((caught: unknown) =>
+    log.error({ err: ArcError.from(caught) }, 'namespaces are followed no longer'),
+  );
+  return async (name) => {
+    const found = known.get(undefined, name);
+    return found && found.metadata.deletionTimestamp === undefined ? found : client.get(namespaces, { name });
   };
 }

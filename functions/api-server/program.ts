@@ -12,7 +12,7 @@ import { createKubeClient, inClusterConfig } from '#shared/kube';
 import { createMetrics, type Logger } from '#shared/telemetry';
 import { openAudit } from './audit-file.ts';
 import { followCertificate, readCertificate } from './certificate-files.ts';
-import { authenticationConfigOf, reviewsOf } from './cluster-client.ts';
+import { authenticationConfigOf, namespacesOf, reviewsOf } from './cluster-client.ts';
 import { createArcApiServer } from './index.ts';
 import { openStore } from './open-store.ts';
 import type { Settings } from './settings.ts';
@@ -53,6 +53,7 @@ export async function runApiServer(
     ...(audit && { audit }),
     authenticate: createAuthenticator({ config, reviewToken: tokenReviewer(review) }),
     authorize: delegatedAuthorizer(review),
+    findNamespace: namespacesOf(client, log, ending.signal),
     log,
   });
 

@@ -3,6 +3,7 @@ export * from './authentication/index.ts';
 export { delegatedAuthorizer } from './authorization/index.ts';
 export type { Connection } from './connection.ts';
 export type * from './definition.ts';
+export type { FindNamespace } from './namespace-lifecycle.ts';
 export {
   type AuditPolicy,
   type AuditSink,

@@ -6,27 +6,42 @@ import { notFound, qualified } from './status.ts';
 
 const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);
 
+/** Finds a namespace by name, wherever namespaces are kept. */
+export type FindNamespace = (
+  name: string,
+) => Promise<{ metadata: { deletionTimestamp?: string } } | undefined>;
+
 /**
  * Refuses what would be created in a namespace that is not there (NotFound) or is being deleted (Forbidden), and the
- * deletion of namespaces the cluster stands on. Undefined where namespaces are not among the kinds served.
+ * deletion of namespaces the cluster stands on. Namespaces are found in the store where they are among the kinds served and by
+ * `elsewhere` otherwise; undefined where neither is so.
  */
 export function namespaceLifecycle(
   kinds: readonly KindDefinition[],
   store: Store,
+  elsewhere?: FindNamespace,
 ): AdmissionPlugin | undefined {
   const namespaces = kinds.find((kind) => kind.group === '' && kind.plural === 'namespaces');
-  if (!namespaces) return undefined;
+  const find = namespaces ? findStored(namespaces, store) : elsewhere;
+  if (!find) return undefined;
   return {
     name: 'NamespaceLifecycle',
     async admit(request) {
       const { definition, operation, object, old } = request;
       if (definition === namespaces) return keepProtected(request);
-      const namespace = (object ?? old)?.metadata.namespace;
-      if (operation !== 'CREATE' || definition.scope === 'Cluster' || namespace === undefined) return;
-      const { item } = await store.get(objectKey(namespaces, '', namespace));
-      if (!item) throw notFound(namespaces, namespace);
-      if (decodeObject(item).metadata.deletionTimestamp !== undefined) throw terminating(request, namespace);
+      const name = (object ?? old)?.metadata.namespace;
+      if (operation !== 'CREATE' || definition.scope === 'Cluster' || name === undefined) return;
+      const namespace = await find(name);
+      if (!namespace) throw notFound({ group: '', plural: 'namespaces' }, name);
+      if (namespace.metadata.deletionTimestamp !== undefined) throw terminating(request, name);
     },
+  };
+}
+
+function findStored(namespaces: KindDefinition, store: Store): FindNamespace {
+  return async (name) => {
+    const { item } = await store.get(objectKey(namespaces, '', name));
+    return item && decodeObject(item);
   };
 }
 

@@ -15,7 +15,7 @@ import type {
 } from './definition.ts';
 import { beginHandling, type Handling, isServed } from './handling.ts';
 import { health } from './health.ts';
-import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { type FindNamespace, namespaceLifecycle } from './namespace-lifecycle.ts';
 import {
   type AuditPolicy,
   type AuditSink,
@@ -43,6 +43,8 @@ export interface ApiServerOptions {
   store: Store;
   authenticate: Authenticator;
   authorize: Authorizer;
+  /** Finds namespaces that are not among `kinds`: an aggregated server asks the cluster. */
+  findNamespace?: FindNamespace;
   /** Run in this order, behind the namespace lifecycle. */
   admission?: readonly AdmissionPlugin[];
   /** The gitVersion that clients see: a semantic version. */
@@ -78,7 +80,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const closing = new AbortController();
   let draining = false;
   let spreadMs = 0;
-  const lifecycle = namespaceLifecycle(kinds, store);
+  const lifecycle = namespaceLifecycle(kinds, store, options.findNamespace);
   const server: Server = {
     kinds,
     store,

@@ -49,11 +49,11 @@ export function qualified(name: string, group: string): string {
   return group === '' ? name : `${name}.${group}`;
 }
 
-function about(definition: KindDefinition, name: string): ErrorDetails {
+function about(definition: Pick<KindDefinition, 'group' | 'plural'>, name: string): ErrorDetails {
   return { name, ...(definition.group && { group: definition.group }), kind: definition.plural };
 }
 
-export function notFound(definition: KindDefinition, name: string): ArcError {
+export function notFound(definition: Pick<KindDefinition, 'group' | 'plural'>, name: string): ArcError {
   const resource = qualified(definition.plural, definition.group);
   return new ArcError('NotFound', `${resource} "${name}" not found`, { details: about(definition, name) });
 }

@@ -114,6 +114,41 @@ spec:
     expect(refused.stderr).toContain('unknown field "spec.bogus"');
   });
 
+  it('creates nothing in a namespace that is missing, and in a new one at once', async () => {
+    const elsewhere = (name: string) => order('placed').replace('namespace: team', `namespace: ${name}`);
+    const refused = await kubectl(['create', '-f', '-'], { input: elsewhere('missing'), exit: 1 });
+    expect(refused.stderr).toContain('namespaces "missing" not found');
+    await kubectl(['create', 'namespace', 'fresh']);
+    await kubectl(['create', '-f', '-'], { input: elsewhere('fresh') });
+  });
+
+  it('takes a new serving certificate without losing a connection', async () => {
+    const watch = spawn(
+      path.join(assets ?? '', 'kubectl'),
+      ['get', 'orders', '-n', 'team', '-w', '-o', 'name'],
+      {
+        env: plane.env,
+      },
+    );
+    let seen = '';
+    watch.stdout.setEncoding('utf8').on('data', (text: string) => {
+      seen += text;
+    });
+    try {
+      await ours.renewCertificate();
+      await eventually('the new certificate to be in use', 30_000, () =>
+        expect(ours.program().output.stdout).toContain('the serving certificate has changed'),
+      );
+      await kubectl(['create', '-f', '-'], { input: order('after-renewal') });
+      await eventually('the old watch to go on', 10_000, () => expect(seen).toContain('after-renewal'));
+      expect(watch.exitCode).toBe(null);
+      await available();
+    } finally {
+      watch.kill();
+      await once(watch, 'close');
+    }
+  });
+
   it('gives a ServiceAccount exactly the rights that RBAC gives it', async () => {
     const writer = await asAccount('writer');
     const can = ['auth', 'can-i', 'create', 'orders.arc.opendefense.cloud', '-n', 'team'];
