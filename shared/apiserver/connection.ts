@@ -73,9 +73,9 @@ export function headerValues(
   connection: Connection | undefined,
   name: string,
 ): readonly string[] {
+  if (connection) return (connection.headers.get(name) ?? []).map(utf8);
   const single = request.headers.get(name);
-  const values = connection ? (connection.headers.get(name) ?? []) : single === null ? [] : [single];
-  return values.map(utf8);
+  return single === null ? [] : [utf8(single)];
 }
 
 /** The names of all headers, lower-case. */
