@@ -1,23 +1,56 @@
+import { readFile } from 'node:fs/promises';
 import { ArcError } from '#shared/errors';
-import { openEmbeddedStore, type Store } from '#shared/storage';
+import { type EtcdTls, openEmbeddedStore, openEtcdStore, type Store } from '#shared/storage';
+import type { Logger } from '#shared/telemetry';
 
 export interface StoreSettings {
-  /** Addresses of etcd, separated by commas. */
+  /** URLs of etcd's members, separated by commas. */
   ARC_ETCD_ENDPOINTS?: string | undefined;
+  /** Put before every key. */
+  ARC_ETCD_PREFIX?: string | undefined;
+  /** PEM files: the authority of etcd, and the certificate we show it. */
+  ARC_ETCD_CA_FILE?: string | undefined;
+  ARC_ETCD_CERT_FILE?: string | undefined;
+  ARC_ETCD_KEY_FILE?: string | undefined;
   /** Folder of the store that lives in this process, for one replica. */
   ARC_STORE_FOLDER?: string | undefined;
 }
 
 /** The store that the settings choose. Rejects with Invalid unless they name exactly one. */
-export async function openStore(settings: StoreSettings): Promise<Store> {
-  const { ARC_ETCD_ENDPOINTS: endpoints, ARC_STORE_FOLDER: folder } = settings;
-  if (folder !== undefined && endpoints === undefined) return openEmbeddedStore({ folder });
-  if (folder !== undefined)
+export async function openStore(settings: StoreSettings, log: Logger, signal: AbortSignal): Promise<Store> {
+  const { ARC_ETCD_ENDPOINTS: endpoints, ARC_ETCD_PREFIX: prefix, ARC_STORE_FOLDER: folder } = settings;
+  if (folder !== undefined && endpoints !== undefined)
     throw new ArcError('Invalid', 'ARC_ETCD_ENDPOINTS and ARC_STORE_FOLDER exclude each other: set one');
-  if (endpoints !== undefined)
+  if (folder !== undefined) return openEmbeddedStore({ folder });
+  if (endpoints === undefined)
     throw new ArcError(
       'Invalid',
-      'ARC_ETCD_ENDPOINTS is set, but this build has no etcd store: set ARC_STORE_FOLDER instead',
+      'where to keep objects is not said: set ARC_ETCD_ENDPOINTS or ARC_STORE_FOLDER',
     );
-  throw new ArcError('Invalid', 'where to keep objects is not said: set ARC_STORE_FOLDER');
+  const tls = await readTls(settings);
+  return openEtcdStore({
+    endpoints: endpoints.split(',').map((each) => each.trim()),
+    signal,
+    ...(tls && { tls }),
+    ...(prefix !== undefined && { prefix }),
+    onBackgroundError: (error) => log.warn({ err: error }, 'etcd could not be compacted'),
+  });
+}
+
+async function readTls(settings: StoreSettings): Promise<EtcdTls | undefined> {
+  const { ARC_ETCD_CA_FILE: ca, ARC_ETCD_CERT_FILE: cert, ARC_ETCD_KEY_FILE: key } = settings;
+  if ((cert === undefined) !== (key === undefined))
+    throw new ArcError('Invalid', 'ARC_ETCD_CERT_FILE and ARC_ETCD_KEY_FILE belong together: set both');
+  if (ca === undefined && cert === undefined) return undefined;
+  return {
+    ...(ca !== undefined && { ca: await readPem(ca) }),
+    ...(cert !== undefined && { cert: await readPem(cert) }),
+    ...(key !== undefined && { key: await readPem(key) }),
+  };
+}
+
+async function readPem(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((caught: unknown) => {
+    throw new ArcError('ServiceUnavailable', `cannot read ${file}: ${ArcError.from(caught).message}`);
+  });
 }

@@ -40,7 +40,7 @@ export async function runApiServer(
     onInvalid: (error) => log.error({ err: error }, 'the authentication config is wrong, the last one stays'),
   });
   const review = reviewsOf(client);
-  const store = await openStore(settings);
+  const store = await openStore(settings, log, signal);
   stack.defer(() => store.close());
   const metrics = createMetrics();
   processMetrics(metrics);

@@ -12,6 +12,10 @@ export const settings = z.object({
   ARC_TLS_KEY_FILE: z.string().default('/etc/arc/tls/tls.key'),
   ARC_STORE_FOLDER: z.string().optional(),
   ARC_ETCD_ENDPOINTS: z.string().optional(),
+  ARC_ETCD_PREFIX: z.string().optional(),
+  ARC_ETCD_CA_FILE: z.string().optional(),
+  ARC_ETCD_CERT_FILE: z.string().optional(),
+  ARC_ETCD_KEY_FILE: z.string().optional(),
   /** The cluster's CA, beside those that Node trusts. */
   ARC_CA_FILE: z.string().default('/var/run/secrets/kubernetes.io/serviceaccount/ca.crt'),
   ARC_SHUTDOWN_DELAY_SECONDS: seconds.default(5),

@@ -3,7 +3,7 @@ import type { Bundle } from './bundle.ts';
 /** KiB, minified. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
 const budgets: Record<string, number> = {
   'transfer-worker': 80,
-  'api-server': 700,
+  'api-server': 1300,
 };
 const functionBudget = 350;
 

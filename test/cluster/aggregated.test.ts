@@ -20,7 +20,7 @@ if (assets && !host)
 const orders = '/apis/arc.opendefense.cloud/v1alpha1/namespaces/team/orders';
 
 /** What a cluster sees of us: every request but those that try to go around kube-apiserver comes from it. */
-describe.skipIf(!assets || !host)('the API server behind a real kube-apiserver', () => {
+describe.skipIf(!assets || !host).each(['embedded', 'etcd'] as const)('on the %s store', (store) => {
   let plane: ControlPlane;
   let ours: AggregatedServer;
   const kubectl: ControlPlane['kubectl'] = (...args) => plane.kubectl(...args);
@@ -71,7 +71,7 @@ spec:
 
   beforeAll(async () => {
     plane = await startControlPlane(assets ?? '', host ?? '');
-    ours = await startAggregated(plane, host ?? '');
+    ours = await startAggregated(plane, host ?? '', store);
     await available();
     await kubectl(['create', 'namespace', 'team']);
     for (const name of ['writer', 'nobody']) await kubectl(['create', 'serviceaccount', name, '-n', 'team']);

@@ -175,4 +175,15 @@ describe('serve', () => {
     await closed;
     agent.destroy();
   });
+
+  it('does not wait for connections that never carried a request', async () => {
+    const unused = tls.connect({
+      ...{ host: '127.0.0.1', port: serving.port, servername: 'localhost', ca: authority.cert },
+    });
+    unused.on('error', () => undefined);
+    await once(unused, 'secureConnect');
+    const gone = once(unused, 'close');
+    await serving.close({ graceMs: 10_000 });
+    await gone;
+  });
 });

@@ -39,6 +39,9 @@ export interface Serving {
  */
 const idleMs = 120_000;
 
+/** Milliseconds in which a request may still come over a connection that was open when the server stopped listening. */
+const unusedMs = 500;
+
 /** Serves over TLS. Client certificates are asked for and left to the authenticator to judge. */
 export async function serve(api: ApiServer, options: ServeOptions): Promise<Serving> {
   const { host, port } = options;
@@ -84,6 +87,10 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       const impatient = setTimeout(() => server.closeAllConnections(), graceMs);
       await api.close({ spreadMs });
       server.closeIdleConnections();
+      // Connections that were opened ahead and have carried nothing yet do not count as idle.
+      await Promise.race([closed, pause(unusedMs)]);
+      await api.close(); // who came over one of them is answered
+      server.closeAllConnections();
       await closed;
       clearTimeout(impatient);
     },
