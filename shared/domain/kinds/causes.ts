@@ -64,8 +64,22 @@ export function durationCauses(field: string, value: string | undefined): Cause[
   return length < 0 ? [invalid(field, `Invalid value: "${value}": must not be negative`)] : [];
 }
 
+// RFC 1123 subdomain, as Kubernetes names objects (k8s.io/apimachinery, pkg/util/validation).
+const objectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const longestName = 253;
+
+/** A reference to an object by its name: given, and a name that an object can have. */
 export function nameCauses(field: string, value: string | undefined): Cause[] {
-  return value === '' ? [required(field, 'it must not be empty')] : [];
+  if (value === undefined) return [];
+  if (value === '') return [required(field, 'it must not be empty')];
+  if (value.length <= longestName && objectName.test(value)) return [];
+  const shown = value.length <= longestName ? value : `${value.slice(0, 60)}…`;
+  return [
+    invalid(
+      field,
+      `Invalid value: "${shown}": no object can have this name: up to ${longestName} lower case letters, digits, '-' and '.', the first and the last a letter or digit`,
+    ),
+  ];
 }
 
 export function queueCauses(field: string, value: string | undefined): Cause[] {

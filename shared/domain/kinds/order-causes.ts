@@ -65,7 +65,7 @@ function artifactsCauses(spec: OrderSpec, old: OrderSpec | undefined): Cause[] {
 
 function artifactCauses(field: string, { cron: _, ...artifact }: Artifact): Cause[] {
   return [
-    ...(artifact.type === '' ? [required(`${field}.type`, 'the name of an ArtifactType')] : []),
+    ...nameCauses(`${field}.type`, artifact.type),
     ...nameCauses(`${field}.srcRef.name`, artifact.srcRef?.name),
     ...nameCauses(`${field}.dstRef.name`, artifact.dstRef?.name),
     ...templateCauses(field, artifact),
