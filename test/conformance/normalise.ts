@@ -1,0 +1,115 @@
+import { parse as parseYaml } from 'yaml';
+import type { Answer } from './run.ts';
+
+type Json = Record<string, unknown>;
+
+/** An answer in a form that is the same on both servers if they agree. */
+export interface Normal {
+  code: number;
+  contentType: string;
+  warnings: string[];
+  retryAfter: string | undefined;
+  body: unknown;
+}
+
+/**
+ * Takes out of an answer what differs between any two servers: groups, namespaces, uids, times, revisions, random
+ * names, the prose that describes columns, and the order of causes. A revision that a step has captured keeps its
+ * name, so that "unchanged" and "changed" stay apart. managedFields are left out unless they are asked for.
+ */
+export function normalise(answer: Answer, managedFields: boolean): Normal {
+  const { group = '', ns = '' } = answer.variables;
+  const plain = (text: string) => text.replaceAll(group, '<group>').replaceAll(ns, '<ns>');
+  const text = plain(answer.text);
+  const contentType = answer.headers['content-type'] ?? '';
+  const walk = (value: unknown) =>
+    normalValue(value, { managedFields, names: namesOf(answer.variables) }, '');
+  return {
+    code: answer.code,
+    contentType,
+    warnings: answer.warnings.map(plain),
+    retryAfter: answer.headers['retry-after'],
+    body: documents(text, contentType).map(walk),
+  };
+}
+
+/** By captured value, the name it was captured under; namespace and group are replaced before. */
+function namesOf(variables: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  const captured = Object.entries(variables).filter(([name]) => name !== 'ns' && name !== 'group');
+  return new Map(captured.map(([name, value]) => [value, name]));
+}
+
+/** JSON, YAML or, as in a watch, one JSON document a line; anything else is a text. */
+function documents(text: string, contentType: string): unknown[] {
+  if (contentType.includes('yaml')) return [parseYaml(text)];
+  try {
+    return [JSON.parse(text)];
+  } catch (caught) {
+    if (!(caught instanceof SyntaxError)) throw caught;
+  }
+  try {
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+  } catch (caught) {
+    if (!(caught instanceof SyntaxError)) throw caught;
+    return [text];
+  }
+}
+
+interface Context {
+  managedFields: boolean;
+  names: ReadonlyMap<string, string>;
+}
+
+function normalValue(value: unknown, context: Context, field: string): unknown {
+  if (typeof value === 'string') return normalText(value, context, field);
+  if (Array.isArray(value)) return normalList(value, context, field);
+  if (typeof value !== 'object' || value === null) return value;
+  return normalObject(value as Json, context);
+}
+
+function normalObject(given: Json, context: Context): Json {
+  const entries = Object.entries(given)
+    .filter(([name]) => context.managedFields || name !== 'managedFields')
+    // An empty token and none mean the same; only unstructured lists write the empty one.
+    .filter(([name, value]) => name !== 'continue' || value !== '')
+    .map(([name, value]): [string, unknown] => [name, normalValue(value, context, name)]);
+  const result = Object.fromEntries(entries);
+  if (typeof result.generateName === 'string' && typeof result.name === 'string') {
+    result.name = result.name
+      .replace(result.generateName, '')
+      .replace(/^[a-z0-9]{5}$/, `${result.generateName}<random>`);
+  }
+  if (result.kind === 'Status' && typeof result.message === 'string')
+    result.message = sortedList(result.message);
+  return result;
+}
+
+function normalList(list: unknown[], context: Context, field: string): unknown[] {
+  const items = list.map((item) => normalValue(item, context, field));
+  if (field === 'columnDefinitions')
+    return items.map((column) => ({ ...(column as Json), description: '<prose>' }));
+  if (field !== 'causes') return items;
+  return items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+
+function normalText(text: string, { names }: Context, field: string): string {
+  if (field === 'resourceVersion' && /^\d+$/.test(text)) return `<${names.get(text) ?? 'revision'}>`;
+  if (field === 'continue' && text !== '') return '<continue>';
+  if (field === 'cells' && /^(\d+[smhd])+$/.test(text)) return '<age>';
+  const known = text.replace(uid, (found) => `<${names.get(found) ?? 'uid'}>`).replace(time, '<time>');
+  return known
+    .replace(/current: \d+/, 'current: <revision>')
+    .replace(/too old resource version: \d+ \(\d+\)/, 'too old resource version: <a> (<b>)');
+}
+
+/** Several errors stand in one message in an order that means nothing. */
+function sortedList(message: string): string {
+  const list = /^(.*?: )\[(.*)\]$/s.exec(message);
+  return list ? `${list[1]}[${(list[2] ?? '').split(', ').sort().join(', ')}]` : message;
+}

@@ -1,0 +1,42 @@
+import path from 'node:path';
+import type { User } from '#shared/apiserver';
+import { clusterKinds } from '#shared/embedded';
+import { ArcError } from '#shared/errors';
+import { openEmbeddedStore } from '#shared/storage';
+import { createArcApiServer } from '../../functions/api-server/index.ts';
+import type { Pki } from '../../scripts/standalone/pki.ts';
+import { serveApi } from '../../scripts/standalone/serve-api.ts';
+import type { Server } from './client.ts';
+
+/** Our API server on its embedded store, with the users of the corpus. */
+export async function startSubject(
+  folder: string,
+  pki: Pki,
+  tokens: Server['tokens'],
+): Promise<{ server: Server; stop(): Promise<void> }> {
+  const store = await openEmbeddedStore({ folder: path.join(folder, 'store') });
+  const users = new Map<string, User>([
+    [tokens.admin, { name: 'admin', groups: ['system:masters', 'system:authenticated'] }],
+    [tokens.nobody, { name: 'nobody', groups: ['system:authenticated'] }],
+  ]);
+  const api = createArcApiServer({
+    store,
+    extraKinds: clusterKinds,
+    async authenticate(request) {
+      const header = request.headers.get('authorization');
+      if (header === null) return undefined;
+      const user = users.get(header.replace(/^Bearer /, ''));
+      if (!user) throw new ArcError('Unauthorized', 'Unauthorized');
+      return user;
+    },
+    authorize: async (user) => ({ allowed: user.groups.includes('system:masters') }),
+  });
+  const served = await serveApi(api, pki, 0);
+  return {
+    server: { name: 'ours', url: served.url, ca: pki.ca, group: 'arc.opendefense.cloud', tokens },
+    async stop() {
+      await served.close();
+      await store.close();
+    },
+  };
+}
