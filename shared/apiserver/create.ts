@@ -5,7 +5,7 @@ import { judge } from './judge.ts';
 import { generatedPrefix } from './metadata.ts';
 import { readObject } from './object-input.ts';
 import { type Owners, updateOwners, withOwners } from './owners.ts';
-import { encodeObject, objectKey } from './registry.ts';
+import { decodeObject, encodeObject, objectKey } from './registry.ts';
 import { validateSchema } from './representation/index.ts';
 import { respondObject } from './respond.ts';
 import { alreadyExists, badRequest, invalid } from './status.ts';
@@ -35,7 +35,7 @@ export async function createObject(call: Call): Promise<Response> {
     const name = prefix === '' ? body.metadata.name : generateName(prefix);
     const created = await storeNew(call, stamped(call, body, name), dryRun, owners);
     if (created) return respondObject(call, created, 201);
-    if (prefix === '' || attempt === nameAttempts) throw alreadyExists(definition, name);
+    if (prefix === '' || attempt === nameAttempts) throw await nameTaken(call, name);
   }
 }
 
@@ -52,6 +52,12 @@ export function stamped(call: Call, body: KubeObject, name: string): KubeObject 
   };
   const { status: _status, ...rest } = body;
   return call.definition.status ? ({ ...rest, metadata } as KubeObject) : { ...body, metadata };
+}
+
+async function nameTaken(call: Call, name: string) {
+  const { item } = await call.server.store.get(objectKey(call.definition, call.namespace, name));
+  const leaving = item !== undefined && decodeObject(item).metadata.deletionTimestamp !== undefined;
+  return alreadyExists(call.definition, name, leaving);
 }
 
 function generateName(prefix: string): string {

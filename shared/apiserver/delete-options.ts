@@ -1,5 +1,6 @@
 import type { Cause } from '#shared/errors';
 import type { Call } from './call.ts';
+import { wholeNumber } from './list-options.ts';
 import { unsupportedType } from './object-input.ts';
 import { decodeReview } from './representation/index.ts';
 import { bodyType, isRecord, parseBody, readBody } from './request-body.ts';
@@ -37,6 +38,7 @@ export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
 function queryOptions(query: URLSearchParams): Record<string, unknown> {
   const dryRun = query.getAll('dryRun');
   const orphan = query.get('orphanDependents');
+  wholeNumber(query, 'gracePeriodSeconds');
   return {
     ...(dryRun.length > 0 && { dryRun }),
     ...(query.get('propagationPolicy') && { propagationPolicy: query.get('propagationPolicy') }),
@@ -48,11 +50,11 @@ function optionsOf(given: Record<string, unknown>): DeleteOptions {
   const { propagationPolicy: policy, orphanDependents: orphan, preconditions } = given;
   const causes: Cause[] = [];
   if (policy !== undefined && policy !== null && orphan !== undefined && orphan !== null) {
-    const message = 'Invalid value: orphanDependents and deletionPropagation cannot be both set';
+    const message = `Invalid value: ${JSON.stringify(policy)}: orphanDependents and deletionPropagation cannot be both set`;
     causes.push({ reason: 'FieldValueInvalid', message, field: 'propagationPolicy' });
   }
   if (policy !== undefined && policy !== null && !isPolicy(policy)) {
-    const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: "Background", "Foreground", "Orphan"`;
+    const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`;
     causes.push({ reason: 'FieldValueNotSupported', message, field: 'propagationPolicy' });
   }
   if (causes.length > 0) throw invalidOf('DeleteOptions', 'meta.k8s.io', '', causes);

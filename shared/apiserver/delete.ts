@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredItem } from '#shared/storage';
 import { breathe, type Call, deadline } from './call.ts';
+import { encodeContinue } from './continue-token.ts';
 import type { KubeObject } from './definition.ts';
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
 import { listRequest } from './list-options.ts';
@@ -29,7 +30,7 @@ export async function deleteObject(call: Call): Promise<Response> {
   return respondBody(call, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
 }
 
-/** DELETE of a collection: every object that the selectors choose; answers with the list of them. */
+/** DELETE of a collection: every object that the selectors choose, or a page of them; answers with what was there. */
 export async function deleteCollection(call: Call): Promise<Response> {
   const { definition, server } = call;
   const options = await readDeleteOptions(call);
@@ -41,7 +42,7 @@ export async function deleteCollection(call: Call): Promise<Response> {
   let start: string | undefined;
   for (;;) {
     const list = await server.store.list(prefix, {
-      limit: 100,
+      limit: Math.min(100, request.limit || 100),
       signal,
       ...(start !== undefined && { start }),
     });
@@ -49,15 +50,19 @@ export async function deleteCollection(call: Call): Promise<Response> {
     const results = await Promise.all(chosen.map((item) => removeIfThere(call, item, options)));
     for (const object of results) if (object) deleted.push(object);
     const last = list.items.at(-1);
-    if (list.remaining === 0 || !last) {
-      return respondBody(call, listOf(call, deleted, { resourceVersion: String(list.revision) }));
+    const resourceVersion = String(list.revision);
+    if (list.remaining === 0 || !last) return respondBody(call, listOf(call, deleted, { resourceVersion }));
+    if (request.limit > 0 && deleted.length >= request.limit) {
+      const token = encodeContinue(prefix, `${last.key}\0`, list.revision);
+      const counted = selected.everything ? { remainingItemCount: list.remaining } : {};
+      return respondBody(call, listOf(call, deleted, { resourceVersion, continue: token, ...counted }));
     }
     start = `${last.key}\0`;
     await breathe();
   }
 }
 
-/** Undefined: somebody else was faster. */
+/** The object as it was found; undefined: somebody else was faster. */
 async function removeIfThere(
   call: Call,
   item: StoredItem,
@@ -66,7 +71,8 @@ async function removeIfThere(
   const name = decodeObject(item).metadata.name;
   const current = (await call.server.store.get(item.key)).item;
   if (!current) return undefined;
-  return (await remove(call, current, name, options)).object;
+  await remove(call, current, name, options);
+  return decodeObject(current);
 }
 
 async function remove(

@@ -130,13 +130,15 @@ export function bookmarkLine(
   }
   const partial = { kind: 'PartialObjectMetadata', apiVersion: meta, metadata };
   if (as !== 'Table') return line('BOOKMARK', partial);
-  const rows = [{ cells: [], object: partial }];
+  const shownAge = definition.columns.some(({ name }) => name === 'Age') ? 0 : 1;
+  const cells = ['', ...Array.from({ length: definition.columns.length + shownAge }, () => null)];
+  const rows = [{ cells, object: partial }];
   const { resourceVersion } = metadata;
   return line('BOOKMARK', {
     kind: 'Table',
     apiVersion: meta,
     metadata: { resourceVersion },
-    columnDefinitions: [],
+    columnDefinitions: null,
     rows,
   });
 }

@@ -52,14 +52,17 @@ type Place = { list: unknown[]; index: number } | { fields: Record<string, unkno
 /** The value below a step; own properties alone, array indexes as plain decimals. */
 function child(parent: unknown, step: string): { value: unknown } | undefined {
   if (Array.isArray(parent)) {
-    const index = indexOf(step);
+    const index = indexOf(step, parent.length);
     return index !== undefined && index < parent.length ? { value: parent[index] } : undefined;
   }
   return isRecord(parent) && Object.hasOwn(parent, step) ? { value: parent[step] } : undefined;
 }
 
-function indexOf(step: string): number | undefined {
-  return /^(0|[1-9]\d{0,8})$/.test(step) ? Number(step) : undefined;
+/** Negative indexes count from the end, as in the library that Kubernetes uses. */
+function indexOf(step: string, length: number): number | undefined {
+  if (!/^(0|-?[1-9]\d{0,8})$/.test(step)) return undefined;
+  const index = Number(step);
+  return index >= 0 ? index : index >= -length ? length + index : undefined;
 }
 
 function valueAt(document: unknown, path: string): unknown {
@@ -72,6 +75,14 @@ function valueAt(document: unknown, path: string): unknown {
   return value;
 }
 
+/** A field that is not there passes for null, where its object is there. */
+function valueOrNull(document: unknown, path: string): unknown {
+  if (path === '') return document;
+  const place = placeOf(document, path);
+  if ('list' in place) return valueAt(document, path);
+  return Object.hasOwn(place.fields, place.key) ? place.fields[place.key] : null;
+}
+
 function placeOf(document: unknown, path: string): Place {
   const steps = stepsOf(path);
   const key = steps.pop() ?? '';
@@ -82,7 +93,7 @@ function placeOf(document: unknown, path: string): Place {
     parent = found.value;
   }
   if (Array.isArray(parent)) {
-    const index = key === '-' ? parent.length : indexOf(key);
+    const index = key === '-' ? parent.length : indexOf(key, parent.length);
     if (index === undefined || index > parent.length) throw missing(path);
     return { list: parent, index };
   }
@@ -109,10 +120,11 @@ function remove(document: unknown, path: string): unknown {
   return document;
 }
 
+/** A field that is not there is set, as in the library that Kubernetes uses; an item must be there. */
 function replace(document: unknown, path: string, value: unknown): unknown {
   if (path === '') return value;
-  valueAt(document, path);
   const place = placeOf(document, path);
+  if ('list' in place) valueAt(document, path);
   if ('list' in place) place.list[place.index] = value;
   else place.fields[place.key] = value;
   return document;
@@ -151,7 +163,7 @@ export function applyOperation(
       return add(document, path, structuredClone(value));
     }
     default: {
-      if (isDeepStrictEqual(valueAt(document, path), operation.value)) return document;
+      if (isDeepStrictEqual(valueOrNull(document, path), operation.value)) return document;
       throw new UnfitOperation(`the value at ${shownPath(path)} is another`);
     }
   }

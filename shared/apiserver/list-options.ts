@@ -25,7 +25,7 @@ export function listRequest(query: URLSearchParams, watching: boolean): ListRequ
   const request: ListRequest = {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
-    limit: wholeNumber(query, 'limit') ?? 0,
+    limit: Math.max(0, wholeNumber(query, 'limit') ?? 0),
     continue: query.get('continue') ?? '',
     resourceVersion: revisionOf(query.get('resourceVersion')),
     match: (query.get('resourceVersionMatch') ?? '') as ListRequest['match'],
@@ -46,65 +46,65 @@ export function revisionOf(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   const value = Number(text);
   if (/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw badRequest(`invalid resource version "${text}": it must be a decimal number`);
+  throw badRequest(
+    `invalid resource version: resourceVersion: Invalid value: ${shown(text)}: strconv.ParseUint: parsing ${shown(text)}: invalid syntax`,
+  );
 }
 
-function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+const shown = (text: string) => JSON.stringify(text.slice(0, 200));
+
+/** A whole number of a query; BadRequest for anything else. */
+export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  if (!/^[0-9]{1,15}$/.test(text))
-    throw badRequest(`invalid value "${text}" for ${name}: it must be a whole number`);
+  if (!/^-?[0-9]{1,15}$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing ${shown(text)}: invalid syntax`);
   return Number(text);
 }
 
-const forbidden = (field: string, message: string): Cause => ({
+const field = 'resourceVersionMatch';
+const forbidden = (message: string, at = field): Cause => ({
   reason: 'FieldValueForbidden',
   message: `Forbidden: ${message}`,
-  field,
+  field: at,
 });
+
+function unsupported(match: string, supported: readonly string[]): Cause {
+  const list = supported.map((one) => JSON.stringify(one)).join(', ');
+  const message = `Unsupported value: ${shown(match)}: supported values: ${list}`;
+  return { reason: 'FieldValueNotSupported', message, field };
+}
 
 function watchCauses(request: ListRequest): Cause[] {
   const { match, sendInitialEvents } = request;
-  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
-    const text = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-    return [forbidden('resourceVersionMatch', text)];
-  }
-  if (sendInitialEvents === undefined && match !== '') {
-    return [
-      forbidden(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      ),
-    ];
-  }
-  return [];
+  const given = match as string;
+  const causes: Cause[] = [];
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
+    causes.push(forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+  if (sendInitialEvents === undefined && given !== '')
+    causes.push(
+      forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+    );
+  if (given !== '' && match !== 'NotOlderThan') causes.push(unsupported(given, ['NotOlderThan']));
+  if (request.continue !== '')
+    causes.push(forbidden('resourceVersionMatch is forbidden when continue is provided'));
+  return causes;
 }
 
 function listCauses(request: ListRequest): Cause[] {
-  const { match, resourceVersion } = request;
-  if (request.sendInitialEvents !== undefined) {
-    return [forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')];
+  const { match, resourceVersion, sendInitialEvents } = request;
+  const causes: Cause[] = [];
+  if (match !== '') {
+    if (resourceVersion === undefined)
+      causes.push(forbidden('resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (request.continue !== '')
+      causes.push(forbidden('resourceVersionMatch is forbidden when continue is provided'));
+    if (match !== 'Exact' && match !== 'NotOlderThan')
+      causes.push(unsupported(match, ['Exact', 'NotOlderThan', '']));
+    if (match === 'Exact' && resourceVersion === 0)
+      causes.push(forbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
   }
-  if (match === '') return [];
-  if (request.continue !== '') {
-    return [forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')];
-  }
-  if (resourceVersion === undefined) {
-    return [
-      forbidden(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden unless resourceVersion is provided',
-      ),
-    ];
-  }
-  if (match !== 'Exact' && match !== 'NotOlderThan') {
-    const message = `Unsupported value: "${match}": supported values: "Exact", "NotOlderThan"`;
-    return [{ reason: 'FieldValueNotSupported', message, field: 'resourceVersionMatch' }];
-  }
-  if (match === 'Exact' && resourceVersion === 0) {
-    return [
-      forbidden('resourceVersionMatch', 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"'),
-    ];
-  }
-  return [];
+  if (sendInitialEvents !== undefined)
+    causes.push(forbidden('sendInitialEvents is forbidden for list', 'sendInitialEvents'));
+  return causes;
 }

@@ -37,9 +37,13 @@ describe('metadataCauses', () => {
     expect(fields({ annotations: { 'kubectl.kubernetes.io/X': 'any thing: {}' } })).toEqual([]);
     expect(fields({ annotations: { a: 'x'.repeat(256 * 1024) } })).toEqual(['metadata.annotations']);
     expect(fields({ finalizers: ['orphan', 'example.com/x'] })).toEqual([]);
-    expect(fields({ finalizers: ['mine'] })).toEqual(['metadata.finalizers[0]']);
+    expect(fields({ finalizers: ['example.com/-'] })).toEqual(['metadata.finalizers']);
+    expect(fields({ finalizers: ['mine'] })).toEqual([]);
+    expect(fields({ generateName: 'Bad_' })).toEqual(['metadata.generateName']);
+    const first = { apiVersion: 'v1', kind: 'K', name: 'a', uid: 'u', controller: true };
+    expect(fields({ ownerReferences: [first, first] })).toEqual(['metadata.ownerReferences']);
     const owner = { apiVersion: 'v1', kind: 'K', name: '', uid: 'u' };
-    expect(fields({ ownerReferences: [owner] })).toEqual(['metadata.ownerReferences[0].name']);
+    expect(fields({ ownerReferences: [owner] })).toEqual(['metadata.ownerReferences.name']);
   });
 });
 

@@ -1,12 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Cause } from '#shared/errors';
-import type { KindDefinition, ObjectMeta } from './definition.ts';
+import type { KindDefinition, ObjectMeta, OwnerReference } from './definition.ts';
+import { labelNameFaults, labelValueFaults, qualifiedFaults, subdomainFaults } from './name-rules.ts';
 import { isRecord } from './request-body.ts';
 
-const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const qualifiedName = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const annotationLimit = 256 * 1024;
 
 /** Longest name that generateName's five random characters may be added to. */
@@ -21,18 +18,19 @@ const bad = (field: string, value: unknown, text: string): Cause => ({
 /** A value as an error message quotes it: JSON, cut to a readable length. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }
 
 /** The rules every object's metadata keeps (k8s.io/apimachinery, api/validation); an empty list is a pass. */
 export function metadataCauses(definition: KindDefinition, metadata: ObjectMeta): Cause[] {
   return [
+    ...generateNameCauses(definition, metadata.generateName),
     ...nameCauses(definition, metadata.name),
     ...mapCauses('metadata.labels', metadata.labels, true),
     ...mapCauses('metadata.annotations', metadata.annotations, false),
     ...annotationSize(metadata.annotations),
-    ...(metadata.finalizers ?? []).flatMap((name, index) => finalizerCauses(name, index)),
-    ...(metadata.ownerReferences ?? []).flatMap((owner, index) => ownerCauses(owner, index)),
+    ...(metadata.finalizers ?? []).flatMap(finalizerCauses),
+    ...ownersCauses(metadata.ownerReferences ?? []),
   ];
 }
 
@@ -74,32 +72,19 @@ function nameCauses(definition: KindDefinition, name: string): Cause[] {
       { reason: 'FieldValueRequired', message: 'Required value: name or generateName is required', field },
     ];
   }
-  if (definition.group === '' && definition.plural === 'namespaces') {
-    if (label.test(name)) return [];
-    return [
-      bad(
-        field,
-        name,
-        "a lowercase RFC 1123 label must consist of at most 63 lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
-      ),
-    ];
-  }
-  if (name.length > 253) return [bad(field, name, 'must be no more than 253 characters')];
-  if (subdomain.test(name)) return [];
-  return [
-    bad(
-      field,
-      name,
-      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')",
-    ),
-  ];
+  return nameFaults(definition, name).map((text) => bad(field, name, text));
 }
 
-function isQualified(key: string): boolean {
-  const [first = '', second, ...more] = key.split('/');
-  if (more.length > 0) return false;
-  if (second === undefined) return qualifiedName.test(first);
-  return first.length <= 253 && subdomain.test(first) && qualifiedName.test(second);
+function nameFaults(definition: KindDefinition, name: string): string[] {
+  const isNamespace = definition.group === '' && definition.plural === 'namespaces';
+  return isNamespace ? labelNameFaults(name) : subdomainFaults(name);
+}
+
+/** A prefix may end in a dash: what follows it ends the name. */
+function generateNameCauses(definition: KindDefinition, prefix: string | undefined): Cause[] {
+  if (!prefix) return [];
+  const faults = nameFaults(definition, prefix.length > 1 ? prefix.replace(/-$/, 'a') : prefix);
+  return faults.map((text) => bad('metadata.generateName', prefix, text));
 }
 
 function mapCauses(
@@ -108,27 +93,13 @@ function mapCauses(
   judgeValues: boolean,
 ): Cause[] {
   return Object.entries(entries ?? {}).flatMap(([key, value]) => {
-    const causes: Cause[] = [];
     // Annotation keys are judged in lower case, as Kubernetes does.
-    if (!isQualified(judgeValues ? key : key.toLowerCase())) {
-      causes.push(
-        bad(
-          field,
-          key,
-          "name part must consist of at most 63 alphanumeric characters, '-', '_' or '.', with an optional DNS subdomain prefix and '/'",
-        ),
-      );
-    }
-    if (judgeValues && !labelValue.test(value)) {
-      causes.push(
-        bad(
-          field,
-          value,
-          "a valid label must be an empty string or consist of at most 63 alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
-        ),
-      );
-    }
-    return causes;
+    const keyFaults = qualifiedFaults(judgeValues ? key : key.toLowerCase());
+    const valueFaults = judgeValues ? labelValueFaults(value) : [];
+    return [
+      ...keyFaults.map((text) => bad(field, key, text)),
+      ...valueFaults.map((text) => bad(field, value, text)),
+    ];
   });
 }
 
@@ -141,19 +112,27 @@ function annotationSize(annotations: Record<string, string> | undefined): Cause[
   return [{ reason: 'FieldValueTooLong', message, field: 'metadata.annotations' }];
 }
 
-function finalizerCauses(name: string, index: number): Cause[] {
-  const standard = name === 'orphan' || name === 'foregroundDeletion' || name === 'kubernetes';
-  if (standard || (isQualified(name) && name.includes('/'))) return [];
-  const text = 'name is neither a standard finalizer name nor is it fully qualified';
-  return [bad(`metadata.finalizers[${index}]`, name, text)];
+function finalizerCauses(name: string): Cause[] {
+  return qualifiedFaults(name).map((text) => bad('metadata.finalizers', name, text));
 }
 
-function ownerCauses(owner: object, index: number): Cause[] {
+function ownersCauses(owners: readonly OwnerReference[]): Cause[] {
+  const field = 'metadata.ownerReferences';
+  const [first, second] = owners.filter(({ controller }) => controller === true);
+  const causes = owners.flatMap(ownerCauses);
+  if (!first || !second) return causes;
+  const named = ({ kind, name }: OwnerReference) => `${kind}/${name}`;
+  const text = `Only one reference can have Controller set to true. Found "true" in references for ${named(first)} and ${named(second)}`;
+  return [...causes, bad(field, owners, text)];
+}
+
+function ownerCauses(owner: object): Cause[] {
   const fields: Record<string, unknown> = { ...owner };
-  return ['apiVersion', 'kind', 'name', 'uid'].flatMap((field) => {
-    const value = fields[field];
+  return ['apiVersion', 'kind', 'name', 'uid'].flatMap((name) => {
+    const value = fields[name];
     if (typeof value === 'string' && value !== '') return [];
-    return [bad(`metadata.ownerReferences[${index}].${field}`, value ?? '', 'must not be empty')];
+    const text = name === 'apiVersion' ? 'version must not be empty' : 'must not be empty';
+    return [bad(`metadata.ownerReferences.${name}`, value ?? '', text)];
   });
 }
 

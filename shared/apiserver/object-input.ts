@@ -6,7 +6,7 @@ import { metadataTypeFault } from './metadata.ts';
 import { apiVersionOf } from './registry.ts';
 import { checkFields, decodeReview } from './representation/index.ts';
 import { bodyType, isRecord, type ParsedBody, parseBody, readBody } from './request-body.ts';
-import { badRequest } from './status.ts';
+import { badRequest, invalidOf } from './status.ts';
 
 const jsonTypes = ['', 'application/json', 'application/yaml'];
 const protobuf = 'application/vnd.kubernetes.protobuf';
@@ -65,17 +65,16 @@ function typeOf(
     ? { ...value, apiVersion: value.apiVersion || expected, kind: value.kind || definition.kind }
     : value;
   if (typeof kind !== 'string' || kind === '') throw badRequest("Object 'Kind' is missing in the body");
-  if (typeof apiVersion !== 'string' || apiVersion === '')
-    throw badRequest("Object 'apiVersion' is missing in the body");
   if (apiVersion !== expected) {
     throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+      `the API version in the data (${typeof apiVersion === 'string' ? apiVersion.slice(0, 100) : ''}) does not match the expected API version (${expected})`,
     );
   }
   if (kind !== definition.kind) {
-    throw badRequest(
-      `${kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind`,
-    );
+    const message = `Invalid value: ${JSON.stringify(kind.slice(0, 100))}: must be ${definition.kind}`;
+    throw invalidOf(kind.slice(0, 100), definition.group, shownName(value.metadata), [
+      { reason: 'FieldValueInvalid', message, field: 'kind' },
+    ]);
   }
   return { apiVersion, kind };
 }
@@ -91,13 +90,23 @@ function identified(call: Call, value: unknown): KubeObject {
     : 'metadata must be an object';
   if (fault) throw undecodable(definition, fault);
   const { name = '', namespace: ns = '' } = (metadata ?? {}) as Partial<ObjectMeta>;
-  if (target.name !== '' && name !== '' && name !== target.name) {
+  if (target.name !== '' && !name && !bodyType(call.request).includes('apply-patch')) {
+    throw badRequest(
+      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (target.name !== '' && name && name !== target.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
   }
   if (ns !== '' && ns !== namespace && definition.scope === 'Namespaced') {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   return { ...value, apiVersion, kind, metadata: { ...(metadata ?? {}), name: name ?? '' } };
+}
+
+function shownName(metadata: unknown): string {
+  const name = isRecord(metadata) ? metadata.name : undefined;
+  return typeof name === 'string' ? name.slice(0, 253) : '';
 }
 
 function undecodable(definition: KindDefinition, fault: string): ArcError {
@@ -130,14 +139,20 @@ export function judgeFields(call: Call, duplicates: string[], unknown: string[])
   throw undecodable(call.definition, `strict decoding error: ${found.slice(0, mostNamed).join(', ')}${more}`);
 }
 
+/** Empty maps and lists of the metadata are as absent ones, and stored as such. */
+function isNothing(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.keys(value).length === 0;
+}
+
 /**
  * What pruning has left of the metadata. null means absent; selfLink is not kept; managedFields stay as they are, for
  * whoever tracks owners to judge.
  */
 function objectMeta(given: ObjectMeta, pruned: unknown): ObjectMeta {
   const kept = Object.entries(isRecord(pruned) ? pruned : {}).filter(
-    ([field, value]) =>
-      value !== null && value !== undefined && field !== 'managedFields' && field !== 'selfLink',
+    ([field, value]) => !isNothing(value) && field !== 'managedFields' && field !== 'selfLink',
   );
   const { managedFields } = given;
   const owners = managedFields !== undefined && managedFields !== null && { managedFields };

@@ -85,7 +85,7 @@ describe('JSON patch', () => {
   it.each([
     [{ op: 'test', path: '/spec/b/c', value: 2 }],
     [{ op: 'remove', path: '/spec/none' }],
-    [{ op: 'replace', path: '/spec/none', value: 1 }],
+    [{ op: 'replace', path: '/spec/none/none', value: 1 }],
     [{ op: 'add', path: '/no/where/at/all', value: 1 }],
     [{ op: 'add', path: '/__proto__/polluted', value: 1 }],
     [{ op: 'add', path: '/constructor/prototype/polluted', value: 1 }],

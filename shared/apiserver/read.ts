@@ -72,14 +72,13 @@ async function planList(call: Call, request: ListRequest): Promise<Plan> {
   const prefix = keyPrefix(definition, namespace);
   const plan: Plan = { prefix, selected, limit: request.limit, revision: undefined, start: undefined };
   const wanted = request.resourceVersion;
+  if (wanted === 0) plan.limit = 0;
   if (request.continue !== '') {
     const from = decodeContinue(prefix, request.continue);
     if (from.revision > (await call.server.store.revision())) throw notIssued();
     plan.start = from.start;
     plan.revision = from.revision === -1 ? undefined : from.revision;
-  } else if (wanted === 0) {
-    plan.limit = 0;
-  } else if (wanted !== undefined) {
+  } else if (wanted !== undefined && wanted !== 0) {
     await reachRevision(call, wanted);
     const exact = request.match === 'Exact' || (request.match === '' && request.limit > 0);
     if (exact) plan.revision = wanted;
@@ -175,6 +174,12 @@ export function listOf(call: Call, objects: KubeObject[], metadata: ListMeta): o
       listMeta: metadata,
       columnDefinitions: true,
     });
+  }
+  if (format.as === 'PartialObjectMetadata') {
+    throw new ArcError(
+      'NotAcceptable',
+      'you requested PartialObjectMetadata, but the requested object is a list',
+    );
   }
   if (format.as !== undefined) return toPartialList(objects, metadata);
   return { apiVersion: apiVersionOf(definition), kind: `${definition.kind}List`, metadata, items: objects };

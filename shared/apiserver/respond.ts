@@ -4,7 +4,7 @@ import type { StoredItem } from '#shared/storage';
 import type { Call } from './call.ts';
 import type { KubeObject } from './definition.ts';
 import { decodeObject, withRevision } from './registry.ts';
-import { toPartial, toTable } from './representation/index.ts';
+import { parseAccept, toPartial, toTable } from './representation/index.ts';
 import { badRequest, toStatus } from './status.ts';
 
 /** The `includeObject` of a Table request; BadRequest for other values. */
@@ -12,7 +12,9 @@ export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | '
   const value = query.get('includeObject') ?? '';
   if (value === '') return 'Metadata';
   if (value === 'None' || value === 'Metadata' || value === 'Object') return value;
-  throw badRequest(`unrecognized includeObject value: "${value}"; supported are None, Metadata and Object`);
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value.slice(0, 100))}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }
 
 /** One object in the form the client asked for. */
@@ -88,14 +90,23 @@ function warningTexts(warnings: readonly string[]): string[] {
 }
 
 /** The Status response of a failure. */
-export function respondError(caught: unknown): Response {
+export function respondError(caught: unknown, accept?: string | null): Response {
   const status = toStatus(caught);
-  const headers = new Headers({ 'Content-Type': 'application/json' });
+  const yaml = prefersYaml(accept);
+  const headers = new Headers({ 'Content-Type': yaml ? 'application/yaml' : 'application/json' });
   if (status.reason === 'Forbidden') headers.set('X-Content-Type-Options', 'nosniff');
   const retry = status.details?.retryAfterSeconds;
   if (retry !== undefined) headers.set('Retry-After', String(retry));
-  return new Response(JSON.stringify(status), { status: status.code, headers });
+  const body = yaml ? stringifyYaml(status, { aliasDuplicateObjects: false }) : JSON.stringify(status);
+  return new Response(body, { status: status.code, headers });
 }
+
+/** Failures too come in YAML where that is what the client asked for; an Accept nobody can serve gets JSON. */
+function prefersYaml(accept: string | null | undefined): boolean {
+  const [first] = parseAccept(accept);
+  return first !== undefined && yamlTypes.has(first.type);
+}
+const yamlTypes = new Set(['application/yaml', 'application/x-yaml', 'text/yaml']);
 
 /** For the log: 5xx are worth a line, what clients do wrong (asking for a revision still to come, too) is not. */
 export function isOurs(error: ArcError): boolean {

@@ -5,6 +5,8 @@ import type { KindDefinition, User } from './definition.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
 import { getObject, listObjects } from './read.ts';
 import { negotiate } from './representation/index.ts';
+import { checkFieldValidation, checkTimeout } from './request-options.ts';
+import { notFound, qualified } from './status.ts';
 import { definitionFor, type Target } from './target.ts';
 import { patchObject, replaceObject } from './update.ts';
 import { watchObjects } from './watch.ts';
@@ -42,9 +44,18 @@ export async function handleResource(
 ): Promise<Response | undefined> {
   const definition = definitionFor(server.kinds, target);
   const handlers = definition && handlersFor(definition, target);
-  if (!definition || !handlers) return undefined;
+  if (!definition || target.rest.length > 0) return undefined;
+  if (!handlers) {
+    if (definition.virtual || target.name === '') return undefined;
+    throw notFound(definition, target.name);
+  }
+  // What belongs to a namespace is made in one, and deleted in one at a time.
+  const everywhere = definition.scope === 'Namespaced' && target.namespace === '' && !definition.virtual;
+  if (everywhere && (verb === 'create' || verb === 'deletecollection')) return undefined;
   const handler = Object.hasOwn(handlers, verb) ? handlers[verb] : undefined;
   if (!handler) throw notAllowed(definition, verb);
+  checkTimeout(url.searchParams);
+  checkFieldValidation(url.searchParams, verb);
   const { headers } = request;
   const format = negotiate(headers.get('accept'), headers.get('user-agent'), { stream: verb === 'watch' });
   const namespace = definition.scope === 'Namespaced' ? target.namespace : '';
@@ -73,6 +84,6 @@ function handlersFor(
 
 function notAllowed(definition: KindDefinition, verb: string): ArcError {
   const { group, plural } = definition;
-  const message = `${verb} is not supported on resources of kind "${plural}"`;
+  const message = `${verb} is not supported on resources of kind "${qualified(plural, group)}"`;
   return new ArcError('MethodNotAllowed', message, { details: { ...(group && { group }), kind: plural } });
 }

@@ -201,7 +201,7 @@ function failed(server: Server, request: Request, caught: unknown): Response {
   if (!(caught instanceof ArcError) || isOurs(caught)) {
     server.log(`${request.method} ${new URL(request.url).pathname} failed`, caught);
   }
-  return respondError(caught);
+  return respondError(caught, request.headers.get('accept'));
 }
 
 function pageNotFound(): Response {

@@ -58,10 +58,12 @@ export function notFound(definition: Pick<KindDefinition, 'group' | 'plural'>, n
   return new ArcError('NotFound', `${resource} "${name}" not found`, { details: about(definition, name) });
 }
 
-export function alreadyExists(definition: KindDefinition, name: string): ArcError {
+/** `leaving`: the object that has the name is waiting for its finalizers. */
+export function alreadyExists(definition: KindDefinition, name: string, leaving = false): ArcError {
   const resource = qualified(definition.plural, definition.group);
   const details = about(definition, name);
-  return new ArcError('AlreadyExists', `${resource} "${name}" already exists`, { details });
+  const message = `${leaving ? 'object is being deleted: ' : ''}${resource} "${name}" already exists`;
+  return new ArcError('AlreadyExists', message, { details });
 }
 
 /** Somebody else wrote since the caller read. */
@@ -79,7 +81,15 @@ export function preconditionFailed(
   wanted: string,
   found: string,
 ): ArcError {
-  const message = `Operation cannot be fulfilled on ${qualified(definition.kind, definition.group)} "${name}": Precondition failed: ${field} in precondition: ${wanted}, ${field} in object meta: ${found}`;
+  const why =
+    field === 'UID'
+      ? 'The object might have been deleted and then recreated'
+      : 'The object might have been modified';
+  const [here, there] =
+    field === 'UID'
+      ? ['the UID', 'the UID in record']
+      : ['the ResourceVersion', 'the ResourceVersion in record'];
+  const message = `Operation cannot be fulfilled on ${qualified(definition.kind, definition.group)} "${name}": ${here} in the precondition (${wanted}) does not match ${there} (${found}). ${why}`;
   const details = { ...about(definition, name), kind: definition.kind };
   return new ArcError('Conflict', message, { details });
 }

@@ -4,7 +4,7 @@ import { acceptObject, readObject } from './object-input.ts';
 import { updateOwners } from './owners.ts';
 import { applyPatch, isApply, patchType, readPatch } from './patch.ts';
 import { respondObject } from './respond.ts';
-import { invalid, modified, preconditionFailed } from './status.ts';
+import { invalidOf, modified, preconditionFailed } from './status.ts';
 import { writeObject } from './write-object.ts';
 import { checkManager, isDryRun } from './write-options.ts';
 
@@ -34,7 +34,8 @@ export async function replaceObject(call: Call): Promise<Response> {
 function revisionRequired(call: Call) {
   const message = 'Invalid value: 0: must be specified for an update';
   const field = 'metadata.resourceVersion';
-  return invalid(call.definition, call.target.name, [{ reason: 'FieldValueInvalid', message, field }]);
+  const { group, plural } = call.definition;
+  return invalidOf(plural, group, call.target.name, [{ reason: 'FieldValueInvalid', message, field }]);
 }
 
 /** PATCH of an object or of its status. A resourceVersion in the result is a precondition; without one, races are retried. */

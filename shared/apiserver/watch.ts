@@ -102,7 +102,7 @@ async function deliver(watching: Watching): Promise<void> {
   const fromNow = (request.resourceVersion ?? 0) === 0;
   if (request.sendInitialEvents ?? fromNow) await sendInitial(watching);
   watching.live = true;
-  if (request.sendInitialEvents) bookmark(watching, true);
+  if (request.sendInitialEvents && request.allowBookmarks) bookmark(watching, true);
   const after = watching.revision;
   const key = singleKey(watching);
   for await (const batch of call.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {

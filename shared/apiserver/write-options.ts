@@ -3,7 +3,7 @@ import { invalidOf } from './status.ts';
 
 /** Reads `dryRun` of a query; `All` is the only value there is (422 otherwise). */
 export function isDryRun(query: URLSearchParams, kind: string): boolean {
-  const values = query.getAll('dryRun').filter((value) => value !== '');
+  const values = query.getAll('dryRun');
   if (values.every((value) => value === 'All')) return values.length > 0;
   const message = `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`;
   throw invalidOf(kind, 'meta.k8s.io', '', [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]);
@@ -27,7 +27,7 @@ export function checkManager(query: URLSearchParams, kind: string, apply = false
   if (/[^\P{C}]/u.test(manager)) {
     causes.push({
       reason: 'FieldValueInvalid',
-      message: 'Invalid value: should only contain printable characters',
+      message: `Invalid value: ${unprintable(manager)}`,
       field: 'fieldManager',
     });
   }
@@ -36,6 +36,14 @@ export function checkManager(query: URLSearchParams, kind: string, apply = false
     causes.push({ reason: 'FieldValueForbidden', message, field: 'force' });
   }
   if (causes.length > 0) throw invalidOf(kind, 'meta.k8s.io', '', causes);
+}
+
+/** The first character that cannot be printed, in the words of the Kubernetes API server. */
+function unprintable(text: string): string {
+  const letters = [...text];
+  const at = letters.findIndex((letter) => /[^\P{C}]/u.test(letter));
+  const code = (letters[at]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return `${JSON.stringify(text.slice(0, 128)).replace('\\u0007', '\\a')}: invalid character U+${code} (at position ${at})`;
 }
 
 /** Writers that lose a race this often give up: something rewrites the object without pause. */

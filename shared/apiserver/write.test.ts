@@ -70,8 +70,13 @@ describe('create', () => {
     expect(fields).toEqual(['metadata.name', 'metadata.labels', 'metadata.labels']);
   });
 
+  it('answers 422 to a kind of another name, which it names', async () => {
+    const other = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'x' } };
+    const { status, body } = await call('POST', widgets, other);
+    expect([status, body.details.causes[0]?.field]).toEqual([422, 'kind']);
+  });
+
   it.each([
-    ['a kind of another name', { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'x' } }],
     ['another apiVersion', { apiVersion: 'v1', kind: 'Widget', metadata: { name: 'x' } }],
     ['no kind', { apiVersion: `${group}/v1`, metadata: { name: 'x' } }],
     ['another namespace', widget('x', {}, { namespace: 'other' })],
@@ -248,7 +253,7 @@ describe('update', () => {
     });
     const { body } = await call('PATCH', `${gadgets}/g`, { status: { a: 2 } }, mergeType);
     expect(body).toMatchObject({ status: { a: 2 }, metadata: { generation: 2 } });
-    expect((await call('GET', `${gadgets}/g/status`)).text).toBe('404 page not found\n');
+    expect((await call('GET', `${gadgets}/g/status`)).body.reason).toBe('NotFound');
   });
 
   it('does not let metadata of the server be changed', async () => {

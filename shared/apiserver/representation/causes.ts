@@ -159,7 +159,12 @@ function issueCauses(issue: Issue, outer: Place): Cause[] {
     case 'invalid_type':
       return [typeCause(field, value, outer.typeAt(steps) ?? typeOf(issue.expected))];
     case 'invalid_value':
-      return [notSupported(field, value, issue.values, show)];
+      return [
+        notSupported(field, value, issue.values, show),
+        ...(outer.typeAt(steps) === 'string' && typeof value !== 'string'
+          ? [typeCause(field, value, 'string')]
+          : []),
+      ];
     case 'too_big':
       return [tooBig(issue, field, value, show)];
     case 'too_small':

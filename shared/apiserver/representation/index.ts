@@ -1,5 +1,6 @@
 /** How objects, kinds and reviews look on the wire, and what a kind's schema says about them. */
 
+export { parseAccept } from './accept.ts';
 export { type DiscoveryOptions, discoveryRoutes } from './discovery-routes.ts';
 export { age, humanDuration } from './duration.ts';
 export { fieldPath, type Step } from './field-path.ts';

@@ -70,6 +70,6 @@ export function negotiate(
       pretty: !stream && (entry.parameters.get('pretty') === '1' || readByPeople(userAgent ?? '')),
     };
   }
-  const offered = stream ? 'application/json' : 'application/json, application/yaml';
+  const offered = stream ? 'application/json;stream=watch' : 'application/json, application/yaml';
   throw new ArcError('NotAcceptable', `only the following media types are accepted: ${offered}`);
 }

@@ -15,6 +15,8 @@ export interface StructuralTree {
   /** Unknown fields stay here. Those of known fields inside do not, unless these say so themselves. */
   preserve: boolean;
   nullable: boolean;
+  /** Items of a list must differ: as a whole ('set'), or in these fields (a map list). */
+  unique: 'set' | readonly string[] | undefined;
 }
 
 /** More unknown fields than this are pruned without being named: each becomes a header of the answer. */
@@ -31,7 +33,14 @@ function grow(schema: Schema): StructuralTree {
       schema['x-kubernetes-preserve-unknown-fields'] === true ||
       (schema.type === undefined && fields.length === 0),
     nullable: schema.nullable === true || schema.type === undefined,
+    unique: uniqueOf(schema),
   };
+}
+
+function uniqueOf(schema: Schema): StructuralTree['unique'] {
+  if (schema['x-kubernetes-list-type'] === 'set') return 'set';
+  const keys = schema['x-kubernetes-list-map-keys'];
+  return Array.isArray(keys) ? keys.map(String) : undefined;
 }
 
 const trees = new WeakMap<KindDefinition, StructuralTree>();
@@ -99,5 +108,5 @@ export function checkFields(
 ): { pruned: Record<string, unknown>; unknown: string[] } {
   const walk: Walk = { steps: [], unknown: [] };
   const pruned = pruneObject(structuralTree(definition), body, walk);
-  return { pruned: pruned as Record<string, unknown>, unknown: walk.unknown };
+  return { pruned: pruned as Record<string, unknown>, unknown: walk.unknown.sort() };
 }

@@ -148,6 +148,8 @@ describe('validateSchema on a wrong object', () => {
       'spec.artifacts[0].type',
       'spec.artifacts[1].type',
       'spec.limit',
+      // It is neither of the type nor one of the values.
+      'spec.mode',
       'spec.mode',
     ]);
   });

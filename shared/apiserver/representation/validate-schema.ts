@@ -5,6 +5,7 @@ import { fieldPath, type Step } from './field-path.ts';
 import { isRecord } from './schema.ts';
 import { shownValue, typeName } from './shown-value.ts';
 import { type StructuralTree, structuralTree } from './structural.ts';
+import { duplicateCauses } from './unique-items.ts';
 
 /** What a Secret holds does not appear in messages, and so not in anybody's log. */
 function showFor(definition: KindDefinition): Show {
@@ -84,6 +85,8 @@ export function validateSchema(
   if (!result.success)
     causes.push(...toCauses(result.error.issues, object, { show: showFor(definition), typeAt }));
   if (causes.length > 0 || !result.success) return { object, causes: bounded(causes) };
+  const repeated = duplicateCauses(tree, fields);
+  if (repeated.length > 0) return { object, causes: bounded(repeated) };
   const filled = overlay(fields, result.data);
   return { object: { apiVersion, kind, metadata, ...(isRecord(filled) ? filled : fields) }, causes: [] };
 }

@@ -27,9 +27,7 @@ const options: [name: string, body: unknown][] = [
   ['odd-dry', { dryRun: ['Odd'] }],
   ['unknown', { bogus: 1 }],
   ['empty', {}],
-  ['no-object', '[]'],
   ['broken', '{'],
-  ['text-policy', { propagationPolicy: 1 }],
 ];
 
 const queries = [

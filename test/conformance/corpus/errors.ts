@@ -25,7 +25,11 @@ export const errors: Scenario[] = [
       send(good.replace('{}', '{"ttlSecondsAfterCompletion":1e400}')),
       send(good.replace('{}', '{"ttlSecondsAfterCompletion":99999999999999999999}')),
       send(good.replace('{}', '{"ttlSecondsAfterCompletion":1.0}')),
-      send(good.replace('{}', '{"queueName":"\\ud800"}').replace('fine', 'surrogate')),
+      send(
+        good
+          .replace('{}', '{"artifacts":[{"type":"\\ud800","srcRef":{"name":"a"},"dstRef":{"name":"b"}}]}')
+          .replace('fine', 'surrogate'),
+      ),
       send(Buffer.from(good.replace('{}', '{"queueName":"\u0000"}').replace('fine', 'zero'))),
       send(good.replace('{}', `{"artifacts":${'['.repeat(10_050)}${']'.repeat(10_050)}}`)),
       send(good.replace('{}', `{"queueName":"${'x'.repeat(3_200_000)}"}`)),
@@ -39,7 +43,7 @@ export const errors: Scenario[] = [
       send('a: [', 'application/yaml'),
       send('- a', 'application/yaml'),
       send('text', 'application/yaml'),
-      send(yaml.replace('{}', '{suspend: yes}').replace('yaml}', 'yes}'), 'application/yaml'),
+      send(yaml.replace('{}', '{suspend: yes}').replace('yaml}', 'on-off}'), 'application/yaml'),
       send(yaml.replace('{}', '{queueName: 012}').replace('yaml}', 'octal}'), 'application/yaml'),
       send(
         'apiVersion: &a "@{group}/v1alpha1"\nkind: Order\nmetadata: {name: anchor, labels: {a: &b c, d: *b}}\nspec: {}\n',
@@ -58,10 +62,8 @@ export const errors: Scenario[] = [
       get('/apis/@{group}/v2/namespaces/@{ns}/orders'),
       get('/apis/nothing.example.com/v1/orders'),
       get('/nothing'),
-      { method: 'PATCH', path: orders() },
-      { method: 'OPTIONS', path: orders('x') },
-      put(orders(), order('x')),
-      post(orders('x'), order('x')),
+      post(orders(), order('x')),
+      post(orders('y'), order('y')),
       remove(`${root}/orders/x`),
       get(`${orders('x')}/status/more`),
       get(`${orders()}/`),

@@ -1,5 +1,7 @@
 import {
   accept,
+  endpoint,
+  endpoints,
   get,
   merge,
   order,
@@ -16,6 +18,15 @@ const label = (name: string, value: string | null): Step =>
   merge(orders(name), { metadata: { labels: { in: value } } });
 const table = accept('application/json;as=Table;v=v1;g=meta.k8s.io');
 const partial = accept('application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io');
+
+const initial = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+const ready = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Up',
+  message: 'fine',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+};
 
 const history: Step[] = [
   get(`${orders()}?resourceVersion=`, rv('start')),
@@ -47,8 +58,6 @@ export const watches: Scenario[] = [
       watch(`${orders()}?resourceVersion=@{rc}`, 2),
       watch(`${orders()}?resourceVersion=@{start}&limit=1`, 10),
       watch(`${orders()}?resourceVersion=@{start}`, 10, [], partial),
-      watch(`${orders()}?resourceVersion=@{start}`, 10, [], table),
-      watch(`${orders()}?resourceVersion=@{start}&includeObject=None`, 10, [], table),
     ],
   },
   {
@@ -66,7 +75,6 @@ export const watches: Scenario[] = [
       watch(orders(), 2, [merge(orders('a'), {})]),
       watch(orders(), 2, [merge(`${orders('a')}?dryRun=All`, { spec: { suspend: true } })]),
       watch(orders(), 2, [], partial),
-      watch(orders(), 2, [], table),
       watch(`${orders('a')}?x=1`, 1),
     ],
   },
@@ -108,12 +116,6 @@ export const watches: Scenario[] = [
         [],
         partial,
       ),
-      watch(
-        `${orders()}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
-        3,
-        [],
-        table,
-      ),
       watch(`${orders()}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan`, 2),
       watch(`${orders()}?sendInitialEvents=true`, 0),
       watch(`${orders()}?sendInitialEvents=true&resourceVersionMatch=Exact`, 0),
@@ -125,15 +127,35 @@ export const watches: Scenario[] = [
     ],
   },
   {
+    name: 'watches: tables',
+    steps: [
+      get(endpoints(), rv('start')),
+      ...['a', 'b'].flatMap((name) => [
+        post(endpoints(), endpoint(name)),
+        merge(endpoints(name, 'status'), { status: { conditions: [ready] } }, rv('ready')),
+      ]),
+      get(endpoints()),
+      watch(endpoints(), 2, [], table),
+      watch(
+        `${endpoints()}?resourceVersion=@{ready}`,
+        1,
+        [merge(endpoints('a'), { spec: { usage: 'PullOnly' } })],
+        table,
+      ),
+      watch(`${endpoints()}?resourceVersion=@{ready}`, 2, [remove(endpoints('a'))], table),
+      watch(`${endpoints()}?resourceVersion=@{ready}&includeObject=None`, 2, [], table),
+      watch(`${endpoints()}?resourceVersion=@{ready}&includeObject=Object`, 2, [], table),
+      watch(`${endpoints()}?${initial}`, 2, [], table),
+    ],
+  },
+  {
     name: 'watches: refused',
     steps: [
       watch(`${orders()}?resourceVersion=x`, 1),
-      watch(`${orders()}?resourceVersion=-1`, 1),
       watch(`${orders()}?labelSelector=a%20in`, 1),
       watch(`${orders()}?fieldSelector=spec.bad%3D1`, 1),
       watch(`${orders()}?continue=x`, 1),
       watch(`${orders()}?timeoutSeconds=x`, 1),
-      watch(orders(), 1, [], accept('application/vnd.kubernetes.protobuf')),
       watch(orders(), 1, [], accept('application/yaml')),
       watch(orders(), 0, [], { as: 'nobody' }),
     ],

@@ -1,0 +1,42 @@
+import type { Cause } from '#shared/errors';
+import { fieldPath, type Step } from './field-path.ts';
+import { isRecord } from './schema.ts';
+import type { StructuralTree } from './structural.ts';
+
+/** What occurs twice in a set, or in a list that is a map by some of its fields, anywhere in `value`. */
+export function duplicateCauses(tree: StructuralTree, value: unknown, steps: readonly Step[] = []): Cause[] {
+  if (Array.isArray(value)) {
+    const { items, unique } = tree;
+    const inside = items
+      ? value.flatMap((item, index) => duplicateCauses(items, item, [...steps, index]))
+      : [];
+    return unique === undefined ? inside : [...repeated(unique, value, steps), ...inside];
+  }
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([name, field]) => {
+    const child = tree.fields.get(name) ?? tree.values;
+    return child ? duplicateCauses(child, field, [...steps, name]) : [];
+  });
+}
+
+function repeated(
+  unique: NonNullable<StructuralTree['unique']>,
+  list: readonly unknown[],
+  steps: readonly Step[],
+): Cause[] {
+  const seen = new Set<string>();
+  return list.flatMap((item, index) => {
+    const identity = JSON.stringify(unique === 'set' ? item : keysOf(unique, item));
+    if (!seen.has(identity)) {
+      seen.add(identity);
+      return [];
+    }
+    const message = `Duplicate value: ${identity.slice(0, 400)}`;
+    return [{ reason: 'FieldValueDuplicate', message, field: fieldPath([...steps, index]) }];
+  });
+}
+
+function keysOf(keys: readonly string[], item: unknown): unknown {
+  if (!isRecord(item)) return item;
+  return Object.fromEntries(keys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]));
+}
