@@ -13,7 +13,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['{shared,functions,scripts}/**/*.test.ts', 'test/{contract,chaos,e2e}/**/*.test.ts'],
+          include: [
+            '{shared,functions,scripts}/**/*.test.ts',
+            'test/{contract,chaos,e2e,conformance}/**/*.test.ts',
+          ],
         },
       },
       { extends: true, test: { name: 'cluster', include: ['test/cluster/**/*.test.ts'] } },

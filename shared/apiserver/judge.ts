@@ -1,7 +1,7 @@
 import type { Cause } from '#shared/errors';
 import type { Call } from './call.ts';
 import type { KubeObject } from './definition.ts';
-import { immutableCauses, metadataCauses } from './metadata.ts';
+import { immutableCauses, metadataCauses, metadataWarnings } from './metadata.ts';
 import { validateSchema } from './representation/index.ts';
 import { invalid } from './status.ts';
 
@@ -17,6 +17,7 @@ export async function judge(
 ): Promise<KubeObject> {
   const { definition, server, target, user } = call;
   const { hooks } = definition;
+  if (old) given = withCreation(given, old);
   // An update that only lets an object go must never fail for its content.
   const leaving = old?.metadata.deletionTimestamp !== undefined;
   const metadataFaults = [
@@ -36,8 +37,16 @@ export async function judge(
   if (leaving) return object;
   const own = hooks?.validate?.(object, old) ?? [];
   if (own.length > 0) throw invalid(definition, object.metadata.name, own);
+  call.warnings.push(...metadataWarnings(object.metadata, old?.metadata));
   call.warnings.push(...(hooks?.warn?.(object, old) ?? []));
   return object;
+}
+
+/** When an object was created cannot be changed; to say something else is no fault, as it is with uid or name. */
+function withCreation(given: KubeObject, old: KubeObject): KubeObject {
+  const { creationTimestamp } = old.metadata;
+  if (creationTimestamp === undefined || given.metadata.creationTimestamp === creationTimestamp) return given;
+  return { ...given, metadata: { ...given.metadata, creationTimestamp } };
 }
 
 /** A rule that was tightened since must not block updates that leave the old value alone. */

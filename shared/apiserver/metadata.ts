@@ -116,6 +116,18 @@ function finalizerCauses(name: string): Cause[] {
   return qualifiedFaults(name).map((text) => bad('metadata.finalizers', name, text));
 }
 
+/** What of new finalizers works but may not be meant. */
+export function metadataWarnings(metadata: ObjectMeta, old: ObjectMeta | undefined): string[] {
+  const fresh = (metadata.finalizers ?? []).filter((name) => !old?.finalizers?.includes(name));
+  return fresh
+    .filter((name) => !name.includes('/') && !standardFinalizers.has(name))
+    .map(
+      (name) =>
+        `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    );
+}
+const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
 function ownersCauses(owners: readonly OwnerReference[]): Cause[] {
   const field = 'metadata.ownerReferences';
   const [first, second] = owners.filter(({ controller }) => controller === true);

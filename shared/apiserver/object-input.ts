@@ -146,13 +146,19 @@ function isNothing(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length === 0;
 }
 
+/** 0 is how a client without a revision may write that it has none. */
+function isNoRevision(field: string, value: unknown): boolean {
+  return field === 'resourceVersion' && value === '0';
+}
+
 /**
  * What pruning has left of the metadata. null means absent; selfLink is not kept; managedFields stay as they are, for
  * whoever tracks owners to judge.
  */
 function objectMeta(given: ObjectMeta, pruned: unknown): ObjectMeta {
   const kept = Object.entries(isRecord(pruned) ? pruned : {}).filter(
-    ([field, value]) => !isNothing(value) && field !== 'managedFields' && field !== 'selfLink',
+    ([field, value]) =>
+      !isNothing(value) && field !== 'managedFields' && field !== 'selfLink' && !isNoRevision(field, value),
   );
   const { managedFields } = given;
   const owners = managedFields !== undefined && managedFields !== null && { managedFields };

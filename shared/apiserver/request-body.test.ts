@@ -61,6 +61,11 @@ describe('parseBody', () => {
     expect(() => parseBody(given, type)).toThrowError(expect.objectContaining({ code: 'BadRequest' }));
   });
 
+  it('makes half a surrogate pair U+FFFD', () => {
+    const { value } = parseBody(bytes('{"a":"\\ud800","b":"\\ud83d\\ude00"}'), 'application/json');
+    expect(value).toEqual({ a: '\ufffd', b: '\u{1f600}' });
+  });
+
   it('drops __proto__ keys from YAML too', () => {
     expect(Object.keys(yaml('__proto__: {a: 1}\nb: 1\n') as object)).toEqual(['b']);
   });

@@ -99,7 +99,15 @@ export function parseJson(text: string): ParsedBody {
   }
   const { duplicates, prototypeKey } = scanJson(text);
   if (prototypeKey) value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : inner));
+  if (surrogate.test(text))
+    value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : wellFormed(inner)));
   return { value, duplicates };
+}
+
+/** Half a surrogate pair cannot be stored as UTF-8: it becomes U+FFFD, as Go's decoder makes it. */
+const surrogate = /\\u[dD][89a-fA-F]/;
+function wellFormed(value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /** True for what `{…}` makes, false for arrays, null and scalars. */

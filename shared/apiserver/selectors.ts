@@ -60,7 +60,8 @@ export function parseFieldSelector(definition: KindDefinition, text: string): Fi
 
 function readerOf(definition: KindDefinition, field: string): ((object: KubeObject) => string) | undefined {
   if (field === 'metadata.name') return (object) => object.metadata.name;
-  if (field === 'metadata.namespace') return (object) => object.metadata.namespace ?? '';
+  if (field === 'metadata.namespace' && definition.scope === 'Namespaced')
+    return (object) => object.metadata.namespace ?? '';
   const own = definition.selectableFields;
   return own && Object.hasOwn(own, field) ? own[field] : undefined;
 }

@@ -101,7 +101,7 @@ export function invalid(definition: KindDefinition, name: string, causes: Cause[
 
 /** Causes and characters of a name beyond these help nobody, and a body can make a hundred thousand of them. */
 const mostCauses = 101;
-const longestName = 253;
+const longestName = 300;
 
 /** As `invalid`, for what is no kind of ours (ListOptions, DeleteOptions). */
 export function invalidOf(kind: string, group: string, given: string, all: readonly Cause[]): ArcError {
@@ -112,7 +112,12 @@ export function invalidOf(kind: string, group: string, given: string, all: reado
   ];
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   const message = `${qualified(kind, group)} "${name}" is invalid: ${text}`;
-  const details: ErrorDetails = { ...(name && { name }), ...(group && { group }), kind, causes };
+  const details: ErrorDetails = {
+    ...(name && { name }),
+    ...(group && { group }),
+    ...(kind && { kind }),
+    causes,
+  };
   return new ArcError('Invalid', message, { details });
 }
 

@@ -1,8 +1,9 @@
 import { applyObject } from './apply-object.ts';
 import type { Call } from './call.ts';
-import { acceptObject, readObject } from './object-input.ts';
+import { readObject } from './object-input.ts';
 import { updateOwners } from './owners.ts';
 import { applyPatch, isApply, patchType, readPatch } from './patch.ts';
+import { acceptPatched } from './patched-object.ts';
 import { respondObject } from './respond.ts';
 import { invalidOf, modified, preconditionFailed } from './status.ts';
 import { writeObject } from './write-object.ts';
@@ -52,7 +53,7 @@ export async function patchObject(call: Call): Promise<Response> {
     change(old) {
       call.warnings.length = warned;
       const value = applyPatch(patch, old, definition);
-      const object = acceptObject(call, { value, duplicates: patch.duplicates });
+      const object = acceptPatched(call, { value, duplicates: patch.duplicates });
       const { resourceVersion = '', managedFields } = object.metadata;
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
         throw modified(definition, target.name);

@@ -258,7 +258,16 @@ describe('update', () => {
 
   it('does not let metadata of the server be changed', async () => {
     await call('POST', widgets, widget('fixed'));
-    for (const metadata of [{ uid: 'x' }, { creationTimestamp: '2020-01-01T00:00:00Z' }]) {
+    const { body: made } = await call('GET', `${widgets}/fixed`);
+    const creationTimestamp = '2020-01-01T00:00:00Z';
+    const { body: same } = await call(
+      'PATCH',
+      `${widgets}/fixed`,
+      { metadata: { creationTimestamp } },
+      mergeType,
+    );
+    expect(same.metadata).toEqual(made.metadata);
+    for (const metadata of [{ uid: 'x' }, { deletionTimestamp: '2020-01-01T00:00:00Z' }]) {
       const { status, body } = await call('PATCH', `${widgets}/fixed`, { metadata }, mergeType);
       expect(status).toBe(422);
       expect(body.message).toContain('field is immutable');
@@ -266,6 +275,35 @@ describe('update', () => {
     expect((await call('PATCH', `${widgets}/fixed`, { metadata: { name: 'y' } }, mergeType)).status).toBe(
       400,
     );
+  });
+
+  it('takes no write without a revision from a custom resource', async () => {
+    await call('POST', widgets, widget('blind'));
+    const patch = { metadata: { resourceVersion: null } };
+    const patched = await call('PATCH', `${widgets}/blind`, patch, mergeType);
+    const zero = await call('PUT', `${widgets}/blind`, widget('blind', {}, { resourceVersion: '0' }));
+    for (const { status, body } of [patched, zero]) {
+      expect([status, body.details.kind]).toEqual([422, 'widgets']);
+      expect(body.message).toContain('metadata.resourceVersion: Invalid value: 0: must be specified');
+    }
+  });
+
+  it('blames a patch, without repeating its result, for what is no object any more', async () => {
+    await call('POST', widgets, widget('odd'));
+    for (const patch of [{ kind: null }, { metadata: { labels: 'x' } }]) {
+      const { status, body } = await call('PATCH', `${widgets}/odd`, patch, mergeType);
+      expect([status, body.details.causes[0]?.field]).toEqual([422, 'patch']);
+      expect(body.message).toContain('patch: Invalid value: "{…}": ');
+    }
+  });
+
+  it('warns of finalizers without a domain, once', async () => {
+    const first = await call('POST', widgets, widget('held', {}, { finalizers: ['bare', 'example.com/x'] }));
+    expect(first.headers.get('warning')).toContain('"bare\\": prefer a domain-qualified finalizer name');
+    const patch = { metadata: { labels: { a: 'b' }, annotations: {}, ownerReferences: [] } };
+    const second = await call('PATCH', `${widgets}/held`, patch, mergeType);
+    expect(second.headers.get('warning')).toBeNull();
+    expect(Object.keys(second.body.metadata)).not.toContain('annotations');
   });
 
   it('never loses a patch to another one', async () => {

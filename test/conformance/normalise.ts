@@ -79,7 +79,7 @@ function normalObject(given: Json, context: Context): Json {
   const result = Object.fromEntries(entries);
   if (typeof result.generateName === 'string' && typeof result.name === 'string') {
     result.name = result.name
-      .replace(result.generateName, '')
+      .replace(result.generateName.slice(0, 58), '')
       .replace(/^[a-z0-9]{5}$/, `${result.generateName}<random>`);
   }
   if (result.kind === 'Status' && typeof result.message === 'string')
@@ -120,7 +120,10 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/ \(\*unstructured\.UnstructuredList\)$/, ''],
   [/(due to an error in our request): .*/s, '$1'],
   [/(cannot be handled as a \w+: )(json: cannot unmarshal|metadata).*/s, '$1<a field of the wrong type>'],
-  [/patch: Invalid value: "(\\.|[^"\\])*"/, 'patch: Invalid value: <object>'],
+  [/^( "" is invalid: patch: )?Invalid value: "(\{|\\.)(\\.|[^"\\])*": /, '$1Invalid value: <object>: '],
+  [/(Object 'Kind' is missing) in .*/s, '$1'],
+  [/(<object>: )(json: cannot unmarshal|metadata).*/s, '$1<a field of the wrong type>'],
+  [/json patch duplicate field/, 'duplicate field'],
   [/^(Request entity too large: )?(The allowed maximum operations)/, '$2'],
   [/^the object provided is unrecognized \(must be of type \w+\): .*/s, '<unreadable body>'],
   [/^error decoding patch: .*|^Invalid JSON Patch$/s, '<unreadable body>'],

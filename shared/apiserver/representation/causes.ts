@@ -66,6 +66,8 @@ function tooBig(issue: z.core.$ZodIssueTooBig, field: string, value: unknown, sh
         field,
       };
     default: {
+      // Beyond int64 it is no integer to Kubernetes.
+      if (typeof value === 'number' && value >= 2 ** 63) return typeCause(field, Number.NaN, 'integer');
       const bound = issue.inclusive === false ? 'less than' : 'less than or equal to';
       return invalid(field, value, `${field} in body should be ${bound} ${most}`, show);
     }

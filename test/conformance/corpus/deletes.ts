@@ -21,7 +21,6 @@ const options: [name: string, body: unknown][] = [
   ['kind', { kind: 'DeleteOptions', apiVersion: 'v1' }],
   ['meta-kind', { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' }],
   ['group-kind', { kind: 'DeleteOptions', apiVersion: '@{group}/v1alpha1' }],
-  ['odd-kind', { kind: 'Order', apiVersion: '@{group}/v1alpha1' }],
   ['odd-group', { kind: 'DeleteOptions', apiVersion: 'example.com/v1' }],
   ['dry', { dryRun: ['All'] }],
   ['odd-dry', { dryRun: ['Odd'] }],

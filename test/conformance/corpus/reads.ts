@@ -202,7 +202,6 @@ export const reads: Scenario[] = [
       get(`${endpoints()}?includeObject=None`, table),
       get(endpoints('absent'), table),
       get(endpoints('whole'), partial),
-      get(endpoints('whole'), partialList),
       get(endpoints(), partialList),
       get(endpoints(), partial),
       get(endpoints('whole'), accept('application/json;as=Table;v=v1beta1;g=meta.k8s.io')),

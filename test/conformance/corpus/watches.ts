@@ -151,7 +151,6 @@ export const watches: Scenario[] = [
   {
     name: 'watches: refused',
     steps: [
-      watch(`${orders()}?resourceVersion=x`, 1),
       watch(`${orders()}?labelSelector=a%20in`, 1),
       watch(`${orders()}?fieldSelector=spec.bad%3D1`, 1),
       watch(`${orders()}?continue=x`, 1),

@@ -119,9 +119,8 @@ export const writes: Scenario[] = [
       create({ ...order('bare'), kind: undefined, apiVersion: undefined }),
       create({ ...order('kind'), kind: 'Endpoint' }),
       create({ ...order('kind'), kind: 'Nothing' }),
-      create({ ...order('version'), apiVersion: '@{group}/v1' }),
-      create({ ...order('group'), apiVersion: 'apps/v1' }),
-      create({ ...order('core'), apiVersion: 'v1' }),
+      create({ ...order('version', {}), spec: undefined, apiVersion: '@{group}/v1' }),
+      create({ ...order('core'), spec: undefined, apiVersion: 'v1' }),
       create({ ...order('no-metadata'), metadata: undefined }),
       create({ ...order('null-metadata'), metadata: null }),
       create({ ...order('text-metadata'), metadata: 'x' }),
@@ -157,13 +156,17 @@ export const writes: Scenario[] = [
         create(text.replace('"kind"', '"kind":"Order","kind"').replace('-twice', '-kind'), query),
         create(text.replace('"metadata":{', '"metadata":{"name":"x",').replace('-twice', '-name'), query),
         create(text.replace('"spec":{}', '"spec":{"Suspend":true}').replace('-twice', '-case'), query),
-        {
-          ...create(
-            `apiVersion: "@{group}/v1alpha1"\nkind: Order\nmetadata:\n  name: ${name}-yaml\nspec:\n  suspend: true\n  bogus: 1\n  suspend: false\n`,
-            query,
-          ),
-          headers: { 'content-type': 'application/yaml' },
-        },
+        ...(mode === 'Default'
+          ? [
+              {
+                ...create(
+                  `apiVersion: "@{group}/v1alpha1"\nkind: Order\nmetadata:\n  name: ${name}-yaml\nspec:\n  suspend: true\n  bogus: 1\n  suspend: false\n`,
+                  query,
+                ),
+                headers: { 'content-type': 'application/yaml' },
+              },
+            ]
+          : []),
       ];
     }),
   },
