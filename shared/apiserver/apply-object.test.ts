@@ -315,7 +315,7 @@ describe('managedFields of other writes', () => {
     expect(owners(patched)).toEqual(managedFields);
     expect(
       (await call('PATCH', `${widgets}/old`, { metadata: { managedFields: 5 } }, mergeType)).status,
-    ).toBe(400);
+    ).toBe(422);
   });
 
   it("let kubectl move from its own apply to the server's", async () => {

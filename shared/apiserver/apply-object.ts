@@ -52,9 +52,9 @@ async function firstState(
   if (target.subresource !== '') throw notFound(definition, target.name);
   const attributes = attributesOf(target, 'create', call.query);
   await mustBeAllowed(server.authorize, user, attributes);
-  const { name, uid, resourceVersion } = config.metadata;
+  // A resourceVersion is a precondition on an object that is there, and none on one that is not, as in the reference.
+  const { name, uid } = config.metadata;
   if (uid) throw noSuchObject(call, String(uid));
-  if (resourceVersion) throw modified(definition, target.name);
   const { object, managedFields } = apply(undefined);
   if (!name) {
     throw badRequest(

@@ -129,6 +129,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^error decoding patch: .*|^Invalid JSON Patch$/s, '<unreadable body>'],
   [/^the body (is not valid|must hold|is nested|must be).*/s, '<unreadable body>'],
   [/^a (merge|JSON) patch must be .*/s, '<unreadable body>'],
+  [/^error decoding YAML: .*|^invalid object type: .*/s, '<unreadable body>'],
   [/^Object 'Kind' is missing.*/s, '<unreadable body>'],
   [/^error converting YAML to JSON.*/s, '<unreadable body>'],
 ];
