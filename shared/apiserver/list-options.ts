@@ -31,7 +31,7 @@ export function listRequest(query: URLSearchParams, watching: boolean): ListRequ
     match: (query.get('resourceVersionMatch') ?? '') as ListRequest['match'],
     allowBookmarks: isTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: initial === null ? undefined : isTrue(initial),
-    timeoutSeconds: wholeNumber(query, 'timeoutSeconds'),
+    timeoutSeconds: notNegative(wholeNumber(query, 'timeoutSeconds')),
   };
   const causes = watching ? watchCauses(request) : listCauses(request);
   if (causes.length > 0) throw invalidOf('ListOptions', 'meta.k8s.io', '', causes);
@@ -52,6 +52,11 @@ export function revisionOf(text: string | null): number | undefined {
 }
 
 const shown = (text: string) => JSON.stringify(text.slice(0, 200));
+
+function notNegative(value: number | undefined): number | undefined {
+  if (value === undefined || value >= 0) return value;
+  throw badRequest(`invalid value ${value} for timeoutSeconds: it must not be negative`);
+}
 
 /** A whole number of a query; BadRequest for anything else. */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {

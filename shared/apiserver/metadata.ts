@@ -80,10 +80,10 @@ function nameFaults(definition: KindDefinition, name: string): string[] {
   return isNamespace ? labelNameFaults(name) : subdomainFaults(name);
 }
 
-/** A prefix may end in a dash: what follows it ends the name. */
+/** A prefix may end in a dash or a dot: what follows it ends the name. */
 function generateNameCauses(definition: KindDefinition, prefix: string | undefined): Cause[] {
   if (!prefix) return [];
-  const faults = nameFaults(definition, prefix.length > 1 ? prefix.replace(/-$/, 'a') : prefix);
+  const faults = nameFaults(definition, prefix.length > 1 ? prefix.replace(/[-.]$/, 'a') : prefix);
   return faults.map((text) => bad('metadata.generateName', prefix, text));
 }
 
