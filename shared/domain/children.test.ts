@@ -159,4 +159,19 @@ describe('decideChildren', () => {
     expect(decide(free, inputs(), []).finalizer).toBe('keep');
     expect(going.metadata.finalizers).toContain(finalizers.children);
   });
+
+  it('leaves everything alone when the Order is deleted with propagationPolicy Orphan', () => {
+    const metadata = { ...one.metadata, deletionTimestamp: now.toISOString() };
+    const orphaning = {
+      ...one,
+      metadata: { ...metadata, finalizers: [...(metadata.finalizers ?? []), 'orphan'] },
+    };
+    expect(decide(orphaning, inputs(), [stored(first(one), done)])).toEqual({
+      finalizer: 'remove',
+      create: [],
+      stop: [],
+      remove: [],
+      adjust: [],
+    });
+  });
 });

@@ -40,6 +40,7 @@ export function decideChildren(
 ): ChildDecision {
   const held = order.metadata.finalizers?.includes(finalizers.children) === true;
   if (isDeleting(order)) {
+    if (isOrphaning(order)) return { ...nothing, finalizer: held ? 'remove' : 'keep' };
     const stop = existing.filter((workflow) => !isDeleting(workflow));
     return { ...nothing, stop, finalizer: held && existing.length === 0 ? 'remove' : 'keep' };
   }
@@ -57,6 +58,11 @@ export function decideChildren(
       : [],
   );
   return { finalizer: held ? 'keep' : 'add', create, stop, remove, adjust };
+}
+
+/** Deleted with propagationPolicy Orphan: the garbage collector makes the children independent, and they go on. */
+function isOrphaning(order: Order): boolean {
+  return order.metadata.finalizers?.includes('orphan') === true;
 }
 
 const nothing: ChildDecision = { finalizer: 'keep', create: [], stop: [], remove: [], adjust: [] };

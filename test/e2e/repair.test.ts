@@ -251,11 +251,18 @@ describe.concurrent('an Order that is deleted while it runs', { timeout: 90_000 
     await deleted(tenant);
   });
 
-  it('stops its workers though the Order is to leave its children alone', async () => {
-    const { tenant, pid } = await underWay('orphan');
-    await conduit.api.delete(orders, { namespace: 'orphan', name: 'order' }, { propagationPolicy: 'Orphan' });
-    await gone(pid);
-    await deleted(tenant);
+  it('leaves its children alone where it is told to: they finish without it', async () => {
+    const { tenant, child } = await underWay('orphan');
+    const key = { namespace: 'orphan', name: 'order' };
+    await conduit.api.delete(orders, key, { propagationPolicy: 'Orphan' });
+    await eventually('the Order to go', 30_000, async () =>
+      expect(await conduit.api.get(orders, key)).toBeUndefined(),
+    );
+    await open('orphan');
+    await eventually('its ArtifactWorkflow to succeed', 30_000, async () =>
+      expect((await tenant.read(artifactWorkflows, child)).status?.phase).toBe('Succeeded'),
+    );
+    expect((await tenant.read(artifactWorkflows, child)).metadata.ownerReferences ?? []).toEqual([]);
   });
 
   it('goes though its Endpoints and their Secret went first', async () => {
