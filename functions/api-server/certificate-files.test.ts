@@ -44,6 +44,11 @@ describe('followCertificate', () => {
     await done;
   });
 
+  it('names the file that is empty: it is just being written', async () => {
+    await writeFile(keyFile, '');
+    await expect(readCertificate(certFile, keyFile)).rejects.toThrow(`${keyFile} is empty`);
+  });
+
   it('names the file that cannot be read', async () => {
     await rm(keyFile);
     await expect(readCertificate(certFile, keyFile)).rejects.toThrow(keyFile);

@@ -3,16 +3,19 @@ import { setInterval as every } from 'node:timers/promises';
 import type { Certificate } from '#shared/apiserver';
 import { ArcError } from '#shared/errors';
 
-/** Certificate and key from their PEM files; rejects with ServiceUnavailable naming the file that cannot be read. */
+/** Certificate and key from their PEM files; rejects with ServiceUnavailable naming the file that cannot be read or is empty. */
 export async function readCertificate(certFile: string, keyFile: string): Promise<Certificate> {
   const [cert, key] = await Promise.all([certFile, keyFile].map(readText));
   return { cert: cert ?? '', key: key ?? '' };
 }
 
 async function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((caught: unknown) => {
+  const text = await readFile(file, 'utf8').catch((caught: unknown) => {
     throw new ArcError('ServiceUnavailable', `cannot read ${file}: ${ArcError.from(caught).message}`);
   });
+  // Who writes a file in place empties it first, and it may be read right then.
+  if (text === '') throw new ArcError('ServiceUnavailable', `${file} is empty: it must hold PEM`);
+  return text;
 }
 
 export interface FollowOptions {
