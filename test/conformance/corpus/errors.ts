@@ -27,7 +27,10 @@ export const errors: Scenario[] = [
       send(good.replace('{}', '{"ttlSecondsAfterCompletion":1.0}')),
       send(
         good
-          .replace('{}', '{"artifacts":[{"type":"\\ud800","srcRef":{"name":"a"},"dstRef":{"name":"b"}}]}')
+          .replace(
+            '{}',
+            '{"artifacts":[{"name":"\\ud800","type":"oci","srcRef":{"name":"a"},"dstRef":{"name":"b"}}]}',
+          )
           .replace('fine', 'surrogate'),
       ),
       send(Buffer.from(good.replace('{}', '{"queueName":"\u0000"}').replace('fine', 'zero'))),
