@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Authenticator, User } from '#shared/apiserver';
 import { ArcError } from '#shared/errors';
+import { readIfPresent } from './read-if-present.ts';
 
 /** The namespace that the conduit's own ServiceAccounts live in. */
 export const conduitNamespace = 'arc-system';
@@ -20,10 +21,7 @@ export interface Identities {
  */
 export async function loadIdentities(folder: string, names: readonly string[]): Promise<Identities> {
   const file = path.join(folder, 'tokens.json');
-  const saved = await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
-    if (caught.code === 'ENOENT') return '{}';
-    throw caught;
-  });
+  const saved = (await readIfPresent(file)) ?? '{}';
   const tokens = new Map(Object.entries(JSON.parse(saved) as Record<string, string>));
   for (const name of names) if (!tokens.has(name)) tokens.set(name, randomBytes(32).toString('base64url'));
   await writeFile(file, JSON.stringify(Object.fromEntries(tokens)), { mode: 0o600 });

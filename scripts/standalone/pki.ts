@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { generate } from 'selfsigned';
+import { readIfPresent } from './read-if-present.ts';
 
 /** A certificate authority and a serving certificate for loopback, PEM. */
 export interface Pki {
@@ -18,10 +19,7 @@ const yearMs = 365 * 24 * 60 * 60 * 1000;
  */
 export async function loadPki(folder: string, now: Date): Promise<Pki> {
   const file = path.join(folder, 'pki.json');
-  const saved = await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
-    if (caught.code === 'ENOENT') return undefined;
-    throw caught;
-  });
+  const saved = await readIfPresent(file);
   if (saved !== undefined) return JSON.parse(saved) as Pki;
   const made = await makePki(now);
   await writeFile(file, JSON.stringify(made), { mode: 0o600 });

@@ -1,14 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readIfPresent } from './read-if-present.ts';
 
 /** The port of the last start in `folder`, so that a kubeconfig in use stays right; 0 (any) at the first. */
 export async function rememberedPort(folder: string): Promise<number> {
-  try {
-    return Number.parseInt(await readFile(path.join(folder, 'port'), 'utf8'), 10) || 0;
-  } catch (caught) {
-    if ((caught as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-    throw caught;
-  }
+  return Number.parseInt((await readIfPresent(path.join(folder, 'port'))) ?? '', 10) || 0;
 }
 
 export function rememberPort(folder: string, port: number): Promise<void> {

@@ -2,6 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import tls from 'node:tls';
 import type { Logger } from 'pino';
+import { serve } from '#shared/apiserver';
 import {
   type Destination,
   loadManifests,
@@ -23,7 +24,6 @@ import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
 import { rememberedPort, rememberPort } from './remembered-port.ts';
-import { serveApi } from './serve-api.ts';
 import { keepHeapSmall } from './thrifty-heap.ts';
 import { workerProgram } from './worker-program.ts';
 
@@ -86,15 +86,15 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
 
   const store = await openEmbeddedStore({ folder: path.join(folder, 'store') });
   stack.defer(() => store.close());
-  const api = await serveApi(
+  const api = await serve(
     composeApi({ store: options.wrapStore?.(store) ?? store, identities, manifests, log }),
-    pki,
-    options.port || (await rememberedPort(folder)),
+    { certificate: pki, host: '127.0.0.1', port: options.port || (await rememberedPort(folder)) },
   );
-  stack.defer(() => api.close());
+  stack.defer(() => api.close({ graceMs: 2_000 }));
   await rememberPort(folder, api.port);
+  const url = `https://127.0.0.1:${api.port}`;
   const clientOf = (name: string) =>
-    createKubeClient({ server: api.url, token: () => identities.tokenOf(name), userAgent: `arc-${name}` });
+    createKubeClient({ server: url, token: () => identities.tokenOf(name), userAgent: `arc-${name}` });
   const admin = clientOf('admin');
   await ensureNamespaces(admin);
 
@@ -156,7 +156,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   });
 
   const kubeconfig = path.join(folder, 'kubeconfig');
-  await writeKubeconfig(kubeconfig, { server: api.url, ca: pki.ca, token: identities.tokenOf('admin') });
+  await writeKubeconfig(kubeconfig, { server: url, ca: pki.ca, token: identities.tokenOf('admin') });
   const running = stack.move();
-  return { url: api.url, kubeconfig, admin, close: () => running.disposeAsync() };
+  return { url, kubeconfig, admin, close: () => running.disposeAsync() };
 }

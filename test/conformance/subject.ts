@@ -1,11 +1,10 @@
 import path from 'node:path';
-import type { User } from '#shared/apiserver';
+import { serve, type User } from '#shared/apiserver';
 import { clusterKinds } from '#shared/embedded';
 import { ArcError } from '#shared/errors';
 import { openEmbeddedStore } from '#shared/storage';
 import { createArcApiServer } from '../../functions/api-server/index.ts';
 import type { Pki } from '../../scripts/standalone/pki.ts';
-import { serveApi } from '../../scripts/standalone/serve-api.ts';
 import type { Server } from './client.ts';
 
 /** Our API server on its embedded store, with the users of the corpus. */
@@ -31,11 +30,17 @@ export async function startSubject(
     },
     authorize: async (user) => ({ allowed: user.groups.includes('system:masters') }),
   });
-  const served = await serveApi(api, pki, 0);
+  const served = await serve(api, { certificate: pki, host: '127.0.0.1', port: 0 });
   return {
-    server: { name: 'ours', url: served.url, ca: pki.ca, group: 'arc.opendefense.cloud', tokens },
+    server: {
+      name: 'ours',
+      url: `https://127.0.0.1:${served.port}`,
+      ca: pki.ca,
+      group: 'arc.opendefense.cloud',
+      tokens,
+    },
     async stop() {
-      await served.close();
+      await served.close({ graceMs: 2_000 });
       await store.close();
     },
   };

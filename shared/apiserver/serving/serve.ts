@@ -65,8 +65,11 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
   server.maxHeadersCount = 10_000;
   server.listen(port, host);
   await once(server, 'listening').catch((caught: unknown) => {
-    const why = ArcError.from(caught).message;
-    throw new ArcError('ServiceUnavailable', `cannot listen on ${host} port ${port}: ${why}`);
+    throw new ArcError(
+      'ServiceUnavailable',
+      `cannot listen on ${host} port ${port}: ${listenFailure(caught)}`,
+      { cause: caught },
+    );
   });
   return {
     port: (server.address() as AddressInfo).port,
@@ -95,6 +98,13 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       clearTimeout(impatient);
     },
   };
+}
+
+function listenFailure(caught: unknown): string {
+  const code = caught instanceof Error && 'code' in caught ? caught.code : undefined;
+  if (code === 'EADDRINUSE') return 'another program uses it: stop that, or choose another port';
+  if (code === 'EACCES') return 'your user may not use it: choose one above 1023';
+  return ArcError.from(caught).message;
 }
 
 /**
