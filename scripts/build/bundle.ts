@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { inlineProtos } from './inline-protos.ts';
 
 export interface Bundle {
   name: string;
@@ -48,6 +49,7 @@ async function bundle(name: string, outDir: string, isProgram: boolean): Promise
     },
     // lmdb loads a native addon by path: the embedded store is for the standalone and no function carries it.
     external: ['lmdb'],
+    plugins: [inlineProtos],
   });
   return { name, file, bytes: (await stat(file)).size };
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { open, type RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { ArcError } from '#shared/errors';
 import { firstRevision } from './history.ts';
 import { decodeItem, decodeUndo, encodeItem, encodeUndo, type UndoRecord } from './record.ts';
@@ -42,9 +42,15 @@ const format = '1';
 /**
  * Opens lmdb in `folder`. Without overlapping sync a commit is flushed before its promise resolves. Without event turn
  * batching, which batch() does not need, a commit that fails leaves no rejected promise that nobody can catch. One
- * keyspace instead of named databases, because a batch is one transaction only within one database.
+ * keyspace instead of named databases, because a batch is one transaction only within one database. lmdb is a native addon
+ * that no bundle carries, so it is loaded here, for those who use it.
  */
-export function openDatabase(folder: string): Database {
+export async function openDatabase(folder: string): Promise<Database> {
+  const { open } = await import('lmdb').catch((caught: unknown) => {
+    const message =
+      'the embedded store needs the package lmdb, which is not installed here: use etcd instead';
+    throw new ArcError('Invalid', message, { cause: caught });
+  });
   const encodings = { encoding: 'binary', keyEncoding: 'binary' } as const;
   const commits = { overlappingSync: false, eventTurnBatching: false };
   return open<Buffer, Buffer>({ path: folder, noSubdir: false, ...encodings, ...commits });

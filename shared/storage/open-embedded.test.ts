@@ -48,7 +48,7 @@ describe('openEmbeddedStore', () => {
     await expect(store.list('/', { revision: 3 })).rejects.toMatchObject({ code: 'Expired' });
     expect((await store.list('/', { revision: 4 })).items).toHaveLength(3);
     await store.close();
-    const database = openDatabase(folder);
+    const database = await openDatabase(folder);
     const { history, revision } = createDisk(database).load();
     await database.close();
     expect(revision).toBe(7);
@@ -61,7 +61,7 @@ describe('openEmbeddedStore', () => {
 
   it('refuses data of a format it does not know', async () => {
     await (await openEmbeddedStore({ folder })).close();
-    const database = openDatabase(folder);
+    const database = await openDatabase(folder);
     await database.put(metaKey('format'), Buffer.from('99'));
     await database.close();
     await expect(openEmbeddedStore({ folder })).rejects.toThrow(/format 99, this version reads format 1/);
@@ -72,12 +72,12 @@ describe('openEmbeddedStore', () => {
     await store.create('/a', value);
     await store.close();
     const itemKey = Buffer.concat([Buffer.of(3), Buffer.from('/a')]);
-    const database = openDatabase(folder);
+    const database = await openDatabase(folder);
     const sound = Buffer.from(database.get(itemKey) ?? []);
     await database.put(itemKey, Buffer.from('bad'));
     await database.close();
     await expect(openEmbeddedStore({ folder })).rejects.toThrow(/damaged: the item \/a/);
-    const repaired = openDatabase(folder);
+    const repaired = await openDatabase(folder);
     await repaired.put(itemKey, sound);
     await repaired.close();
     await (await openEmbeddedStore({ folder })).close();

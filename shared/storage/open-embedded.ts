@@ -29,7 +29,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   // Credentials are among the values.
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const folder = await realpath(options.folder);
-  const database = openDatabase(folder);
+  const database = await openDatabase(folder);
   let release: (() => void) | undefined;
   try {
     release = claimFolder(database, folder);
