@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AdmissionRequest, Authorizer, KindDefinition, KubeObject } from '#shared/apiserver';
+import type { AdmissionRequest, Authorizer, KubeObject } from '#shared/apiserver';
+import { group } from '#shared/domain';
 import { secretReferences } from './secret-reference.ts';
 
 /** A user who holds exactly these rights, as `verb plural[/subresource] [name]`. */
@@ -26,21 +27,28 @@ function request(
   old?: KubeObject,
   more: Partial<AdmissionRequest> = {},
 ): AdmissionRequest {
-  const definition = {
-    group: 'arc.opendefense.cloud',
-    kind: object.kind,
-    plural: object.kind === 'Endpoint' ? 'endpoints' : 'artifactworkflows',
-  } as KindDefinition;
+  const [version, kind] = ['v1alpha1', object.kind];
+  const resource = kind === 'Endpoint' ? 'endpoints' : 'artifactworkflows';
+  const operation = old === undefined ? 'CREATE' : 'UPDATE';
   return {
-    operation: old === undefined ? 'CREATE' : 'UPDATE',
+    operation,
+    kind: { group, version, kind },
+    resource: { group, version, resource },
+    subResource: '',
+    namespace: 'team',
+    name: object.metadata.name,
     user: { name: 'jo', groups: [] },
-    definition,
-    subresource: '',
     object,
-    old,
+    oldObject: old,
     dryRun: false,
+    options: { apiVersion: 'meta.k8s.io/v1', kind: 'CreateOptions' },
     ...more,
   };
+}
+
+/** Asks the plug-in as the validating stage does. */
+async function admit(authorize: Authorizer, asked: AdmissionRequest): Promise<void> {
+  await secretReferences(authorize).validate?.(asked);
 }
 
 const endpoint = { type: 'oci', remoteURL: 'https://a', secretRef: { name: 's' } };
@@ -48,11 +56,11 @@ const endpoint = { type: 'oci', remoteURL: 'https://a', secretRef: { name: 's' }
 describe('secretReferences', () => {
   it('lets an Endpoint without Secrets pass', async () => {
     const plain = object('Endpoint', { type: 'oci', remoteURL: 'https://a' });
-    await secretReferences(rights()).admit(request(plain));
+    await admit(rights(), request(plain));
   });
 
   it('refuses an Endpoint whose Secret the user may not get, naming field and Secret', async () => {
-    const admitted = secretReferences(rights()).admit(request(object('Endpoint', endpoint)));
+    const admitted = admit(rights(), request(object('Endpoint', endpoint)));
     await expect(admitted).rejects.toMatchObject({
       code: 'Forbidden',
       message: expect.stringContaining(
@@ -62,7 +70,7 @@ describe('secretReferences', () => {
   });
 
   it('accepts it with the right to get that Secret', async () => {
-    await secretReferences(rights('get secrets s')).admit(request(object('Endpoint', endpoint)));
+    await admit(rights('get secrets s'), request(object('Endpoint', endpoint)));
   });
 
   it.each([
@@ -70,20 +78,18 @@ describe('secretReferences', () => {
     ['secretRef', { ...endpoint, secretRef: { name: 'other' } }],
     ['tls', { ...endpoint, tls: { insecureSkipVerify: true } }],
   ])('judges an update that changes %s', async (_field, spec) => {
-    const admitted = secretReferences(rights()).admit(
-      request(object('Endpoint', spec), object('Endpoint', endpoint)),
-    );
+    const admitted = admit(rights(), request(object('Endpoint', spec), object('Endpoint', endpoint)));
     await expect(admitted).rejects.toMatchObject({ code: 'Forbidden' });
   });
 
   it('does not judge an update that leaves those fields alone', async () => {
     const same = { secretRef: { name: 's' }, remoteURL: 'https://a', type: 'oci', usage: 'All' };
-    await secretReferences(rights()).admit(request(object('Endpoint', same), object('Endpoint', endpoint)));
+    await admit(rights(), request(object('Endpoint', same), object('Endpoint', endpoint)));
   });
 
   it('judges the Secret of the CA too', async () => {
     const withCa = object('Endpoint', { ...endpoint, tls: { caSecretRef: { name: 'ca' } } });
-    const admitted = secretReferences(rights('get secrets s')).admit(request(withCa));
+    const admitted = admit(rights('get secrets s'), request(withCa));
     await expect(admitted).rejects.toMatchObject({
       message: expect.stringContaining('spec.tls.caSecretRef.name'),
     });
@@ -91,7 +97,7 @@ describe('secretReferences', () => {
 
   it('refuses an ArtifactWorkflow by hand that names a Secret out of reach', async () => {
     const made = object('ArtifactWorkflow', { dstSecretRef: { name: 's' } });
-    const admitted = secretReferences(rights('create artifactworkflows')).admit(request(made));
+    const admitted = admit(rights('create artifactworkflows'), request(made));
     await expect(admitted).rejects.toMatchObject({
       message: expect.stringContaining('spec.dstSecretRef.name'),
     });
@@ -99,11 +105,12 @@ describe('secretReferences', () => {
 
   it('lets the holder of artifactworkflows/secretrefs name Secrets it cannot read', async () => {
     const made = object('ArtifactWorkflow', { srcSecretRef: { name: 's' } });
-    await secretReferences(rights('create artifactworkflows/secretrefs')).admit(request(made));
+    await admit(rights('create artifactworkflows/secretrefs'), request(made));
   });
 
   it('gives that holder nothing on Endpoints', async () => {
-    const admitted = secretReferences(rights('create artifactworkflows/secretrefs')).admit(
+    const admitted = admit(
+      rights('create artifactworkflows/secretrefs'),
       request(object('Endpoint', endpoint)),
     );
     await expect(admitted).rejects.toMatchObject({ code: 'Forbidden' });
@@ -111,10 +118,10 @@ describe('secretReferences', () => {
 
   it('judges neither status writes nor deletions', async () => {
     const made = object('Endpoint', endpoint);
-    await secretReferences(rights()).admit(request(made, undefined, { subresource: 'status' }));
-    await secretReferences(rights()).admit(request(made, made, { operation: 'DELETE' }));
+    await admit(rights(), request(made, undefined, { subResource: 'status' }));
+    await admit(rights(), request(made, made, { operation: 'DELETE', object: undefined }));
     const ending = object('Endpoint', { ...endpoint, remoteURL: 'https://b' });
     ending.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
-    await secretReferences(rights()).admit(request(ending, made));
+    await admit(rights(), request(ending, made));
   });
 });

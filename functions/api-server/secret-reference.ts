@@ -9,14 +9,14 @@ import { ArcError } from '#shared/errors';
  */
 export function secretReferences(authorize: Authorizer): AdmissionPlugin {
   return {
-    name: 'secret-reference',
-    async admit(request) {
-      const { object, operation, subresource } = request;
-      if (object === undefined || operation === 'DELETE' || subresource !== '') return;
+    name: 'SecretReference',
+    async validate(request) {
+      const { object, subResource } = request;
+      if (object === undefined || subResource !== '') return;
       if (object.metadata.deletionTimestamp !== undefined) return;
       const used = secretsToJudge(request, object);
       if (used.length === 0 || (await isTrusted(authorize, request))) return;
-      for (const { field, name } of used) await judge(authorize, request, object, field, name);
+      for (const { field, name } of used) await judge(authorize, request, field, name);
     },
   };
 }
@@ -26,10 +26,10 @@ interface SecretUse {
   name: string;
 }
 
-function secretsToJudge({ definition, old }: AdmissionRequest, object: KubeObject): SecretUse[] {
-  if (definition.group !== group) return [];
-  if (definition.kind === 'Endpoint') return endpointSecrets(object, old);
-  if (definition.kind !== 'ArtifactWorkflow') return [];
+function secretsToJudge({ kind, oldObject: old }: AdmissionRequest, object: KubeObject): SecretUse[] {
+  if (kind.group !== group) return [];
+  if (kind.kind === 'Endpoint') return endpointSecrets(object, old);
+  if (kind.kind !== 'ArtifactWorkflow') return [];
   return ['srcSecretRef', 'dstSecretRef'].flatMap((field) => {
     const name = nameAt(object, 'spec', field);
     return name === undefined || name === nameAt(old, 'spec', field)
@@ -57,9 +57,9 @@ function endpointSecrets(object: KubeObject, old: KubeObject | undefined): Secre
  */
 async function isTrusted(
   authorize: Authorizer,
-  { definition, user, object }: AdmissionRequest,
+  { kind, user, namespace, name }: AdmissionRequest,
 ): Promise<boolean> {
-  if (definition.kind !== 'ArtifactWorkflow') return false;
+  if (kind.kind !== 'ArtifactWorkflow') return false;
   const { allowed } = await authorize(user, {
     resource: true,
     verb: 'create',
@@ -67,30 +67,28 @@ async function isTrusted(
     version,
     plural: 'artifactworkflows',
     subresource: 'secretrefs',
-    namespace: object?.metadata.namespace ?? '',
-    name: object?.metadata.name ?? '',
+    namespace,
+    name,
   });
   return allowed;
 }
 
 async function judge(
   authorize: Authorizer,
-  { definition, user }: AdmissionRequest,
-  object: KubeObject,
+  { name: object, namespace, resource, user }: AdmissionRequest,
   field: string,
   name: string,
 ): Promise<void> {
-  const namespace = object.metadata.namespace ?? '';
   const { allowed } = await authorize(user, secretAttributes(namespace, name));
   if (allowed) return;
   throw new ArcError(
     'Forbidden',
-    `${definition.plural}.${group} "${object.metadata.name}" is forbidden: ${field}: user "${user.name}" may not get Secret "${name}" in namespace "${namespace}", so the conduit may not use it for them`,
+    `${resource.resource}.${group} "${object}" is forbidden: ${field}: user "${user.name}" may not get Secret "${name}" in namespace "${namespace}", so the conduit may not use it for them`,
     {
       details: {
-        name: object.metadata.name,
+        name: object,
         group,
-        kind: definition.plural,
+        kind: resource.resource,
         causes: [{ reason: 'FieldValueForbidden', field, message: `no right to get Secret "${name}"` }],
       },
     },

@@ -1,5 +1,6 @@
 import type { Store } from '#shared/storage';
-import type { AdmissionPlugin, Authorizer, KindDefinition, User } from './definition.ts';
+import type { Admission } from './admission/index.ts';
+import type { Authorizer, KindDefinition, User } from './definition.ts';
 import type { Representation } from './representation/index.ts';
 import type { Target } from './target.ts';
 
@@ -7,7 +8,7 @@ import type { Target } from './target.ts';
 export interface Server {
   kinds: readonly KindDefinition[];
   store: Store;
-  admission: readonly AdmissionPlugin[];
+  admission: Admission;
   /** For rights beyond the one that the request itself needs. */
   authorize: Authorizer;
   now: () => Date;

@@ -123,22 +123,3 @@ export type Authorizer = (
   user: User,
   attributes: Attributes,
 ) => Promise<{ allowed: boolean; reason?: string }>;
-
-/**
- * Decides about a write after defaulting and before validation. May reject with ArcError (Forbidden, Invalid …).
- * This is where namespace lifecycle, access reviews and, later, webhooks and quota join.
- */
-export interface AdmissionPlugin {
-  name: string;
-  admit(request: AdmissionRequest): Promise<void>;
-}
-
-export interface AdmissionRequest {
-  operation: 'CREATE' | 'UPDATE' | 'DELETE';
-  user: User;
-  definition: KindDefinition;
-  subresource: string;
-  object: KubeObject | undefined;
-  old: KubeObject | undefined;
-  dryRun: boolean;
-}

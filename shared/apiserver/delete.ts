@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredItem } from '#shared/storage';
+import { admissionRequest } from './admission/index.ts';
 import { breathe, type Call, deadline } from './call.ts';
 import { encodeContinue } from './continue-token.ts';
 import type { KubeObject } from './definition.ts';
@@ -81,25 +82,19 @@ async function remove(
   name: string,
   options: DeleteOptions,
 ): Promise<Deletion> {
-  const { definition, server, target, user } = call;
+  const { definition, server } = call;
   let item = found;
   for (let attempt = 0; attempt < writeAttempts; attempt++) {
     if (!item) throw notFound(definition, name);
     const old = decodeObject(item);
     checkPreconditions(call, old, options);
-    for (const plugin of server.admission) {
-      const { dryRun } = options;
-      const { subresource } = target;
-      await plugin.admit({
-        operation: 'DELETE',
-        user,
-        definition,
-        subresource,
-        object: undefined,
-        old,
-        dryRun,
-      });
-    }
+    const { dryRun, policy, preconditions } = options;
+    const judged = admissionRequest(call, {
+      ...{ operation: 'DELETE', object: undefined, oldObject: old, dryRun },
+      options: { preconditions, ...(policy && { propagationPolicy: policy }) },
+    });
+    await server.admission.mutate(judged);
+    await server.admission.validate(judged);
     const object = marked(call, old, options);
     const gone = (object.metadata.finalizers ?? []).length === 0;
     if (gone && options.dryRun) return { gone, object: old };

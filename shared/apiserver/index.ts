@@ -1,9 +1,9 @@
 /** A generic API server: definitions of kinds in, the Kubernetes API out. */
+export type { AdmissionPlugin, AdmissionRequest, FindNamespace } from './admission/index.ts';
 export * from './authentication/index.ts';
 export { delegatedAuthorizer } from './authorization/index.ts';
 export type { Connection } from './connection.ts';
 export type * from './definition.ts';
-export type { FindNamespace } from './namespace-lifecycle.ts';
 export {
   type AuditPolicy,
   type AuditSink,

@@ -1,4 +1,5 @@
 import type { Cause } from '#shared/errors';
+import { admissionRequest } from './admission/index.ts';
 import type { Call } from './call.ts';
 import type { KubeObject } from './definition.ts';
 import { immutableCauses, metadataCauses, metadataWarnings } from './metadata.ts';
@@ -6,8 +7,9 @@ import { validateSchema } from './representation/index.ts';
 import { invalid } from './status.ts';
 
 /**
- * Takes a write through the rules of its kind: defaults, the kind's own preparation, admission, validation. `owned` adds
- * who owns its fields, behind the defaults and before admission. Returns the object to store; rejects with Invalid naming every field, or with what an admission plugin says.
+ * Takes a write through the rules of its kind: defaults, the mutating stage of admission, validation, the kind's own
+ * preparation and rules, the validating stage. `owned` adds who owns the fields of what would be stored. Returns the object to
+ * store; rejects with Invalid naming every field, or with what an admission plug-in says.
  */
 export async function judge(
   call: Call,
@@ -15,31 +17,41 @@ export async function judge(
   old: KubeObject | undefined,
   owned: (object: KubeObject) => KubeObject,
 ): Promise<KubeObject> {
-  const { definition, server, target, user } = call;
+  const { definition, query, server } = call;
   const { hooks } = definition;
-  if (old) given = withCreation(given, old);
   // An update that only lets an object go must never fail for its content.
   const leaving = old?.metadata.deletionTimestamp !== undefined;
-  const metadataFaults = [
-    ...metadataCauses(definition, given.metadata),
-    ...(old ? immutableCauses(given.metadata, old.metadata) : []),
-  ];
-  const { object: defaulted, causes } = validateSchema(definition, given);
-  const faults = [...metadataFaults, ...(leaving ? [] : newCauses(call, causes, old))];
-  if (faults.length > 0) throw invalid(definition, given.metadata.name, faults);
-  const sound = causes.length === 0 ? defaulted : given;
-  const object = owned(hooks?.prepare && !leaving ? hooks.prepare(sound, old) : sound);
+  let checked = check(call, old ? withCreation(given, old) : given, old);
   const operation = old ? 'UPDATE' : 'CREATE';
-  for (const plugin of server.admission) {
-    const dryRun = call.query.has('dryRun');
-    await plugin.admit({ operation, user, definition, subresource: target.subresource, object, old, dryRun });
-  }
-  if (leaving) return object;
-  const own = hooks?.validate?.(object, old) ?? [];
+  const write = { operation, oldObject: old, dryRun: query.has('dryRun') } as const;
+  const mutated = await server.admission.mutate(admissionRequest(call, { ...write, object: checked.object }));
+  if (mutated && mutated !== checked.object) checked = check(call, mutated, old);
+  if (checked.faults.length > 0) throw invalid(definition, given.metadata.name, checked.faults);
+  const object = owned(hooks?.prepare && !leaving ? hooks.prepare(checked.object, old) : checked.object);
+  const own = leaving ? [] : (hooks?.validate?.(object, old) ?? []);
   if (own.length > 0) throw invalid(definition, object.metadata.name, own);
+  await server.admission.validate(admissionRequest(call, { ...write, object }));
+  if (leaving) return object;
   call.warnings.push(...metadataWarnings(object.metadata, old?.metadata));
   call.warnings.push(...(hooks?.warn?.(object, old) ?? []));
   return object;
+}
+
+/** The object with its defaults, as far as it is sound enough for them, and what is wrong with it. */
+function check(
+  call: Call,
+  given: KubeObject,
+  old: KubeObject | undefined,
+): { object: KubeObject; faults: Cause[] } {
+  const { definition } = call;
+  const leaving = old?.metadata.deletionTimestamp !== undefined;
+  const { object, causes } = validateSchema(definition, given);
+  const faults = [
+    ...metadataCauses(definition, given.metadata),
+    ...(old ? immutableCauses(given.metadata, old.metadata) : []),
+    ...(leaving ? [] : newCauses(call, causes, old)),
+  ];
+  return { object: causes.length === 0 ? object : given, faults };
 }
 
 /** When an object was created cannot be changed; to say something else is no fault, as it is with uid or name. */

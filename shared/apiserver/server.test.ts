@@ -82,7 +82,7 @@ describe('every response', () => {
       admission: [
         {
           name: 'Broken',
-          admit: async ({ object }) => void (object?.kind === 'Widget' && JSON.parse('secret')),
+          validate: async ({ object }) => void (object?.kind === 'Widget' && JSON.parse('secret')),
         },
       ],
     });

@@ -2,20 +2,18 @@ import { Hono } from 'hono';
 import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
 import { type Metrics, metricsContentType } from '#shared/telemetry';
+import {
+  type AdmissionPlugin,
+  createAdmission,
+  type FindNamespace,
+  namespaceLifecycle,
+} from './admission/index.ts';
 import { impersonate } from './authorization/index.ts';
 import { identify, isNeverRefused, mustBeAllowed } from './authorize.ts';
 import type { Server } from './call.ts';
-import type {
-  AdmissionPlugin,
-  Attributes,
-  Authenticator,
-  Authorizer,
-  KindDefinition,
-  User,
-} from './definition.ts';
+import type { Attributes, Authenticator, Authorizer, KindDefinition, User } from './definition.ts';
 import { beginHandling, type Handling, isServed } from './handling.ts';
 import { health } from './health.ts';
-import { type FindNamespace, namespaceLifecycle } from './namespace-lifecycle.ts';
 import {
   type AuditPolicy,
   type AuditSink,
@@ -84,7 +82,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const server: Server = {
     kinds,
     store,
-    admission: [...(lifecycle ? [lifecycle] : []), ...(options.admission ?? [])],
+    admission: createAdmission(
+      [...(lifecycle ? [lifecycle] : []), ...(options.admission ?? [])],
+      options.metrics,
+    ),
     authorize,
     now: options.now ?? (() => new Date()),
     closing: closing.signal,

@@ -1,8 +1,9 @@
 import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
-import type { AdmissionPlugin, AdmissionRequest, KindDefinition } from './definition.ts';
-import { decodeObject, objectKey } from './registry.ts';
-import { notFound, qualified } from './status.ts';
+import type { KindDefinition } from '../definition.ts';
+import { decodeObject, objectKey } from '../registry.ts';
+import { notFound, qualified } from '../status.ts';
+import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);
 
@@ -26,14 +27,15 @@ export function namespaceLifecycle(
   if (!find) return undefined;
   return {
     name: 'NamespaceLifecycle',
-    async admit(request) {
-      const { definition, operation, object, old } = request;
-      if (definition === namespaces) return keepProtected(request);
-      const name = (object ?? old)?.metadata.namespace;
-      if (operation !== 'CREATE' || definition.scope === 'Cluster' || name === undefined) return;
+    // Before validation, as in kube-apiserver: what has no place is not looked at further.
+    async mutate(request) {
+      const { operation, namespace: name, resource } = request;
+      if (resource.group === '' && resource.resource === 'namespaces') keepProtected(request);
+      if (operation !== 'CREATE' || name === '') return undefined;
       const namespace = await find(name);
       if (!namespace) throw notFound({ group: '', plural: 'namespaces' }, name);
-      if (namespace.metadata.deletionTimestamp !== undefined) throw terminating(request, name);
+      if (namespace.metadata.deletionTimestamp !== undefined) throw terminating(request);
+      return undefined;
     },
   };
 }
@@ -45,8 +47,7 @@ function findStored(namespaces: KindDefinition, store: Store): FindNamespace {
   };
 }
 
-function keepProtected({ operation, old }: AdmissionRequest): void {
-  const name = old?.metadata.name ?? '';
+function keepProtected({ operation, name }: AdmissionRequest): void {
   if (operation !== 'DELETE' || !protectedNamespaces.has(name)) return;
   const details = { name, kind: 'namespaces' };
   throw new ArcError('Forbidden', `namespaces "${name}" is forbidden: this namespace may not be deleted`, {
@@ -54,16 +55,14 @@ function keepProtected({ operation, old }: AdmissionRequest): void {
   });
 }
 
-function terminating({ definition, object }: AdmissionRequest, namespace: string): ArcError {
-  const name = object?.metadata.name ?? '';
-  const resource = qualified(definition.plural, definition.group);
-  const message = `${resource} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`;
+function terminating({ resource, name, namespace }: AdmissionRequest): ArcError {
+  const { group, resource: plural } = resource;
+  const message = `${qualified(plural, group)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`;
   const cause = {
     reason: 'NamespaceTerminating',
     message: `namespace ${namespace} is being terminated`,
     field: 'metadata.namespace',
   };
-  const { group, plural } = definition;
   return new ArcError('Forbidden', message, {
     details: { name, ...(group && { group }), kind: plural, causes: [cause] },
   });

@@ -1,0 +1,44 @@
+import type { Call } from '../call.ts';
+import type { KubeObject } from '../definition.ts';
+import type { AdmissionRequest } from './plugin.ts';
+
+/** What of a write is not the same for every write of a call. */
+export interface JudgedWrite {
+  operation: AdmissionRequest['operation'];
+  object: KubeObject | undefined;
+  oldObject: KubeObject | undefined;
+  dryRun: boolean;
+  /** Options that did not come as query parameters. */
+  options?: object;
+}
+
+const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
+
+/** A write of this call as admission plug-ins see it. */
+export function admissionRequest(call: Call, write: JudgedWrite): AdmissionRequest {
+  const { definition, namespace, query, target, user } = call;
+  const { group, version, kind, plural } = definition;
+  const { operation, object, oldObject, dryRun } = write;
+  const fieldManager = query.get('fieldManager');
+  const fieldValidation = query.get('fieldValidation');
+  return {
+    operation,
+    kind: { group, version, kind },
+    resource: { group, version, resource: plural },
+    subResource: target.subresource,
+    namespace,
+    name: (object ?? oldObject)?.metadata.name ?? '',
+    user,
+    object,
+    oldObject,
+    dryRun,
+    options: {
+      apiVersion: 'meta.k8s.io/v1',
+      kind: optionKinds[operation],
+      ...(dryRun && { dryRun: ['All'] }),
+      ...(fieldManager && { fieldManager }),
+      ...(fieldValidation && { fieldValidation }),
+      ...write.options,
+    },
+  };
+}
