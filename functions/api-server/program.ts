@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import tls from 'node:tls';
 import {
   createAuthenticator,
   delegatedAuthorizer,
@@ -27,7 +25,6 @@ export async function runApiServer(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  await trust(settings.ARC_CA_FILE, env);
   const { server, token } = inClusterConfig(env);
   const client = createKubeClient({ server, token, userAgent: 'arc-api-server' });
   await using stack = new AsyncDisposableStack();
@@ -80,14 +77,4 @@ export async function runApiServer(
     signal,
   });
   log.info('ending');
-}
-
-/** Trusts the cluster's CA for the calls of this process. A pod has the file; elsewhere ARC_CA_FILE may name it. */
-async function trust(file: string, env: Readonly<Record<string, string | undefined>>): Promise<void> {
-  const isAsked = env.ARC_CA_FILE !== undefined;
-  const ca = await readFile(file, 'utf8').catch((caught: unknown) => {
-    if (isAsked) throw caught;
-    return undefined; // outside a pod: NODE_EXTRA_CA_CERTS has the word
-  });
-  if (ca !== undefined) tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
 }

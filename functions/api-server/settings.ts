@@ -16,8 +16,6 @@ export const settings = z.object({
   ARC_ETCD_CA_FILE: z.string().optional(),
   ARC_ETCD_CERT_FILE: z.string().optional(),
   ARC_ETCD_KEY_FILE: z.string().optional(),
-  /** The cluster's CA, beside those that Node trusts. */
-  ARC_CA_FILE: z.string().default('/var/run/secrets/kubernetes.io/serviceaccount/ca.crt'),
   ARC_SHUTDOWN_DELAY_SECONDS: seconds.default(5),
   ARC_SHUTDOWN_GRACE_SECONDS: seconds.default(60),
   ARC_WATCH_SPREAD_SECONDS: seconds.default(2),

@@ -39,6 +39,8 @@ export interface BridgeOptions {
   clock?: Clock;
   random?: () => number;
   intervals?: Partial<Intervals>;
+  /** Asked before each delivery; false when somebody else may be sending by now. Default: always true. */
+  maySend?: () => boolean;
   /** Deliveries under way at once; default 32. */
   parallel?: number;
 }
@@ -62,14 +64,15 @@ export interface Bridge {
   readonly ready: boolean;
   /** Wakes waiting or under way. */
   readonly depth: number;
-  /** When the watch furthest behind last heard its server, ms since the epoch; Infinity before the first list. */
-  lastHeard(): number;
+  /** When the watch furthest behind last got on (heard its server, or noticed that it could not), ms since the epoch. */
+  lastTurn(): number;
   /** Ends when `signal` is aborted and what was under way has ended; rejects if the program has a mistake. */
   readonly done: Promise<void>;
 }
 
 const minute = 60_000;
 const defaults: Intervals = { unsettled: minute, settled: 60 * minute, credentials: minute, due: minute };
+const nothing = { depth: () => 0, unsettled: () => 0, gaps: () => 0, relists: () => 0 };
 const reasons: readonly Reason[] = [
   'changed',
   'inputs',
@@ -86,6 +89,7 @@ const reasons: readonly Reason[] = [
 /** Starts watching and sending. Nothing depends on how it ends: the next start announces what is unsettled. */
 export function startBridge(options: BridgeOptions): Bridge {
   const { api, sink, log, signal, clock = systemClock, random = Math.random, parallel = 32 } = options;
+  const { maySend = () => true } = options;
   const intervals = { ...defaults, ...options.intervals };
   const references = new References();
   const pace = new RollUpPace();
@@ -96,7 +100,8 @@ export function startBridge(options: BridgeOptions): Bridge {
     clock,
     random,
     parallel,
-    send: (wake) => sendSafely(wake, deliver),
+    send: async (wake) =>
+      maySend() ? sendSafely(wake, deliver) : { result: 'transient', reason: 'the Lease is not held' },
     settled: (wake, outcome, lagMs) => {
       metrics.delivered(outcome.result, lagMs);
       if (outcome.result === 'refused')
@@ -219,6 +224,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     } finally {
       for (const part of [resync, looks, due]) part.close();
       await queue.close();
+      metrics.observe(nothing); // or the registry would keep everything that was watched
     }
   };
   return {
@@ -229,7 +235,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     get depth() {
       return queue.depth;
     },
-    lastHeard: watches.lastHeard,
+    lastTurn: watches.lastTurn,
     done: end(),
   };
 }

@@ -1,6 +1,6 @@
 /** Time as the bridge sees it, so that tests own it. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds: since the epoch, or of a steady clock where that is asked for. */
   now(): number;
   /** Runs `callback` once after `ms`; the returned function cancels it. */
   after(ms: number, callback: () => void): () => void;
@@ -15,6 +15,9 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** One that no correction of the time of day moves: for what must hold between processes. */
+export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
 
 /** `ms` spread evenly over +-25 %, so that what began together does not stay together. */
 export function jittered(ms: number, random: () => number): number {

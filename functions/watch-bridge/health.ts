@@ -1,24 +1,28 @@
 import { Hono } from 'hono';
 import { type Metrics, metricsContentType } from '#shared/telemetry';
-import type { Bridge } from './bridge.ts';
 
-/** A watch says something at least every three minutes, bookmarks included, or is opened anew; this is well beyond. */
+/** Every loop gets on at least every three and a half minutes, whether its server answers or not; this is well beyond. */
 const silenceMs = 10 * 60_000;
 
-/** `/health/liveness`: the watches make progress. `/health/readiness`: every kind was listed. `/metrics`. */
-export function createHealthApp(
-  bridge: Pick<Bridge, 'ready' | 'lastHeard'>,
-  metrics: Metrics,
-  now: () => number = Date.now,
-): Hono {
+export interface Health {
+  /** A leader that has listed every kind, or a standby that sees who leads. */
+  ready(): boolean;
+  /** ms since the loop furthest behind last got on. */
+  silentMs(): number;
+}
+
+/** `/health/liveness`: no loop hangs; an API server that is away is no reason to start anew. `/health/readiness`, `/metrics`. */
+export function createHealthApp({ ready, silentMs }: Health, metrics: Metrics): Hono {
   const app = new Hono();
   app.get('/health/liveness', (context) =>
-    now() - bridge.lastHeard() > silenceMs
-      ? context.text('a watch has been silent for more than ten minutes', 503)
+    silentMs() > silenceMs
+      ? context.text('a loop has not got on for more than ten minutes', 503)
       : context.text('ok'),
   );
   app.get('/health/readiness', (context) =>
-    bridge.ready ? context.text('ok') : context.text('not every kind has been listed yet', 503),
+    ready()
+      ? context.text('ok')
+      : context.text('no Lease seen, or leading without every kind listed yet', 503),
   );
   app.get('/metrics', (context) =>
     context.body(metrics.expose(), 200, { 'content-type': metricsContentType }),

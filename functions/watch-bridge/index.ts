@@ -1,3 +1,2 @@
 /** watch-bridge: watches of the API in, CloudEvents that wake objects out. */
 export { type Bridge, type BridgeOptions, type Intervals, startBridge } from './bridge.ts';
-export { createHealthApp } from './health.ts';

@@ -1,16 +1,22 @@
-/** The bridge as a program of its own, in a container. */
+/** The bridge as a program of its own, in a container: one of its replicas leads, the others stand by. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { serve } from '@hono/node-server';
 import * as z from 'zod';
 import { readConfig } from '#shared/config';
+import { conduitNamespace } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { createKubeClient, inClusterConfig } from '#shared/kube';
 import { createLogger, createMetrics } from '#shared/telemetry';
-import { startBridge } from './bridge.ts';
+import { type Bridge, startBridge } from './bridge.ts';
+import { steadyClock } from './clock.ts';
+import { runElection } from './election.ts';
 import { createHealthApp } from './health.ts';
 
 const settings = z.object({
   K_SINK: z.url({ error: 'expected the URL of the broker' }),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  ARC_NAMESPACE: z.string().default(conduitNamespace),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 
@@ -20,15 +26,45 @@ async function main(): Promise<void> {
   const metrics = createMetrics();
   const control = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => control.abort());
-  const { server, token } = inClusterConfig(process.env);
-  const api = createKubeClient({ server, token, userAgent: 'arc-watch-bridge' });
-  const bridge = startBridge({ api, sink: new URL(config.K_SINK), log, metrics, signal: control.signal });
-  const http = serve({ fetch: createHealthApp(bridge, metrics).fetch, port: config.PORT });
-  log.info({ sink: config.K_SINK, port: config.PORT }, 'watching');
+  const api = createKubeClient({ ...inClusterConfig(process.env), userAgent: 'arc-watch-bridge' });
+
+  let bridge: Bridge | undefined;
+  const election = runElection({
+    api,
+    lease: { namespace: config.ARC_NAMESPACE, name: 'watch-bridge' },
+    identity: `${hostname()}_${randomUUID()}`,
+    clock: steadyClock,
+    log,
+    signal: control.signal,
+    async lead({ signal, holds }) {
+      bridge = startBridge({ api, sink: new URL(config.K_SINK), log, metrics, signal, maySend: holds });
+      try {
+        await bridge.done;
+      } finally {
+        bridge = undefined;
+      }
+    },
+  });
+  metrics.gauge({ name: 'arc_bridge_leader', help: '1 while this replica leads.' }, () =>
+    election.role === 'leader' ? 1 : 0,
+  );
+
+  const health = createHealthApp(
+    {
+      ready: () => bridge?.ready ?? election.role === 'standby',
+      silentMs: () =>
+        Math.max(steadyClock.now() - election.lastTurn, bridge ? Date.now() - bridge.lastTurn() : 0),
+    },
+    metrics,
+  );
+  const http = serve({ fetch: health.fetch, port: config.PORT }, ({ port }) =>
+    log.info({ sink: config.K_SINK, port }, 'started'),
+  );
   try {
-    await bridge.done;
+    await election.done;
   } finally {
     http.close();
+    if ('closeAllConnections' in http) http.closeAllConnections();
   }
 }
 

@@ -42,8 +42,8 @@ const watched: readonly { kind: Kind; optional: boolean }[] = [
 export interface Watches {
   /** Ends when the signal is aborted; rejects if the program has a mistake. */
   done: Promise<void>;
-  /** When the watch that is furthest behind heard its server last, ms since the epoch. */
-  lastHeard(): number;
+  /** When the watch that is furthest behind last got on, ms since the epoch. */
+  lastTurn(): number;
   gaps(): number;
   relists(): number;
 }
@@ -67,7 +67,7 @@ export function startWatches(options: WatchesOptions): Watches {
           onSync: () => settle(kind.kind),
           onFailure: (error) => {
             if (optional && ArcError.is(error, 'NotFound', 'Forbidden')) settle(kind.kind);
-            log.warn({ kind: kind.kind, err: error }, 'watching failed and will be tried again');
+            log.warn({ kind: kind.kind, err: error }, whyWaiting(kind, error));
           },
         },
         { signal, random },
@@ -77,10 +77,17 @@ export function startWatches(options: WatchesOptions): Watches {
     loops.reduce((total, loop) => total + read(loop), 0);
   return {
     done: Promise.all(loops.map((loop) => loop.done)).then(() => undefined),
-    lastHeard: () => Math.min(...loops.filter((loop) => loop.synced).map((loop) => loop.lastHeard)),
+    lastTurn: () => Math.min(...loops.map((loop) => loop.lastTurn)),
     gaps: () => sum(({ counters }) => counters.gaps),
     relists: () => sum(({ counters }) => counters.relists),
   };
+}
+
+/** An installation that is not complete yet says so by a 404 that names no object; everything else is in the error. */
+function whyWaiting({ kind, apiVersion }: Kind, error: ArcError): string {
+  return error.code === 'NotFound'
+    ? `the cluster does not serve ${kind} of ${apiVersion} (not installed?); it will be looked for again`
+    : `watching ${kind} failed and will be tried again`;
 }
 
 /** Read from a Workflow: whether it goes on and how it ends. Its nodes may be a megabyte. */

@@ -2,21 +2,30 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { ArcError } from '#shared/errors';
+import { fileAuthority } from './file-authority.ts';
 
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 const rereadMs = 60_000;
 
 export interface InClusterConfig {
   server: string;
+  /** The bearer token of now; the cluster's authority is trusted when it resolves. */
   token: () => Promise<string>;
 }
 
 /**
  * Where the API server is and who we are, as a pod is told: KUBERNETES_SERVICE_HOST and _PORT, and the account's token
- * file. ARC_API_SERVER (a URL) and ARC_TOKEN_FILE override them outside a cluster. Throws Invalid when neither is there.
+ * and authority files, which are read again as they are renewed. ARC_API_SERVER (a URL), ARC_TOKEN_FILE and ARC_CA_FILE override
+ * them outside a cluster. Throws Invalid when neither is there.
  */
 export function inClusterConfig(env: Readonly<Record<string, string | undefined>>): InClusterConfig {
-  const token = fileToken(env.ARC_TOKEN_FILE || join(accountFolder, 'token'));
+  const read = fileToken(env.ARC_TOKEN_FILE || join(accountFolder, 'token'));
+  // Outside a pod there may be no file: what Node trusts by itself has to do.
+  const trust = fileAuthority(env.ARC_CA_FILE || join(accountFolder, 'ca.crt'), Boolean(env.ARC_CA_FILE));
+  const token = async () => {
+    await trust();
+    return read();
+  };
   if (env.ARC_API_SERVER) return { server: env.ARC_API_SERVER, token };
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (!host) {

@@ -68,7 +68,7 @@ describe('listWatch', () => {
     expect(seen.told).toEqual(['added a', 'added b', 'added c']);
     expect(seen.syncs).toEqual([{ first: true, resourceVersion: '103' }]);
     expect(seen.loop.synced).toBe(true);
-    expect(seen.loop.lastHeard).toBeGreaterThan(0);
+    expect(seen.loop.lastTurn).toBeGreaterThan(0);
     api.put('d');
     api.put('b');
     api.remove('a');

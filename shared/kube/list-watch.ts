@@ -42,8 +42,11 @@ export interface ListWatch<K> {
   readonly done: Promise<void>;
   /** True from the first complete list on. */
   readonly synced: boolean;
-  /** When the server was last heard, in milliseconds of the epoch; 0 before. For liveness checks. */
-  readonly lastHeard: number;
+  /**
+   * When the loop last got on, ms since the epoch: it heard the server, or noticed that it could not. An absent server does not
+   * stop it; only a loop that hangs does. For liveness checks.
+   */
+  readonly lastTurn: number;
   readonly counters: Readonly<ListWatchCounters>;
   readonly known: Pick<KnownObjects<Resource, K>, 'get' | 'values' | 'size'>;
 }
@@ -68,7 +71,7 @@ export function listWatch<T extends Resource, K = T>(
   const known = createKnownObjects(kind, keep);
   const counters: ListWatchCounters = { relists: 0, gaps: 0, foundDeleted: 0, watches: 0, changes: 0 };
   const backoff = createBackoff({ ...options.backoff, random });
-  const state = { synced: false, lastHeard: 0, resourceVersion: undefined as string | undefined };
+  const state = { synced: false, lastTurn: Date.now(), resourceVersion: undefined as string | undefined };
   let expiredInARow = 0;
   const { namespace, labelSelector, fieldSelector } = handler;
   const selection: Selection = {
@@ -77,8 +80,8 @@ export function listWatch<T extends Resource, K = T>(
     ...(fieldSelector !== undefined && { fieldSelector }),
   };
 
-  const heard = () => {
-    state.lastHeard = Date.now();
+  const turn = () => {
+    state.lastTurn = Date.now();
   };
 
   const tell = (changes: Change<T, K>[]) => {
@@ -95,6 +98,7 @@ export function listWatch<T extends Resource, K = T>(
     let resourceVersion: string | undefined;
     do {
       const page = await client.list(kind, { ...selection, ...next, limit: pageSize }, signal);
+      turn();
       resourceVersion ??= page.resourceVersion;
       for (const object of page.items) {
         seen.add(known.keyOf(object));
@@ -106,7 +110,6 @@ export function listWatch<T extends Resource, K = T>(
     const deleted = known.retain(seen);
     counters.foundDeleted += deleted.length;
     tell(deleted);
-    heard();
     const first = !state.synced;
     state.synced = true;
     const version = resourceVersion;
@@ -123,7 +126,7 @@ export function listWatch<T extends Resource, K = T>(
     const open = { ...selection, resourceVersion: from, timeoutSeconds, inactivityMs };
     for await (const event of client.watch(kind, open, signal)) {
       useful = true;
-      heard();
+      turn();
       backoff.reset();
       expiredInARow = 0;
       if (event.type === 'BOOKMARK') {
@@ -141,6 +144,7 @@ export function listWatch<T extends Resource, K = T>(
   };
 
   const failed = async (error: ArcError): Promise<void> => {
+    turn();
     handler.onFailure?.(error);
     const gone = error.code === 'Expired' && state.resourceVersion !== undefined;
     if (gone) counters.gaps += 1;
@@ -169,8 +173,8 @@ export function listWatch<T extends Resource, K = T>(
     get synced() {
       return state.synced;
     },
-    get lastHeard() {
-      return state.lastHeard;
+    get lastTurn() {
+      return state.lastTurn;
     },
     counters,
     known,
