@@ -1,0 +1,303 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AggregatedServer, startAggregated } from '../fixtures/aggregated-server.ts';
+import {
+  type ControlPlane,
+  hostAddress,
+  type Program,
+  start,
+  startControlPlane,
+} from '../fixtures/control-plane.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { startTcpProxy, type TcpProxy } from '../fixtures/tcp-proxy.ts';
+
+const assets = process.env.KUBEBUILDER_ASSETS;
+const host = hostAddress();
+
+/** A broker that writes down who sent what. */
+async function startSink() {
+  const taken: { sender: string; wake: string }[] = [];
+  const refused: string[] = [];
+  const state = { status: 202 };
+  const server = createServer((request, response) => {
+    const { headers, url = '' } = request;
+    request.resume().on('end', () => {
+      const sender = url.slice(1);
+      const wake = `${headers['ce-kind']} ${headers['ce-name']} ${headers['ce-reason']}`;
+      if (state.status === 202) taken.push({ sender, wake });
+      else refused.push(sender);
+      response.writeHead(state.status).end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    taken,
+    refused,
+    state,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** One replica: a process with the token of the ServiceAccount, and a way to kube-apiserver of its own. */
+interface Replica {
+  name: string;
+  program: Program;
+  proxy: TcpProxy;
+  ask(what: string): Promise<{ status: number; text: string }>;
+  leads(): Promise<boolean>;
+}
+
+describe.skipIf(!assets || !host)('two replicas of watch-bridge on a real kube-apiserver', () => {
+  let plane: ControlPlane;
+  let ours: AggregatedServer | undefined;
+  let sink: Awaited<ReturnType<typeof startSink>>;
+  let token: string;
+  const replicas: Replica[] = [];
+  const made: string[] = [];
+
+  async function startReplica(name: string): Promise<Replica> {
+    const proxy = await startTcpProxy(Number(new URL(plane.url).port));
+    const program = start(process.execPath, ['functions/watch-bridge/main.ts'], {
+      ...process.env,
+      ARC_API_SERVER: `https://127.0.0.1:${proxy.port}`,
+      ARC_TOKEN_FILE: token,
+      ARC_CA_FILE: path.join(plane.folder, 'pki/ca.crt'),
+      K_SINK: `${sink.url}/${name}`,
+      PORT: '0',
+    });
+    let port = '';
+    const ask = async (what: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/${what}`, { signal: AbortSignal.timeout(5_000) });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const replica: Replica = {
+      name,
+      program,
+      proxy,
+      ask,
+      leads: async () => /^arc_bridge_leader 1$/m.test((await ask('metrics')).text),
+    };
+    replicas.push(replica);
+    await eventually(`replica ${name} to answer`, 30_000, () => {
+      program.mustRun();
+      port = /"port":(\d+)/.exec(program.output.stdout)?.[1] ?? '';
+      if (port === '') throw new Error(program.output.stdout);
+    });
+    return replica;
+  }
+
+  async function leaderAmong(...some: Replica[]): Promise<{ leader: Replica; standby: Replica | undefined }> {
+    let found: Replica | undefined;
+    await eventually('a replica to lead and be ready', 60_000, async () => {
+      for (const one of some)
+        if ((await one.leads()) && (await one.ask('health/readiness')).status === 200) found = one;
+      if (found === undefined) throw new Error(some.map(({ program }) => program.output.stdout).join('\n'));
+    });
+    if (found === undefined) throw new Error('nobody leads');
+    return { leader: found, standby: some.find((one) => one !== found) };
+  }
+
+  async function makeOrder(name: string): Promise<void> {
+    const manifest = {
+      apiVersion: 'arc.opendefense.cloud/v1alpha1',
+      kind: 'Order',
+      metadata: { name, namespace: 'team' },
+      spec: {
+        artifacts: [
+          { type: 'oci', srcRef: { name: 's' }, dstRef: { name: 'd' }, spec: { image: 'team/app:1.0' } },
+        ],
+      },
+    };
+    await plane.kubectl(['create', '-f', '-'], { input: JSON.stringify(manifest) });
+    made.push(name);
+  }
+
+  const announced = (wake: string, by?: Replica) =>
+    eventually(`"${wake}" to be announced`, 60_000, () => {
+      const found = sink.taken.some(
+        (one) => one.wake.startsWith(wake) && (by === undefined || one.sender === by.name),
+      );
+      if (!found) throw new Error(`${sink.taken.length} wakes taken`);
+    });
+
+  beforeAll(async () => {
+    plane = await startControlPlane(assets ?? '', host ?? '');
+    sink = await startSink();
+    for (const name of ['arc-system', 'team']) await plane.kubectl(['create', 'namespace', name]);
+    await plane.kubectl([
+      ...['apply', '-f', 'knative/base/watch-bridge/serviceaccount.yaml'],
+      ...['-f', 'knative/base/watch-bridge/role.yaml'],
+    ]);
+    const issued = await plane.kubectl(['create', 'token', 'watch-bridge', '-n', 'arc-system']);
+    token = path.join(plane.folder, 'bridge-token');
+    await writeFile(token, issued.stdout, { mode: 0o600 });
+  }, 180_000);
+
+  afterAll(async () => {
+    for (const { program, proxy } of replicas) {
+      program.child.kill('SIGCONT');
+      program.child.kill('SIGKILL');
+      await program.stop();
+      await proxy.close();
+    }
+    await ours?.stop();
+    await plane?.stop();
+    sink?.close();
+  }, 60_000);
+
+  it('wait for the API of ARC, and do without Argo until it is there', async () => {
+    const [a, b] = [await startReplica('a'), await startReplica('b')];
+    await eventually('one to lead, the other to be ready as standby', 40_000, async () => {
+      const leads = await Promise.all([a.leads(), b.leads()]);
+      expect(leads.toSorted()).toEqual([false, true]);
+      const ready = await Promise.all([a.ask('health/readiness'), b.ask('health/readiness')]);
+      // The one that leads has nothing to list yet.
+      expect(ready.map(({ status }) => status)).toEqual(leads.map((isLeader) => (isLeader ? 503 : 200)));
+    });
+    ours = await startAggregated(plane, host ?? '', 'embedded');
+    const { leader } = await leaderAmong(a, b);
+    expect(leader.program.output.stdout).toContain(
+      'the cluster does not serve Workflow of argoproj.io/v1alpha1 (not installed?)',
+    );
+    await makeOrder('first');
+    await announced('Order first');
+
+    await plane.kubectl(['apply', '-f', '-'], { input: argoKinds });
+    await plane.kubectl(['apply', '-f', '-'], { input: someWork });
+    const { stdout: uid } = await plane.kubectl([
+      ...['get', 'artifactworkflow', 'one', '-n', 'team', '-o', 'jsonpath={.metadata.uid}'],
+    ]);
+    await eventually('the kinds of Argo to be served', 30_000, () =>
+      plane.kubectl(['apply', '-f', '-'], { input: workflowOf(uid) }).then(() => undefined),
+    );
+    await announced('ArtifactWorkflow one workflow', leader);
+  }, 180_000);
+
+  it('go on when the API of ARC was away', async () => {
+    await ours?.restart();
+    await eventually('the API to be back', 40_000, () =>
+      plane.kubectl(['get', 'orders', '-n', 'team']).then(() => undefined),
+    );
+    await makeOrder('after-restart');
+    await announced('Order after-restart');
+  }, 120_000);
+
+  it('hand over when the leader is killed, and nothing made meanwhile is lost', async () => {
+    const { leader, standby } = await leaderAmong(...replicas);
+    leader.program.child.kill('SIGKILL');
+    await makeOrder('while-nobody-led');
+    await announced('Order while-nobody-led', standby);
+    await makeOrder('after-kill');
+    await announced('Order after-kill', standby);
+  }, 120_000);
+
+  it('let a leader that was stopped send nothing once another leads', async () => {
+    const { leader } = await leaderAmong(...replicas.filter(isRunning));
+    const other = await startReplica('c');
+    // Wakes that wait for another try: they are what a process that goes on would send first.
+    sink.state.status = 503;
+    await makeOrder('refused');
+    await eventually('the leader to have something to retry', 30_000, () => {
+      expect(sink.refused).toContain(leader.name);
+    });
+    leader.program.child.kill('SIGSTOP');
+    sink.state.status = 202;
+    await leaderAmong(other);
+    await announced('Order refused', other);
+    const before = sink.taken.length;
+    leader.program.child.kill('SIGCONT');
+    await eventually('the stopped one to stand by', 30_000, async () => {
+      expect(await leader.leads()).toBe(false);
+      expect((await leader.ask('health/readiness')).status).toBe(200);
+    });
+    await makeOrder('after-stop');
+    await announced('Order after-stop', other);
+    expect(sink.taken.slice(before).filter(({ sender }) => sender === leader.name)).toEqual([]);
+  }, 120_000);
+
+  it('fall silent before another leads when the way to the API is cut', async () => {
+    const { leader, standby } = await leaderAmong(...replicas.filter(isRunning));
+    if (standby === undefined) throw new Error('there is no standby');
+    leader.proxy.cut();
+    await leaderAmong(standby);
+    // It may not lead any more although nothing has told it so.
+    expect(await leader.leads()).toBe(false);
+    const before = sink.taken.length;
+    await makeOrder('while-cut');
+    await announced('Order while-cut', standby);
+    leader.proxy.heal();
+    await eventually('the one that was cut off to stand by', 40_000, async () => {
+      expect((await leader.ask('health/readiness')).status).toBe(200);
+    });
+    expect(await leader.leads()).toBe(false);
+    expect(sink.taken.slice(before).filter(({ sender }) => sender === leader.name)).toEqual([]);
+  }, 120_000);
+
+  it('hand over at once when the leader ends cleanly', async () => {
+    const { leader, standby } = await leaderAmong(...replicas.filter(isRunning));
+    expect(await leader.program.stop()).toBe(0);
+    await makeOrder('after-end');
+    await announced('Order after-end', standby);
+    const { stdout } = await plane.kubectl([
+      ...['get', 'lease', 'watch-bridge', '-n', 'arc-system', '-o', 'jsonpath={.spec.leaseTransitions}'],
+    ]);
+    expect(Number(stdout)).toBeGreaterThanOrEqual(5);
+    for (const name of made) await announced(`Order ${name}`);
+  }, 120_000);
+});
+
+function isRunning({ program }: Replica): boolean {
+  return program.child.exitCode === null && program.child.signalCode === null;
+}
+
+/** As much of Argo Workflows as a watch sees. */
+const argoKinds = [
+  ['workflows', 'Workflow', 'Namespaced'],
+  ['cronworkflows', 'CronWorkflow', 'Namespaced'],
+  ['workflowtemplates', 'WorkflowTemplate', 'Namespaced'],
+  ['clusterworkflowtemplates', 'ClusterWorkflowTemplate', 'Cluster'],
+]
+  .map(
+    ([plural, kind, scope]) => `---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: ${plural}.argoproj.io }
+spec:
+  group: argoproj.io
+  names: { plural: ${plural}, kind: ${kind}, listKind: ${kind}List }
+  scope: ${scope}
+  versions:
+    - name: v1alpha1
+      served: true
+      storage: true
+      schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
+`,
+  )
+  .join('');
+
+const someWork = `
+apiVersion: arc.opendefense.cloud/v1alpha1
+kind: ArtifactWorkflow
+metadata: { name: one, namespace: team }
+spec: { workflowTemplateRef: { name: arc-oci-image, clusterScope: true } }
+`;
+
+const workflowOf = (uid: string) => `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata:
+  name: one
+  namespace: team
+  ownerReferences:
+    - { apiVersion: arc.opendefense.cloud/v1alpha1, kind: ArtifactWorkflow, name: one, uid: ${uid}, controller: true }
+spec: {}
+status: { phase: Running }
+`;
