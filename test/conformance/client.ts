@@ -40,7 +40,7 @@ export interface Bound {
 
 /** How long a watch is read for lines that should not come, and at most for those that should; ms. */
 const graceMs = 150;
-const patienceMs = 4_000;
+const patienceMs = 20_000;
 
 /** Sends requests to one server over kept-alive connections. */
 export class Client {

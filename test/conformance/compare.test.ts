@@ -27,13 +27,13 @@ describe('compare', () => {
 
 describe('explain', () => {
   const rules = [
-    { id: 'code', steps: '^a #1$', paths: '^code$', reason: '' },
-    { id: 'body', steps: '^a', paths: '^body', reason: '' },
+    { id: 'code', steps: ['a/one'], paths: '^code$', reason: '' },
+    { id: 'body', steps: ['a/one', 'a/two'], paths: '^body', reason: '' },
   ];
   const at = (path: string) => ({ path, ours: 1, reference: 2 });
   it('needs an explanation for every difference', () => {
-    expect(explain('a #1', [at('code'), at('body.0')], rules)).toEqual(['code', 'body']);
-    expect(explain('a #2', [at('code'), at('body.0')], rules)).toBeUndefined();
-    expect(explain('b #1', [at('body.0')], rules)).toBeUndefined();
+    expect(explain('a/one', [at('code'), at('body.0')], rules)).toEqual(['code', 'body']);
+    expect(explain('a/two', [at('code'), at('body.0')], rules)).toBeUndefined();
+    expect(explain('b/one', [at('body.0')], rules)).toBeUndefined();
   });
 });

@@ -36,8 +36,8 @@ function isTree(value: unknown): value is object {
 /** A difference that is right as it is: which steps and places it is about, and why. */
 export interface Explanation {
   id: string;
-  /** Regular expression on the step's id, `<scenario> #<n>`. */
-  steps: string;
+  /** Ids of named steps, `<scenario>/<name>`. */
+  steps: readonly string[];
   /** Regular expression on the path of the difference. */
   paths: string;
   reason: string;
@@ -52,7 +52,7 @@ export function explain(
   const used = new Set<string>();
   for (const { path } of found) {
     const fits = explanations.find(
-      ({ steps, paths }) => new RegExp(steps).test(step) && new RegExp(paths).test(path),
+      ({ steps, paths }) => steps.includes(step) && new RegExp(paths).test(path),
     );
     if (!fits) return undefined;
     used.add(fits.id);

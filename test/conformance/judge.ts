@@ -6,7 +6,7 @@ import type { Scenario, Step } from './scenario.ts';
 
 /** What became of one request of the corpus. */
 export interface Verdict {
-  /** `<scenario> #<n>`, counted from 1. */
+  /** `<scenario>/<name>`, or `<scenario> #<n>`, counted from 1, of a step without a name. */
   id: string;
   step: Step;
   differences: Difference[];
@@ -29,11 +29,10 @@ export async function judgeScenario(
   );
   const [ours = [], reference = []] = answers;
   return scenario.steps.map((step, index) => {
-    const id = `${scenario.name} #${index + 1}`;
+    const id = step.name ? `${scenario.name}/${step.name}` : `${scenario.name} #${index + 1}`;
     const [mine, theirs] = [ours[index], reference[index]];
     if (!mine || !theirs) throw new Error(`${id} has no answer`);
-    const managed = scenario.managedFields ?? false;
-    const differences = compare(normalise(mine, managed), normalise(theirs, managed));
+    const differences = compare(normalise(mine), normalise(theirs));
     return { id, step, differences, explained: explain(id, differences, explanations) };
   });
 }

@@ -7,8 +7,9 @@ const answer = (body: unknown, variables: Record<string, string> = {}, headers =
   warnings: [],
   text: typeof body === 'string' ? body : JSON.stringify(body),
   variables: { ns: 'case-1', group: 'example.com', ...variables },
+  ofLists: new Set(Object.keys(variables).filter((name) => name.startsWith('list'))),
 });
-const bodyOf = (...given: Parameters<typeof answer>) => normalise(answer(...given), false).body;
+const bodyOf = (...given: Parameters<typeof answer>) => normalise(answer(...given)).body;
 
 describe('normalise', () => {
   it('replaces what differs between any two servers', () => {
@@ -17,7 +18,6 @@ describe('normalise', () => {
       namespace: 'case-1',
       resourceVersion: '17',
       creationTimestamp: '2026-01-01T00:00:00Z',
-      managedFields: [],
       continue: '',
     };
     expect(bodyOf({ apiVersion: 'example.com/v1', metadata })).toEqual([
@@ -37,8 +37,16 @@ describe('normalise', () => {
     expect(bodyOf({ resourceVersion: '17' }, { rv: '17' })).toEqual([{ resourceVersion: '<rv>' }]);
   });
 
-  it('keeps managedFields where they are asked for', () => {
-    expect(normalise(answer({ managedFields: [] }), true).body).toEqual([{ managedFields: [] }]);
+  it('gives a revision the name an object was captured under, not a list', () => {
+    const body = { resourceVersion: '17' };
+    expect(bodyOf(body, { rv: '17', list: '17' })).toEqual([{ resourceVersion: '<rv>' }]);
+    expect(bodyOf(body, { list: '17' })).toEqual([{ resourceVersion: '<revision>' }]);
+  });
+
+  it('orders managedFields by owner, whenever they were written', () => {
+    const first = { manager: 'a', operation: 'Update', time: '2026-01-01T00:00:01Z' };
+    const second = { manager: 'b', operation: 'Update', time: '2026-01-01T00:00:00Z' };
+    expect(bodyOf({ managedFields: [second, first] })).toEqual(bodyOf({ managedFields: [first, second] }));
   });
 
   it('reads a watch line by line, YAML, and plain text', () => {
@@ -69,6 +77,6 @@ describe('normalise', () => {
 
   it('takes several warnings in one header for several', () => {
     const warnings = ['299 - "a", 299 - "b"'];
-    expect(normalise({ ...answer({}), warnings }, false).warnings).toEqual(['299 - "a"', '299 - "b"']);
+    expect(normalise({ ...answer({}), warnings }).warnings).toEqual(['299 - "a"', '299 - "b"']);
   });
 });

@@ -1,4 +1,5 @@
 import { parse as parseYaml } from 'yaml';
+import { Revisions } from './revisions.ts';
 import type { Answer } from './run.ts';
 
 type Json = Record<string, unknown>;
@@ -14,16 +15,16 @@ export interface Normal {
 
 /**
  * Takes out of an answer what differs between any two servers: groups, namespaces, uids, times, revisions, random
- * names, the prose that describes columns, and the order of causes. A revision that a step has captured keeps its
- * name, so that "unchanged" and "changed" stay apart. managedFields are left out unless they are asked for.
+ * names, the prose that describes columns, and the order of causes and of managedFields. The revision of an object that
+ * a step has captured keeps its name, so that "unchanged" and "changed" stay apart.
  */
-export function normalise(answer: Answer, managedFields: boolean): Normal {
+export function normalise(answer: Answer): Normal {
   const { group = '', ns = '' } = answer.variables;
   const plain = (text: string) => text.replaceAll(group, '<group>').replaceAll(ns, '<ns>');
   const text = plain(answer.text);
   const contentType = answer.headers['content-type'] ?? '';
-  const walk = (value: unknown) =>
-    normalValue(value, { managedFields, names: namesOf(answer.variables) }, '');
+  const context: Context = { names: namesOf(answer), revisions: new Revisions(answer) };
+  const walk = (value: unknown) => normalValue(value, context, '');
   return {
     code: answer.code,
     contentType,
@@ -33,9 +34,11 @@ export function normalise(answer: Answer, managedFields: boolean): Normal {
   };
 }
 
-/** By captured value, the name it was captured under; namespace and group are replaced before. */
-function namesOf(variables: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
-  const captured = Object.entries(variables).filter(([name]) => name !== 'ns' && name !== 'group');
+/** By captured value of an object, the name it was captured under; namespace and group are replaced before. */
+function namesOf({ variables, ofLists }: Answer): ReadonlyMap<string, string> {
+  const captured = Object.entries(variables).filter(
+    ([name]) => name !== 'ns' && name !== 'group' && !ofLists.has(name),
+  );
   return new Map(captured.map(([name, value]) => [value, name]));
 }
 
@@ -59,8 +62,8 @@ function documents(text: string, contentType: string): unknown[] {
 }
 
 interface Context {
-  managedFields: boolean;
   names: ReadonlyMap<string, string>;
+  revisions: Revisions;
 }
 
 function normalValue(value: unknown, context: Context, field: string): unknown {
@@ -71,8 +74,11 @@ function normalValue(value: unknown, context: Context, field: string): unknown {
 }
 
 function normalObject(given: Json, context: Context): Json {
+  const { revisions } = context;
+  if (given.type === 'BOOKMARK') revisions.replace(given.object);
+  else if (typeof given.type === 'string') revisions.see(given.object);
+  if (typeof given.kind === 'string' && /(List|^Table)$/.test(given.kind)) revisions.replace(given);
   const entries = Object.entries(given)
-    .filter(([name]) => context.managedFields || name !== 'managedFields')
     // An empty token and none mean the same; only unstructured lists write the empty one.
     .filter(([name, value]) => name !== 'continue' || value !== '')
     .map(([name, value]): [string, unknown] => [name, normalValue(value, context, name)]);
@@ -91,10 +97,22 @@ function normalList(list: unknown[], context: Context, field: string): unknown[]
   const items = list.map((item) => normalValue(item, context, field));
   if (field === 'columnDefinitions')
     return items.map((column) => ({ ...(column as Json), description: '<prose>' }));
+  // Sorted by time, which two servers need not read in the same second.
+  if (field === 'managedFields') return items.sort((a, b) => compareText(ownerOf(a), ownerOf(b)));
   if (field !== 'causes') return items;
   // The reference judges metadata twice and names some faults twice.
   const distinct = new Map(items.map((item) => [JSON.stringify(item), item]));
-  return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
+  return [...distinct].sort(([a], [b]) => compareText(a, b)).map(([, item]) => item);
+}
+
+function ownerOf(entry: unknown): string {
+  const { operation, manager, apiVersion, subresource } = entry as Json;
+  return JSON.stringify([operation, manager, apiVersion, subresource]);
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;

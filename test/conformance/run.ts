@@ -4,22 +4,34 @@ import type { Scenario, Step } from './scenario.ts';
 /** What one server answered to one step, with the names that stood for values of its own at that time. */
 export interface Answer extends RawResponse {
   variables: Readonly<Record<string, string>>;
+  /** Those of the names that were captured from a list: its revision is that of the server, not of an object. */
+  ofLists: ReadonlySet<string>;
+}
+
+/** What a scenario has captured so far on one server. */
+interface Captured {
+  variables: Record<string, string>;
+  ofLists: Set<string>;
 }
 
 /** Sends every step of a scenario to one server, in order. A step that a lost capture makes senseless is sent as it is. */
 export async function runScenario(client: Client, scenario: Scenario, namespace: string): Promise<Answer[]> {
-  const variables: Record<string, string> = { ns: namespace, group: client.server.group };
+  const captured: Captured = {
+    variables: { ns: namespace, group: client.server.group },
+    ofLists: new Set(),
+  };
   const answers: Answer[] = [];
-  for (const step of scenario.steps) answers.push(await runStep(client, step, variables));
+  for (const step of scenario.steps) answers.push(await runStep(client, step, captured));
   return answers;
 }
 
-async function runStep(client: Client, step: Step, variables: Record<string, string>): Promise<Answer> {
+async function runStep(client: Client, step: Step, captured: Captured): Promise<Answer> {
   const { as = 'admin', watch } = step;
+  const { variables, ofLists } = captured;
   const bound: Bound | undefined = watch && {
     lines: watch.lines,
     async during() {
-      for (const inner of watch.during ?? []) await runStep(client, inner, variables);
+      for (const inner of watch.during ?? []) await runStep(client, inner, captured);
     },
   };
   const body = bodyOf(step, variables);
@@ -31,11 +43,26 @@ async function runStep(client: Client, step: Step, variables: Record<string, str
     ...step.headers,
   };
   const path = fill(step.path, variables);
+  if (as === 'admin' && mayComeLate(path)) await settle(client, path, headers);
   const response = await client.send({ method: step.method, path, headers, body }, bound);
   for (const [name, at] of Object.entries(step.capture ?? {})) {
     variables[name] = valueAt(response.text, at) ?? `missing-${name}`;
+    if (valueAt(response.text, 'kind')?.endsWith('List')) ofLists.add(name);
+    else ofLists.delete(name);
   }
-  return { ...response, variables: { ...variables } };
+  return { ...response, variables: { ...variables }, ofLists: new Set(ofLists) };
+}
+
+/** What a server may answer from a cache that lags behind what it has acknowledged. */
+function mayComeLate(path: string): boolean {
+  return /[?&](watch=true|resourceVersion=0)(&|$)/.test(path);
+}
+
+/** Waits until the cache has what was written: a list of the most recent state is answered from it. */
+async function settle(client: Client, path: string, { authorization }: Record<string, string>) {
+  const [collection = ''] = path.split('?');
+  const headers = { accept: 'application/json', ...(authorization && { authorization }) };
+  await client.send({ method: 'GET', path: collection, headers, body: undefined });
 }
 
 function bodyOf(step: Step, variables: Record<string, string>): string | Buffer | undefined {

@@ -5,6 +5,8 @@ import type { UserName } from './client.ts';
  * server's API group, and `@{x}` what an earlier step captured as x.
  */
 export interface Step {
+  /** Where `explained.json` speaks of the step: unique in its scenario. */
+  name?: string;
   method: string;
   path: string;
   /** An object is sent as JSON, text as it is. */
@@ -21,9 +23,10 @@ export interface Step {
 export interface Scenario {
   name: string;
   steps: readonly Step[];
-  /** True where managedFields are what is compared. */
-  managedFields?: boolean;
 }
+
+/** The same step with a name that an explanation can refer to. */
+export const named = (name: string, step: Step): Step => ({ ...step, name });
 
 export const root = '/apis/@{group}/v1alpha1';
 

@@ -4,6 +4,7 @@ import {
   inNamespace,
   jsonPatch,
   merge,
+  named,
   object,
   order,
   orders,
@@ -26,7 +27,6 @@ const pair = (name: string, value: string) => ({ name, value });
 export const applies: Scenario[] = [
   {
     name: 'apply: ownership',
-    managedFields: true,
     steps: [
       by('m1', order('one', { suspend: true, onChange: 'Keep' })),
       by('m1', order('one', { suspend: true, onChange: 'Keep' })),
@@ -43,7 +43,6 @@ export const applies: Scenario[] = [
   },
   {
     name: 'apply: map lists and sets',
-    managedFields: true,
     steps: [
       type('m1', { parameters: [pair('a', '1'), pair('b', '2')], rules: { srcTypes: ['x', 'y'] } }),
       type('m2', { parameters: [pair('c', '3'), pair('a', '1')], rules: { srcTypes: ['z', 'x'] } }),
@@ -54,7 +53,6 @@ export const applies: Scenario[] = [
   },
   {
     name: 'apply: updates',
-    managedFields: true,
     steps: [
       post(`${orders()}?fieldManager=maker`, order('one', { suspend: true }), {
         capture: { rv: 'metadata.resourceVersion' },
@@ -77,14 +75,13 @@ export const applies: Scenario[] = [
   },
   {
     name: 'apply: requests',
-    managedFields: true,
     steps: [
       apply(orders('one'), order('one', {})),
       by('m1', order('one', {}), '&dryRun=All'),
       by('m1', order({ name: 'one', uid: 'other' }, {})),
       by('m1', order({ name: 'one', resourceVersion: '1' }, {})),
       apply(`${orders('one', 'status')}?fieldManager=m1`, order('one', {}, { status: { phase: 'Running' } })),
-      by('m1', order('one', { bogus: 1 })),
+      named('unknown field', by('m1', order('one', { bogus: 1 }))),
       by('m1', order({ name: 'one', managedFields: [{ manager: 'x' }] }, {})),
       by('m1', { ...order('one', {}), apiVersion: undefined }),
       by('m1', { ...order('one', {}), kind: 'Endpoint' }),

@@ -26,7 +26,7 @@ const options: [name: string, body: unknown][] = [
   ['odd-dry', { dryRun: ['Odd'] }],
   ['unknown', { bogus: 1 }],
   ['empty', {}],
-  ['broken', '{'],
+  ['broken-body', '{'],
 ];
 
 const queries = [
@@ -54,7 +54,7 @@ export const deletes: Scenario[] = [
   },
   {
     name: 'deletes: options',
-    steps: options.flatMap(([name, body]) => [make(name), remove(orders(name), body)]),
+    steps: options.flatMap(([name, body]) => [make(name), { ...remove(orders(name), body), name }]),
   },
   {
     name: 'deletes: query',

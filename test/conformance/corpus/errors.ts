@@ -1,4 +1,4 @@
-import { get, order, orders, post, put, remove, root, type Scenario, type Step } from '../scenario.ts';
+import { get, named, order, orders, post, put, remove, root, type Scenario, type Step } from '../scenario.ts';
 
 const send = (body: string | Buffer, type = 'application/json'): Step =>
   post(orders(), body, { headers: { 'content-type': type } });
@@ -22,7 +22,7 @@ export const errors: Scenario[] = [
       send(`${good}x`),
       send(good.replace('{}', '{"suspend":tru}')),
       send(good.replace('{}', '{"suspend":true,}')),
-      send(good.replace('{}', '{"ttlSecondsAfterCompletion":1e400}')),
+      named('beyond float64', send(good.replace('{}', '{"ttlSecondsAfterCompletion":1e400}'))),
       send(good.replace('{}', '{"ttlSecondsAfterCompletion":99999999999999999999}')),
       send(good.replace('{}', '{"ttlSecondsAfterCompletion":1.0}')),
       send(
@@ -42,7 +42,7 @@ export const errors: Scenario[] = [
       send(good, ''),
       send(good, 'nonsense'),
       send(yaml, 'application/yaml'),
-      send(`${yaml}---\n${yaml}`, 'application/yaml'),
+      named('two documents', send(`${yaml}---\n${yaml}`, 'application/yaml')),
       send('a: [', 'application/yaml'),
       send('- a', 'application/yaml'),
       send('text', 'application/yaml'),
@@ -65,9 +65,9 @@ export const errors: Scenario[] = [
       get('/nothing'),
       post(orders(), order('x')),
       remove(`${root}/orders/x`),
-      get(`${orders('x')}/status/more`),
+      named('below a subresource', get(`${orders('x')}/status/more`)),
       get(`${orders()}/`),
-      post(orders('y'), order('y')),
+      named('post to a name', post(orders('y'), order('y'))),
     ],
   },
   {

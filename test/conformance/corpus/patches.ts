@@ -4,6 +4,7 @@ import {
   get,
   jsonPatch,
   merge,
+  named,
   order,
   orders,
   post,
@@ -93,7 +94,6 @@ const jsonPatches: unknown[] = [
   [op('remove', '/metadata')],
   [op('remove', '/kind')],
   [op('replace', '/metadata/name', { value: 'two' })],
-  [op('add', 'spec/suspend', { value: true })],
   [1],
   {},
   'x',
@@ -103,7 +103,15 @@ const jsonPatches: unknown[] = [
 
 export const patches: Scenario[] = [
   { name: 'patches: merge', steps: [start, ...merges.map((body) => merge(one, body)), get(one)] },
-  { name: 'patches: json', steps: [start, ...jsonPatches.map((body) => jsonPatch(one, body)), get(one)] },
+  {
+    name: 'patches: json',
+    steps: [
+      start,
+      ...jsonPatches.map((body) => jsonPatch(one, body)),
+      named('path without slash', jsonPatch(one, [op('add', 'spec/suspend', { value: true })])),
+      get(one),
+    ],
+  },
   {
     name: 'patches: requests',
     steps: [

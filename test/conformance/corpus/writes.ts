@@ -4,6 +4,7 @@ import {
   endpoints,
   get,
   inNamespace,
+  named,
   object,
   order,
   orders,
@@ -45,7 +46,6 @@ const metadata: Record<string, unknown>[] = [
   { name: 'with/slash' },
   { name: 'namespaced', namespace: '@{ns}' },
   { name: 'elsewhere', namespace: 'other' },
-  { name: 'versioned', resourceVersion: '1' },
   { name: 'label-key', labels: { '-a': 'b' } },
   { name: 'label-prefix', labels: { 'UP/a': 'b' } },
   { name: 'label-value', labels: { a: '-b' } },
@@ -103,7 +103,13 @@ const specs: Record<string, unknown>[] = [
 ];
 
 export const writes: Scenario[] = [
-  { name: 'writes: metadata on create', steps: metadata.map((one) => create(order(one))) },
+  {
+    name: 'writes: metadata on create',
+    steps: [
+      ...metadata.map((one) => create(order(one))),
+      named('revision', create(order({ name: 'versioned', resourceVersion: '1' }))),
+    ],
+  },
   { name: 'writes: spec on create', steps: specs.map((spec, index) => create(order(`s${index}`, spec))) },
   {
     name: 'writes: shapes on create',
@@ -159,6 +165,7 @@ export const writes: Scenario[] = [
         ...(mode === 'Default'
           ? [
               {
+                name: 'key twice in yaml',
                 ...create(
                   `apiVersion: "@{group}/v1alpha1"\nkind: Order\nmetadata:\n  name: ${name}-yaml\nspec:\n  suspend: true\n  bogus: 1\n  suspend: false\n`,
                   query,
@@ -230,12 +237,12 @@ export const writes: Scenario[] = [
         capture: { rv2: 'metadata.resourceVersion' },
       }),
       put(orders('one'), order({ name: 'one', resourceVersion: '@{rv}' }, { suspend: false })),
-      put(orders('one'), order({ name: 'one', resourceVersion: 'x' })),
+      named('word as revision', put(orders('one'), order({ name: 'one', resourceVersion: 'x' }))),
       put(orders('one'), order({ name: 'one', resourceVersion: '0' })),
       put(orders('one'), order({ name: 'two', resourceVersion: '@{rv2}' })),
       put(orders('one'), order({ resourceVersion: '@{rv2}' })),
       put(orders('one'), order({ name: 'one', namespace: 'other', resourceVersion: '@{rv2}' })),
-      put(orders('one'), order({ name: 'one', uid: 'other', resourceVersion: '@{rv2}' })),
+      named('other uid', put(orders('one'), order({ name: 'one', uid: 'other', resourceVersion: '@{rv2}' }))),
       put(orders('one'), { ...order({ name: 'one', resourceVersion: '@{rv2}' }), kind: 'Endpoint' }),
       put(orders('one'), order({ name: 'one', resourceVersion: '@{rv2}' }, { suspend: 'x' })),
       put(orders('absent'), order({ name: 'absent' })),
