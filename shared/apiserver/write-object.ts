@@ -57,7 +57,9 @@ async function nextState(call: Call, item: StoredItem, { change }: WriteOptions)
   const { definition } = call;
   const old = decodeObject(item);
   const { object: wanted, owners } = change(old);
-  const judged = await judge(call, merged(call, wanted, old), old, (next) => withOwners(next, owners(next)));
+  const judged = await judge(call, merged(call, wanted, old), old, (next) =>
+    withOwners(next, owners(submitted(call, wanted, next))),
+  );
   const next = { ...judged, metadata: withGeneration(call, judged, old) };
   const value = encodeObject(definition, next);
   if (Buffer.compare(value, item.value) === 0) return { object: old, value, same: true };
@@ -113,6 +115,17 @@ function merged(call: Call, given: KubeObject, old: KubeObject): KubeObject {
   if (!definition.status) return object;
   const { status: _status, ...rest } = object;
   return (old.status === undefined ? rest : { ...rest, status: old.status }) as KubeObject;
+}
+
+/**
+ * What owners are told by. On /status that is the metadata as it was sent, though none of it is stored: kube-apiserver does
+ * so for custom resources, and a manager that sends an object back whole changes nothing by it.
+ */
+function submitted(call: Call, wanted: KubeObject, next: KubeObject): KubeObject {
+  if (call.target.subresource !== 'status') return next;
+  const metadata = { ...wanted.metadata };
+  for (const field of serverFields) inherit(metadata, next.metadata, field);
+  return { ...next, metadata };
 }
 
 const serverFields = [
