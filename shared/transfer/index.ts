@@ -1,10 +1,14 @@
 /** Moves artifacts between registries by digest: the OCI client, the image copier and the closed set of failures. */
+export { type BlobReading, blobContent } from './blob-content.ts';
+export { type BlobCopier, type BlobOutcome, copyBlob } from './copy-blob.ts';
 export { type CopyRequest, type CopyResult, copyImage } from './copy-image.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials.ts';
 export { digestOf, digestTag, isDigest } from './digest.ts';
-export type { Descriptor, Manifest } from './manifest.ts';
+export { type Descriptor, type Manifest, parseManifest } from './manifest.ts';
 export { maskSecrets } from './mask.ts';
 export { type Place, resolvePlace, type TlsSettings } from './place.ts';
+export { mapBounded } from './pool.ts';
+export { putBlob } from './put-blob.ts';
 export {
   formatReference,
   type ImageName,

@@ -1,0 +1,63 @@
+import { parseArgs } from 'node:util';
+
+export interface ImageOptions {
+  base?: string;
+  push?: string;
+  layout?: string;
+  archive?: string;
+  name?: string;
+}
+
+const usage = `usage: npm run image -- [--base <reference>] [--push <reference>] [--layout <folder>] [--archive <file>] [--name <reference>]
+  --base     the image to put ours on: one with glibc and libstdc++. Without it the image is built on nothing, with the
+             libraries of this machine
+  --push     host/path:tag of a registry; credentials are those of docker login (DOCKER_CONFIG)
+  --layout   write an OCI image layout into this folder
+  --archive  write the same as one tar, for ctr image import, docker load and others
+  --name     host/path:tag that a layout or archive is imported under (default: that of --push)
+A reference is [http://|https://]host[:port]/path[:tag][@digest]: https unless it says http:// or names loopback.
+SOURCE_DATE_EPOCH (seconds) is the time of all files and of the image; 0 without it.`;
+
+/** The options of `npm run image`, or the text that says what was wrong with them, or the help that was asked for. */
+export function parseImageArguments(
+  args: readonly string[],
+): ImageOptions | { usage: string } | { help: string } {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        base: { type: 'string' },
+        push: { type: 'string' },
+        layout: { type: 'string' },
+        archive: { type: 'string' },
+        name: { type: 'string' },
+      },
+    });
+    const { help, ...options } = values;
+    if (help) return { help: usage };
+    const wrong = whatIsWrong(options);
+    return wrong === undefined ? options : { usage: `${wrong}\n${usage}` };
+  } catch (caught) {
+    return { usage: `${caught instanceof Error ? caught.message : String(caught)}\n${usage}` };
+  }
+}
+
+function whatIsWrong(options: ImageOptions): string | undefined {
+  const { push, layout, archive, name } = options;
+  for (const [option, value] of Object.entries(options)) if (value === '') return `--${option} is empty`;
+  if (push === undefined && layout === undefined && archive === undefined)
+    return 'where should the image go? Give --push, --layout or --archive';
+  if (push?.includes('@')) return `--push ${push}: the digest is what comes out; give host/path:tag`;
+  if (name !== undefined && layout === undefined && archive === undefined)
+    return '--name is for --layout and --archive: a pushed image is called what --push says';
+  if (name !== undefined && !/^[^/:]+(?::\d+)?\/.+:[^/:]+$/.test(name))
+    return `--name ${name}: give host/path:tag, such as dev.local/arc/functions:v1`;
+  return undefined;
+}
+
+/** Seconds of SOURCE_DATE_EPOCH (reproducible-builds.org/specs/source-date-epoch), 0 without it; undefined if it is no such number. */
+export function sourceDate(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return 0;
+  return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+}

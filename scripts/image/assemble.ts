@@ -1,0 +1,121 @@
+import { type Descriptor, digestOf, type Manifest, parseManifest } from '#shared/transfer';
+import type { Layer } from './layer.ts';
+import { programFolder } from './programs.ts';
+import { nodePath } from './runtime.ts';
+
+/** An image that ours is put on top of. */
+export interface Base {
+  /** As it was asked for, without a digest. */
+  name: string;
+  digest: string;
+  layers: Descriptor[];
+  /** Its image configuration (OCI image specification, config.md). */
+  config: ImageConfig;
+}
+
+/** The fields of an image configuration that are carried on or changed. */
+export interface ImageConfig {
+  architecture: string;
+  os: string;
+  variant?: string;
+  config?: { Env?: string[]; Labels?: Record<string, string> };
+  rootfs: { diff_ids: string[] };
+  history?: object[];
+}
+
+export interface Assembly {
+  base: Base | undefined;
+  architecture: string;
+  layers: readonly Layer[];
+  /** Seconds since 1970: when the image says it was made. */
+  created: number;
+  version: string;
+}
+
+/** An image as it is stored: its manifest, what we made, and the layers of the base, which are taken as they are. */
+export interface Image {
+  manifest: Manifest;
+  /** Layers and configuration that are stored with the image. */
+  own: { descriptor: Descriptor; bytes: Buffer }[];
+  baseLayers: Descriptor[];
+  platform: { architecture: string; os: string; variant?: string };
+}
+
+const user = '65532:65532';
+const searchPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** The image of these layers on that base. Pure: the same assembly gives the same digest. */
+export function assembleImage({ base, architecture, layers, created, version }: Assembly): Image {
+  const time = new Date(created * 1000).toISOString().replace('.000Z', 'Z');
+  const { variant } = base?.config ?? {};
+  const platform = { architecture, os: 'linux', ...(variant !== undefined && { variant }) };
+  const origin: Record<string, string> = base
+    ? {
+        'org.opencontainers.image.base.name': base.name,
+        'org.opencontainers.image.base.digest': base.digest,
+      }
+    : {};
+  const labels = {
+    ...base?.config.config?.Labels,
+    'org.opencontainers.image.title': 'artifact-conduit',
+    'org.opencontainers.image.description': 'The functions and programs of ARC, the Artifact Conduit',
+    'org.opencontainers.image.licenses': 'Apache-2.0',
+    'org.opencontainers.image.version': version,
+    ...origin,
+  };
+  const config = jsonBlob('application/vnd.oci.image.config.v1+json', {
+    created: time,
+    ...platform,
+    config: {
+      User: user,
+      Env: [...environmentOf(base), 'NODE_ENV=production'],
+      Entrypoint: [nodePath],
+      WorkingDir: programFolder,
+      Labels: labels,
+    },
+    rootfs: {
+      type: 'layers',
+      diff_ids: [...(base?.config.rootfs.diff_ids ?? []), ...layers.map(({ diffId }) => diffId)],
+    },
+    history: [
+      ...(base?.config.history ?? []),
+      ...layers.map(({ createdBy }) => ({ created: time, created_by: createdBy })),
+    ],
+  });
+  const baseLayers = (base?.layers ?? []).map(asOci);
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    config: config.descriptor,
+    layers: [...baseLayers, ...layers.map(({ descriptor }) => descriptor)],
+    ...(base && { annotations: origin }),
+  };
+  return {
+    manifest: parseManifest(Buffer.from(JSON.stringify(manifest)), 'of the new image'),
+    own: [...layers.map(({ descriptor, bytes }) => ({ descriptor, bytes })), config],
+    baseLayers,
+    platform,
+  };
+}
+
+/** The base's variables, and a PATH with our Node in it. */
+function environmentOf(base: Base | undefined): string[] {
+  const inherited = (base?.config.config?.Env ?? []).filter((line) => !line.startsWith('NODE_ENV='));
+  const hasPath = inherited.some((line) => /^PATH=(?:.*:)?\/usr\/local\/bin(?::|$)/.test(line));
+  return hasPath ? inherited : [searchPath, ...inherited.filter((line) => !line.startsWith('PATH='))];
+}
+
+/** Docker and OCI name the same bytes differently, and a manifest is to be of one kind. */
+function asOci({ mediaType, digest, size }: Descriptor): Descriptor {
+  const renamed = mediaType.replace(
+    /^application\/vnd\.docker\.image\.rootfs\.diff\.tar(?:\.(gzip|zstd))?$/,
+    (_, compression?: string) =>
+      `application/vnd.oci.image.layer.v1.tar${compression === undefined ? '' : `+${compression}`}`,
+  );
+  return { mediaType: renamed, digest, size };
+}
+
+function jsonBlob(mediaType: string, value: object): { descriptor: Descriptor; bytes: Buffer } {
+  const bytes = Buffer.from(JSON.stringify(value));
+  return { descriptor: { mediaType, digest: digestOf(bytes), size: bytes.length }, bytes };
+}

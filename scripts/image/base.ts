@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import { blobContent, type Repository, type Session, TransferError } from '#shared/transfer';
+import type { Base } from './assemble.ts';
+
+const index = z.object({
+  manifests: z.array(
+    z.object({
+      digest: z.string(),
+      platform: z.object({ os: z.string(), architecture: z.string() }).optional(),
+    }),
+  ),
+});
+
+const configuration = z.object({
+  architecture: z.string(),
+  os: z.string(),
+  variant: z.string().optional(),
+  config: z
+    .object({
+      Env: z.array(z.string()).nullish(),
+      Labels: z.record(z.string(), z.string()).nullish(),
+    })
+    .nullish(),
+  rootfs: z.object({ diff_ids: z.array(z.string()) }),
+  history: z.array(z.looseObject({})).nullish(),
+});
+
+const longestConfig = 1024 * 1024;
+
+/** Reads the base image for linux on `architecture`. Rejects with a TransferError that says what the base lacks. */
+export async function readBase(
+  session: Session,
+  repository: Repository,
+  architecture: string,
+  signal: AbortSignal,
+): Promise<Base> {
+  const { host, repository: path, tag, digest } = repository.place;
+  const name = `${host}/${path}${tag === undefined ? '' : `:${tag}`}`;
+  const refuse = (why: string): never => {
+    throw new TransferError('config', `The base ${name} cannot be used: ${why}.`);
+  };
+  const find = async (reference: string) =>
+    (await repository.manifest(reference, signal)) ?? refuse(`${reference} is not in the registry (404)`);
+
+  const root = await find(digest ?? tag ?? 'latest');
+  let image = root;
+  if (root.children.length > 0) {
+    const { manifests } = index.parse(JSON.parse(root.bytes.toString('utf8')));
+    const fits = manifests.find(({ platform }) => {
+      return platform?.os === 'linux' && platform.architecture === architecture;
+    });
+    image = await find((fits ?? refuse(`it has no image for linux/${architecture}`)).digest);
+  }
+  const [config, ...layers] = image.blobs;
+  if (config === undefined || image.foreign.length > 0 || config.size > longestConfig)
+    return refuse('its layers cannot be passed on, or its configuration is over 1 MiB');
+  const chunks: Uint8Array[] = [];
+  const reading = { source: repository, blob: config, folder: '', retry: session.retry };
+  for await (const chunk of blobContent(reading, signal)) chunks.push(chunk);
+  const parsed = configuration.safeParse(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+  if (!parsed.success) return refuse(`its configuration is not an image's: ${z.prettifyError(parsed.error)}`);
+  const { os, variant, rootfs, history, config: container } = parsed.data;
+  if (os !== 'linux' || parsed.data.architecture !== architecture)
+    return refuse(`it is for ${os}/${parsed.data.architecture}, and the Node here for linux/${architecture}`);
+  if (rootfs.diff_ids.length !== layers.length)
+    return refuse(`it has ${layers.length} layers and the digests of ${rootfs.diff_ids.length}`);
+  return {
+    name,
+    digest: root.digest,
+    layers,
+    config: {
+      architecture,
+      os,
+      ...(variant !== undefined && { variant }),
+      config: { Env: container?.Env ?? [], Labels: container?.Labels ?? {} },
+      rootfs,
+      history: history ?? [],
+    },
+  };
+}

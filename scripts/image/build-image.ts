@@ -1,0 +1,89 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { openSession, type Session, type SessionOptions } from '#shared/transfer';
+import { buildFunctions } from '../build/bundle.ts';
+import type { ImageOptions } from './arguments.ts';
+import { assembleImage, type Image } from './assemble.ts';
+import { readBase } from './base.ts';
+import { type Layer, makeLayer } from './layer.ts';
+import { writeArchive, writeLayout } from './layout.ts';
+import { locate, readDockerConfig } from './place.ts';
+import { programEntries } from './programs.ts';
+import { pushImage } from './push.ts';
+import { findRuntime, nodeEntry, type Runtime, systemEntries } from './runtime.ts';
+
+export interface BuildContext extends SessionOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  /** Seconds since 1970 of everything in the image. */
+  time: number;
+  note: (text: string) => void;
+  signal: AbortSignal;
+}
+
+/**
+ * Makes the image and brings it to where the options say.
+ * @returns `host/path:tag@digest` of the pushed image, or its digest. Rejects with ArcError, without a secret in its message.
+ */
+export async function buildImage(options: ImageOptions, context: BuildContext): Promise<string> {
+  const { env, note, signal } = context;
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-image-'));
+  const session = openSession({ ...context, proxyEnv: env });
+  try {
+    const asked = options.base !== undefined || options.push !== undefined;
+    const dockerConfig = asked ? await readDockerConfig(env, note) : undefined;
+    const open = (reference: string | undefined, actions: 'pull' | 'pull,push') =>
+      reference === undefined ? undefined : session.open(locate(reference, dockerConfig), actions);
+    // Opened first: a reference that is wrong is told before anything is built.
+    const destination = open(options.push, 'pull,push');
+    const base = open(options.base, 'pull');
+    const image = await assemble(context, session, base, folder);
+    note(`image ${image.manifest.digest}, linux/${image.platform.architecture}`);
+    const name = options.name ?? options.push?.replace(/^https?:\/\//, '');
+    if (options.layout !== undefined || options.archive !== undefined) {
+      const layout = options.layout ?? path.join(folder, 'layout');
+      await writeLayout(image, { folder: layout, name, session, base }, signal);
+      if (options.archive !== undefined) await writeArchive(layout, options.archive, context.time);
+    }
+    if (!destination) return image.manifest.digest;
+    await pushImage(image, { session, destination, base, folder, note }, signal);
+    const { host, repository, tag = 'latest' } = destination.place;
+    return `${host}/${repository}:${tag}@${image.manifest.digest}`;
+  } catch (caught) {
+    throw session.explained(caught, signal);
+  } finally {
+    session.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function assemble(
+  context: BuildContext,
+  session: Session,
+  repository: ReturnType<Session['open']> | undefined,
+  folder: string,
+): Promise<Image> {
+  const { note, signal, time } = context;
+  const runtime = await findRuntime();
+  const base = repository && (await readBase(session, repository, runtime.architecture, signal));
+  note(base ? `base ${base.name}@${base.digest}, ${base.layers.length} layers` : 'no base: built on nothing');
+  const layers = [await runtimeLayer(runtime, base !== undefined, time)];
+  note(`Node ${runtime.version}: ${mebibytes(layers[0])}`);
+  const bundles = await buildFunctions(path.join(folder, 'programs'));
+  layers.push(await makeLayer(await programEntries(bundles), time, 'the programs of ARC'));
+  note(`${bundles.length} programs: ${mebibytes(layers[1])}`);
+  const { version }: { version: string } = JSON.parse(
+    await readFile(path.join(import.meta.dirname, '../../package.json'), 'utf8'),
+  );
+  return assembleImage({ base, architecture: runtime.architecture, layers, created: time, version });
+}
+
+async function runtimeLayer(runtime: Runtime, hasBase: boolean, time: number): Promise<Layer> {
+  const node = await nodeEntry(runtime);
+  const entries = hasBase ? [node] : [node, ...(await systemEntries(runtime))];
+  return makeLayer(entries, time, `Node ${runtime.version}${hasBase ? '' : ' and its libraries'}`);
+}
+
+function mebibytes(layer: Layer | undefined): string {
+  return `${((layer?.bytes.length ?? 0) / 1024 / 1024).toFixed(1)} MiB`;
+}

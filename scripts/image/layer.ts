@@ -1,0 +1,36 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { type Descriptor, digestOf } from '#shared/transfer';
+import { type Entry, tarOf } from './tar.ts';
+
+/** One layer of our own, ready to be stored. */
+export interface Layer {
+  descriptor: Descriptor;
+  /** Digest of the tar before compression. */
+  diffId: string;
+  bytes: Buffer;
+  /** What it holds, for the image's history. */
+  createdBy: string;
+}
+
+const compress = promisify(gzip);
+const operatingSystem = 9;
+const unknownSystem = 255;
+
+/** Packs entries into a layer. The same entries and `mtime` (seconds) give the same digest with the same Node. */
+export async function makeLayer(entries: readonly Entry[], mtime: number, createdBy: string): Promise<Layer> {
+  const tar = tarOf(entries, mtime);
+  const bytes = await compress(tar);
+  // zlib writes no time and no name, but which system it was built for.
+  bytes[operatingSystem] = unknownSystem;
+  return {
+    descriptor: {
+      mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip',
+      digest: digestOf(bytes),
+      size: bytes.length,
+    },
+    diffId: digestOf(tar),
+    bytes,
+    createdBy,
+  };
+}

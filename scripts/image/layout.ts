@@ -1,0 +1,97 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ArcError } from '#shared/errors';
+import { blobContent, type Repository, type Session } from '#shared/transfer';
+import type { Image } from './assemble.ts';
+import { type Entry, tarEnd, tarHeader, tarPadding } from './tar.ts';
+
+export interface LayoutOptions {
+  folder: string;
+  /** What the image is called where it is imported: `host/path:tag`. */
+  name: string | undefined;
+  session: Session;
+  base: Repository | undefined;
+}
+
+const marker = 'oci-layout';
+
+/**
+ * Writes an OCI image layout (image specification, image-layout.md). The folder is made, or is empty, or is a layout, which is replaced:
+ * rejects with Invalid for any other.
+ */
+export async function writeLayout(image: Image, options: LayoutOptions, signal: AbortSignal): Promise<void> {
+  const { folder, name, session, base } = options;
+  await clear(folder);
+  const blobs = path.join(folder, 'blobs', 'sha256');
+  await mkdir(blobs, { recursive: true });
+  const file = (digest: string) => path.join(folder, 'blobs', digest.replace(':', '/'));
+  if (base) {
+    for (const blob of image.baseLayers) {
+      const content = blobContent({ source: base, blob, folder: blobs, retry: session.retry }, signal);
+      // Under its name only when it is whole.
+      const partial = `${file(blob.digest)}.partial`;
+      await pipeline(content, createWriteStream(partial));
+      await rename(partial, file(blob.digest));
+    }
+  }
+  for (const { descriptor, bytes } of image.own) await writeFile(file(descriptor.digest), bytes);
+  const { manifest, platform } = image;
+  await writeFile(file(manifest.digest), manifest.bytes);
+  const entry = {
+    mediaType: manifest.mediaType,
+    digest: manifest.digest,
+    size: manifest.bytes.length,
+    platform,
+    ...(name !== undefined && { annotations: namesOf(name) }),
+  };
+  const index = {
+    schemaVersion: 2,
+    mediaType: 'application/vnd.oci.image.index.v1+json',
+    manifests: [entry],
+  };
+  await writeFile(path.join(folder, 'index.json'), JSON.stringify(index));
+  await writeFile(path.join(folder, marker), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
+}
+
+/** The specification's name, and the whole one that containerd imports an image under. */
+function namesOf(name: string): Record<string, string> {
+  const tag = name.slice(name.lastIndexOf(':') + 1);
+  return { 'io.containerd.image.name': name, 'org.opencontainers.image.ref.name': tag };
+}
+
+async function clear(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const found = await readdir(folder);
+  if (found.length > 0 && !found.includes(marker))
+    throw new ArcError(
+      'Invalid',
+      `${folder} holds something that is no OCI layout: name an empty or a new folder`,
+    );
+  for (const each of [marker, 'index.json', 'blobs'])
+    await rm(path.join(folder, each), { recursive: true, force: true });
+}
+
+/** Packs a layout into one tar, as `ctr image import`, `docker load` and `crane push` take it. */
+export async function writeArchive(layout: string, file: string, mtime: number): Promise<void> {
+  const names = (await readdir(layout, { recursive: true })).sort();
+  const archive = await open(file, 'w');
+  try {
+    for (const name of names) {
+      const status = await stat(path.join(layout, name));
+      const place = name.split(path.sep).join('/');
+      if (status.isDirectory()) {
+        await archive.write(tarHeader({ type: 'directory', path: place, mode: 0o755 }, mtime));
+        continue;
+      }
+      const content = await readFile(path.join(layout, name));
+      const entry: Entry = { type: 'file', path: place, mode: 0o644, content };
+      for (const part of [tarHeader(entry, mtime), content, tarPadding(content.length)])
+        await archive.writeFile(part);
+    }
+    await archive.writeFile(tarEnd);
+  } finally {
+    await archive.close();
+  }
+}

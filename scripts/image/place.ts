@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { ArcError } from '#shared/errors';
+import { type ImageLocation, parseReference } from '#shared/transfer';
+
+/**
+ * Where `[http://|https://]host[:port]/path[:tag][@digest]` is. Without a scheme it is https, and http on loopback, as other
+ * tools have it. Throws a TransferError that says what is wrong with it.
+ */
+export function locate(reference: string, dockerConfigJson: string | undefined): ImageLocation {
+  const [, scheme, rest = ''] = /^(https?:\/\/)?(.*)$/s.exec(reference) ?? [];
+  const { host } = parseReference(rest);
+  const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/.test(host);
+  return {
+    name: host,
+    remoteURL: `${scheme ?? (loopback ? 'http://' : 'https://')}${host}`,
+    image: rest.slice(host.length + 1),
+    ...(dockerConfigJson !== undefined && { credentials: { dockerConfigJson } }),
+  };
+}
+
+/**
+ * The docker config.json that `docker login`, `crane auth login` and others leave; undefined if there is none. One that
+ * keeps its credentials elsewhere (`credsStore`) has none for us: `note` is told.
+ */
+export async function readDockerConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  note: (text: string) => void,
+): Promise<string | undefined> {
+  const folder = env.DOCKER_CONFIG ?? path.join(env.HOME ?? os.homedir(), '.docker');
+  const file = path.join(folder, 'config.json');
+  if (!existsSync(file)) return undefined;
+  const text = await readFile(file, 'utf8');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // The parser's message would quote a credential.
+    throw new ArcError('Invalid', `${file} is not JSON: correct it, or set DOCKER_CONFIG to another folder`);
+  }
+  if (typeof parsed === 'object' && parsed !== null && 'auths' in parsed) return text;
+  note(
+    `${file} has no "auths" (credential helpers are not asked): registries are spoken to without credentials`,
+  );
+  return undefined;
+}

@@ -1,0 +1,34 @@
+import { copyBlob, mapBounded, putBlob, type Repository, type Session } from '#shared/transfer';
+import type { Image } from './assemble.ts';
+
+export interface Pushing {
+  session: Session;
+  /** Where the image goes. */
+  destination: Repository;
+  /** Where the base's layers are. */
+  base: Repository | undefined;
+  /** For large layers on their way. */
+  folder: string;
+  note: (text: string) => void;
+}
+
+const width = 4;
+
+/**
+ * Stores the image under its tag (`latest` without one): blobs that are there are not sent, layers of a base in the same
+ * registry are mounted, the manifest comes last. Safe to repeat. Rejects with a TransferError.
+ */
+export async function pushImage(image: Image, pushing: Pushing, signal: AbortSignal): Promise<void> {
+  const { session, destination, base, folder, note } = pushing;
+  const { retry } = session;
+  if (base) {
+    const copier = { source: base, destination, folder, retry, onSent: () => undefined };
+    await mapBounded(image.baseLayers, width, signal, async (layer, either) => {
+      note(`base layer ${layer.digest} ${await copyBlob(copier, layer, either)}`);
+    });
+  }
+  await mapBounded(image.own, width, signal, async ({ descriptor, bytes }, either) => {
+    note(`${descriptor.digest} ${await putBlob(destination, descriptor, bytes, retry, either)}`);
+  });
+  await destination.putManifest(destination.place.tag ?? 'latest', image.manifest, signal);
+}
