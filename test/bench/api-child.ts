@@ -1,30 +1,26 @@
-/** The API server on its embedded store, alone in a process: nobody reacts to what is written. */
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
-import { serve } from '#shared/apiserver';
-import { openEmbeddedStore } from '#shared/storage';
+/** The API server as it runs in a cluster, which is asked over IPC how long its event loop was held up. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { readConfig } from '#shared/config';
 import { createLogger } from '#shared/telemetry';
-import { composeApi } from '../../scripts/standalone/compose-api.ts';
-import { loadIdentities } from '../../scripts/standalone/identities.ts';
-import { writeKubeconfig } from '../../scripts/standalone/kubeconfig.ts';
-import { loadPki } from '../../scripts/standalone/pki.ts';
+import { runApiServer } from '../../functions/api-server/program.ts';
+import { settings } from '../../functions/api-server/settings.ts';
 
-const folder = process.argv[2] ?? '';
-await mkdir(folder, { recursive: true });
-const identities = await loadIdentities(folder, ['admin']);
-const pki = await loadPki(folder, new Date());
-const store = await openEmbeddedStore({ folder: path.join(folder, 'store') });
-const log = createLogger({ name: 'bench', level: 'error' });
-const api = await serve(composeApi({ store, identities, manifests: [], log }), {
-  certificate: pki,
-  host: '127.0.0.1',
-  port: 0,
+/** Of the time since it was last asked, in ms. */
+export interface Stall {
+  p99: number;
+  max: number;
+}
+
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+process.on('message', () => {
+  const stall: Stall = { p99: delay.percentile(99) / 1e6, max: delay.max / 1e6 };
+  delay.reset();
+  process.send?.(stall);
 });
-const kubeconfig = path.join(folder, 'kubeconfig');
-await writeKubeconfig(kubeconfig, {
-  server: `https://127.0.0.1:${api.port}`,
-  ca: pki.ca,
-  token: identities.tokenOf('admin'),
-});
-process.on('disconnect', () => process.exit(0));
-process.send?.({ ready: kubeconfig });
+const control = new AbortController();
+process.on('disconnect', () => control.abort());
+const config = readConfig(settings, process.env);
+const log = createLogger({ name: 'bench', level: config.LOG_LEVEL });
+await runApiServer(config, process.env, log, control.signal);
+process.exit(0);

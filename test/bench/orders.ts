@@ -49,7 +49,7 @@ export async function benchOrders(): Promise<void> {
 
 async function runOrder(source: Registry, size: number): Promise<Run> {
   const destination = await startRegistry({ auth: 'none' });
-  const standalone = await startMeasured('standalone');
+  const standalone = await startMeasured();
   const signal = AbortSignal.timeout(600_000);
   for (const object of [
     ...(await platformObjects()),

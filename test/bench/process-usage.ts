@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 /** What a process and the children it has waited for have used so far. */
 export interface Usage {
   cpuSeconds: number;
-  /** The largest resident set of the process itself. */
+  /** The resident set of the process itself, now and at its largest. */
+  mebibytes: number;
   peakMebibytes: number;
 }
 
@@ -16,6 +17,11 @@ export async function usageOf(pid: number): Promise<Usage> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? '0';
-  return { cpuSeconds: ticks / ticksPerSecond, peakMebibytes: Number(peak) / 1024 };
+  const mebibytes = (field: string) =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? '0') / 1024;
+  return {
+    cpuSeconds: ticks / ticksPerSecond,
+    mebibytes: mebibytes('VmRSS'),
+    peakMebibytes: mebibytes('VmHWM'),
+  };
 }

@@ -1,16 +1,21 @@
-/** One measured figure: medians of interleaved runs. `theirs` is null where there is nothing to compare with. */
+/** One measured figure: medians of interleaved runs. `theirs` is absent where there is nothing to compare with. */
 export interface Figure {
   bench: string;
   case: string;
   n: number;
   ours: number;
+  theirs?: number;
   unit: string;
+  /** Whether more of the unit is better (default), or less. */
+  less?: boolean;
 }
 
-/** Prints a figure as one line of JSON, the form every bench of the project has. */
+/** Prints a figure as one line of JSON, the form every bench of the project has; `better` above 1 speaks for us. */
 export function report(figure: Figure): void {
-  const { bench, case: name, n, ours, unit } = figure;
-  console.log(JSON.stringify({ bench, case: name, n, ours: round(ours), theirs: null, unit, better: null }));
+  const { bench, case: name, n, ours, theirs, unit, less = false } = figure;
+  const better = theirs === undefined ? null : round(less ? theirs / ours : ours / theirs);
+  const measured = { ours: round(ours), theirs: theirs === undefined ? null : round(theirs) };
+  console.log(JSON.stringify({ bench, case: name, n, ...measured, unit, better }));
 }
 
 export function median(values: readonly number[]): number {

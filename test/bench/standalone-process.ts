@@ -18,9 +18,9 @@ export interface MeasuredStandalone {
   close(): Promise<void>;
 }
 
-export async function startMeasured(program: 'standalone' | 'api'): Promise<MeasuredStandalone> {
+export async function startMeasured(): Promise<MeasuredStandalone> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-bench-'));
-  const child = fork(path.join(import.meta.dirname, `${program}-child.ts`), [path.join(folder, 'state')]);
+  const child = fork(path.join(import.meta.dirname, 'standalone-child.ts'), [path.join(folder, 'state')]);
   const exited = once(child, 'exit');
   const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [
     { ready: string },

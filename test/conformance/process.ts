@@ -8,6 +8,7 @@ import { ArcError } from '#shared/errors';
 /** A server that runs beside the comparison; its output is in `logFile`. */
 export interface RunningProcess {
   name: string;
+  pid: number;
   logFile: string;
   /** Undefined while it runs, then why it ended. */
   ended(): string | undefined;
@@ -34,6 +35,7 @@ export function startProcess(
   });
   return {
     name,
+    pid: child.pid ?? 0,
     logFile,
     ended: () => why,
     async stop() {

@@ -17,7 +17,7 @@ export async function startReference(
   folder: string,
   pki: Pki,
   tokens: Server['tokens'],
-): Promise<{ server: Server; stop(): Promise<void> }> {
+): Promise<{ server: Server; pid: number; stop(): Promise<void> }> {
   await mkdir(folder, { recursive: true });
   const started: RunningProcess[] = [];
   const stop = async () => {
@@ -25,15 +25,16 @@ export async function startReference(
   };
   try {
     const etcdUrl = await startEtcd(assets, folder, started);
-    const url = await startApiServer({ assets, folder, pki, tokens, etcdUrl, started });
-    return { server: { name: 'reference', url, ca: pki.ca, group: referenceGroup, tokens }, stop };
+    const { url, pid } = await startApiServer({ assets, folder, pki, tokens, etcdUrl, started });
+    return { server: { name: 'reference', url, ca: pki.ca, group: referenceGroup, tokens }, pid, stop };
   } catch (caught) {
     await stop();
     throw caught;
   }
 }
 
-async function startEtcd(assets: string, folder: string, started: RunningProcess[]): Promise<string> {
+/** An etcd of one member with its data in `folder`; resolves with its URL. */
+export async function startEtcd(assets: string, folder: string, started: RunningProcess[]): Promise<string> {
   const [clients, peers] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
   const args = [
     '--name=reference',
@@ -61,7 +62,7 @@ interface ApiServerParts {
   started: RunningProcess[];
 }
 
-async function startApiServer(parts: ApiServerParts): Promise<string> {
+async function startApiServer(parts: ApiServerParts): Promise<{ url: string; pid: number }> {
   const { assets, folder, pki, tokens, etcdUrl, started } = parts;
   const file = (name: string) => path.join(folder, name);
   const signing = generateKeyPairSync('rsa', {
@@ -71,6 +72,7 @@ async function startApiServer(parts: ApiServerParts): Promise<string> {
   });
   const secret = { mode: 0o600 };
   await Promise.all([
+    writeFile(file('ca.crt'), pki.ca),
     writeFile(file('tls.crt'), pki.cert),
     writeFile(file('tls.key'), pki.key, secret),
     writeFile(file('sa.pub'), signing.publicKey),
@@ -89,6 +91,7 @@ async function startApiServer(parts: ApiServerParts): Promise<string> {
     '--advertise-address=127.0.0.1',
     `--secure-port=${port}`,
     `--cert-dir=${folder}`,
+    `--client-ca-file=${file('ca.crt')}`,
     `--tls-cert-file=${file('tls.crt')}`,
     `--tls-private-key-file=${file('tls.key')}`,
     `--token-auth-file=${file('tokens.csv')}`,
@@ -118,5 +121,5 @@ async function startApiServer(parts: ApiServerParts): Promise<string> {
   } finally {
     client.close();
   }
-  return url;
+  return { url, pid: process.pid };
 }

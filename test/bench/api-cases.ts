@@ -1,0 +1,185 @@
+import type { Target } from './api-targets.ts';
+import { usageOf } from './process-usage.ts';
+import type { RawConnection } from './raw-connection.ts';
+import { median } from './report.ts';
+
+/** One round of one case against one server. */
+export interface Sample {
+  value: number;
+  /** CPU of the server for one operation, in ms. */
+  cpu: number;
+}
+
+export interface Case {
+  name: string;
+  n: number;
+  unit: '1/s' | 'ms' | 'events/s';
+  run(target: Target, round: number): Promise<Sample>;
+}
+
+/** Objects of about 2 kB that are there before anything is measured. */
+export const seeded = 5000;
+/** The namespace of those, and the one that objects are created in while it is measured. */
+export const namespace = 'bench';
+export const writes = 'bench-writes';
+
+const parallel = 16;
+const written = 1000;
+const read = 2000;
+const watchers = 200;
+const updates = 300;
+
+const json = 'Content-Type: application/json\r\n';
+const merge = 'Content-Type: application/merge-patch+json\r\n';
+const apply = 'Content-Type: application/apply-patch+yaml\r\n';
+const accept = (as: string) => `Accept: application/json;as=${as};v=v1;g=meta.k8s.io\r\n`;
+
+export const cases: readonly Case[] = [
+  {
+    name: 'create',
+    n: written,
+    unit: '1/s',
+    run: (target, round) =>
+      rate(target, written, (connection, index) => {
+        const body = orderOf(target, writes, `o-${round}-${index}`, index);
+        return connection.send('POST', pathOf(target, writes), json, JSON.stringify(body));
+      }),
+  },
+  {
+    name: 'get',
+    n: read,
+    unit: '1/s',
+    run: (target, round) =>
+      rate(target, read, (connection, index) =>
+        connection.send('GET', `${pathOf(target)}/o-${(round * read + index) % seeded}`),
+      ),
+  },
+  {
+    name: 'mergePatch',
+    n: written,
+    unit: '1/s',
+    run: (target, round) =>
+      rate(target, written, (connection, index) => {
+        const body = { metadata: { annotations: { tick: `${round}` } }, spec: { suspend: round % 2 === 0 } };
+        return connection.send('PATCH', `${pathOf(target)}/o-${index}`, merge, JSON.stringify(body));
+      }),
+  },
+  {
+    name: 'apply',
+    n: written,
+    unit: '1/s',
+    run: (target, round) =>
+      rate(target, written, (connection, index) => {
+        const name = `o-${index + written}`;
+        const body = orderOf(target, namespace, name, index + written, round);
+        const path = `${pathOf(target)}/${name}?fieldManager=applier&force=true`;
+        return connection.send('PATCH', path, apply, JSON.stringify(body));
+      }),
+  },
+  list('list5000', seeded, '', '', 5),
+  list('list500', 500, '?limit=500', '', 20),
+  list('listSelector', seeded / 10, '?labelSelector=shard%3D3', '', 20),
+  list('listTable', seeded, '', accept('Table'), 3),
+  list('listMetadata', seeded, '', accept('PartialObjectMetadataList'), 3),
+  { name: 'watchFanout', n: watchers * updates, unit: 'events/s', run: fanOut },
+];
+
+/** Makes `count` objects, unmeasured. */
+export async function seed(target: Target, into: string, count: number): Promise<void> {
+  await rate(target, count, (connection, index) => {
+    const body = JSON.stringify(orderOf(target, into, `o-${index}`, index));
+    return connection.send('POST', pathOf(target, into), json, body);
+  });
+}
+
+export function pathOf({ group }: Target, inside = namespace): string {
+  return `/apis/${group}/v1alpha1/namespaces/${inside}/orders`;
+}
+
+function list(name: string, n: number, query: string, headers: string, times: number): Case {
+  return {
+    name,
+    n,
+    unit: 'ms',
+    async run(target) {
+      const connection = await target.open();
+      const before = await usageOf(target.pid);
+      const values: number[] = [];
+      for (let index = 0; index < times; index++) {
+        const began = performance.now();
+        await connection.send('GET', `${pathOf(target)}${query}`, headers);
+        values.push(performance.now() - began);
+      }
+      const after = await usageOf(target.pid);
+      connection.close();
+      return { value: median(values), cpu: ((after.cpuSeconds - before.cpuSeconds) / times) * 1000 };
+    },
+  };
+}
+
+/** Operations a second with `parallel` of them in flight, each on a connection of its own. */
+async function rate(
+  target: Target,
+  count: number,
+  one: (connection: RawConnection, index: number) => Promise<unknown>,
+): Promise<Sample> {
+  const connections = await Promise.all(Array.from({ length: parallel }, () => target.open()));
+  const before = await usageOf(target.pid);
+  const began = performance.now();
+  let next = 0;
+  await Promise.all(
+    connections.map(async (connection) => {
+      while (next < count) await one(connection, next++);
+    }),
+  );
+  const seconds = (performance.now() - began) / 1000;
+  const after = await usageOf(target.pid);
+  for (const connection of connections) connection.close();
+  return { value: count / seconds, cpu: ((after.cpuSeconds - before.cpuSeconds) / count) * 1000 };
+}
+
+/** Events delivered to everybody who watches a namespace, from the first update to the last line. */
+async function fanOut(target: Target, round: number): Promise<Sample> {
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  let delivered = 0;
+  const count = (lines: number) => {
+    delivered += lines;
+    if (delivered >= watchers * updates) resolve();
+  };
+  const connections = await Promise.all(Array.from({ length: watchers }, () => target.open()));
+  const query = `?watch=true&resourceVersion=${await target.revision(`${pathOf(target)}?limit=1`)}`;
+  const path = pathOf(target);
+  await Promise.all(connections.map((connection) => connection.watch(`${path}${query}`, count)));
+  const before = await usageOf(target.pid);
+  const began = performance.now();
+  const body = JSON.stringify({ metadata: { annotations: { fan: `${round}` } } });
+  await rate(target, updates, (connection, index) =>
+    connection.send('PATCH', `${path}/o-${2 * written + index}`, merge, body),
+  );
+  await all;
+  const seconds = (performance.now() - began) / 1000;
+  const after = await usageOf(target.pid);
+  for (const connection of connections) connection.close();
+  const events = watchers * updates;
+  return { value: events / seconds, cpu: ((after.cpuSeconds - before.cpuSeconds) / events) * 1000 };
+}
+
+function orderOf(target: Target, inside: string, name: string, index: number, tag = 0) {
+  return {
+    apiVersion: `${target.group}/v1alpha1`,
+    kind: 'Order',
+    metadata: { name, namespace: inside, labels: { shard: String(index % 10) } },
+    spec: {
+      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
+      suspend: true,
+      artifacts: Array.from({ length: 12 }, (_, artifact) => ({
+        name: `artifact-${artifact}`,
+        type: 'oci',
+        spec: {
+          image: `team/application-${artifact}:1.${tag}.${index}`,
+          override: `mirror/application-${artifact}`,
+        },
+      })),
+    },
+  };
+}

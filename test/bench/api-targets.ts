@@ -1,0 +1,164 @@
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { loadPki, type Pki } from '../../scripts/standalone/pki.ts';
+import { Client, type Server } from '../conformance/client.ts';
+import { prepare } from '../conformance/prepare.ts';
+import { freePort, type RunningProcess } from '../conformance/process.ts';
+import { startEtcd, startReference } from '../conformance/reference.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { namespace, writes } from './api-cases.ts';
+import type { Stall } from './api-child.ts';
+import { RawConnection } from './raw-connection.ts';
+
+/** A server under measurement. */
+export interface Target {
+  name: 'ours' | 'theirs';
+  group: string;
+  pid: number;
+  open(): Promise<RawConnection>;
+  /** The revision of the list at `path`. */
+  revision(path: string): Promise<string>;
+}
+
+export interface Targets {
+  ours: Target;
+  theirs: Target;
+  /** How long our event loop was held up since this was last asked. */
+  stall(): Promise<Stall>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Both servers, each on an etcd of its own, with the same schemas and the same user. Ours is the program of
+ * functions/api-server; the reference is also the cluster it asks who its user is and which namespaces there are.
+ * @param assets the folder of etcd and kube-apiserver
+ */
+export async function startTargets(assets: string): Promise<Targets> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'arc-bench-'));
+  const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const one of stops.reverse()) await one();
+  };
+  try {
+    const pki = await loadPki(folder, new Date());
+    const token = () => randomBytes(24).toString('hex');
+    const tokens = { admin: token(), nobody: token(), wrong: token(), anonymous: '' };
+    const reference = await startReference(assets, path.join(folder, 'theirs'), pki, tokens);
+    stops.push(reference.stop);
+    const started: RunningProcess[] = [];
+    stops.push(async () => {
+      for (const one of started) await one.stop();
+    });
+    await mkdir(path.join(folder, 'ours'));
+    const etcd = await startEtcd(assets, path.join(folder, 'ours'), started);
+    const ours = await startOurs({ folder, pki, token: tokens.admin, etcd, cluster: reference.server.url });
+    stops.push(ours.stop);
+    const server: Server = {
+      name: 'ours',
+      url: ours.url,
+      ca: pki.ca,
+      group: 'arc.opendefense.cloud',
+      tokens,
+    };
+    const clients = { ours: new Client(server), theirs: new Client(reference.server) };
+    stops.push(async () => {
+      for (const client of Object.values(clients)) client.close();
+    });
+    await prepare(clients.ours, clients.theirs);
+    for (const name of [namespace, writes]) await createNamespace(clients.theirs, name);
+    return {
+      ours: targetOf('ours', clients.ours, ours.pid),
+      theirs: targetOf('theirs', clients.theirs, reference.pid),
+      stall: ours.stall,
+      stop,
+    };
+  } catch (caught) {
+    await stop();
+    throw caught;
+  }
+}
+
+function targetOf(name: Target['name'], client: Client, pid: number): Target {
+  const { url, ca, group, tokens } = client.server;
+  return {
+    name,
+    group,
+    pid,
+    open: () => RawConnection.open(url, ca, tokens.admin),
+    async revision(path) {
+      const { text } = await client.send({ method: 'GET', path, headers: asAdmin(client), body: undefined });
+      return (JSON.parse(text) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
+    },
+  };
+}
+
+function asAdmin({ server }: Client) {
+  return { authorization: `Bearer ${server.tokens.admin}`, 'content-type': 'application/json' };
+}
+
+async function createNamespace(client: Client, name: string): Promise<void> {
+  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const raw = { method: 'POST', path: '/api/v1/namespaces', headers: asAdmin(client), body };
+  const { code, text } = await client.send(raw);
+  if (code !== 201) throw new Error(`namespace ${name}: ${code} ${text}`);
+}
+
+interface OursParts {
+  folder: string;
+  pki: Pki;
+  token: string;
+  etcd: string;
+  cluster: string;
+}
+
+async function startOurs({ folder, pki, token, etcd, cluster }: OursParts) {
+  const file = (name: string) => path.join(folder, 'ours', name);
+  await writeFile(file('ca.crt'), pki.ca);
+  for (const [name, text] of [
+    ['tls.crt', pki.cert],
+    ['tls.key', pki.key],
+    ['token', token],
+  ] as const)
+    await writeFile(file(name), text, { mode: 0o600 });
+  const port = await freePort();
+  const child = fork(path.join(import.meta.dirname, 'api-child.ts'), {
+    env: {
+      ...process.env,
+      ARC_API_SERVER: cluster,
+      ARC_TOKEN_FILE: file('token'),
+      ARC_CA_FILE: file('ca.crt'),
+      ARC_TLS_CERT_FILE: file('tls.crt'),
+      ARC_TLS_KEY_FILE: file('tls.key'),
+      ARC_ETCD_ENDPOINTS: etcd,
+      ARC_BIND_ADDRESS: '127.0.0.1',
+      ARC_SHUTDOWN_DELAY_SECONDS: '0',
+      PORT: String(port),
+      LOG_LEVEL: 'error',
+    },
+  });
+  const exited = once(child, 'exit');
+  const url = `https://127.0.0.1:${port}`;
+  await eventually('our API server to serve', 30_000, async () => {
+    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
+    const connection = await RawConnection.open(url, pki.ca, token);
+    await connection.send('GET', '/readyz').finally(() => connection.close());
+  });
+  return {
+    url,
+    pid: child.pid ?? 0,
+    async stall() {
+      const answer = once(child, 'message', { signal: AbortSignal.timeout(10_000) });
+      child.send('stall');
+      const [stall] = (await answer) as [Stall];
+      return stall;
+    },
+    async stop() {
+      child.disconnect();
+      await exited;
+    },
+  };
+}
