@@ -46,12 +46,18 @@ export function authenticationConfigOf(client: KubeClient, log: Logger): ConfigR
 
 const namespaces: Kind = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
 
+export interface FollowedNamespaces {
+  find: FindNamespace;
+  /** Throws until all have been listed. */
+  check(): void;
+}
+
 /**
  * Follows the cluster's namespaces, so that a create costs no request. What is not known as alive is asked for: it may have
  * been made a moment ago.
  */
-export function namespacesOf(client: KubeClient, log: Logger, signal: AbortSignal): FindNamespace {
-  const { known, done } = listWatch(
+export function namespacesOf(client: KubeClient, log: Logger, signal: AbortSignal): FollowedNamespaces {
+  const loop = listWatch(
     client,
     namespaces,
     {
@@ -63,11 +69,18 @@ export function namespacesOf(client: KubeClient, log: Logger, signal: AbortSigna
     },
     { signal },
   );
-  done.catch((caught: unknown) =>
+  const { known } = loop;
+  loop.done.catch((caught: unknown) =>
     log.error({ err: ArcError.from(caught) }, 'namespaces are followed no longer'),
   );
-  return async (name) => {
-    const found = known.get(undefined, name);
-    return found && found.metadata.deletionTimestamp === undefined ? found : client.get(namespaces, { name });
+  return {
+    async find(name) {
+      const found = known.get(undefined, name);
+      const isAlive = found !== undefined && found.metadata.deletionTimestamp === undefined;
+      return isAlive ? found : client.get(namespaces, { name });
+    },
+    check() {
+      if (!loop.synced) throw new ArcError('ServiceUnavailable', 'not read yet: namespaces');
+    },
   };
 }

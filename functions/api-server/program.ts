@@ -6,10 +6,13 @@ import {
   serve,
   tokenReviewer,
 } from '#shared/apiserver';
+import { arcKinds } from '#shared/domain';
 import { createKubeClient, inClusterConfig } from '#shared/kube';
 import { createMetrics, type Logger } from '#shared/telemetry';
+import { writesTo } from './admission-rules.ts';
 import { openAudit } from './audit-file.ts';
 import { followCertificate, readCertificate } from './certificate-files.ts';
+import { followClusterAdmission } from './cluster-admission.ts';
 import { authenticationConfigOf, namespacesOf, reviewsOf } from './cluster-client.ts';
 import { createArcApiServer } from './index.ts';
 import { openStore } from './open-store.ts';
@@ -43,6 +46,11 @@ export async function runApiServer(
   processMetrics(metrics);
   const audit = await openAudit(settings, metrics);
   if (audit) stack.defer(() => audit.close());
+  const namespaces = namespacesOf(client, log, ending.signal);
+  const clusterAdmission = followClusterAdmission({
+    ...{ client, writes: writesTo(arcKinds), log, metrics },
+    signal: ending.signal,
+  });
   const api = createArcApiServer({
     store,
     metrics,
@@ -50,7 +58,19 @@ export async function runApiServer(
     ...(audit && { audit }),
     authenticate: createAuthenticator({ config, reviewToken: tokenReviewer(review) }),
     authorize: delegatedAuthorizer(review),
-    findNamespace: namespacesOf(client, log, ending.signal),
+    findNamespace: namespaces.find,
+    ...(settings.ARC_ETCD_ENDPOINTS !== undefined && { storeName: 'etcd' }),
+    checks: [
+      {
+        name: 'informer-sync',
+        readyOnly: true,
+        check() {
+          namespaces.check();
+          clusterAdmission.check();
+        },
+      },
+    ],
+    notices: clusterAdmission.notices,
     log,
   });
 

@@ -1,43 +1,98 @@
-import type { Store } from '#shared/storage';
+import { ArcError } from '#shared/errors';
 
-/** Answers /livez, /readyz and /healthz, each with `?verbose`, `?exclude=` and one check by name (`/readyz/store`). */
-export async function health(
-  url: URL,
-  store: Store,
-  closing: boolean,
-  log: (message: string, caught: unknown) => void,
-): Promise<Response | undefined> {
-  const [, probe, only, ...more] = url.pathname.split('/');
-  if ((probe !== 'livez' && probe !== 'readyz' && probe !== 'healthz') || more.length > 0) return undefined;
-  const excluded = new Set(url.searchParams.getAll('exclude'));
-  const checks = [
-    { name: 'ping', ok: true },
-    { name: 'store', ok: await answers(store, log) },
-  ];
-  if (probe === 'readyz') checks.push({ name: 'shutdown', ok: !closing });
-  const asked = checks.filter(({ name }) => (only ? name === only : !excluded.has(name)));
-  if (only && asked.length === 0) return undefined;
-  const healthy = asked.every(({ ok }) => ok);
-  if (healthy && !url.searchParams.has('verbose')) return text('ok', 200);
-  const shown = only ? asked : checks;
-  const lines = shown.map(({ name, ok }) => {
-    if (excluded.has(name) && !only) return `[+]${name} excluded: ok`;
-    return ok ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
-  });
-  const verdict = `${probe} check ${healthy ? 'passed' : 'failed'}`;
-  return text(`${[...lines, verdict].join('\n')}\n`, healthy ? 200 : 500);
+/** One line of /livez, /readyz and /healthz. */
+export interface HealthCheck {
+  /** As in `/readyz/<name>`. */
+  name: string;
+  /** True for what ends by itself: only /readyz asks it, so that nobody restarts the process for it. */
+  readyOnly?: boolean;
+  /** Throws or rejects with what is wrong: the log learns it, the client does not. */
+  check(): Promise<void> | void;
 }
 
-async function answers(store: Store, log: (message: string, caught: unknown) => void): Promise<boolean> {
+export interface HealthOptions {
+  checks: readonly HealthCheck[];
+  /** What people should know and nothing has failed for: lines of `?verbose`. */
+  notices?: (() => readonly string[]) | undefined;
+  log: (message: string, caught: unknown) => void;
+}
+
+const probes = ['livez', 'readyz', 'healthz'];
+/** Milliseconds a check may take. */
+const checkDeadlineMs = 5_000;
+
+/**
+ * Answers /livez, /readyz and /healthz, each with `?verbose`, `?exclude=` and one check by name (`/readyz/etcd`), in the form of
+ * k8s.io/apiserver, server/healthz. Undefined for every other path.
+ */
+export async function health(url: URL, options: HealthOptions): Promise<Response | undefined> {
+  const [, probe = '', only, ...more] = url.pathname.split('/');
+  if (!probes.includes(probe) || more.length > 0) return undefined;
+  const checks = options.checks.filter(({ readyOnly }) => probe === 'readyz' || !readyOnly);
+  if (only) return one(checks, only, probe, options);
+  const excluded = new Set(url.searchParams.getAll('exclude'));
+  const asked = checks.filter(({ name }) => !excluded.delete(name));
+  const failed = await failures(asked, options);
+  if (failed.size === 0 && !url.searchParams.has('verbose')) return text('ok', 200);
+  const lines = checks.map((check) => {
+    if (!asked.includes(check)) return `[+]${check.name} excluded: ok`;
+    return failed.has(check) ? failedLine(check) : `[+]${check.name} ok`;
+  });
+  if (excluded.size > 0) {
+    const names = [...excluded].map((name) => JSON.stringify(name)).join(',');
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
+  }
+  if (probe === 'readyz') lines.push(...(options.notices?.() ?? []).map((notice) => `warn: ${notice}`));
+  lines.push(`${probe} check ${failed.size === 0 ? 'passed' : 'failed'}`);
+  return text(`${lines.join('\n')}\n`, failed.size === 0 ? 200 : 500);
+}
+
+async function one(
+  checks: readonly HealthCheck[],
+  name: string,
+  probe: string,
+  options: HealthOptions,
+): Promise<Response | undefined> {
+  const check = checks.find((each) => each.name === name);
+  if (!check) return undefined;
+  const failed = await failures([check], options);
+  return failed.size === 0 ? text('ok', 200) : text(`${failedLine(check)}\n${probe} check failed\n`, 500);
+}
+
+async function failures(
+  checks: readonly HealthCheck[],
+  { log }: HealthOptions,
+): Promise<ReadonlySet<HealthCheck>> {
+  const failed = new Set<HealthCheck>();
+  await Promise.all(
+    checks.map(async (check) => {
+      try {
+        await inTime(check);
+      } catch (caught) {
+        failed.add(check);
+        log(`health check ${check.name} failed`, caught);
+      }
+    }),
+  );
+  return failed;
+}
+
+async function inTime(check: HealthCheck): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const error = new ArcError('Timeout', `no answer within ${checkDeadlineMs / 1000} s`);
+  const timer = setTimeout(() => reject(error), checkDeadlineMs);
   try {
-    await store.revision();
-    return true;
-  } catch (caught) {
-    log('the store does not answer a health check', caught);
-    return false;
+    await Promise.race([check.check(), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
+function failedLine({ name }: HealthCheck): string {
+  return `[-]${name} failed: reason withheld`;
+}
+
 function text(body: string, status: number): Response {
-  return new Response(body, { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
+  return new Response(body, { status, headers });
 }

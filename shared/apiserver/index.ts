@@ -4,6 +4,7 @@ export * from './authentication/index.ts';
 export { delegatedAuthorizer } from './authorization/index.ts';
 export type { Connection } from './connection.ts';
 export type * from './definition.ts';
+export type { HealthCheck } from './health.ts';
 export {
   type AuditPolicy,
   type AuditSink,

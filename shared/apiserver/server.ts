@@ -13,7 +13,7 @@ import { identify, isNeverRefused, mustBeAllowed } from './authorize.ts';
 import type { Server } from './call.ts';
 import type { Attributes, Authenticator, Authorizer, KindDefinition, User } from './definition.ts';
 import { beginHandling, type Handling, isServed } from './handling.ts';
-import { health } from './health.ts';
+import { type HealthCheck, health } from './health.ts';
 import {
   type AuditPolicy,
   type AuditSink,
@@ -54,6 +54,11 @@ export interface ApiServerOptions {
   limits?: Limits;
   /** Where requests are counted; also serves /metrics from it. */
   metrics?: Metrics;
+  /** What the store is called among the health checks; default `store`. */
+  storeName?: string;
+  /** Further health checks, and what /readyz?verbose tells without failing. */
+  checks?: readonly HealthCheck[];
+  notices?: () => readonly string[];
   /** What of each request is recorded, and where to. */
   audit?: { policy: AuditPolicy; write: AuditSink };
 }
@@ -97,6 +102,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     throw caught;
   });
 
+  const checks: HealthCheck[] = [
+    { name: 'ping', check: () => undefined },
+    { name: options.storeName ?? 'store', check: async () => void (await store.revision()) },
+    ...(options.checks ?? []),
+    { name: 'shutdown', readyOnly: true, check: () => mustNot(draining) },
+  ];
   const activity = createActivity(options.limits ?? defaultLimits);
   const { metrics, audit } = options;
   const counted = metrics && requestMetrics(metrics, activity);
@@ -126,7 +137,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   }
 
   async function answerPath(request: Request, url: URL): Promise<Response> {
-    const probe = await health(url, store, draining, server.log);
+    const probe = await health(url, { checks, notices: options.notices, log: server.log });
     if (probe) return probe;
     if (metrics && counted && url.pathname === '/metrics') return exposition(server, metrics, counted);
     const found = await discovery.fetch(request);
@@ -203,6 +214,10 @@ function failed(server: Server, request: Request, caught: unknown): Response {
     server.log(`${request.method} ${new URL(request.url).pathname} failed`, caught);
   }
   return respondError(caught, request.headers.get('accept'));
+}
+
+function mustNot(draining: boolean): void {
+  if (draining) throw new ArcError('ServiceUnavailable', 'the server is shutting down');
 }
 
 function pageNotFound(): Response {
