@@ -31,7 +31,7 @@ class ScriptedDisk implements Disk {
 
 function setUp() {
   const disk = new ScriptedDisk();
-  const history = new History({ events: 100, bytes: 1_000_000 }, 2);
+  const history = new History({ events: 100, bytes: 1_000_000 }, { floor: 0, newest: 1 });
   const parts = { disk, history, items: new Items(), release: () => undefined, progressInterval: 1000 };
   return { disk, store: new EmbeddedStore(parts) };
 }

@@ -14,7 +14,7 @@ import type {
   WatchOptions,
   WriteResult,
 } from './store.ts';
-import { Watchers } from './watchers.ts';
+import { closedWhileWatched, Watchers } from './watchers.ts';
 import { WriteQueue } from './write-queue.ts';
 
 export interface EmbeddedParts {
@@ -33,6 +33,7 @@ export interface EmbeddedParts {
  * a crash would take back.
  */
 export class EmbeddedStore implements Store {
+  readonly synced = true;
   readonly #parts: EmbeddedParts;
   readonly #watchers: Watchers;
   readonly #writes: WriteQueue;
@@ -82,6 +83,10 @@ export class EmbeddedStore implements Store {
     return this.#watchers.watch(prefix, options);
   }
 
+  requestProgress(): void {
+    this.#watchers.remind();
+  }
+
   async revision(): Promise<number> {
     this.#checkReadable({});
     return this.#parts.history.newest;
@@ -106,7 +111,7 @@ export class EmbeddedStore implements Store {
     await this.#writes.close();
     // Whoever asked for the compaction hears of its failure.
     await Promise.allSettled([this.#compacting]);
-    this.#watchers.close();
+    this.#watchers.close(closedWhileWatched());
     try {
       this.#parts.release();
     } finally {

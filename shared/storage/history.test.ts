@@ -12,59 +12,75 @@ function puts(from: number, to: number): StoreEvent[] {
   return Array.from({ length: to - from + 1 }, (_, at) => put(`/${from + at}`, from + at));
 }
 
+function revisionsAfter(history: History, revision: number): number[] {
+  return [...history.after(revision)].map((event) => event.revision);
+}
+
 describe('History', () => {
   it('can be watched from the beginning while nothing is forgotten', () => {
-    const history = new History(limits, 2);
+    const history = new History(limits, { floor: 0, newest: 1 });
     expect(history).toMatchObject({ first: 2, newest: 1, floor: 0 });
     history.append(puts(2, 4));
     expect(history).toMatchObject({ first: 2, newest: 4, floor: 0 });
-    expect(history.at(3)?.key).toBe('/3');
-    expect(history.at(1)).toBeUndefined();
-    expect(history.at(5)).toBeUndefined();
+    expect(revisionsAfter(history, 2)).toEqual([3, 4]);
+    expect(revisionsAfter(history, 0)).toEqual([2, 3, 4]);
+    expect(revisionsAfter(history, 4)).toEqual([]);
   });
 
   it('keeps no more events than its limit, also when it is opened with more', () => {
-    const history = new History(limits, 2, puts(2, 11));
+    const history = new History(limits, { floor: 0, newest: 11, events: puts(2, 11) });
     expect(history).toMatchObject({ first: 7, newest: 11, floor: 6 });
     history.append(puts(12, 13));
     expect(history).toMatchObject({ first: 9, newest: 13, floor: 8 });
   });
 
   it('counts the bytes of replaced values', () => {
-    const history = new History({ events: 1000, bytes: 5000 }, 2);
+    const history = new History({ events: 1000, bytes: 5000 }, { floor: 0, newest: 1 });
     const previous = { key: '/a', value: new Uint8Array(2000), revision: 1 };
     for (let revision = 2; revision <= 20; revision += 1) history.append([put('/a', revision, previous)]);
     expect(history).toMatchObject({ first: 19, newest: 20, floor: 18 });
   });
 
   it('keeps the revision when all events are forgotten', () => {
-    const history = new History({ events: 0, bytes: 0 }, 2);
+    const history = new History({ events: 0, bytes: 0 }, { floor: 0, newest: 1 });
     history.append(puts(2, 9));
     expect(history).toMatchObject({ first: 10, newest: 9, floor: 9 });
   });
 
   it('finds events after it moved its buffer many times', () => {
-    const history = new History(limits, 2);
+    const history = new History(limits, { floor: 0, newest: 1 });
     for (let revision = 2; revision < 10_000; revision += 3) history.append(puts(revision, revision + 2));
-    for (let revision = history.first; revision <= history.newest; revision += 1) {
-      expect(history.at(revision)?.revision).toBe(revision);
-    }
-    expect(history.newest - history.first).toBe(4);
+    const { newest } = history;
+    expect(revisionsAfter(history, history.floor)).toEqual([4, 3, 2, 1, 0].map((past) => newest - past));
   });
 
   it('drops up to a revision and remembers that it did', () => {
-    const history = new History(limits, 2, puts(2, 5));
+    const history = new History(limits, { floor: 0, newest: 5, events: puts(2, 5) });
     history.drop(4);
     expect(history).toMatchObject({ first: 5, newest: 5, floor: 4 });
     history.drop(3);
     expect(history.floor).toBe(4);
   });
 
+  it('knows revisions that nothing of its own happened in, and several events of one', () => {
+    const history = new History(limits, { floor: 10, newest: 10 });
+    history.append([put('/a', 13), put('/b', 13), put('/c', 15)], 18);
+    expect(history).toMatchObject({ first: 13, newest: 18, floor: 10 });
+    expect(revisionsAfter(history, 11)).toEqual([13, 13, 15]);
+    expect(revisionsAfter(history, 13)).toEqual([15]);
+    history.append([], 20);
+    expect(history).toMatchObject({ first: 13, newest: 20, floor: 10 });
+    history.append([put('/d', 21), put('/e', 22), put('/f', 23)]);
+    // Half of revision 13 is of no use to anybody.
+    expect(history).toMatchObject({ newest: 23, floor: 13 });
+    expect(revisionsAfter(history, 13)).toEqual([15, 21, 22, 23]);
+  });
+
   it('tells what keys held at a past revision: the first change after it counts', () => {
     const one = { key: '/a', value: new Uint8Array([1]), revision: 2 };
     const two = { key: '/a', value: new Uint8Array([2]), revision: 4 };
     const events = [put('/a', 2), put('/b', 3), put('/a', 4, one), put('/a', 5, two)];
-    const history = new History(limits, 2, events);
+    const history = new History(limits, { floor: 0, newest: 5, events });
     expect([...history.overlayAt(3, '/')]).toEqual([['/a', one]]);
     expect([...history.overlayAt(2, '/')]).toEqual([
       ['/b', undefined],

@@ -1,5 +1,5 @@
 import { compareKeys } from './keys.ts';
-import { lowerBound, SortedKeys } from './sorted-keys.ts';
+import { lowerBound, SortedItems } from './sorted-items.ts';
 import type { StoredItem, StoreEvent } from './store.ts';
 
 /** What of a prefix is asked for; `limit` undefined means everything. */
@@ -17,66 +17,57 @@ export interface Page {
 /** Keys whose state at a past revision differs from today's, with what they held then (undefined: absent). */
 export type Overlay = ReadonlyMap<string, StoredItem | undefined>;
 
-/** The current state: every key's item, and the keys in byte order. */
+/** The current state: every key's item, in byte order of the keys. */
 export class Items {
-  readonly #byKey = new Map<string, StoredItem>();
-  readonly #keys: SortedKeys;
+  readonly #sorted: SortedItems;
 
   /** `sorted` must be in byte order of its keys. */
   constructor(sorted: readonly StoredItem[] = []) {
-    for (const item of sorted) this.#byKey.set(item.key, item);
-    this.#keys = new SortedKeys(sorted.map((item) => item.key));
+    this.#sorted = new SortedItems(sorted);
   }
 
   get(key: string): StoredItem | undefined {
-    return this.#byKey.get(key);
+    return this.#sorted.get(key);
   }
 
   apply(event: StoreEvent): void {
-    if (event.type === 'delete') {
-      this.#byKey.delete(event.key);
-      this.#keys.delete(event.key);
-      return;
-    }
-    if (!event.previous) this.#keys.add(event.key);
-    this.#byKey.set(event.key, { key: event.key, value: event.value, revision: event.revision });
+    const { type, key, revision } = event;
+    if (type === 'delete') this.#sorted.delete(key);
+    else this.#sorted.set({ key, value: event.value, revision });
   }
 
   /** One page of a range, as it is today or, with an overlay, as it was. */
   page(range: Range, overlay: Overlay = new Map()): Page {
-    const items: StoredItem[] = [];
-    for (const item of this.#merged(range, overlay)) {
-      if (items.length === range.limit) break;
-      items.push(item);
+    const { prefix, start, limit } = range;
+    const changed = inRange(overlay.keys(), range);
+    if (changed.length === 0) {
+      const items = this.#sorted.range(prefix, start, limit);
+      return { items, remaining: this.#sorted.count(prefix, start) - items.length };
     }
-    return { items, remaining: this.#count(range, overlay) - items.length };
+    // As many as can be needed: every changed key may stand before those that fill the page.
+    const most = limit === undefined ? undefined : limit + changed.length;
+    const kept = this.#sorted.range(prefix, start, most).filter(({ key }) => !overlay.has(key));
+    const past = changed.flatMap((key) => overlay.get(key) ?? []);
+    const gone = changed.filter((key) => this.#sorted.get(key) !== undefined);
+    const total = this.#sorted.count(prefix, start) - gone.length + past.length;
+    const items = merge(kept, past).slice(0, limit);
+    return { items, remaining: total - items.length };
   }
+}
 
-  #count(range: Range, overlay: Overlay): number {
-    let count = this.#keys.count(range.prefix, range.start);
-    for (const key of inRange(overlay.keys(), range)) {
-      if (this.#byKey.has(key)) count -= 1;
-      if (overlay.get(key)) count += 1;
+/** A sorted list and others, in any order and of other keys, as one sorted list. */
+function merge(some: readonly StoredItem[], unsorted: readonly StoredItem[]): StoredItem[] {
+  const others = unsorted.toSorted((a, b) => compareKeys(a.key, b.key));
+  const merged: StoredItem[] = [];
+  let next = 0;
+  for (const item of some) {
+    for (let other = others[next]; other && compareKeys(other.key, item.key) < 0; other = others[next]) {
+      merged.push(other);
+      next += 1;
     }
-    return count;
+    merged.push(item);
   }
-
-  /** Today's items without the overlaid keys, merged with what these held. */
-  *#merged(range: Range, overlay: Overlay): Generator<StoredItem> {
-    const past = inRange(overlay.keys(), range).flatMap((key) => overlay.get(key) ?? []);
-    past.sort((a, b) => compareKeys(a.key, b.key));
-    let next = 0;
-    for (const key of this.#keys.range(range.prefix, range.start)) {
-      if (overlay.has(key)) continue;
-      for (let item = past[next]; item && compareKeys(item.key, key) < 0; item = past[next]) {
-        yield item;
-        next += 1;
-      }
-      const item = this.#byKey.get(key);
-      if (item) yield item;
-    }
-    yield* past.slice(next);
-  }
+  return [...merged, ...others.slice(next)];
 }
 
 function inRange(keys: Iterable<string>, range: Range): string[] {

@@ -3,7 +3,7 @@ import { ArcError } from '#shared/errors';
 import { claimFolder } from './claim.ts';
 import { createDisk, openDatabase } from './disk.ts';
 import { EmbeddedStore } from './embedded-store.ts';
-import { History } from './history.ts';
+import { firstRevision, History } from './history.ts';
 import { Items } from './items.ts';
 import { restoreEvents } from './record.ts';
 import type { Store } from './store.ts';
@@ -36,11 +36,14 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     const disk = createDisk(database);
     const loaded = disk.load();
     const events = restoreEvents(loaded.history, loaded.items);
-    const first = events[0]?.revision ?? loaded.revision + 1;
-    const history = new History({ events: historyLimit, bytes: historyBytes }, first, events);
-    if (history.newest !== loaded.revision) {
+    const newest = loaded.revision;
+    const first = events[0]?.revision ?? newest + 1;
+    if (events.length > 0 && events.at(-1)?.revision !== newest) {
       throw new ArcError('InternalError', `the store in ${folder} is damaged: its history has gaps`);
     }
+    // A store that has forgotten nothing can be watched from the beginning.
+    const floor = first <= firstRevision + 1 ? 0 : first - 1;
+    const history = new History({ events: historyLimit, bytes: historyBytes }, { floor, newest, events });
     return new EmbeddedStore({ disk, items: new Items(loaded.items), history, release, progressInterval });
   } catch (caught) {
     release?.();

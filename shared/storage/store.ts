@@ -32,11 +32,17 @@ export interface Store {
    */
   watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch>;
 
+  /** Asks for a progress batch soon, for every watch that waits and that others' writes have left behind. */
+  requestProgress(): void;
+
   /** The newest revision. */
   revision(): Promise<number>;
 
   /** Forgets history before `revision`: reads and watches that need it fail with `Expired`. Rejects with `Timeout` for one to come. */
   compact(revision: number): Promise<void>;
+
+  /** False while what lists and watches are served from is being loaded: until then they reject with TooManyRequests. */
+  readonly synced: boolean;
 
   close(): Promise<void>;
 }
@@ -50,6 +56,8 @@ export interface StoredItem {
 
 export interface ReadOptions {
   signal?: AbortSignal;
+  /** A state not older than this revision will do, so that it can come from memory; 0 is any. Without it: the newest. */
+  atLeast?: number;
 }
 
 export interface ListOptions extends ReadOptions {
@@ -57,7 +65,7 @@ export interface ListOptions extends ReadOptions {
   limit?: number;
   /** Only keys >= this one (a key under the prefix): where the next page starts. */
   start?: string;
-  /** The state at this past revision, instead of the newest; 0 is the newest. */
+  /** The state at this past revision, instead of the newest, whatever `atLeast` says; 0 is the newest. */
   revision?: number;
 }
 

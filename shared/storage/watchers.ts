@@ -23,8 +23,9 @@ export class Watchers {
   readonly #history: History;
   readonly #progressInterval: number;
   readonly #watchers = new Set<Watcher>();
+  /** One for all watches. */
   #timer: NodeJS.Timeout | undefined;
-  #closed = false;
+  #closed: ArcError | undefined;
 
   /** `progressInterval`: ms between progress batches to a watch that has no events of its own. */
   constructor(history: History, progressInterval: number) {
@@ -53,7 +54,7 @@ export class Watchers {
     }
   }
 
-  /** Tells the watches of events that were just appended to the history. */
+  /** Tells the watches of events, or of progress without any, that were just appended to the history. */
   publish(events: readonly StoreEvent[]): void {
     for (const watcher of this.#watchers) {
       // Its next batch starts before these events and will find them.
@@ -69,14 +70,23 @@ export class Watchers {
     }
   }
 
-  /** Ends every watch, now and later, with ServiceUnavailable. */
-  close(): void {
-    this.#closed = true;
+  /** Ends every watch, now and later, with `reason`. */
+  close(reason: ArcError): void {
+    this.#closed = reason;
     for (const watcher of this.#watchers) wake(watcher);
   }
 
+  /** Tells waiting consumers how far the store has come without them. */
+  remind(): void {
+    for (const watcher of this.#watchers) {
+      if (!watcher.wake || watcher.position <= watcher.reported) continue;
+      watcher.progressDue = true;
+      wake(watcher);
+    }
+  }
+
   #take(watcher: Watcher): WatchBatch | undefined {
-    if (this.#closed) throw new ArcError('ServiceUnavailable', 'the store was closed while it was watched');
+    if (this.#closed) throw this.#closed;
     if (watcher.pending) {
       const events = this.#collect(watcher);
       if (events.length > 0) return report(watcher, events);
@@ -94,18 +104,24 @@ export class Watchers {
       throw new ArcError('Expired', message);
     }
     const events: StoreEvent[] = [];
-    while (watcher.position < newest && events.length < batchEvents) {
-      watcher.position += 1;
-      const event = this.#history.at(watcher.position);
-      if (event?.key.startsWith(watcher.prefix)) events.push(event);
+    let last = watcher.position;
+    for (const event of this.#history.after(watcher.position)) {
+      // The events of one revision stay together: the position cannot stand between them.
+      if (events.length >= batchEvents && event.revision > last) {
+        watcher.position = last;
+        return events;
+      }
+      last = event.revision;
+      if (event.key.startsWith(watcher.prefix)) events.push(event);
     }
-    watcher.pending = watcher.position < newest;
+    watcher.position = newest;
+    watcher.pending = false;
     return events;
   }
 
   #add(watcher: Watcher): void {
     this.#watchers.add(watcher);
-    this.#timer ??= setInterval(() => this.#remind(), this.#progressInterval).unref();
+    this.#timer ??= setInterval(() => this.remind(), this.#progressInterval).unref();
   }
 
   #remove(watcher: Watcher): void {
@@ -114,15 +130,10 @@ export class Watchers {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
+}
 
-  /** One timer for all: tells waiting consumers how far the store has come without them. */
-  #remind(): void {
-    for (const watcher of this.#watchers) {
-      if (!watcher.wake || watcher.position <= watcher.reported) continue;
-      watcher.progressDue = true;
-      wake(watcher);
-    }
-  }
+export function closedWhileWatched(): ArcError {
+  return new ArcError('ServiceUnavailable', 'the store was closed while it was watched');
 }
 
 function report(watcher: Watcher, events: StoreEvent[]): WatchBatch {

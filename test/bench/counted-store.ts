@@ -24,6 +24,10 @@ export function countWrites(store: Store): { store: Store; count: WriteCount } {
       list: (prefix, options) => store.list(prefix, options),
       watch: (prefix, options) => store.watch(prefix, options),
       revision: () => store.revision(),
+      requestProgress: () => store.requestProgress(),
+      get synced() {
+        return store.synced;
+      },
       compact: (revision) => store.compact(revision),
       close: () => store.close(),
       create: (key, value) => counted(value.byteLength, store.create(key, value)),

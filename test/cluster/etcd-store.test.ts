@@ -3,7 +3,7 @@ import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { generate } from 'selfsigned';
 import { describe, expect, it, vi } from 'vitest';
-import { openEtcdStore, type Store } from '#shared/storage';
+import { cacheStore, openEtcdStore, type Store } from '#shared/storage';
 import { describeStore, type StoreUnderTest } from '../contract/store.ts';
 import { bytes, written } from '../contract/store-support.ts';
 import { startEtcdCluster } from '../fixtures/etcd-cluster.ts';
@@ -21,7 +21,8 @@ const binary = path.join(assets ?? '', 'etcd');
 vi.setConfig({ testTimeout: 240_000 });
 
 describe.skipIf(!assets)('with a real etcd', () => {
-  describeStore('the etcd store', open);
+  describeStore('the etcd store', () => open(openPlain));
+  describeStore('the etcd store behind its cache', () => open(openCached));
 
   it('loses and repeats nothing when etcd is killed and started again while it is written and watched', () =>
     withEtcd([], async (etcd, store) => {
@@ -277,15 +278,14 @@ describe.skipIf(!assets)('with a real etcd', () => {
 });
 
 /** Every store has an etcd of its own: the contract wants it empty, and compactions are for the whole of one. */
-async function open(): Promise<StoreUnderTest> {
+async function open(openAt: (endpoint: string) => Promise<Store>): Promise<StoreUnderTest> {
   const etcd = await startEtcd(binary);
-  const options = { endpoints: [etcd.endpoint], progressInterval: 50 };
-  let store = await openEtcdStore(options);
+  let store = await openAt(etcd.endpoint);
   return {
     store,
     async reopen() {
       await store.close();
-      store = await openEtcdStore(options);
+      store = await openAt(etcd.endpoint);
       return store;
     },
     async dispose() {
@@ -293,6 +293,16 @@ async function open(): Promise<StoreUnderTest> {
       await etcd.stop();
     },
   };
+}
+
+function openPlain(endpoint: string): Promise<Store> {
+  return openEtcdStore({ endpoints: [endpoint], progressInterval: 50 });
+}
+
+async function openCached(endpoint: string): Promise<Store> {
+  const store = cacheStore(await openPlain(endpoint), { prefix: '/', progressInterval: 50 });
+  await eventually('the cache to be loaded', 10_000, () => expect(store.synced).toBe(true));
+  return store;
 }
 
 async function withEtcd(

@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import { pause } from './backoff.ts';
+import { pause } from '../backoff.ts';
 import { judgeFailure } from './failure.ts';
 import { revisionOf } from './keyspace.ts';
 import { compactionTransaction } from './transactions.ts';

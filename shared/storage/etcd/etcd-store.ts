@@ -48,6 +48,9 @@ const listTries = 3;
  * once, and if its answer gets lost, what became of it is read from etcd's history.
  */
 export class EtcdStore implements Store {
+  readonly synced = true;
+  /** The watches that are connected, each by what asks etcd for its progress. */
+  readonly #progress = new Set<() => void>();
   readonly #parts: EtcdParts;
   readonly #closed = new AbortController();
   #background: Promise<void> = Promise.resolve();
@@ -101,8 +104,18 @@ export class EtcdStore implements Store {
 
   watch(prefix: string, { after, signal }: WatchOptions): AsyncIterable<WatchBatch> {
     const { wire, keyspace, progressInterval, requestTimeout } = this.#parts;
-    const parts = { wire, progressInterval, openTimeout: requestTimeout, closed: this.#closed.signal };
+    const parts = {
+      wire,
+      progressInterval,
+      progress: this.#progress,
+      openTimeout: requestTimeout,
+      closed: this.#closed.signal,
+    };
     return watchEvents(parts, new WatchCursor(keyspace, prefix, after), signal);
+  }
+
+  requestProgress(): void {
+    for (const ask of this.#progress) ask();
   }
 
   /** A linearizable read of one key: no cheaper question tells what the cluster, not only one member, has come to. */

@@ -35,6 +35,8 @@ export class FakeEtcd implements EtcdWire {
   /** Events in one message of a watch; with fragments on, a message may end in the middle of a revision. */
   messageEvents = 3;
   intercept: Intercept = (_, run) => run();
+  /** While true, watches are told nothing. */
+  muted = false;
   readonly #history: { revision: number; event: IEvent }[] = [];
   readonly #watchers = new Set<Watcher>();
   #now = new Map<string, IKeyValue>();
@@ -156,7 +158,7 @@ export class FakeEtcd implements EtcdWire {
   }
 
   #onWatchRequest(stream: FakeStream, request: IWatchRequest): void {
-    if (request.progress_request) stream.push(this.#message({ watch_id: '-1' }));
+    if (request.progress_request && !this.muted) stream.push(this.#message({ watch_id: '-1' }));
     if (!request.create_request) return;
     checkWatch(request.create_request);
     stream.push(this.#message({ created: true }));
@@ -172,6 +174,7 @@ export class FakeEtcd implements EtcdWire {
   }
 
   #tell({ stream, request }: Watcher, from: number): void {
+    if (this.muted) return;
     const start = Math.max(from, Number(request.start_revision));
     const events = this.#history.filter(
       ({ revision, event }) => revision >= start && isInside(event.kv.key, request),

@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import { backoff, pause } from './backoff.ts';
+import { backoff, pause } from '../backoff.ts';
 import { judgeFailure } from './failure.ts';
 
 export interface ReadLimits {

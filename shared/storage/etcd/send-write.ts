@@ -1,5 +1,5 @@
 import type { ITxnResponse } from 'etcd3';
-import { backoff, pause } from './backoff.ts';
+import { backoff, pause } from '../backoff.ts';
 import { judgeFailure } from './failure.ts';
 import { checkOpen } from './retry-read.ts';
 

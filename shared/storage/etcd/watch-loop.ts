@@ -1,6 +1,7 @@
 import { ArcError } from '#shared/errors';
+import { backoff, pause } from '../backoff.ts';
 import type { WatchBatch } from '../store.ts';
-import { backoff, pause } from './backoff.ts';
+import { closedWhileWatched } from '../watchers.ts';
 import { judgeFailure } from './failure.ts';
 import type { WatchCursor } from './watch-cursor.ts';
 import type { EtcdWire, WatchStream } from './wire.ts';
@@ -9,6 +10,8 @@ export interface WatchParts {
   wire: EtcdWire;
   /** ms between the questions for progress of a watch that has nothing to tell. */
   progressInterval: number;
+  /** Where a connected watch leaves what asks for its progress, for those who cannot wait for the interval. */
+  progress: Set<() => void>;
   /** ms until etcd has to confirm a watch. */
   openTimeout: number;
   /** Aborted when the store is closed. */
@@ -26,8 +29,7 @@ export async function* watchEvents(
 ): AsyncGenerator<WatchBatch, void, undefined> {
   let failures = 0;
   while (!signal.aborted) {
-    if (parts.closed.aborted)
-      throw new ArcError('ServiceUnavailable', 'the store was closed while it was watched');
+    if (parts.closed.aborted) throw closedWhileWatched();
     try {
       for await (const batch of followOnce(parts, cursor, signal)) {
         failures = 0;
@@ -59,7 +61,7 @@ async function* followOnce(
   signal.addEventListener('abort', stop);
   parts.closed.addEventListener('abort', stop);
   const opening = setTimeout(stop, parts.openTimeout);
-  const progress = new ProgressQuestions(stream, parts.progressInterval);
+  const progress = new ProgressQuestions(stream, parts);
   try {
     stream.send({ create_request: cursor.resume() });
     if (isOver()) return;
@@ -85,16 +87,34 @@ async function* followOnce(
 
 /** Asks for progress now and then while the consumer waits for the next message, and never before the first one. */
 class ProgressQuestions {
+  readonly #stream: WatchStream;
+  readonly #all: Set<() => void>;
   readonly #timer: NodeJS.Timeout;
   #waiting = false;
+  #wanted = false;
 
-  constructor(stream: WatchStream, interval: number) {
-    this.#timer = setInterval(() => this.#waiting && stream.send({ progress_request: {} }), interval);
+  constructor(stream: WatchStream, { progressInterval, progress }: WatchParts) {
+    this.#stream = stream;
+    this.#all = progress;
+    this.#all.add(this.#want);
+    this.#timer = setInterval(() => this.#waiting && this.#ask(), progressInterval);
     this.#timer.unref();
+  }
+
+  /** At once, or as soon as the consumer waits. */
+  readonly #want = (): void => {
+    if (this.#waiting) this.#ask();
+    else this.#wanted = true;
+  };
+
+  #ask(): void {
+    this.#wanted = false;
+    this.#stream.send({ progress_request: {} });
   }
 
   waiting(): void {
     this.#waiting = true;
+    if (this.#wanted) this.#ask();
   }
 
   busy(): void {
@@ -102,6 +122,7 @@ class ProgressQuestions {
   }
 
   end(): void {
+    this.#all.delete(this.#want);
     clearInterval(this.#timer);
   }
 }
