@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { storagePrefix } from '#shared/apiserver';
+import { group } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { type EtcdTls, openEmbeddedStore, openEtcdStore, type Store } from '#shared/storage';
-import type { Logger } from '#shared/telemetry';
+import { cacheStore, type EtcdTls, openEmbeddedStore, openEtcdStore, type Store } from '#shared/storage';
+import type { Logger, Metrics } from '#shared/telemetry';
 
 export interface StoreSettings {
   /** URLs of etcd's members, separated by commas. */
@@ -16,8 +18,19 @@ export interface StoreSettings {
   ARC_STORE_FOLDER?: string | undefined;
 }
 
-/** The store that the settings choose. Rejects with Invalid unless they name exactly one. */
-export async function openStore(settings: StoreSettings, log: Logger, signal: AbortSignal): Promise<Store> {
+export interface StoreSurroundings {
+  log: Logger;
+  metrics: Metrics;
+  /** Gives up opening. */
+  signal: AbortSignal;
+}
+
+/**
+ * The store that the settings choose: etcd with what is in it kept in memory, or the embedded one, which has that in
+ * itself. Rejects with Invalid unless they name exactly one.
+ */
+export async function openStore(settings: StoreSettings, surroundings: StoreSurroundings): Promise<Store> {
+  const { log, metrics, signal } = surroundings;
   const { ARC_ETCD_ENDPOINTS: endpoints, ARC_ETCD_PREFIX: prefix, ARC_STORE_FOLDER: folder } = settings;
   if (folder !== undefined && endpoints !== undefined)
     throw new ArcError('Invalid', 'ARC_ETCD_ENDPOINTS and ARC_STORE_FOLDER exclude each other: set one');
@@ -28,12 +41,17 @@ export async function openStore(settings: StoreSettings, log: Logger, signal: Ab
       'where to keep objects is not said: set ARC_ETCD_ENDPOINTS or ARC_STORE_FOLDER',
     );
   const tls = await readTls(settings);
-  return openEtcdStore({
+  const store = await openEtcdStore({
     endpoints: endpoints.split(',').map((each) => each.trim()),
     signal,
     ...(tls && { tls }),
     ...(prefix !== undefined && { prefix }),
     onBackgroundError: (error) => log.warn({ err: error }, 'etcd could not be compacted'),
+  });
+  return cacheStore(store, {
+    prefix: storagePrefix(group),
+    metrics,
+    onReload: (error) => log.warn({ err: error }, 'the watch cache is loaded anew'),
   });
 }
 

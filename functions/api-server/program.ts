@@ -40,10 +40,10 @@ export async function runApiServer(
     onInvalid: (error) => log.error({ err: error }, 'the authentication config is wrong, the last one stays'),
   });
   const review = reviewsOf(client);
-  const store = await openStore(settings, log, signal);
-  stack.defer(() => store.close());
   const metrics = createMetrics();
   processMetrics(metrics);
+  const store = await openStore(settings, { log, metrics, signal });
+  stack.defer(() => store.close());
   const audit = await openAudit(settings, metrics);
   if (audit) stack.defer(() => audit.close());
   const namespaces = namespacesOf(client, log, ending.signal);

@@ -92,7 +92,7 @@ describe('the server', () => {
       ],
     });
     expect((await server.call('GET', '/readyz')).text).toBe(
-      '[+]ping ok\n[+]etcd ok\n[-]informer-sync failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n',
+      '[+]ping ok\n[+]etcd ok\n[+]watch-cache ok\n[-]informer-sync failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n',
     );
     expect((await server.call('GET', '/livez?verbose')).text).toBe(
       '[+]ping ok\n[+]etcd ok\nlivez check passed\n',

@@ -12,6 +12,7 @@ export {
   parseAuditPolicy,
   processMetrics,
 } from './operations/index.ts';
+export { storagePrefix } from './registry.ts';
 export type { PostReview, Review } from './review.ts';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
 export { type Certificate, type ServeOptions, type Serving, serve } from './serving/index.ts';

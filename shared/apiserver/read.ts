@@ -23,9 +23,10 @@ export interface ListMeta {
 export async function getObject(call: Call): Promise<Response> {
   const { definition, server, target } = call;
   const signal = deadline(call);
-  const wanted = revisionOf(call.query.get('resourceVersion'));
-  if (wanted) await reachRevision(call, wanted);
-  const { item } = await server.store.get(objectKey(definition, call.namespace, target.name), { signal });
+  const atLeast = revisionOf(call.query.get('resourceVersion'));
+  if (atLeast) await reachRevision(call, atLeast);
+  const key = objectKey(definition, call.namespace, target.name);
+  const { item } = await server.store.get(key, { signal, ...(atLeast !== undefined && { atLeast }) });
   if (!item) throw notFound(definition, target.name);
   return respondItem(call, item);
 }
@@ -51,6 +52,8 @@ interface Plan {
   selected: Selection;
   limit: number;
   revision: number | undefined;
+  /** See ReadOptions. */
+  atLeast: number | undefined;
   start: string | undefined;
 }
 
@@ -65,13 +68,24 @@ export async function listObjects(call: Call): Promise<Response> {
   return respondBody(call, await listBody(call, items, meta));
 }
 
+/** Throws TooManyRequests where a request would read a whole collection that is just being loaded into memory. */
+export function refuseWhileLoading({ server }: Call, { limit }: ListRequest): void {
+  if (server.store.synced || limit > 0) return;
+  const details = { retryAfterSeconds: 1 };
+  throw new ArcError('TooManyRequests', 'storage is (re)initializing', { details });
+}
+
+const anywhere = { revision: undefined, atLeast: undefined, start: undefined };
+
 async function planList(call: Call, request: ListRequest): Promise<Plan> {
   const { definition } = call;
+  refuseWhileLoading(call, request);
   const selected = selection(definition, request.labelSelector, request.fieldSelector);
   const namespace = call.namespace || (definition.scope === 'Namespaced' ? (selected.namespace ?? '') : '');
   const prefix = keyPrefix(definition, namespace);
-  const plan: Plan = { prefix, selected, limit: request.limit, revision: undefined, start: undefined };
+  const plan: Plan = { prefix, selected, limit: request.limit, ...anywhere };
   const wanted = request.resourceVersion;
+  plan.atLeast = wanted;
   if (wanted === 0) plan.limit = 0;
   if (request.continue !== '') {
     const from = decodeContinue(prefix, request.continue);
@@ -93,6 +107,7 @@ async function readChunk(call: Call, plan: Plan, limit: number, signal: AbortSig
     signal,
     ...(plan.start !== undefined && { start: plan.start }),
     ...(plan.revision !== undefined && { revision: plan.revision }),
+    ...(plan.atLeast !== undefined && { atLeast: plan.atLeast }),
   };
   try {
     return await call.server.store.list(plan.prefix, options);

@@ -10,9 +10,14 @@ export function apiVersionOf(definition: KindDefinition): string {
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
+/** Where a group's objects live. */
+export function storagePrefix(group: string): string {
+  return `/registry/${group || 'core'}/`;
+}
+
 /** Where a kind's objects live: all of them, or those of one namespace. Ends with '/'. */
 export function keyPrefix(definition: KindDefinition, namespace = ''): string {
-  const root = `/registry/${definition.group || 'core'}/${definition.plural}/`;
+  const root = `${storagePrefix(definition.group)}${definition.plural}/`;
   return namespace === '' || definition.scope === 'Cluster' ? root : `${root}${namespace}/`;
 }
 

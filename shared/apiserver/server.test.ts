@@ -104,7 +104,7 @@ describe('beside resources', () => {
     const { body } = await server.call('GET', `/apis/${group}/v1`);
     expect(body.kind).toBe('APIResourceList');
     expect((await server.call('GET', '/readyz?verbose')).text).toBe(
-      '[+]ping ok\n[+]store ok\n[+]shutdown ok\nreadyz check passed\n',
+      '[+]ping ok\n[+]store ok\n[+]watch-cache ok\n[+]shutdown ok\nreadyz check passed\n',
     );
     expect((await server.call('GET', '/readyz/store')).text).toBe('ok');
     expect((await server.call('GET', '/openapi/v3')).status).toBe(200);

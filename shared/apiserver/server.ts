@@ -105,6 +105,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const checks: HealthCheck[] = [
     { name: 'ping', check: () => undefined },
     { name: options.storeName ?? 'store', check: async () => void (await store.revision()) },
+    { name: 'watch-cache', readyOnly: true, check: () => mustBeLoaded(store) },
     ...(options.checks ?? []),
     { name: 'shutdown', readyOnly: true, check: () => mustNot(draining) },
   ];
@@ -214,6 +215,10 @@ function failed(server: Server, request: Request, caught: unknown): Response {
     server.log(`${request.method} ${new URL(request.url).pathname} failed`, caught);
   }
   return respondError(caught, request.headers.get('accept'));
+}
+
+function mustBeLoaded(store: Store): void {
+  if (!store.synced) throw new ArcError('ServiceUnavailable', 'the watch cache is being loaded');
 }
 
 function mustNot(draining: boolean): void {

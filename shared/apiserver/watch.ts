@@ -12,7 +12,7 @@ import {
 } from './encode-event.ts';
 import { LineStream } from './line-stream.ts';
 import { type ListRequest, listRequest } from './list-options.ts';
-import { reachRevision } from './read.ts';
+import { reachRevision, refuseWhileLoading } from './read.ts';
 import { keyPrefix } from './registry.ts';
 import { includeObjectOf, respondRaw } from './respond.ts';
 import { type Selection, selection } from './selectors.ts';
@@ -43,6 +43,7 @@ interface Watching {
 export async function watchObjects(call: Call): Promise<Response> {
   const request = listRequest(call.query, true);
   const { definition, server } = call;
+  refuseWhileLoading(call, request);
   const selected = selection(definition, request.labelSelector, request.fieldSelector);
   const namespace = call.namespace || (definition.scope === 'Namespaced' ? (selected.namespace ?? '') : '');
   const form = { as: call.format.as, includeObject: includeObjectOf(call.query) };

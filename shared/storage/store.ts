@@ -41,7 +41,7 @@ export interface Store {
   /** Forgets history before `revision`: reads and watches that need it fail with `Expired`. Rejects with `Timeout` for one to come. */
   compact(revision: number): Promise<void>;
 
-  /** False while what lists and watches are served from is being loaded: until then they reject with TooManyRequests. */
+  /** False while what should be answered from memory is being loaded: until then every list and watch costs its full price. */
   readonly synced: boolean;
 
   close(): Promise<void>;
