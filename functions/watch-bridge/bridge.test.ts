@@ -152,6 +152,23 @@ describe('the bridge over HTTP', () => {
     await expect.poll(() => bridge.depth, { timeout: 10_000, message: 'the queue runs empty' }).toBe(0);
   });
 
+  it('holds back what it may not send, and sends it when it may', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    let allowed = false;
+    let asked = 0;
+    const maySend = () => {
+      asked += 1;
+      return allowed;
+    };
+    await start(api, url, { maySend });
+    await api.create(orders, newOrder());
+    await expect.poll(() => asked, { timeout: 10_000, message: 'two tries' }).toBeGreaterThan(1);
+    expect(sink.ids).toEqual([]);
+    allowed = true;
+    await took(sink, 'Order one changed');
+  });
+
   it('wakes an Order for its children, and for one that is gone', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();

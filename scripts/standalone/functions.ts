@@ -1,6 +1,7 @@
 import type { Fn } from '#shared/runtime';
 import * as decomposeOrder from '../../functions/decompose-order/index.ts';
 import * as renderSecret from '../../functions/render-secret/index.ts';
+import * as reportDeadLetter from '../../functions/report-dead-letter/index.ts';
 import * as rollUpOrder from '../../functions/roll-up-order/index.ts';
 import * as submitWorkflow from '../../functions/submit-workflow/index.ts';
 import * as syncStatus from '../../functions/sync-status/index.ts';
@@ -14,4 +15,5 @@ export const functions: Readonly<Record<string, Fn>> = {
   'submit-workflow': submitWorkflow,
   'sync-status': syncStatus,
   'roll-up-order': rollUpOrder,
+  'report-dead-letter': reportDeadLetter,
 };

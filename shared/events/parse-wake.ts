@@ -3,6 +3,9 @@ import { ArcError, type Cause } from '#shared/errors';
 import { type HeaderSource, headerMap, parseEvent } from './parse-event.ts';
 import { type DeliveryFailure, type Wake, type WakeData, wakeData, wakeType } from './wake.ts';
 
+/** What brokers keep of an answer, in bytes; others may send more. */
+const longestAnswer = 1024;
+
 /** A wake-up with what its event says beside the object. */
 export interface ParsedWake extends Wake {
   id: string;
@@ -81,11 +84,17 @@ function traceOf(value: unknown): string | undefined {
 function failureOf(event: CloudEvent<unknown>): DeliveryFailure | undefined {
   const { knativeerrordest: destination, knativeerrorcode: code, knativeerrordata: encoded } = event;
   if (typeof destination !== 'string') return undefined;
-  // An integer from the Go brokers, text from Kafka's; the data is base64 although Knative's pages show plain text.
+  // An integer from the Go brokers, text from Kafka's.
   const status = Number(code);
   return {
     destination,
     ...(Number.isInteger(status) && status > 0 && { status }),
-    ...(typeof encoded === 'string' && { body: Buffer.from(encoded, 'base64').toString('utf8') }),
+    ...(typeof encoded === 'string' && { body: answerIn(encoded).slice(0, longestAnswer) }),
   };
+}
+
+/** Base64 from the brokers of today, plain text in Knative's pages. */
+function answerIn(encoded: string): string {
+  const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0;
+  return isBase64 ? Buffer.from(encoded, 'base64').toString('utf8') : encoded;
 }

@@ -35,7 +35,7 @@ export interface DeliveryFailure {
   destination: string;
   /** HTTP status; absent when there was no answer. */
   status?: number;
-  /** Start of the answer's body, decoded. */
+  /** Start of the answer's body, decoded, at most 1,024 characters. */
   body?: string;
 }
 

@@ -38,7 +38,7 @@ export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
   const metrics = dependencies.metrics ?? createMetrics();
   const lifecycle = dependencies.lifecycle ?? createLifecycle(true);
   const measured = createFunctionMetrics(metrics, dependencies.name);
-  const deliver = createDelivery(fn, { ...dependencies, lifecycle, measured });
+  const deliver = createDelivery(fn, { ...dependencies, metrics, lifecycle, measured });
   const app = new Hono();
 
   app.use(async (context, next) => {
@@ -67,6 +67,7 @@ export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
 }
 
 interface DeliveryParts extends AppDependencies {
+  metrics: Metrics;
   lifecycle: Lifecycle;
   measured: FunctionMetrics;
 }
@@ -89,6 +90,11 @@ function createDelivery(fn: Fn, parts: DeliveryParts): (request: Request) => Pro
       const wake = await receive(request, deadline.signal);
       if (wake instanceof ArcError) {
         measured.failed(wake.code);
+        // Too late is not too strange: that can be tried again.
+        if (fn.unreadable && !deadline.signal.aborted) {
+          fn.unreadable({ log, metrics: parts.metrics }, wake);
+          return doneAnswer(undefined, undefined);
+        }
         log.warn({ err: wake }, 'request refused');
         return refusalAnswer(wake);
       }
@@ -125,12 +131,12 @@ interface RunParts extends Omit<DeliveryParts, 'now'> {
 }
 
 async function run(fn: Fn, wake: ParsedWake, parts: RunParts): Promise<Response> {
-  const { measured, lifecycle, now, signal, api, env } = parts;
+  const { measured, metrics, lifecycle, now, signal, api, env } = parts;
   const { id, traceparent, reason } = wake;
   const object = `${wake.kind} ${wake.namespace === '' ? '' : `${wake.namespace}/`}${wake.name}`;
   const trace = traceparent === undefined ? {} : { traceparent };
   const log = parts.log.child({ event: id, object, reason, ...trace });
-  const context: Context = { log, api, signal, now, env, ...trace };
+  const context: Context = { log, api, metrics, signal, now, env, ...trace };
   const started = performance.now();
   measured.invoked(reason, (now.getTime() - wake.time.getTime()) / 1000);
   const work = lifecycle.track(start(fn, context, wake));

@@ -1,7 +1,9 @@
 import type { CloudEvent } from 'cloudevents';
 import type { Logger } from 'pino';
+import type { ArcError } from '#shared/errors';
 import type { Wake } from '#shared/events';
 import type { KubeClient } from '#shared/kube';
+import type { Metrics } from '#shared/telemetry';
 
 export type { Wake } from '#shared/events';
 
@@ -9,6 +11,8 @@ export type { Wake } from '#shared/events';
 export interface Context {
   log: Logger;
   api: KubeClient;
+  /** What /metrics shows; for what a function counts beside the runtime's own. */
+  metrics: Metrics;
   /** Aborted when the deadline of this delivery has passed or the process is told to end. */
   signal: AbortSignal;
   /** The time the delivery arrived: functions have no clock of their own. */
@@ -19,6 +23,8 @@ export interface Context {
   traceparent?: string;
 }
 
+export type Unreadable = (context: Pick<Context, 'log' | 'metrics'>, error: ArcError) => void;
+
 /**
  * The shape of every function, after Knative func's TypeScript conventions (handle, init, shutdown, liveness, readiness).
  * `handle` resolves when the work is done: undefined is answered with 204, a CloudEvent is the reply. It rejects with
@@ -27,6 +33,11 @@ export interface Context {
  */
 export interface Fn {
   handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined>;
+  /**
+   * Told of a request that holds no wake-up, which is then answered with 204 and not refused. For a dead letter sink only: nobody
+   * is left to take what it refuses.
+   */
+  unreadable?: Unreadable;
   init?(context: Omit<Context, 'signal' | 'now' | 'traceparent'>): Promise<void>;
   shutdown?(): Promise<void>;
   liveness?(): boolean;

@@ -1,6 +1,6 @@
 /** What turns a handler into an HTTP server that Knative can run. */
 export { type AppDependencies, createApp } from './app.ts';
-export type { Context, Fn, Wake } from './function.ts';
+export type { Context, Fn, Unreadable, Wake } from './function.ts';
 export { runMain } from './main.ts';
 export { readPlan } from './read-plan.ts';
 export { type Served, type ServeOptions, serveFunction } from './serve.ts';

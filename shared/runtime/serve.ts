@@ -55,7 +55,7 @@ export async function serveFunction(fn: Fn, options: ServeOptions): Promise<Serv
     return closing;
   };
   try {
-    await within(initMs, fn.init?.({ log, api, env }), 'init');
+    await within(initMs, fn.init?.({ log, api, metrics, env }), 'init');
   } catch (caught) {
     server.closeAllConnections();
     server.close();

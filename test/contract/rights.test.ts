@@ -9,6 +9,7 @@ import {
   clusterWorkflowTemplates,
   conduitNamespace,
   endpoints,
+  events,
   namespaces,
   orders,
   secrets,
@@ -31,6 +32,7 @@ import { createLogger, createMetrics } from '#shared/telemetry';
 import { createArcApiServer } from '../../functions/api-server/index.ts';
 import * as decomposeOrder from '../../functions/decompose-order/index.ts';
 import * as renderSecret from '../../functions/render-secret/index.ts';
+import * as reportDeadLetter from '../../functions/report-dead-letter/index.ts';
 import * as rollUpOrder from '../../functions/roll-up-order/index.ts';
 import * as submitWorkflow from '../../functions/submit-workflow/index.ts';
 import * as syncStatus from '../../functions/sync-status/index.ts';
@@ -41,6 +43,7 @@ import { endpoint, namespace, ociTemplate, ociType, order, secret } from '../fix
 const functions: Record<string, Fn> = {
   'decompose-order': decomposeOrder,
   'render-secret': renderSecret,
+  'report-dead-letter': reportDeadLetter,
   'roll-up-order': rollUpOrder,
   'submit-workflow': submitWorkflow,
   'sync-status': syncStatus,
@@ -79,10 +82,10 @@ async function startApi(): Promise<(user: string) => KubeClient> {
 }
 
 /** Every function behind its HTTP server under its own name, and a broker wired from the Triggers of knative/base. */
-async function startFunctions(clientOf: (user: string) => KubeClient) {
+async function startFunctions(clientOf: (user: string) => KubeClient, instead: Record<string, Fn> = {}) {
   const denied: string[] = [];
   const urls = new Map<string, URL>();
-  for (const [name, fn] of Object.entries(functions)) {
+  for (const [name, fn] of Object.entries({ ...functions, ...instead })) {
     const handle: Fn['handle'] = async (context, wake) => {
       try {
         return await fn.handle(context, wake);
@@ -163,6 +166,33 @@ describe('the rights and Triggers in knative/base', () => {
       (await admin.list(artifactWorkflows, { namespace })).items.length,
     ];
     await expect.poll(left, { timeout: 15_000, message: 'the Order goes' }).toEqual([undefined, 0]);
+    expect(denied).toEqual([]);
+  });
+
+  it('show what a function keeps refusing as an Event on its object', async () => {
+    const clientOf = await startApi();
+    const admin = clientOf('admin');
+    for (const name of [namespace, conduitNamespace])
+      await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    const made = await admin.create(orders, fresh(order('one', ['a:1'])));
+    const handle = () => Promise.reject(new ArcError('Invalid', 'this Order is too strange'));
+    const { denied, sink } = await startFunctions(clientOf, { 'roll-up-order': { handle } });
+    const control = new AbortController();
+    const api = clientOf('watch-bridge');
+    const bridge = startBridge({ api, sink, log, metrics: createMetrics(), signal: control.signal });
+    closers.push(async () => {
+      control.abort();
+      await bridge.done;
+    });
+    const told = async () =>
+      (await admin.list(events, { namespace })).items
+        .filter((event) => event.reason === 'WakeRefused' && event.involvedObject.uid === made.metadata.uid)
+        .map(({ message }) => message);
+    await expect
+      .poll(told, { timeout: 15_000, message: 'the Event' })
+      .toContain(
+        'function roll-up-order was woken (resync) again and again and answered 422: this Order is too strange. The next resync wakes it anew.',
+      );
     expect(denied).toEqual([]);
   });
 

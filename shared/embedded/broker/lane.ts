@@ -4,7 +4,7 @@ import { type TryOptions, tryDelivery } from './attempt.ts';
 import { type BrokerEvent, withAttributes } from './event.ts';
 import { type Filter, matches } from './filter.ts';
 import { createSlots } from './slots.ts';
-import type { Trigger } from './trigger.ts';
+import type { Destination, Trigger } from './trigger.ts';
 
 /** One Trigger at work: what it wants, and the events on their way to its subscriber. */
 export interface Lane {
@@ -54,7 +54,7 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
       return;
     }
     const letter = withAttributes(event, {
-      knativeerrordest: options.subscriber.href,
+      knativeerrordest: addressOf(trigger.subscriber, options.subscriber),
       knativeerrorcode: failure.status === undefined ? undefined : String(failure.status),
       knativeerrordata:
         failure.body.length > 0 ? failure.body.subarray(0, errorDataLimit).toString('base64') : undefined,
@@ -103,4 +103,9 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
       while (active.size > 0) await Promise.allSettled([...active]);
     },
   };
+}
+
+/** Where the subscriber is, as the cluster names it: what a loopback port belongs to is known to nobody who reads it. */
+function addressOf({ ref }: Destination, url: URL): string {
+  return ref === undefined ? url.href : `http://${ref.name}.${ref.namespace}.svc.cluster.local`;
 }

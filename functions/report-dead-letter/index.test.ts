@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { events } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { type Served, serveFunction } from '#shared/runtime';
+import { createLogger } from '#shared/telemetry';
+import { endpoint, namespace, order } from '../../test/fixtures/arc-objects.ts';
+import { FakeKube } from '../../test/fixtures/fake-kube.ts';
+import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
+import * as fn from './index.ts';
+
+const { handle } = fn;
+const failure = {
+  destination: 'http://broker-filter.knative-eventing.svc/triggers/arc-system/roll-up-order/uid',
+  status: 422,
+  body: '{"reason":"Invalid","message":"the status is too large"}',
+};
+const one = order('one', ['a:1']);
+const letter = { ...wakeOf(one), failure };
+
+describe('report-dead-letter', () => {
+  it('tells on the object who refused and why, and counts', async () => {
+    const api = new FakeKube(one);
+    const context = contextOf(api);
+    await handle(context, letter);
+    await handle(context, letter);
+    const told = api.all(events);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({
+      type: 'Warning',
+      reason: 'WakeRefused',
+      count: 2,
+      involvedObject: { kind: 'Order', name: 'one', namespace, uid: 'uid-one' },
+      message: expect.stringContaining('roll-up-order was woken (changed)'),
+    });
+    expect(told[0]?.message).toContain('answered 422: the status is too large');
+    expect(context.metrics.expose()).toContain(
+      'arc_dead_letters_total{function="roll-up-order",status="422",kind="Order"} 2',
+    );
+  });
+
+  it('writes no status: each has another writer', async () => {
+    const api = new FakeKube(one);
+    await handle(contextOf(api), letter);
+    expect(api.writes.map(({ verb, kind }) => `${verb} ${kind}`)).toEqual(['create Event']);
+  });
+
+  it.each([
+    ['is gone', {}],
+    ['was replaced by another of its name', { uid: 'another' }],
+    ['has no functions', { kind: 'Secret', apiVersion: 'v1' }],
+  ])('takes a letter whose object %s', async (_, change) => {
+    const api = 'uid' in change || 'kind' in change ? new FakeKube(one) : new FakeKube();
+    await handle(contextOf(api), { ...letter, ...change });
+    expect(api.writes).toEqual([]);
+  });
+
+  it('asks for another try only while the API is away', async () => {
+    const api = new FakeKube(one);
+    const context = contextOf(api);
+    api.before = () => {
+      throw new ArcError('ServiceUnavailable', 'away');
+    };
+    await expect(handle(context, letter)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    api.before = () => {
+      throw new ArcError('Forbidden', 'no');
+    };
+    await handle(context, letter);
+  });
+});
+
+describe('report-dead-letter over HTTP', () => {
+  const served: Served[] = [];
+  afterEach(async () => {
+    for (const one of served.splice(0)) await one.close();
+  });
+  async function start(api: FakeKube): Promise<string> {
+    const log = createLogger({ name: 'test', level: 'silent' });
+    const here = await serveFunction(fn, { name: 'report-dead-letter', port: 0, api, log, env: {} });
+    served.push(here);
+    return here.url;
+  }
+
+  it.each([
+    ['nothing', {}, ''],
+    ['no event', { 'content-type': 'application/json' }, '{"ok":true}'],
+    ['a broken structured event', { 'content-type': 'application/cloudevents+json' }, '{"id":'],
+    ['a batch', { 'content-type': 'application/cloudevents-batch+json' }, '[]'],
+    ['too much', { 'content-type': 'application/json' }, 'x'.repeat(100_000)],
+    [
+      'an event of others',
+      { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/x', 'ce-type': 'com.example.other' },
+      '',
+    ],
+  ])('takes %s, and answers 204', async (_, headers, body) => {
+    const url = await start(new FakeKube());
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    expect([answer.status, await answer.text()]).toEqual([204, '']);
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
+      /^arc_dead_letters_total\{function="unknown",status="none",kind="unknown"\} 1$/m,
+    );
+  });
+
+  it.each([
+    ['an integer', 500],
+    ['text', '500'],
+  ])('reads a code that is %s', async (_, knativeerrorcode) => {
+    const api = new FakeKube(endpoint('source'));
+    const url = await start(api);
+    const body = JSON.stringify({
+      specversion: '1.0',
+      id: '1',
+      source: '/arc',
+      type: 'cloud.opendefense.arc.wake.v1',
+      kind: 'Endpoint',
+      apiversion: 'arc.opendefense.cloud/v1alpha1',
+      namespace,
+      name: 'source',
+      uid: 'uid-source',
+      reason: 'due',
+      knativeerrordest: 'http://track-credentials.arc-system.svc.cluster.local',
+      knativeerrorcode,
+      knativeerrordata: Buffer.from('out of memory').toString('base64'),
+    });
+    const headers = { 'content-type': 'application/cloudevents+json' };
+    expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(204);
+    expect(api.all(events)[0]?.message).toBe(
+      'function track-credentials was woken (due) again and again and answered 500: out of memory. The next resync wakes it anew.',
+    );
+  });
+});
