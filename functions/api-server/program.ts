@@ -14,6 +14,7 @@ import { openAudit } from './audit-file.ts';
 import { followCertificate, readCertificate } from './certificate-files.ts';
 import { followClusterAdmission } from './cluster-admission.ts';
 import { authenticationConfigOf, namespacesOf, reviewsOf } from './cluster-client.ts';
+import { applyDefaults, loopbackCaller } from './defaults.ts';
 import { createArcApiServer } from './index.ts';
 import { openStore } from './open-store.ts';
 import type { Settings } from './settings.ts';
@@ -51,12 +52,13 @@ export async function runApiServer(
     ...{ client, writes: writesTo(arcKinds), log, metrics },
     signal: ending.signal,
   });
+  const caller = loopbackCaller(createAuthenticator({ config, reviewToken: tokenReviewer(review) }));
   const api = createArcApiServer({
     store,
     metrics,
     limits: { readOnly: settings.ARC_MAX_READS, mutating: settings.ARC_MAX_WRITES },
     ...(audit && { audit }),
-    authenticate: createAuthenticator({ config, reviewToken: tokenReviewer(review) }),
+    authenticate: caller.authenticator,
     authorize: delegatedAuthorizer(review),
     findNamespace: namespaces.find,
     ...(settings.ARC_ETCD_ENDPOINTS !== undefined && { storeName: 'etcd' }),
@@ -85,6 +87,10 @@ export async function runApiServer(
     }),
   );
   log.info({ port: serving.port }, 'serving');
+  if (settings.ARC_DEFAULTS_FOLDER !== undefined) {
+    const send = (request: Request) => api.app.fetch(caller.stamp(request));
+    void applyDefaults({ folder: settings.ARC_DEFAULTS_FOLDER, send, log, signal });
+  }
   await followCertificate({
     certFile,
     keyFile,

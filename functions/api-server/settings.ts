@@ -16,6 +16,8 @@ export const settings = z.object({
   ARC_ETCD_CA_FILE: z.string().optional(),
   ARC_ETCD_CERT_FILE: z.string().optional(),
   ARC_ETCD_KEY_FILE: z.string().optional(),
+  /** Manifests of our own kinds, `*.yaml`, applied at each start. */
+  ARC_DEFAULTS_FOLDER: z.string().optional(),
   ARC_SHUTDOWN_DELAY_SECONDS: seconds.default(5),
   ARC_SHUTDOWN_GRACE_SECONDS: seconds.default(60),
   ARC_WATCH_SPREAD_SECONDS: seconds.default(2),

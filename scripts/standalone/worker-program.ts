@@ -15,7 +15,7 @@ export async function workerProgram(folder: string, log: Logger): Promise<Record
     return source;
   });
   const cache = `NODE_COMPILE_CACHE=${folder}`;
-  return { 'arc/transfer-worker:*': ['/usr/bin/env', cache, process.execPath, main] };
+  return { 'artifact-conduit:*': ['/usr/bin/env', cache, process.execPath, main] };
 }
 
 async function bundled(folder: string): Promise<string> {

@@ -26,7 +26,7 @@ describe('kill -9 of the whole standalone', () => {
     spawnStandalone({
       folder: path.join(folder, 'state'),
       programs: {
-        'arc/transfer-worker:*': [
+        'artifact-conduit:*': [
           process.execPath,
           path.resolve('test/chaos/recording-worker.ts'),
           folder,

@@ -1,0 +1,92 @@
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { generate } from 'selfsigned';
+import type { Leaf } from './leaves.ts';
+
+/** A certificate and its key, PEM. */
+export interface Pair {
+  cert: string;
+  key: string;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+const authorityDays = 3650;
+const leafDays = 365;
+/** Clocks of a cluster differ a little. */
+const skewMs = 5 * 60_000;
+const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const;
+
+/** A new authority, good for ten years. */
+export async function makeAuthority(now: Date): Promise<Pair> {
+  // A name of its own: who trusts two authorities of the same name tries the wrong key and gives up.
+  const name = `arc-${randomBytes(8).toString('hex')}`;
+  const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
+    ...common,
+    ...validity(now, authorityDays),
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  return { cert, key };
+}
+
+/** A certificate of `authority`, good for a year, for server and client: etcd's members are both. */
+export async function issue(authority: Pair, { commonName, hosts }: Leaf, now: Date): Promise<Pair> {
+  const altNames = hosts.map((host) =>
+    isIP(host) === 0 ? { type: 2 as const, value: host } : { type: 7 as const, ip: host },
+  );
+  const { cert, private: key } = await generate([{ name: 'commonName', value: commonName }], {
+    ...common,
+    ...validity(now, leafDays),
+    ca: { key: authority.key, cert: authority.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: hosts.length > 0, clientAuth: true },
+      ...(altNames.length > 0 ? [{ name: 'subjectAltName' as const, altNames }] : []),
+    ],
+  });
+  return { cert, key };
+}
+
+function validity(now: Date, days: number) {
+  return {
+    notBeforeDate: new Date(now.getTime() - skewMs),
+    notAfterDate: new Date(now.getTime() + days * dayMs),
+  };
+}
+
+/** True while `pair` is an authority that belongs together, with two years left: longer than anything it will sign. */
+export function isGoodAuthority(pair: Pair, now: Date): boolean {
+  const cert = parse(pair);
+  return cert?.ca === true && lasts(cert, now, 2 * leafDays * dayMs);
+}
+
+/** True while `pair` is what `issue` would make of `leaf`, with a third of its time left. */
+export function isGoodLeaf(pair: Pair, leaf: Leaf, authority: Pair, now: Date): boolean {
+  const cert = parse(pair);
+  if (cert === undefined || !lasts(cert, now, (leafDays / 3) * dayMs)) return false;
+  const issuer = new X509Certificate(authority.cert);
+  return cert.checkIssued(issuer) && cert.verify(issuer.publicKey) && sameHosts(cert, leaf.hosts);
+}
+
+/** undefined where it is no certificate with its key. */
+function parse({ cert, key }: Pair): X509Certificate | undefined {
+  try {
+    const parsed = new X509Certificate(cert);
+    return parsed.checkPrivateKey(createPrivateKey(key)) ? parsed : undefined;
+  } catch {
+    return undefined; // not PEM at all: the same answer as for a key of something else
+  }
+}
+
+function lasts(cert: X509Certificate, now: Date, ms: number): boolean {
+  return cert.validToDate.getTime() - now.getTime() > ms && cert.validFromDate <= now;
+}
+
+function sameHosts({ subjectAltName = '' }: X509Certificate, hosts: readonly string[]): boolean {
+  const found = subjectAltName.split(', ').filter((text) => text !== '');
+  const wanted = hosts.map((host) => `${isIP(host) === 0 ? 'DNS' : 'IP Address'}:${host}`);
+  return found.toSorted().join() === wanted.toSorted().join();
+}

@@ -1,0 +1,51 @@
+/** The certificates between kube-apiserver, api-server and etcd: made, looked at once a minute, renewed in time. */
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { readConfig } from '#shared/config';
+import { ArcError } from '#shared/errors';
+import { createBackoff, createKubeClient, inClusterConfig, pause } from '#shared/kube';
+import { createLogger } from '#shared/telemetry';
+import { reconcile } from './reconcile.ts';
+
+const settings = z.object({
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+});
+const everyMs = 60_000;
+
+async function main(): Promise<void> {
+  const config = readConfig(settings, process.env);
+  const log = createLogger({ name: 'certificate-issuer', level: config.LOG_LEVEL });
+  const control = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => control.abort());
+  const api = createKubeClient({ ...inClusterConfig(process.env), userAgent: 'arc-certificate-issuer' });
+  let isDone = false;
+  const app = new Hono();
+  app.get('/health/liveness', (context) => context.text('ok'));
+  app.get('/health/readiness', (context) =>
+    isDone ? context.text('ok') : context.text('not every certificate has been made yet', 503),
+  );
+  const http = serve({ fetch: app.fetch, port: config.PORT });
+  const backoff = createBackoff({ baseMs: 1_000, maxMs: everyMs, random: Math.random });
+  while (!control.signal.aborted) {
+    try {
+      const written = await reconcile(api, new Date(), control.signal);
+      if (written.length > 0) log.info({ written }, 'certificates made');
+      isDone = true;
+      backoff.reset();
+      await pause(everyMs, control.signal);
+    } catch (caught) {
+      if (control.signal.aborted) break;
+      log.error({ err: ArcError.from(caught) }, 'the certificates cannot be looked after');
+      await pause(backoff.next(), control.signal);
+    }
+  }
+  http.close();
+}
+
+main().catch((caught: unknown) => {
+  const error = ArcError.from(caught);
+  createLogger({ name: 'certificate-issuer' }).fatal({ err: error }, error.message);
+  process.exitCode = 1;
+});
