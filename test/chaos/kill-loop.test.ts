@@ -26,11 +26,9 @@ describe('kill -9 of the whole standalone', () => {
     spawnStandalone({
       folder: path.join(folder, 'state'),
       programs: {
-        'artifact-conduit:*': [
-          process.execPath,
-          path.resolve('test/chaos/recording-worker.ts'),
-          folder,
-        ].join(' '),
+        'artifact-conduit:*': [process.execPath, path.resolve('test/chaos/recording-worker.ts'), folder].join(
+          ' ',
+        ),
       },
     });
 
