@@ -3,20 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AggregatedServer, startAggregated } from '../fixtures/aggregated-server.ts';
-import {
-  type ControlPlane,
-  hostAddress,
-  type Program,
-  start,
-  startControlPlane,
-} from '../fixtures/control-plane.ts';
+import { describeCluster } from '../fixtures/cluster.ts';
+import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
 import { eventually } from '../fixtures/eventually.ts';
+import { type Program, start } from '../fixtures/program.ts';
 import { startTcpProxy, type TcpProxy } from '../fixtures/tcp-proxy.ts';
-
-const assets = process.env.KUBEBUILDER_ASSETS;
-const host = hostAddress();
 
 /** A broker that writes down who sent what. */
 async function startSink() {
@@ -55,7 +48,7 @@ interface Replica {
   leads(): Promise<boolean>;
 }
 
-describe.skipIf(!assets || !host)('two replicas of watch-bridge on a real kube-apiserver', () => {
+describeCluster('two replicas of watch-bridge on a real kube-apiserver', ({ assets, host }) => {
   let plane: ControlPlane;
   let ours: AggregatedServer | undefined;
   let sink: Awaited<ReturnType<typeof startSink>>;
@@ -130,7 +123,7 @@ describe.skipIf(!assets || !host)('two replicas of watch-bridge on a real kube-a
     });
 
   beforeAll(async () => {
-    plane = await startControlPlane(assets ?? '', host ?? '');
+    plane = await startControlPlane(assets, host);
     sink = await startSink();
     for (const name of ['arc-system', 'team']) await plane.kubectl(['create', 'namespace', name]);
     await plane.kubectl([
@@ -163,7 +156,7 @@ describe.skipIf(!assets || !host)('two replicas of watch-bridge on a real kube-a
       // The one that leads has nothing to list yet.
       expect(ready.map(({ status }) => status)).toEqual(leads.map((isLeader) => (isLeader ? 503 : 200)));
     });
-    ours = await startAggregated(plane, host ?? '', 'embedded');
+    ours = await startAggregated(plane, host, { store: 'embedded' });
     const { leader } = await leaderAmong(a, b);
     expect(leader.program.output.stdout).toContain(
       'the cluster does not serve Workflow of argoproj.io/v1alpha1 (not installed?)',
@@ -183,7 +176,8 @@ describe.skipIf(!assets || !host)('two replicas of watch-bridge on a real kube-a
   }, 180_000);
 
   it('go on when the API of ARC was away', async () => {
-    await ours?.restart();
+    await ours?.first.stop();
+    await ours?.first.start();
     await eventually('the API to be back', 40_000, () =>
       plane.kubectl(['get', 'orders', '-n', 'team']).then(() => undefined),
     );
