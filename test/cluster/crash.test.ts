@@ -1,0 +1,52 @@
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
+import { newNamespace } from '../fixtures/cluster-objects.ts';
+import { compact, type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
+import { startLoad } from '../fixtures/load.ts';
+
+/** What a client may be told while a server is dead or etcd is. */
+const passing = /: 50[0-4] |ECONNREFUSED|ECONNRESET|socket hang up|aborted|watch: .*50[0-4]/;
+
+describeCluster('an API server and its etcd that are killed', (machine) => {
+  let etcd: EtcdProcess;
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    etcd = await startEtcd(path.join(machine.assets, 'etcd'));
+    cluster = await startCluster(machine, { store: 'etcd', etcd: etcd.endpoint });
+    await cluster.api.must('POST', corePath('namespaces'), newNamespace('crash'));
+  }, 180_000);
+  afterAll(async () => {
+    await cluster?.stop();
+    await etcd?.stop();
+  }, 60_000);
+
+  it('lose no write and no event, whoever died, and compact meanwhile', async () => {
+    const { plane, ours, api } = cluster;
+    const direct = plane.admin(ours.first.url);
+    const load = await startLoad('crash', [() => api, () => direct]);
+    await load.more(50);
+
+    await ours.first.kill();
+    await ours.first.start();
+    await load.more(50);
+
+    await etcd.kill();
+    await etcd.restart();
+    await load.more(50);
+
+    // What every watcher has seen may go: none of them has to list again.
+    await compact(etcd.endpoint, load.seen());
+    await load.more(50);
+
+    await Promise.all([etcd.kill(), ours.first.kill()]);
+    await etcd.restart();
+    await ours.first.start();
+    await load.more(50);
+
+    await load.finish();
+    for (const failure of load.told.failures) expect(failure).toMatch(passing);
+    expect(load.told.failures.length).toBeGreaterThan(0);
+  }, 400_000);
+});
