@@ -45,7 +45,7 @@ export async function runApiServer(
   processMetrics(metrics);
   const store = await openStore(settings, { log, metrics, signal });
   stack.defer(() => store.close());
-  const audit = await openAudit(settings, metrics);
+  const audit = await openAudit(settings, metrics, log);
   if (audit) stack.defer(() => audit.close());
   const namespaces = namespacesOf(client, log, ending.signal);
   const clusterAdmission = followClusterAdmission({

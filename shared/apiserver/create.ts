@@ -4,6 +4,7 @@ import type { KubeObject } from './definition.ts';
 import { judge } from './judge.ts';
 import { generatedPrefix } from './metadata.ts';
 import { readObject } from './object-input.ts';
+import { noteCreated } from './operations/exchange.ts';
 import { type Owners, updateOwners, withOwners } from './owners.ts';
 import { decodeObject, encodeObject, objectKey } from './registry.ts';
 import { validateSchema } from './representation/index.ts';
@@ -34,7 +35,10 @@ export async function createObject(call: Call): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     const name = prefix === '' ? body.metadata.name : generateName(prefix);
     const created = await storeNew(call, stamped(call, body, name), dryRun, owners);
-    if (created) return respondObject(call, created, 201);
+    if (created) {
+      noteCreated(call.request, created.metadata);
+      return respondObject(call, created, 201);
+    }
     if (prefix === '' || attempt === nameAttempts) throw await nameTaken(call, name);
   }
 }

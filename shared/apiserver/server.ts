@@ -15,14 +15,18 @@ import type { Attributes, Authenticator, Authorizer, KindDefinition, User } from
 import { beginHandling, type Handling, isServed } from './handling.ts';
 import { type HealthCheck, health } from './health.ts';
 import {
+  type AuditedRequest,
   type AuditPolicy,
   type AuditSink,
+  authenticationMeasure,
+  authorizationMeasure,
   createActivity,
   createAuditor,
   defaultLimits,
   type Exchange,
   kindOf,
   type Limits,
+  type Measure,
   type RequestMetrics,
   requestMetrics,
 } from './operations/index.ts';
@@ -112,13 +116,15 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const activity = createActivity(options.limits ?? defaultLimits);
   const { metrics, audit } = options;
   const counted = metrics && requestMetrics(metrics, activity);
+  const authenticating: Measure<User> = metrics ? authenticationMeasure(metrics) : unmeasured;
+  const authorizing: Measure<void> = metrics ? authorizationMeasure(metrics) : unmeasured;
   server.watched = counted?.event;
   const auditor = audit && createAuditor(audit.policy, audit.write, server.now);
 
   async function answer(handling: Handling): Promise<Response> {
     const { exchange } = handling;
     const { request, url, connection } = exchange;
-    exchange.asking = await identify(authenticate, request, connection);
+    exchange.asking = await authenticating(() => identify(authenticate, request, connection));
     exchange.user = exchange.asking;
     const target = parseTarget(url.pathname);
     const verb = target ? verbOf(request.method, target, url.searchParams) : request.method.toLowerCase();
@@ -130,9 +136,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     if (counted && target && verb === 'watch') handling.atEnd(counted.watching(exchange));
     exchange.user = await impersonate(authorize, exchange.user, request, connection);
     handling.audited = auditor?.begin(exchange);
-    await decide(authorize, exchange, exchange.user, attributes);
+    const { user } = exchange;
+    await authorizing(() => decide(authorize, exchange, user, attributes));
     if (!target) return answerPath(request, url);
-    const response = await handleResource(server, request, url, exchange.user, target, verb);
+    const response = await handleResource(server, request, url, user, target, verb);
     if (verb === 'watch' && response?.ok) handling.audited?.started(response.status);
     return response ?? pageNotFound();
   }
@@ -145,20 +152,35 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     return found.status === 404 ? pageNotFound() : found;
   }
 
+  /** Records the outcome: of a watch when it is over, as the watch itself is the response. */
+  function finish(handling: Handling, audited: AuditedRequest, response: Response, failure: unknown): void {
+    if (failure !== undefined && !(failure instanceof ArcError)) {
+      audited.panicked();
+      return;
+    }
+    const record = () =>
+      audited
+        .complete(response, failure)
+        .catch((caught: unknown) => server.log('a request could not be recorded in the audit log', caught));
+    const { attributes } = handling.exchange;
+    if (attributes?.verb === 'watch' && response.ok) handling.atEnd(() => void record());
+    else void record();
+  }
+
   async function handle(handling: Handling): Promise<Response> {
     const { exchange } = handling;
-    const response = await answer(handling).catch((caught: unknown) =>
-      failed(server, exchange.request, caught),
-    );
+    let failure: unknown;
+    const response = await answer(handling).catch((caught: unknown) => {
+      failure = caught;
+      return failed(server, exchange.request, caught);
+    });
     response.headers.set('Audit-Id', exchange.auditId);
     if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-cache, private');
     if (closing.signal.aborted) response.headers.set('Connection', 'close');
     const length = response.headers.get('content-length');
     counted?.observe(exchange, response.status, length === null ? undefined : Number(length));
     const audited = handling.audited ?? auditor?.begin(exchange);
-    audited
-      ?.complete(response)
-      .catch((caught: unknown) => server.log('a request could not be recorded in the audit log', caught));
+    if (audited) finish(handling, audited, response, failure);
     return response;
   }
 
@@ -183,6 +205,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       await activity.idle();
     },
   };
+}
+
+function unmeasured<T>(step: () => Promise<T>): Promise<T> {
+  return step();
 }
 
 /** Rejects with Forbidden unless the user may; the exchange knows how it was decided. */

@@ -35,8 +35,9 @@ export interface Histogram {
 }
 
 export interface Metrics {
-  counter(spec: MetricSpec): Counter;
-  /** `read`, if given, is asked for the value at every exposition; only for a gauge without labels. */
+  /** `read`, if given, is asked for the value at every exposition; only for a metric without labels. */
+  counter(spec: MetricSpec, read?: () => number): Counter;
+  /** `read` as for a counter. */
   gauge(spec: MetricSpec, read?: () => number): Gauge;
   histogram(spec: HistogramSpec): Histogram;
   /** All metrics in the Prometheus text format 0.0.4. */
@@ -72,8 +73,9 @@ export function createMetrics(): Metrics {
   };
 
   return {
-    counter(spec) {
+    counter(spec, read) {
       const series = register('counter', spec);
+      if (read !== undefined) series.read = read;
       return {
         inc(labels = {}, by = 1) {
           if (!(by >= 0))

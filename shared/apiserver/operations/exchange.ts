@@ -16,19 +16,27 @@ export interface Exchange {
   attributes?: Attributes;
   /** undefined: nobody has decided yet. */
   decision?: { allowed: boolean; reason: string };
+  /** What was created, where the request did not name it. */
+  created?: { name: string; uid?: string };
   /** The body, where somebody wants to record it. */
   body?: Uint8Array;
 }
 
-const exchanges = new WeakMap<Request, Exchange>();
+const recorded = new WeakMap<Request, { exchange: Exchange; withBody: boolean }>();
 
-/** From here on the body of this request is kept in the exchange as it is read. */
-export function keepBody(exchange: Exchange): void {
-  exchanges.set(exchange.request, exchange);
+/** From here on the exchange learns what those who handle its request find out, and the body as it is read. */
+export function record(exchange: Exchange, withBody: boolean): void {
+  recorded.set(exchange.request, { exchange, withBody });
 }
 
 /** Called by whoever reads a body. */
 export function noteBody(request: Request, body: Uint8Array): void {
-  const exchange = exchanges.get(request);
-  if (exchange) exchange.body = body;
+  const found = recorded.get(request);
+  if (found?.withBody) found.exchange.body = body;
+}
+
+/** Called by whoever creates an object. */
+export function noteCreated(request: Request, { name, uid }: { name: string; uid?: string }): void {
+  const found = recorded.get(request);
+  if (found) found.exchange.created = { name, ...(uid !== undefined && { uid }) };
 }

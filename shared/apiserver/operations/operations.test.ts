@@ -1,102 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/errors';
 import { createMetrics } from '#shared/telemetry';
-import { jsonPatchType, startTestServer, type TestServer, widget, widgets } from '../test-server.ts';
-import { parseAuditPolicy } from './audit-policy.ts';
+import { startTestServer, type TestServer, widget, widgets } from '../test-server.ts';
 import { processMetrics } from './process-metrics.ts';
 
 let server: TestServer | undefined;
 afterEach(async () => {
   await server?.close();
-});
-
-/** The audit events of what `act` does under a policy of these rules. */
-async function recorded(rules: string, act: (server: TestServer) => Promise<unknown>) {
-  const lines: string[] = [];
-  const policy = parseAuditPolicy(`apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n${rules}`);
-  server = await startTestServer({ audit: { policy, write: (line) => lines.push(line) } });
-  lines.length = 0;
-  await act(server);
-  await server.close(); // what was still being written is there
-  server = undefined;
-  return lines.map((line) => JSON.parse(line));
-}
-
-describe('the audit log', () => {
-  it('says who did what with which outcome, and keeps the Audit-ID of the caller', async () => {
-    const events = await recorded(
-      '- { level: Metadata, omitStages: [RequestReceived] }',
-      async ({ call }) => {
-        const headers = { 'audit-id': 'mine', 'user-agent': 'tester' };
-        expect((await call('GET', `${widgets}/none?a=b`, undefined, headers)).headers.get('audit-id')).toBe(
-          'mine',
-        );
-      },
-    );
-    expect(events).toHaveLength(1);
-    expect(events[0]).toMatchObject({
-      kind: 'Event',
-      apiVersion: 'audit.k8s.io/v1',
-      level: 'Metadata',
-      auditID: 'mine',
-      stage: 'ResponseComplete',
-      requestURI: `${widgets}/none?a=b`,
-      verb: 'get',
-      user: { username: 'admin', groups: ['system:authenticated'] },
-      userAgent: 'tester',
-      objectRef: { resource: 'widgets', namespace: 'ns', name: 'none', apiVersion: 'v1' },
-      responseStatus: { code: 404 },
-      annotations: { 'authorization.k8s.io/decision': 'allow' },
-    });
-    expect(events[0].requestReceivedTimestamp).toMatch(/^\d{4}-.*\.\d{6}Z$/);
-    expect(events[0]).not.toHaveProperty('requestObject');
-  });
-
-  it('records bodies where the policy asks for them', async () => {
-    const rules = '- { level: RequestResponse, verbs: [create] }\n- { level: Request, verbs: [patch] }';
-    const events = await recorded(rules, async ({ call }) => {
-      expect((await call('POST', widgets, widget('a'))).body.metadata.name).toBe('a');
-      await call('PATCH', `${widgets}/a`, [{ op: 'add', path: '/spec/size', value: 3 }], jsonPatchType);
-      await call('GET', `${widgets}/a`);
-    });
-    expect(events.map(({ verb, stage }) => `${verb} ${stage}`)).toEqual([
-      'create RequestReceived',
-      'create ResponseComplete',
-      'patch RequestReceived',
-      'patch ResponseComplete',
-    ]);
-    expect(events[1].requestObject).toMatchObject({ kind: 'Widget', metadata: { name: 'a' } });
-    expect(events[1].responseObject).toMatchObject({ spec: { color: 'red' } });
-    expect(events[3].requestObject).toEqual([{ op: 'add', path: '/spec/size', value: 3 }]);
-    expect(events[3]).not.toHaveProperty('responseObject');
-  });
-
-  it('records who was refused, before and after it is known who they are', async () => {
-    const events = await recorded('- { level: Metadata }', async ({ call }) => {
-      await call('GET', widgets, undefined, { authorization: 'Bearer bad' });
-      await call('GET', widgets, undefined, { authorization: 'Bearer jo' });
-    });
-    expect(events.filter(({ stage }) => stage === 'ResponseComplete')).toMatchObject([
-      { responseStatus: { code: 401 }, user: {} },
-      {
-        responseStatus: { code: 403 },
-        user: { username: 'jo' },
-        annotations: { 'authorization.k8s.io/decision': 'forbid' },
-      },
-    ]);
-  });
-
-  it('tells the beginning of a watch, and both users of an impersonation', async () => {
-    const events = await recorded('- { level: Metadata, verbs: [watch] }', async ({ fetch }) => {
-      const headers = { 'impersonate-user': 'admin' };
-      const response = await fetch(`${widgets}?watch=true`, { headers });
-      await response.body?.cancel();
-    });
-    expect(events.map(({ stage }) => stage)).toContain('ResponseStarted');
-    expect(events[0]).toMatchObject({
-      user: { username: 'admin' },
-      impersonatedUser: { username: 'admin', groups: ['system:authenticated'] },
-    });
-  });
 });
 
 describe('/metrics', () => {
@@ -125,10 +35,36 @@ describe('/metrics', () => {
       `apiserver_request_duration_seconds_count{${labels('GET', 'resource')},dry_run=""} 1\n`,
     );
     expect(text).toContain('apiserver_resource_objects{group="test.example.com",resource="widgets"} 1\n');
-    expect(text).toMatch(/\nprocess_resident_memory_bytes \d+\n/);
+    for (const name of ['resident_memory_bytes', 'virtual_memory_bytes', 'open_fds', 'max_fds']) {
+      expect(text).toMatch(new RegExp(`\\nprocess_${name} [1-9]\\d*\\n`));
+    }
     expect((await server.call('GET', '/metrics', undefined, { authorization: 'Bearer jo' })).status).toBe(
       403,
     );
+  });
+
+  it('counts who was known and what was decided', async () => {
+    const metrics = createMetrics();
+    server = await startTestServer({
+      metrics,
+      authorize: async (user, asked) => {
+        if (user.name === 'lost') throw new ArcError('ServiceUnavailable', 'nobody to ask');
+        return { allowed: user.name === 'admin' && asked.resource };
+      },
+    });
+    for (const name of ['admin', 'bad', 'jo', 'lost'])
+      await server.call('GET', widgets, undefined, { authorization: `Bearer ${name}` });
+    const text = metrics.expose();
+    for (const line of [
+      'authentication_attempts{result="success"} 4', // one made the namespace
+      'authentication_attempts{result="failure"} 1',
+      'authorization_attempts_total{result="allowed"} 2',
+      'authorization_attempts_total{result="denied"} 1',
+      'authorization_attempts_total{result="error"} 1',
+      'authorization_duration_seconds_count{result="denied"} 1',
+    ]) {
+      expect(text).toContain(`${line}\n`);
+    }
   });
 });
 
