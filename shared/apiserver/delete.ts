@@ -6,11 +6,12 @@ import { encodeContinue } from './continue-token.ts';
 import type { KubeObject } from './definition.ts';
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
 import { listRequest } from './list-options.ts';
-import { listOf } from './read.ts';
+import { respondList } from './list-response.ts';
 import { decodeObject, encodeObject, keyPrefix, objectKey } from './registry.ts';
 import { respondBody, respondObject } from './respond.ts';
 import { selection } from './selectors.ts';
 import { notFound, preconditionFailed } from './status.ts';
+import { isSelected } from './stored-facts.ts';
 import { wholeSecond } from './whole-second.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
@@ -38,7 +39,7 @@ export async function deleteCollection(call: Call): Promise<Response> {
   const request = listRequest(call.query, false);
   const selected = selection(definition, request.labelSelector, request.fieldSelector);
   const prefix = keyPrefix(definition, call.namespace);
-  const deleted: KubeObject[] = [];
+  const deleted: StoredItem[] = [];
   const signal = deadline(call);
   let start: string | undefined;
   for (;;) {
@@ -47,16 +48,16 @@ export async function deleteCollection(call: Call): Promise<Response> {
       signal,
       ...(start !== undefined && { start }),
     });
-    const chosen = list.items.filter((item) => selected.everything || selected.matches(decodeObject(item)));
+    const chosen = list.items.filter((item) => isSelected(definition, selected, item));
     const results = await Promise.all(chosen.map((item) => removeIfThere(call, item, options)));
-    for (const object of results) if (object) deleted.push(object);
+    for (const item of results) if (item) deleted.push(item);
     const last = list.items.at(-1);
     const resourceVersion = String(list.revision);
-    if (list.remaining === 0 || !last) return respondBody(call, listOf(call, deleted, { resourceVersion }));
+    if (list.remaining === 0 || !last) return respondList(call, deleted, { resourceVersion });
     if (request.limit > 0 && deleted.length >= request.limit) {
       const token = encodeContinue(prefix, `${last.key}\0`, list.revision);
       const counted = selected.everything ? { remainingItemCount: list.remaining } : {};
-      return respondBody(call, listOf(call, deleted, { resourceVersion, continue: token, ...counted }));
+      return respondList(call, deleted, { resourceVersion, continue: token, ...counted });
     }
     start = `${last.key}\0`;
     await breathe();
@@ -68,12 +69,12 @@ async function removeIfThere(
   call: Call,
   item: StoredItem,
   options: DeleteOptions,
-): Promise<KubeObject | undefined> {
+): Promise<StoredItem | undefined> {
   const name = decodeObject(item).metadata.name;
   const current = (await call.server.store.get(item.key)).item;
   if (!current) return undefined;
   await remove(call, current, name, options);
-  return decodeObject(current);
+  return current;
 }
 
 async function remove(

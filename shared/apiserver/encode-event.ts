@@ -1,17 +1,17 @@
-import type { StoredItem, StoreEvent } from '#shared/storage';
-import type { KindDefinition, KubeObject } from './definition.ts';
+import { itemOf, type StoredItem, type StoreEvent } from '#shared/storage';
+import { BytesWriter } from './bytes-writer.ts';
+import type { KindDefinition } from './definition.ts';
+import { type ItemForm, writeItem } from './item-form.ts';
 import { createRecent } from './recent.ts';
-import { apiVersionOf, decodeObject, withRevision } from './registry.ts';
-import { type As, toPartial, toTable } from './representation/index.ts';
+import { apiVersionOf } from './registry.ts';
+import { type As, columnDefinitions } from './representation/index.ts';
 import type { Selection } from './selectors.ts';
+import { isSelected } from './stored-facts.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** How a watch prints its objects. `includeObject` counts for Tables only. */
-export interface EventForm {
-  as: As | undefined;
-  includeObject: 'None' | 'Metadata' | 'Object';
-}
+/** How a watch prints its objects. */
+export type EventForm = Omit<ItemForm, 'now'>;
 
 /** What an event is to a watcher: what to print, with which revision. Undefined: nothing of its concern. */
 export interface Seen {
@@ -21,41 +21,14 @@ export interface Seen {
 }
 
 /** An object that leaves the selection is DELETED in its last matching state; one that enters it is ADDED. */
-export function seenBy(selected: Selection, event: StoreEvent): Seen | undefined {
+export function seenBy(definition: KindDefinition, selected: Selection, event: StoreEvent): Seen | undefined {
   const { revision, previous } = event;
-  const before = previous !== undefined && matches(selected, previous);
+  const before = previous !== undefined && isSelected(definition, selected, previous);
   if (event.type === 'delete')
     return before ? { type: 'DELETED', item: event.previous, revision } : undefined;
-  const item = putItem(event);
-  if (matches(selected, item)) return { type: before ? 'MODIFIED' : 'ADDED', item, revision };
+  const item = itemOf(event);
+  if (isSelected(definition, selected, item)) return { type: before ? 'MODIFIED' : 'ADDED', item, revision };
   return before && previous ? { type: 'DELETED', item: previous, revision } : undefined;
-}
-
-const putItems = new WeakMap<StoreEvent, StoredItem>();
-
-/** One item per event, so that what is cached for it is shared by all watchers. */
-function putItem(event: StoreEvent & { type: 'put' }): StoredItem {
-  let item = putItems.get(event);
-  if (!item) {
-    item = { key: event.key, value: event.value, revision: event.revision };
-    putItems.set(event, item);
-  }
-  return item;
-}
-
-/** Bytes of JSON whose parsed form is kept for further watchers with a selector. */
-const parsedBytes = 1024 * 1024;
-const parsed = createRecent<StoredItem, KubeObject>(parsedBytes);
-
-function matches(selected: Selection, item: StoredItem): boolean {
-  if (selected.everything) return true;
-  if (!selected.mayMatch(item.value)) return false;
-  let object = parsed.get(item);
-  if (!object) {
-    object = decodeObject(item);
-    parsed.set(item, object, item.value.byteLength);
-  }
-  return selected.matches(object);
 }
 
 /** Bytes of lines kept for further watchers. */
@@ -81,33 +54,25 @@ export function firstLine(definition: KindDefinition, seen: Seen, form: EventFor
 
 function encodeLine(
   definition: KindDefinition,
-  seen: Seen,
+  { type, item, revision }: Seen,
   form: EventForm,
   now: Date,
-  columnDefinitions: boolean,
+  columns: boolean,
 ): Uint8Array {
-  if (form.as === undefined) {
-    const object = withRevision(definition, seen.item, seen.revision);
-    return unpooled([Buffer.from(`{"type":"${seen.type}","object":`), object, lineEnd]);
+  const writer = new BytesWriter(item.value.byteLength + 512);
+  writer.text(`{"type":"${type}","object":`);
+  if (form.as === 'Table') {
+    const table = {
+      kind: 'Table',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: { resourceVersion: String(revision) },
+      columnDefinitions: columns ? columnDefinitions(definition) : null,
+    };
+    writer.text(`${JSON.stringify(table).slice(0, -1)},"rows":[`);
   }
-  const object = decodeObject(seen.item, seen.revision);
-  if (form.as !== 'Table') return line(seen.type, toPartial(object));
-  const listMeta = { resourceVersion: String(seen.revision) };
-  const { includeObject } = form;
-  return line(seen.type, toTable(definition, [object], { includeObject, now, listMeta, columnDefinitions }));
-}
-
-const lineEnd = Buffer.from('}\n');
-
-/** Joined in memory of its own: a piece of Node's pool would keep 64 KiB alive for as long as the line is kept. */
-function unpooled(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + part.byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.byteLength;
-  }
-  return whole;
+  writeItem(writer, definition, item, { ...form, now }, revision);
+  writer.text(form.as === 'Table' ? ']}}\n' : '}\n');
+  return writer.takeExact();
 }
 
 /** Any event as a line. */

@@ -1,5 +1,6 @@
 import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
+import { BytesWriter } from './bytes-writer.ts';
 import type { KindDefinition, KubeObject } from './definition.ts';
 
 const encoder = new TextEncoder();
@@ -53,11 +54,73 @@ export function encodeObject(definition: KindDefinition, object: KubeObject): Ui
 
 /** The object's JSON with its resourceVersion, made without parsing it. */
 export function withRevision(definition: KindDefinition, item: StoredItem, revision = item.revision): Buffer {
+  const writer = new BytesWriter(item.value.byteLength + 64);
+  writeWithRevision(writer, definition, item, revision);
+  return writer.take();
+}
+
+export function writeWithRevision(
+  writer: BytesWriter,
+  definition: KindDefinition,
+  item: StoredItem,
+  revision: number,
+): void {
+  const head = checkHead(definition, item);
+  writer.bytes(head);
+  writer.text(`"resourceVersion":"${revision}",`);
+  writer.bytes(item.value, head.length);
+}
+
+/** The object's metadata alone, with its resourceVersion. */
+export function writeMetadata(
+  writer: BytesWriter,
+  definition: KindDefinition,
+  item: StoredItem,
+  revision: number,
+): void {
+  const head = checkHead(definition, item);
+  writer.text(`{"resourceVersion":"${revision}",`);
+  writer.bytes(item.value, head.length, metadataEnd(item, head.length));
+}
+
+/** The bytes that the value begins with, which end behind the brace of the metadata. */
+function checkHead(definition: KindDefinition, item: StoredItem): Uint8Array {
   const head = headOf(definition);
-  const value = Buffer.from(item.value.buffer, item.value.byteOffset, item.value.byteLength);
-  if (!value.subarray(0, head.length).equals(head)) throw corrupt(item.key);
-  const spliced = Buffer.from(`"resourceVersion":"${revision}",`, 'latin1');
-  return Buffer.concat([head, spliced, value.subarray(head.length)]);
+  const { value } = item;
+  // Not a comparison of views: for a list there would be thousands of them.
+  for (let at = 0; at < head.length; at += 1) if (value[at] !== head[at]) throw corrupt(item.key);
+  return head;
+}
+
+const ends = new WeakMap<StoredItem, number>();
+const byte = { quote: 0x22, backslash: 0x5c, open: 0x7b, close: 0x7d };
+
+/** Where the metadata of a stored value ends, behind its brace; `from` is behind the brace that opens it. */
+function metadataEnd(item: StoredItem, from: number): number {
+  let end = ends.get(item);
+  if (end === undefined) {
+    end = closingBrace(item.value, from);
+    if (end === undefined) throw corrupt(item.key);
+    ends.set(item, end);
+  }
+  return end;
+}
+
+function closingBrace(json: Uint8Array, from: number): number | undefined {
+  let depth = 1;
+  let isText = false;
+  for (let at = from; at < json.length; at += 1) {
+    const letter = json[at];
+    if (isText && letter === byte.backslash) at += 1;
+    else if (letter === byte.quote) isText = !isText;
+    else if (isText) continue;
+    else if (letter === byte.open) depth += 1;
+    else if (letter === byte.close) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return undefined;
 }
 
 /** The stored object with its resourceVersion; a value that is no object fails this read with InternalError. */

@@ -3,6 +3,7 @@ import { type ArcError, httpStatus } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
 import type { Call } from './call.ts';
 import type { KubeObject } from './definition.ts';
+import { acceptsGzip, gzipFrom, gzipped } from './gzip.ts';
 import { decodeObject, withRevision } from './registry.ts';
 import { parseAccept, toPartial, toTable } from './representation/index.ts';
 import { badRequest, toStatus } from './status.ts';
@@ -57,20 +58,66 @@ export function wantsPretty(call: Call, byDefault: boolean): boolean {
   return asked === null ? byDefault : asked !== '0' && asked !== 'false';
 }
 
-/** A JSON body that is finished bytes or still being made. */
-export function respondRaw(call: Call, body: ReadableStream<Uint8Array> | Uint8Array): Response {
+/** A JSON body of finished bytes. */
+export function respondRaw(call: Call, body: Uint8Array): Response {
   return send(call, body, 200, 'application/json');
 }
 
-function send(
-  call: Call,
-  body: string | Uint8Array | ReadableStream<Uint8Array>,
-  status: number,
-  type: string,
-): Response {
+/** A long JSON body that is made while it is sent, no faster than the client reads. */
+export function respondPieces(call: Call, pieces: AsyncGenerator<Uint8Array>): Response {
+  const headers = headersOf(call, 'application/json');
+  // Too late for a Status: the client sees a body that ends too early.
+  const broke = (caught: unknown) => call.server.log('a list broke off', caught);
+  if (!acceptsGzip(call.request.headers.get('accept-encoding')))
+    return new Response(streamOf(pieces, broke), { headers });
+  return new Response(gzipped(pieces, broke), { headers: withGzip(headers) });
+}
+
+/** The lines of a watch, as they come. */
+export function respondLines(call: Call, body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, { headers: headersOf(call, 'application/json') });
+}
+
+function streamOf(
+  pieces: AsyncGenerator<Uint8Array>,
+  broke: (caught: unknown) => void,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (caught) {
+        broke(caught);
+        controller.error(caught);
+      }
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+}
+
+function send(call: Call, body: string | Uint8Array, status: number, type: string): Response {
+  const headers = headersOf(call, type);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  if (bytes.byteLength < gzipFrom || !acceptsGzip(call.request.headers.get('accept-encoding')))
+    return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers });
+  const broke = (caught: unknown) => call.server.log('a response could not be compressed', caught);
+  return new Response(gzipped([bytes], broke), { status, headers: withGzip(headers) });
+}
+
+function withGzip(headers: Headers): Headers {
+  headers.set('Content-Encoding', 'gzip');
+  headers.append('Vary', 'Accept-Encoding');
+  return headers;
+}
+
+function headersOf(call: Call, type: string): Headers {
   const headers = new Headers({ 'Content-Type': type });
   for (const text of warningTexts(call.warnings)) headers.append('Warning', `299 - "${text}"`);
-  return new Response(body as ConstructorParameters<typeof Response>[0], { status, headers });
+  return headers;
 }
 
 /** Characters that warnings may have in all, and each of them has where they have more. As k8s.io/apiserver has it. */

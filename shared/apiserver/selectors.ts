@@ -4,11 +4,24 @@ import { badRequest } from './status.ts';
 
 export { parseLabelSelector } from './label-selector.ts';
 
+/** What selectors look at: an object's labels, and the value of every field that its kind can be selected by. */
+export interface Selectable {
+  labels: Readonly<Record<string, string>>;
+  fields: Readonly<Record<string, string>>;
+}
+
+export function selectableOf(definition: KindDefinition, object: KubeObject): Selectable {
+  const { name, namespace = '', labels = {} } = object.metadata;
+  const fields: Record<string, string> = { 'metadata.name': name, 'metadata.namespace': namespace };
+  for (const [field, read] of Object.entries(definition.selectableFields ?? {})) fields[field] = read(object);
+  return { labels, fields };
+}
+
 /** What a list, watch or deletecollection is narrowed to. */
 export interface Selection {
   /** True when nothing is narrowed: then objects need not be parsed. */
   everything: boolean;
-  matches(object: KubeObject): boolean;
+  matches(subject: Selectable): boolean;
   /** False when the stored bytes (JSON as `encodeObject` writes it) show without a parse that the object does not match. */
   mayMatch(stored: Uint8Array): boolean;
   /** The one name or namespace that can match, where the field selector says so. */
@@ -50,7 +63,7 @@ export function parseFieldSelector(definition: KindDefinition, text: string): Fi
     const found = /^([^=!]+?)(==|=|!=)(.*)$/.exec(term);
     if (!found) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
     const field = (found[1] ?? '').trim();
-    if (!readerOf(definition, field)) throw badRequest(`field label not supported: ${field}`);
+    if (!isSelectable(definition, field)) throw badRequest(`field label not supported: ${field}`);
     const value = found[3] ?? '';
     if (/(?<!\\)(?:\\\\)*=/.test(value))
       throw badRequest('invalid field selector: unescaped character in value: 61');
@@ -58,12 +71,10 @@ export function parseFieldSelector(definition: KindDefinition, text: string): Fi
   });
 }
 
-function readerOf(definition: KindDefinition, field: string): ((object: KubeObject) => string) | undefined {
-  if (field === 'metadata.name') return (object) => object.metadata.name;
-  if (field === 'metadata.namespace' && definition.scope === 'Namespaced')
-    return (object) => object.metadata.namespace ?? '';
-  const own = definition.selectableFields;
-  return own && Object.hasOwn(own, field) ? own[field] : undefined;
+function isSelectable(definition: KindDefinition, field: string): boolean {
+  if (field === 'metadata.name') return true;
+  if (field === 'metadata.namespace') return definition.scope === 'Namespaced';
+  return Object.hasOwn(definition.selectableFields ?? {}, field);
 }
 
 /** Both selectors of a request, with what they say about names made explicit. */
@@ -79,9 +90,9 @@ export function selection(definition: KindDefinition, labelText: string, fieldTe
   const needles = texts.map((text) => Buffer.from(text));
   return {
     everything: labelText.trim() === '' && fields.length === 0,
-    matches: (object) =>
-      labels.holds(object.metadata.labels ?? {}) &&
-      fields.every((term) => (readerOf(definition, term.field)?.(object) === term.value) !== term.negated),
+    matches: (subject) =>
+      labels.holds(subject.labels) &&
+      fields.every((term) => (subject.fields[term.field] === term.value) !== term.negated),
     mayMatch: (stored) => {
       const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
       return needles.every((needle) => bytes.includes(needle));

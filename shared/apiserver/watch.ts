@@ -14,9 +14,10 @@ import { LineStream } from './line-stream.ts';
 import { type ListRequest, listRequest } from './list-options.ts';
 import { reachRevision, refuseWhileLoading } from './read.ts';
 import { keyPrefix } from './registry.ts';
-import { includeObjectOf, respondRaw } from './respond.ts';
+import { includeObjectOf, respondLines } from './respond.ts';
 import { type Selection, selection } from './selectors.ts';
 import { toStatus } from './status.ts';
+import { isSelected } from './stored-facts.ts';
 
 const bookmarkEvery = 60_000;
 /** Objects of the initial list read from the store at a time. */
@@ -64,7 +65,7 @@ export async function watchObjects(call: Call): Promise<Response> {
     live: false,
   };
   run(watching).catch((caught: unknown) => server.log('a watch ended unexpectedly', caught));
-  return respondRaw(call, watching.out.body);
+  return respondLines(call, watching.out.body);
 }
 
 async function run(watching: Watching): Promise<void> {
@@ -110,7 +111,7 @@ async function deliver(watching: Watching): Promise<void> {
     for (const event of batch.events) {
       // A watch from a revision still to come starts there, and a key's prefix may have longer siblings.
       if (event.revision <= after || (key !== undefined && event.key !== key)) continue;
-      const seen = seenBy(selected, event);
+      const seen = seenBy(call.definition, selected, event);
       if (seen) print(watching, seen);
     }
     watching.revision = Math.max(watching.revision, progress(batch));
@@ -143,8 +144,8 @@ async function sendInitial(watching: Watching): Promise<void> {
       ...(revision !== undefined && { revision }),
     });
     for (const item of list.items) {
-      const seen = seenBy(selected, { type: 'put', ...item, previous: undefined });
-      if (seen) print(watching, seen);
+      if (isSelected(call.definition, selected, item))
+        print(watching, { type: 'ADDED', item, revision: item.revision });
     }
     watching.revision = list.revision;
     const last = list.items.at(-1);

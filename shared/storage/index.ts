@@ -2,6 +2,7 @@
 
 export { type CacheOptions, cacheStore } from './cache/index.ts';
 export { type EtcdStoreOptions, type EtcdTls, openEtcdStore } from './etcd/index.ts';
+export { itemOf } from './item-of.ts';
 export { type EmbeddedStoreOptions, openEmbeddedStore } from './open-embedded.ts';
 export type {
   ListOptions,

@@ -1,3 +1,4 @@
+import { itemOf } from './item-of.ts';
 import { compareKeys } from './keys.ts';
 import { lowerBound, SortedItems } from './sorted-items.ts';
 import type { StoredItem, StoreEvent } from './store.ts';
@@ -31,9 +32,8 @@ export class Items {
   }
 
   apply(event: StoreEvent): void {
-    const { type, key, revision } = event;
-    if (type === 'delete') this.#sorted.delete(key);
-    else this.#sorted.set({ key, value: event.value, revision });
+    if (event.type === 'delete') this.#sorted.delete(event.key);
+    else this.#sorted.set(itemOf(event));
   }
 
   /** One page of a range, as it is today or, with an overlay, as it was. */

@@ -14,27 +14,7 @@ export interface PartialObjectMetadata {
   metadata: ObjectMeta;
 }
 
-export interface PartialObjectMetadataList {
-  kind: 'PartialObjectMetadataList';
-  apiVersion: 'meta.k8s.io/v1';
-  metadata: ListMeta;
-  items: PartialObjectMetadata[];
-}
-
 /** The object's metadata, whole, under the kind of meta.k8s.io/v1. Shares the metadata with the object. */
 export function toPartial(object: KubeObject): PartialObjectMetadata {
   return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
-}
-
-/** The same for a list; `listMeta` is the list's own (resourceVersion, continue, remainingItemCount). */
-export function toPartialList(
-  items: readonly KubeObject[],
-  listMeta: ListMeta = {},
-): PartialObjectMetadataList {
-  return {
-    kind: 'PartialObjectMetadataList',
-    apiVersion: 'meta.k8s.io/v1',
-    metadata: listMeta,
-    items: items.map(toPartial),
-  };
 }

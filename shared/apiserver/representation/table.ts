@@ -61,9 +61,18 @@ function columnsOf(definition: KindDefinition): readonly Column[] {
     : [...definition.columns, ageColumn];
 }
 
+/** What an object shows in the kind's columns, dates as they are; cellsOf() prints it. */
+export function columnValues(definition: KindDefinition, object: KubeObject): unknown[] {
+  return columnsOf(definition).map((column) => column.value(object));
+}
+
+/** The cells of a row behind the name. @param now ages are counted up to here */
+export function cellsOf(definition: KindDefinition, values: readonly unknown[], now: Date): Cell[] {
+  return columnsOf(definition).map((column, index) => cell(column, values[index], now));
+}
+
 /** A value that is not of the column's type prints as nothing: what was stored may be older than the column. */
-function cell(column: Column, object: KubeObject, now: Date): Cell {
-  const value = column.value(object);
+function cell(column: Column, value: unknown, now: Date): Cell {
   if (value === null || value === undefined) return null;
   switch (column.type) {
     case 'date':
@@ -72,9 +81,23 @@ function cell(column: Column, object: KubeObject, now: Date): Cell {
       return typeof value === 'number' ? Math.trunc(value) : null;
     case 'string':
       return String(value);
-    default:
-      return typeof value === column.type ? value : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
   }
+}
+
+/** What a Table says of its columns. */
+export function columnDefinitions(definition: KindDefinition): TableColumn[] {
+  const own = columnsOf(definition).map(({ name, type, description, priority = 0 }) => ({
+    name,
+    type,
+    format: '',
+    description,
+    priority,
+  }));
+  return [nameColumn, ...own];
 }
 
 function rowObject(object: KubeObject, include: IncludeObject): TableRow['object'] {
@@ -97,25 +120,13 @@ export function toTable(
   objects: readonly KubeObject[],
   options: TableOptions,
 ): Table {
-  const columns = columnsOf(definition);
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: metadataOf(objects, options.listMeta),
-    columnDefinitions: options.columnDefinitions
-      ? [
-          nameColumn,
-          ...columns.map(({ name, type, description, priority = 0 }) => ({
-            name,
-            type,
-            format: '',
-            description,
-            priority,
-          })),
-        ]
-      : null,
+    columnDefinitions: options.columnDefinitions ? columnDefinitions(definition) : null,
     rows: objects.map((object) => ({
-      cells: [object.metadata.name, ...columns.map((column) => cell(column, object, options.now))],
+      cells: [object.metadata.name, ...cellsOf(definition, columnValues(definition, object), options.now)],
       object: rowObject(object, options.includeObject),
     })),
   };

@@ -70,8 +70,10 @@ export class Memory {
       const message = `the event of revision ${event.revision} at ${event.key} does not follow what is in memory`;
       throw new ArcError('InternalError', message);
     }
-    this.#items.apply(event);
     // The item that is here already, so that its value is in memory once.
-    return event.type === 'put' ? { ...event, previous } : { ...event, previous: previous ?? event.previous };
+    const taken =
+      event.type === 'put' ? { ...event, previous } : { ...event, previous: previous ?? event.previous };
+    this.#items.apply(taken);
+    return taken;
   }
 }
