@@ -47,7 +47,7 @@ const specFields = [
     'retryStrategy',
     'podDisruptionBudget',
   ],
-  ...['schedulerName', 'hostNetwork', 'dnsPolicy', 'dnsConfig', 'volumeClaimGC'],
+  ...['schedulerName', 'hostNetwork', 'dnsPolicy', 'dnsConfig', 'volumeClaimGC', 'podSpecPatch'],
 ];
 const templateFields = [
   ...[
