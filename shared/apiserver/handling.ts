@@ -9,12 +9,16 @@ export interface Handling {
   audited: AuditedRequest | undefined;
   /** Calls `callback` when the response is out or its client has left. */
   atEnd(callback: () => void): void;
+  /** Bytes of the response that have gone to the socket, its head included; undefined where there is none. */
+  written(): number | undefined;
   end(): void;
 }
 
 /** A caller's own Audit-ID is kept. @param env as @hono/node-server gives it, or nothing */
 export function beginHandling(request: Request, env: unknown, now: Date): Handling {
   const callbacks: (() => void)[] = [];
+  const socket = outgoingOf(env)?.socket ?? undefined;
+  const before = socket?.bytesWritten ?? 0;
   const outgoing = outgoingOf(env);
   let isOver = outgoing?.closed === true || outgoing?.destroyed === true;
   const end = () => {
@@ -37,6 +41,8 @@ export function beginHandling(request: Request, env: unknown, now: Date): Handli
       if (isOver) callback();
       else callbacks.push(callback);
     },
+    // Requests of one connection follow one another, so what was written since then is this response.
+    written: () => (socket ? socket.bytesWritten - before : undefined),
     end,
   };
 }

@@ -177,8 +177,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     response.headers.set('Audit-Id', exchange.auditId);
     if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-cache, private');
     if (closing.signal.aborted) response.headers.set('Connection', 'close');
-    const length = response.headers.get('content-length');
-    counted?.observe(exchange, response.status, length === null ? undefined : Number(length));
+    handling.atEnd(() => counted?.observe(exchange, response.status, handling.written()));
     const audited = handling.audited ?? auditor?.begin(exchange);
     if (audited) finish(handling, audited, response, failure);
     return response;
@@ -228,6 +227,7 @@ async function decide(
 
 /** Everything counted, with what can only be known by looking. */
 async function exposition(server: Server, metrics: Metrics, counted: RequestMetrics): Promise<Response> {
+  counted.running();
   for (const kind of server.kinds) {
     if (kind.virtual) continue;
     const { items, remaining } = await server.store.list(keyPrefix(kind), { limit: 1 });

@@ -5,12 +5,14 @@ import type { Exchange } from './exchange.ts';
 
 /** Counts requests under the names that dashboards of Kubernetes API servers use. */
 export interface RequestMetrics {
-  /** A request is over. `bytes` is the length of the body where it is known. */
+  /** A request is over. `bytes` is the size of its response where it is known. */
   observe(exchange: Exchange, code: number, bytes: number | undefined): void;
   /** A watch began; call the result when it is over. */
   watching(exchange: Exchange): () => void;
   /** One event went out to one watch. */
   event(definition: KindDefinition, bytes: number): void;
+  /** Before an exposition: how many requests are under way. */
+  running(): void;
   /** Before an exposition: how many objects of a kind are stored. */
   objects(definition: KindDefinition, count: number): void;
 }
@@ -33,7 +35,7 @@ export function requestMetrics(metrics: Metrics, activity: Activity): RequestMet
   });
   const duration = metrics.histogram({
     name: 'apiserver_request_duration_seconds',
-    help: 'Time from receiving a request to the beginning of its response. Watches are left out.',
+    help: 'Time from receiving a request to the end of its response. Watches are left out.',
     labels: [...resource, 'dry_run'],
     buckets: durations,
     maxSeries,
@@ -47,7 +49,7 @@ export function requestMetrics(metrics: Metrics, activity: Activity): RequestMet
   });
   const responseSizes = metrics.histogram({
     name: 'apiserver_response_sizes',
-    help: 'Bytes of response bodies whose length is known before they are sent.',
+    help: 'Bytes of responses to reads, as they were sent.',
     labels: resource,
     buckets: sizes,
     maxSeries,
@@ -85,11 +87,6 @@ export function requestMetrics(metrics: Metrics, activity: Activity): RequestMet
     labels: ['group', 'resource'],
   });
 
-  const count = () => {
-    inflight.set(activity.running.readOnly, { request_kind: 'readOnly' });
-    inflight.set(activity.running.mutating, { request_kind: 'mutating' });
-  };
-
   return {
     observe(exchange, code, bytes) {
       const labels = labelsOf(exchange);
@@ -100,10 +97,10 @@ export function requestMetrics(metrics: Metrics, activity: Activity): RequestMet
         duration.observe(seconds, { ...labels, dry_run: dryRun });
         sli.observe(seconds, labels);
       }
-      if (bytes !== undefined) responseSizes.observe(bytes, labels);
+      const isRead = labels.verb === 'GET' || labels.verb === 'LIST';
+      if (isRead && bytes !== undefined) responseSizes.observe(bytes, labels);
       if (code === 429)
         dropped.inc({ request_kind: exchange.request.method === 'GET' ? 'readOnly' : 'mutating' });
-      count();
     },
     watching(exchange) {
       const labels = labelsOf(exchange);
@@ -114,6 +111,10 @@ export function requestMetrics(metrics: Metrics, activity: Activity): RequestMet
       const labels = { group, version, resource: plural };
       events.inc(labels);
       bytesOfEvents.observe(bytes, labels);
+    },
+    running() {
+      for (const kind of ['readOnly', 'mutating'] as const)
+        inflight.set(activity.running[kind], { request_kind: kind });
     },
     objects: ({ group, plural }, number) => stored.set(number, { group, resource: plural }),
   };
