@@ -8,7 +8,7 @@ import { cleanObject, judgeFields } from './object-input.ts';
 import { writerOf } from './owners.ts';
 import { apiVersionOf } from './registry.ts';
 import { isRecord, parseBody, readBody } from './request-body.ts';
-import { respondObject } from './respond.ts';
+import { respondWritten } from './respond.ts';
 import { badRequest, modified, notFound, qualified } from './status.ts';
 import { attributesOf, isTrue } from './target.ts';
 import { writeObject } from './write-object.ts';
@@ -39,7 +39,7 @@ export async function applyObject(call: Call, dryRun: boolean): Promise<Response
       return stored;
     },
   });
-  return respondObject(call, written, created ? 201 : 200);
+  return respondWritten(call, written, created ? 201 : 200);
 }
 
 /** The object as a first apply makes it; the right to create is needed beside the right to patch. */

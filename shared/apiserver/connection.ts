@@ -47,8 +47,8 @@ function distinct(raw: readonly string[]): Map<string, string[]> {
   return headers;
 }
 
-/** Of sockets still open. Renegotiation is off, so what a connection began with stays true. */
-const certificates = new WeakMap<Socket, X509Certificate>();
+/** Of sockets still open; null: none was shown. Renegotiation is off, so what a connection began with stays true. */
+const certificates = new WeakMap<Socket, X509Certificate | null>();
 
 /**
  * `socket.authorized` is not asked: it is true for a TLS 1.3 client that resumes a session without any certificate, and it
@@ -56,12 +56,12 @@ const certificates = new WeakMap<Socket, X509Certificate>();
  */
 function certificateOf(socket: Socket): X509Certificate | undefined {
   const known = certificates.get(socket);
-  if (known !== undefined) return known;
+  if (known !== undefined) return known ?? undefined;
   if (!(socket instanceof TLSSocket)) return undefined;
   const certificate = socket.getPeerX509Certificate();
-  if (certificate === undefined || certificate.raw.length === 0) return undefined;
-  certificates.set(socket, certificate);
-  return certificate;
+  const isThere = certificate !== undefined && certificate.raw.length > 0;
+  certificates.set(socket, isThere ? certificate : null);
+  return isThere ? certificate : undefined;
 }
 
 /**

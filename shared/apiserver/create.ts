@@ -8,7 +8,7 @@ import { noteCreated } from './operations/exchange.ts';
 import { type Owners, updateOwners, withOwners } from './owners.ts';
 import { decodeObject, encodeObject, objectKey } from './registry.ts';
 import { validateSchema } from './representation/index.ts';
-import { respondObject } from './respond.ts';
+import { respondObject, respondWritten, type Written } from './respond.ts';
 import { alreadyExists, badRequest, invalid } from './status.ts';
 import { wholeSecond } from './whole-second.ts';
 import { checkManager, isDryRun } from './write-options.ts';
@@ -34,10 +34,11 @@ export async function createObject(call: Call): Promise<Response> {
   const prefix = body.metadata.name === '' ? (body.metadata.generateName ?? '') : '';
   for (let attempt = 1; ; attempt++) {
     const name = prefix === '' ? body.metadata.name : generateName(prefix);
-    const created = await storeNew(call, stamped(call, body, name), dryRun, owners);
+    const object = stamped(call, body, name);
+    const created = await storeNew(call, object, dryRun, owners);
     if (created) {
-      noteCreated(call.request, created.metadata);
-      return respondObject(call, created, 201);
+      noteCreated(call.request, object.metadata);
+      return respondWritten(call, created, 201);
     }
     if (prefix === '' || attempt === nameAttempts) throw await nameTaken(call, name);
   }
@@ -75,15 +76,14 @@ export async function storeNew(
   given: KubeObject,
   dryRun: boolean,
   owners: Owners,
-): Promise<KubeObject | undefined> {
+): Promise<Written | undefined> {
   const { definition, server } = call;
   const object = await judge(call, given, undefined, (next) => withOwners(next, owners(next)));
   const key = objectKey(definition, call.namespace, object.metadata.name);
   const value = encodeObject(definition, object);
-  if (dryRun) return (await server.store.get(key)).item ? undefined : object;
+  if (dryRun) return (await server.store.get(key)).item ? undefined : { object };
   const written = await server.store.create(key, value);
-  if (!written.ok) return undefined;
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(written.revision) } };
+  return written.ok ? { item: { key, value, revision: written.revision } } : undefined;
 }
 
 /** Kinds that answer a question and store nothing (access reviews). */

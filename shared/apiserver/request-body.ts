@@ -34,6 +34,19 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   }
   const length = request.headers.get('content-length');
   if (length !== null && Number(length) > bodyLimit) throw tooLarge();
+  const body = length === null ? await collect(request) : new Uint8Array(await whole(request));
+  if (body.byteLength > bodyLimit) throw tooLarge();
+  noteBody(request, body);
+  return body;
+}
+
+/** As long as its header says, which the parser of HTTP sees to; without a stream around it. */
+function whole(request: Request): Promise<ArrayBuffer> {
+  return request.arrayBuffer().catch(incomplete);
+}
+
+/** Of unknown length. */
+async function collect(request: Request): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -45,13 +58,15 @@ export async function readBody(request: Request): Promise<Uint8Array> {
     }
   } catch (caught) {
     if (caught instanceof ArcError) throw caught;
-    // Whoever would read this has left, and it is no failure of ours.
-    throw new ArcError('BadRequest', 'the body ended before it was complete', { cause: caught });
+    return incomplete(caught);
   }
   if (size > bodyLimit) throw tooLarge();
-  const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-  noteBody(request, body);
-  return body;
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** Whoever would read the answer has left, and it is no failure of ours. */
+function incomplete(caught: unknown): never {
+  throw new ArcError('BadRequest', 'the body ended before it was complete', { cause: caught });
 }
 
 function tooLarge(): ArcError {

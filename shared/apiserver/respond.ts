@@ -24,11 +24,20 @@ export function respondObject(call: Call, object: KubeObject, status = 200): Res
 }
 
 /** As respondObject, from its stored bytes; parsed only where the representation needs it. */
-export function respondItem(call: Call, item: StoredItem): Response {
+export function respondItem(call: Call, item: StoredItem, status = 200): Response {
   const { format, as, pretty } = call.format;
   if (format !== 'json' || as !== undefined || wantsPretty(call, pretty))
-    return respondObject(call, decodeObject(item));
-  return send(call, withRevision(call.definition, item), 200, 'application/json');
+    return respondObject(call, decodeObject(item), status);
+  return send(call, withRevision(call.definition, item), status, 'application/json');
+}
+
+/** What a write has come to: as it is stored, or as it would be. */
+export type Written = { item: StoredItem } | { object: KubeObject };
+
+export function respondWritten(call: Call, written: Written, status = 200): Response {
+  return 'item' in written
+    ? respondItem(call, written.item, status)
+    : respondObject(call, written.object, status);
 }
 
 function represent(call: Call, object: KubeObject): object {

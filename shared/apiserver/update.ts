@@ -4,7 +4,7 @@ import { readObject } from './object-input.ts';
 import { updateOwners } from './owners.ts';
 import { applyPatch, isApply, patchType, readPatch } from './patch.ts';
 import { acceptPatched } from './patched-object.ts';
-import { respondObject } from './respond.ts';
+import { respondWritten } from './respond.ts';
 import { invalidOf, modified, preconditionFailed } from './status.ts';
 import { writeObject } from './write-object.ts';
 import { checkManager, isDryRun } from './write-options.ts';
@@ -28,7 +28,7 @@ export async function replaceObject(call: Call): Promise<Response> {
       return { object: body, owners: updateOwners(call, old, managedFields) };
     },
   });
-  return respondObject(call, written);
+  return respondWritten(call, written);
 }
 
 /** Custom resources insist on a resourceVersion, the core kinds do not. */
@@ -60,5 +60,5 @@ export async function patchObject(call: Call): Promise<Response> {
       return { object, owners: updateOwners(call, old, managedFields) };
     },
   });
-  return respondObject(call, written);
+  return respondWritten(call, written);
 }

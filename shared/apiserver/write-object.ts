@@ -6,6 +6,7 @@ import type { KubeObject, ObjectMeta } from './definition.ts';
 import { judge } from './judge.ts';
 import { type Owners, withOwners } from './owners.ts';
 import { decodeObject, encodeObject, objectKey } from './registry.ts';
+import type { Written } from './respond.ts';
 import { notFound } from './status.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
@@ -19,11 +20,11 @@ export interface WriteOptions {
   dryRun: boolean;
   change: (old: KubeObject) => Change;
   /** What to do where there is no object: undefined once somebody else has made one. Without it that is NotFound. */
-  absent?: () => Promise<KubeObject | undefined>;
+  absent?: () => Promise<Written | undefined>;
 }
 
 /** Reads, changes and writes until nobody has come in between; a change that changes nothing is not written. */
-export async function writeObject(call: Call, options: WriteOptions): Promise<KubeObject> {
+export async function writeObject(call: Call, options: WriteOptions): Promise<Written> {
   const { definition, server, target } = call;
   const signal = deadline(call);
   const key = objectKey(definition, call.namespace, target.name);
@@ -37,19 +38,19 @@ export async function writeObject(call: Call, options: WriteOptions): Promise<Ku
       continue;
     }
     const next = await nextState(call, item, options);
-    if (options.dryRun || next.same) return next.object;
+    if (options.dryRun || next.same) return { item: next.item };
     const written = await commit(call, item, next);
-    if (written.done) return written.object;
+    if (written.done) return { item: written.item };
     item = written.current;
   }
   throw contended(target.name);
 }
 
 interface NextState {
-  object: KubeObject;
-  /** As it is stored. */
-  value: Uint8Array;
-  /** Nothing but times of managedFields would change: `object` is the old one. */
+  metadata: ObjectMeta;
+  /** As it would be stored, at the revision of what it follows. */
+  item: StoredItem;
+  /** Nothing but times of managedFields would change: `item` is the old one. */
   same: boolean;
 }
 
@@ -60,12 +61,13 @@ async function nextState(call: Call, item: StoredItem, { change }: WriteOptions)
   const judged = await judge(call, merged(call, wanted, old), old, (next) =>
     withOwners(next, owners(submitted(call, wanted, next))),
   );
-  const next = { ...judged, metadata: withGeneration(call, judged, old) };
-  const value = encodeObject(definition, next);
-  if (Buffer.compare(value, item.value) === 0) return { object: old, value, same: true };
-  // What a later read would give: fields that hold undefined are gone, so that they make no difference.
-  const object = decodeObject({ key: item.key, value, revision: item.revision });
-  return isSame(object, old) ? { object: old, value, same: true } : { object, value, same: false };
+  const metadata = withGeneration(call, judged, old);
+  const next = { ...item, value: encodeObject(definition, { ...judged, metadata }) };
+  // What a later read would give is compared: fields that hold undefined are gone, and make no difference.
+  const same =
+    metadata.generation === old.metadata.generation &&
+    (Buffer.compare(next.value, item.value) === 0 || isSame(decodeObject(next), old));
+  return { metadata, item: same ? item : next, same };
 }
 
 function isSame(object: KubeObject, old: KubeObject): boolean {
@@ -77,19 +79,18 @@ function isSame(object: KubeObject, old: KubeObject): boolean {
   );
 }
 
-type Commit = { done: true; object: KubeObject } | { done: false; current: StoredItem | undefined };
+type Commit = { done: true; item: StoredItem } | { done: false; current: StoredItem | undefined };
 
 /** An object that was waiting for its last finalizer goes with the update that removes it. */
-async function commit(call: Call, item: StoredItem, { object, value }: NextState): Promise<Commit> {
+async function commit(call: Call, item: StoredItem, next: NextState): Promise<Commit> {
   const { server } = call;
-  const { deletionTimestamp, finalizers } = object.metadata;
+  const { deletionTimestamp, finalizers } = next.metadata;
   const released = deletionTimestamp !== undefined && (finalizers ?? []).length === 0;
   const result = released
     ? await server.store.delete(item.key, item.revision)
-    : await server.store.update(item.key, value, item.revision);
+    : await server.store.update(item.key, next.item.value, item.revision);
   if (!result.ok) return { done: false, current: result.current };
-  const resourceVersion = String(released ? item.revision : result.revision);
-  return { done: true, object: { ...object, metadata: { ...object.metadata, resourceVersion } } };
+  return { done: true, item: { ...next.item, revision: released ? item.revision : result.revision } };
 }
 
 /** The part of `given` that this endpoint may write, the rest from `old`; without owners. */

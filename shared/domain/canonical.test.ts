@@ -30,6 +30,24 @@ describe('canonical JSON', () => {
     );
   });
 
+  it('is compared without being made', () => {
+    const small = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.constantFrom(0, -0, 1, '1', null, undefined, true, Number.NaN),
+        fc.array(tie('value'), { maxLength: 2 }),
+        fc.dictionary(fc.constantFrom('a', 'b', '__proto__', '1'), tie('value'), { maxKeys: 3 }),
+      ),
+    })).value;
+    fc.assert(
+      fc.property(small, small, (a, b) => {
+        expect(sameJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b));
+        expect(sameJson(a, reversed(a))).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('tells the order of list items and leaves out what is undefined', () => {
     expect(sameJson([1, 2], [2, 1])).toBe(false);
     expect(sameJson({ a: 1, b: undefined }, { a: 1 })).toBe(true);

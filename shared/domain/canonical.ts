@@ -11,10 +11,10 @@ export function canonicalJson(value: unknown): string {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (value === null || typeof value !== 'object') return value;
-  const entries = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, field]) => [key, sorted(field)] as const);
+  const fields = value as Record<string, unknown>;
+  const entries: [string, unknown][] = [];
+  for (const key of Object.keys(fields).sort())
+    if (fields[key] !== undefined) entries.push([key, sorted(fields[key])]);
   // Object.fromEntries defines own properties, so that a key such as __proto__ stays data. Integer-like keys come
   // first whatever their order, which is the same order every time.
   return Object.fromEntries(entries);
@@ -27,5 +27,22 @@ export function shortHash(value: unknown): string {
 
 /** True when two JSON values are alike, whatever the order of their fields. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  return a === b || canonicalJson(a) === canonicalJson(b);
+  if (a === b) return true;
+  if (!isObject(a) || !isObject(b)) return canonicalJson(a) === canonicalJson(b);
+  if (!Array.isArray(a) || !Array.isArray(b))
+    return !Array.isArray(a) && !Array.isArray(b) && sameFields(a, b);
+  return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function sameFields(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  const isThere = (fields: Record<string, unknown>) => (key: string) => fields[key] !== undefined;
+  const keys = Object.keys(a).filter(isThere(a));
+  return (
+    keys.length === Object.keys(b).filter(isThere(b)).length &&
+    keys.every((key) => Object.hasOwn(b, key) && b[key] !== undefined && sameJson(a[key], b[key]))
+  );
 }

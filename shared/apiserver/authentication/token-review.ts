@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { ArcError } from '#shared/errors';
 import type { User } from '../definition.ts';
 import { createExpiringCache } from '../expiring-cache.ts';
@@ -10,9 +10,9 @@ export type ReviewToken = (token: string) => Promise<User>;
 /** Asks the cluster whose token it is and believes the answer for 10 s. Tokens themselves are not kept. */
 export function tokenReviewer(post: PostReview, now?: () => number): ReviewToken {
   const cache = createExpiringCache<User | undefined>({ max: reviewsKept, ...(now && { now }) });
-  const secret = randomBytes(32);
+  const salt = randomBytes(32).toString('base64');
   return async (token) => {
-    const key = createHmac('sha256', secret).update(token).digest('base64');
+    const key = hash('sha256', salt + token, 'base64');
     const user = await cache.get(key, async () => ({ value: await ask(post, token), ttlMs: reviewTtlMs }));
     if (user === undefined) throw new ArcError('Unauthorized', 'Unauthorized');
     return user;

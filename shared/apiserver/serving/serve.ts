@@ -60,7 +60,8 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       // A user in thousands of groups is named by a header line for each.
       maxHeaderSize: 256 * 1024,
     },
-    overrideGlobalObjects: false,
+    // Responses of this module's own are written without the streams that Node's put around their bodies: a third of a GET.
+    overrideGlobalObjects: true,
   }) as Server;
   server.maxHeadersCount = 10_000;
   server.listen(port, host);

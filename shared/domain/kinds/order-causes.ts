@@ -51,8 +51,7 @@ function defaultsCauses({ defaults = {} }: OrderSpec): Cause[] {
 
 function artifactsCauses(spec: OrderSpec, old: OrderSpec | undefined): Cause[] {
   const artifacts = spec.artifacts ?? [];
-  const known = new Set(old?.artifacts?.map(canonicalJson));
-  const fresh = [...artifacts.entries()].filter(([, artifact]) => !known.has(canonicalJson(artifact)));
+  const fresh = [...artifacts.entries()].filter(isNew(old?.artifacts ?? []));
   const sideless = old && sameJson(spec.defaults, old.defaults) ? fresh : [...artifacts.entries()];
   const names = old && sameJson(spec.artifacts, old.artifacts) ? [] : artifacts.map(({ name }) => name);
   return [
@@ -61,6 +60,16 @@ function artifactsCauses(spec: OrderSpec, old: OrderSpec | undefined): Cause[] {
     ...sideless.flatMap(([index, artifact]) => sideCauses(`spec.artifacts[${index}]`, artifact, spec)),
     ...schedulesCauses(fresh),
   ];
+}
+
+/** Most stay where they were: what is found there need not be looked for elsewhere. */
+function isNew(known: readonly Artifact[]): (entry: [number, Artifact]) => boolean {
+  let elsewhere: Set<string> | undefined;
+  return ([index, artifact]) => {
+    if (index < known.length && sameJson(artifact, known[index])) return false;
+    elsewhere ??= new Set(known.map(canonicalJson));
+    return !elsewhere.has(canonicalJson(artifact));
+  };
 }
 
 function artifactCauses(field: string, { cron: _, ...artifact }: Artifact): Cause[] {
