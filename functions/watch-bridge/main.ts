@@ -25,7 +25,8 @@ async function main(): Promise<void> {
   const log = createLogger({ name: 'watch-bridge', level: config.LOG_LEVEL });
   const metrics = createMetrics();
   const control = new AbortController();
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => control.abort());
+  // Told twice is told once: a kubelet that is restarted meanwhile says it again.
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => control.abort());
   const api = createKubeClient({ ...inClusterConfig(process.env), userAgent: 'arc-watch-bridge' });
 
   let bridge: Bridge | undefined;

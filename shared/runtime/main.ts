@@ -27,7 +27,8 @@ export async function runMain(fn: Fn, name: string): Promise<void> {
   // Node goes on to print and exit 1; this puts the reason where logs are collected.
   process.on('uncaughtExceptionMonitor', (err) => log.fatal({ err }, 'uncaught'));
   const told = Promise.withResolvers<string>();
-  process.once('SIGTERM', () => told.resolve('SIGTERM'));
+  // Told twice is told once: a kubelet that is restarted meanwhile says it again.
+  process.on('SIGTERM', () => told.resolve('SIGTERM'));
   process.once('SIGINT', () => told.resolve('SIGINT'));
   try {
     const served = await start(fn, name, log);
