@@ -36,27 +36,22 @@ const lineBytes = 4 * 1024 * 1024;
 const lines = createRecent<StoredItem, Map<string, Uint8Array>>(lineBytes);
 
 /** The event as one line of JSON. While it is new, lines are shared between all watchers of the same form. */
-export function eventLine(definition: KindDefinition, seen: Seen, form: EventForm, now: Date): Uint8Array {
+export function eventLine(definition: KindDefinition, seen: Seen, form: ItemForm): Uint8Array {
   const known = lines.get(seen.item) ?? new Map<string, Uint8Array>();
   const id = `${seen.type} ${form.as} ${form.includeObject} ${seen.revision}`;
   const made = known.get(id);
   if (made) return made;
-  const line = encodeLine(definition, seen, form, now, false);
+  const line = newLine(definition, seen, form, false);
   known.set(id, line);
   lines.set(seen.item, known, line.byteLength);
   return line;
 }
 
-/** The first event of a Table watch describes the columns; it is made for its watcher alone. */
-export function firstLine(definition: KindDefinition, seen: Seen, form: EventForm, now: Date): Uint8Array {
-  return encodeLine(definition, seen, form, now, true);
-}
-
-function encodeLine(
+/** The same, for one watcher alone; `columns`: as the first of a Table watch, which describes the columns. */
+export function newLine(
   definition: KindDefinition,
   { type, item, revision }: Seen,
-  form: EventForm,
-  now: Date,
+  form: ItemForm,
   columns: boolean,
 ): Uint8Array {
   const writer = new BytesWriter(item.value.byteLength + 512);
@@ -70,7 +65,7 @@ function encodeLine(
     };
     writer.text(`${JSON.stringify(table).slice(0, -1)},"rows":[`);
   }
-  writeItem(writer, definition, item, { ...form, now }, revision);
+  writeItem(writer, definition, item, form, revision);
   writer.text(form.as === 'Table' ? ']}}\n' : '}\n');
   return writer.takeExact();
 }

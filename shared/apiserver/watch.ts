@@ -1,15 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { WatchBatch } from '#shared/storage';
+import { nextBeat } from './beat.ts';
 import { breathe, type Call } from './call.ts';
-import {
-  bookmarkLine,
-  type EventForm,
-  eventLine,
-  firstLine,
-  line,
-  type Seen,
-  seenBy,
-} from './encode-event.ts';
+import { bookmarkLine, type EventForm, eventLine, line, newLine, type Seen, seenBy } from './encode-event.ts';
 import { LineStream } from './line-stream.ts';
 import { type ListRequest, listRequest } from './list-options.ts';
 import { reachRevision, refuseWhileLoading } from './read.ts';
@@ -20,8 +13,8 @@ import { toStatus } from './status.ts';
 import { isSelected } from './stored-facts.ts';
 
 const bookmarkEvery = 60_000;
-/** Objects of the initial list read from the store at a time. */
-const chunkSize = 500;
+/** Objects of the initial list that are written before others get their turn. */
+const sliceItems = 500;
 
 /** A watch as it runs: what it prints, and how far it has seen. */
 interface Watching {
@@ -50,7 +43,8 @@ export async function watchObjects(call: Call): Promise<Response> {
   const form = { as: call.format.as, includeObject: includeObjectOf(call.query) };
   const asked = request.resourceVersion ?? 0;
   if (request.sendInitialEvents && asked > 0) await reachRevision(call, asked);
-  const now = await server.store.revision();
+  // Who wants no initial state begins at the newest revision; otherwise the list says where.
+  const isFromNow = asked === 0 && request.sendInitialEvents === false;
   const stop = new AbortController();
   const watching: Watching = {
     call,
@@ -60,7 +54,7 @@ export async function watchObjects(call: Call): Promise<Response> {
     form,
     out: new LineStream(stop),
     stop,
-    revision: asked > 0 && !request.sendInitialEvents ? asked : now,
+    revision: isFromNow ? await server.store.revision() : asked,
     columnsDue: form.as === 'Table',
     live: false,
   };
@@ -108,14 +102,17 @@ async function deliver(watching: Watching): Promise<void> {
   const after = watching.revision;
   const key = singleKey(watching);
   for await (const batch of call.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {
-    for (const event of batch.events) {
-      // A watch from a revision still to come starts there, and a key's prefix may have longer siblings.
-      if (event.revision <= after || (key !== undefined && event.key !== key)) continue;
-      const seen = seenBy(call.definition, selected, event);
-      if (seen) print(watching, seen);
-    }
+    // A watch from a revision still to come starts there, and a key's prefix may have longer siblings.
+    const events = batch.events.filter(
+      (event) => event.revision > after && (key === undefined || event.key === key),
+    );
+    print(
+      watching,
+      events.flatMap((event) => seenBy(call.definition, selected, event) ?? []),
+    );
     watching.revision = Math.max(watching.revision, progress(batch));
     await out.drained();
+    if (events.length > 0) await nextBeat();
     if (stop.signal.aborted) return;
   }
 }
@@ -133,40 +130,45 @@ function singleKey(watching: Watching): string | undefined {
 }
 
 async function sendInitial(watching: Watching): Promise<void> {
-  const { call, prefix, selected, stop, out } = watching;
-  let start: string | undefined;
-  let revision: number | undefined;
-  for (;;) {
-    const list = await call.server.store.list(prefix, {
-      limit: chunkSize,
-      signal: stop.signal,
-      ...(start !== undefined && { start }),
-      ...(revision !== undefined && { revision }),
-    });
-    for (const item of list.items) {
-      if (isSelected(call.definition, selected, item))
-        print(watching, { type: 'ADDED', item, revision: item.revision });
-    }
-    watching.revision = list.revision;
-    const last = list.items.at(-1);
-    if (list.remaining === 0 || !last) return;
-    revision = list.revision;
-    start = `${last.key}\0`;
+  const { call, request, prefix, selected, stop, out } = watching;
+  const { definition, server } = call;
+  const atLeast = request.resourceVersion;
+  const { signal } = stop;
+  const options = { signal, ...(atLeast !== undefined && { atLeast }) };
+  const { items, revision } = await server.store.list(prefix, options);
+  for (let from = 0; from < items.length; from += sliceItems) {
+    const slice = items
+      .slice(from, from + sliceItems)
+      .filter((item) => isSelected(definition, selected, item));
+    print(
+      watching,
+      slice.map((item) => ({ type: 'ADDED', item, revision: item.revision })),
+    );
     await out.drained();
     await breathe();
+    if (signal.aborted) return;
   }
+  watching.revision = revision;
 }
 
-function print(watching: Watching, seen: Seen): void {
-  const { call, form, out } = watching;
-  const now = call.server.now();
-  const bytes = watching.columnsDue
-    ? firstLine(call.definition, seen, form, now)
-    : eventLine(call.definition, seen, form, now);
-  out.write(bytes);
-  call.server.watched?.(call.definition, bytes.byteLength);
+/** Writes what happened as one piece; lines are shared with the other watches, so that a single one is not copied. */
+function print(watching: Watching, events: readonly Seen[]): void {
+  const lines = events.map((seen) => lineOf(watching, seen));
+  const [first, ...more] = lines;
+  if (first) watching.out.write(more.length === 0 ? first : Buffer.concat(lines));
+}
+
+function lineOf(watching: Watching, seen: Seen): Uint8Array {
+  const { definition, server } = watching.call;
+  const form = { ...watching.form, now: server.now() };
+  // Before `live` nobody else wants the same.
+  const isOwn = watching.columnsDue || !watching.live;
+  const line = isOwn
+    ? newLine(definition, seen, form, watching.columnsDue)
+    : eventLine(definition, seen, form);
   watching.columnsDue = false;
-  watching.revision = seen.revision;
+  server.watched?.(definition, line.byteLength);
+  return line;
 }
 
 function bookmark(watching: Watching, initialEnd: boolean): void {
