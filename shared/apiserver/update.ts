@@ -47,11 +47,9 @@ export async function patchObject(call: Call): Promise<Response> {
   checkManager(call.query, 'PatchOptions', isApply(type));
   if (isApply(type)) return applyObject(call, dryRun);
   const patch = await readPatch(request, definition);
-  const warned = call.warnings.length;
   const written = await writeObject(call, {
     dryRun,
     change(old) {
-      call.warnings.length = warned;
       const value = applyPatch(patch, old, definition);
       const object = acceptPatched(call, { value, duplicates: patch.duplicates });
       const { resourceVersion = '', managedFields } = object.metadata;

@@ -23,27 +23,68 @@ export interface WriteOptions {
   absent?: () => Promise<Written | undefined>;
 }
 
-/** Reads, changes and writes until nobody has come in between; a change that changes nothing is not written. */
+/**
+ * Reads, changes and writes until nobody has come in between; a change that changes nothing is not written. It begins with
+ * what memory holds, as kube-apiserver does: if that is old, a write finds out by itself, and no other end is believed
+ * before the newest state has been seen.
+ */
 export async function writeObject(call: Call, options: WriteOptions): Promise<Written> {
   const { definition, server, target } = call;
   const signal = deadline(call);
   const key = objectKey(definition, call.namespace, target.name);
-  let { item } = await server.store.get(key, { signal });
+  const { item: remembered } = await server.store.get(key, { signal, atLeast: 0 });
+  if (!remembered) return writeNewest(call, options, (await server.store.get(key, { signal })).item);
+
+  const warned = call.warnings.length;
+  const next = await stateOrFailure(call, remembered, options);
+  let newest: StoredItem | undefined;
+  if ('failure' in next || next.same || options.dryRun) {
+    newest = (await server.store.get(key, { signal })).item;
+    if (newest?.revision === remembered.revision) return settled(next);
+  } else {
+    const written = await commit(call, remembered, next);
+    if (written.done) return { item: written.item };
+    newest = written.current;
+  }
+  call.warnings.length = warned;
+  return writeNewest(call, options, newest);
+}
+
+async function writeNewest(
+  call: Call,
+  options: WriteOptions,
+  newest: StoredItem | undefined,
+): Promise<Written> {
+  const { definition, server, target } = call;
+  const warned = call.warnings.length;
+  let item = newest;
   for (let attempt = 0; attempt < writeAttempts; attempt++) {
+    call.warnings.length = warned;
     if (!item) {
       if (!options.absent) throw notFound(definition, target.name);
       const created = await options.absent();
       if (created) return created;
-      ({ item } = await server.store.get(key, { signal }));
+      ({ item } = await server.store.get(objectKey(definition, call.namespace, target.name)));
       continue;
     }
     const next = await nextState(call, item, options);
-    if (options.dryRun || next.same) return { item: next.item };
+    if (options.dryRun || next.same) return settled(next);
     const written = await commit(call, item, next);
     if (written.done) return { item: written.item };
     item = written.current;
   }
   throw contended(target.name);
+}
+
+type Outcome = NextState | { failure: unknown };
+
+function stateOrFailure(call: Call, item: StoredItem, options: WriteOptions): Promise<Outcome> {
+  return nextState(call, item, options).catch((failure: unknown) => ({ failure }));
+}
+
+function settled(outcome: Outcome): Written {
+  if ('failure' in outcome) throw outcome.failure;
+  return { item: outcome.item };
 }
 
 interface NextState {
