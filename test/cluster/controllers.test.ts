@@ -105,6 +105,29 @@ describeCluster("the cluster's controllers and our kinds", (machine) => {
   );
 
   it(
+    'nothing is left of a namespace that was written to while it was deleted',
+    async () => {
+      const { api } = cluster;
+      await api.must('POST', namespaces(), newNamespace('raced'));
+      const codes = new Map<number, number>();
+      const lanes = Array.from({ length: 6 }, async (_, lane) => {
+        for (let at = 0; ; at += 1) {
+          const { code } = await api.send('POST', orders('raced'), newOrder({ name: `raced-${lane}-${at}` }));
+          codes.set(code, (codes.get(code) ?? 0) + 1);
+          if (code === 404) return;
+        }
+      });
+      await eventually('the first objects', patience, () => expect(codes.get(201)).toBeGreaterThan(50));
+      await api.must('DELETE', namespaces('raced'));
+      await Promise.all(lanes);
+      expect([...codes.keys()].sort()).toEqual([201, 403, 404]);
+      expect((await api.send('GET', namespaces('raced'))).code).toBe(404);
+      expect((await api.must('GET', orders('raced'))).items).toEqual([]);
+    },
+    patience * 2,
+  );
+
+  it(
     'a quota counts our objects',
     async () => {
       const { api } = cluster;

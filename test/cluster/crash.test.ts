@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { newNamespace } from '../fixtures/cluster-objects.ts';
+import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
+import { newNamespace, newOrder } from '../fixtures/cluster-objects.ts';
 import { compact, type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
+import type { WatchEvent } from '../fixtures/https-client.ts';
 import { startLoad } from '../fixtures/load.ts';
 
 /** What a client may be told while a server is dead or etcd is. */
@@ -49,4 +50,32 @@ describeCluster('an API server and its etcd that are killed', (machine) => {
     for (const failure of load.told.failures) expect(failure).toMatch(passing);
     expect(load.told.failures.length).toBeGreaterThan(0);
   }, 400_000);
+
+  it('say Expired to who asks for what is compacted', async () => {
+    const { ours, api } = cluster;
+    const collection = arcPath('orders', 'crash');
+    const { metadata } = await api.must('POST', collection, newOrder({ name: 'one' }));
+    const old = metadata.resourceVersion ?? '';
+    for (const name of ['two', 'three']) await api.must('POST', collection, newOrder({ name }));
+    const page = await api.must('GET', `${collection}?limit=1`);
+    await api.must('POST', collection, newOrder({ name: 'four' }));
+    const now = await api.must('GET', `${collection}?limit=1`);
+    await compact(etcd.endpoint, Number(now.metadata.resourceVersion));
+    // What it has in memory it could still tell.
+    await ours.first.stop();
+    await ours.first.start();
+    await ours.available();
+    const exact = `${collection}?resourceVersion=${old}&resourceVersionMatch=Exact`;
+    const rest = `${collection}?limit=1&continue=${page.metadata.continue}`;
+    for (const path of [exact, rest]) {
+      const reply = await api.send('GET', path);
+      expect([path, reply.code, reply.body().reason]).toEqual([path, 410, 'Expired']);
+    }
+    const told: WatchEvent[] = [];
+    const end = AbortSignal.timeout(20_000);
+    await api.watch(`${collection}?watch=true&resourceVersion=${old}`, (event) => told.push(event), end);
+    expect(told).toEqual([
+      { type: 'ERROR', object: expect.objectContaining({ kind: 'Status', code: 410, reason: 'Expired' }) },
+    ]);
+  }, 120_000);
 });
