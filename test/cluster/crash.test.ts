@@ -27,24 +27,24 @@ describeCluster('an API server and its etcd that are killed', (machine) => {
     const { plane, ours, api } = cluster;
     const direct = plane.admin(ours.first.url);
     const load = await startLoad('crash', [() => api, () => direct]);
-    await load.more(50);
+    await load.more(200);
 
     await ours.first.kill();
     await ours.first.start();
-    await load.more(50);
+    await load.more(200);
 
     await etcd.kill();
     await etcd.restart();
-    await load.more(50);
+    await load.more(200);
 
     // What every watcher has seen may go: none of them has to list again.
     await compact(etcd.endpoint, load.seen());
-    await load.more(50);
+    await load.more(200);
 
     await Promise.all([etcd.kill(), ours.first.kill()]);
     await etcd.restart();
     await ours.first.start();
-    await load.more(50);
+    await load.more(200);
 
     await load.finish();
     for (const failure of load.told.failures) expect(failure).toMatch(passing);
