@@ -7,6 +7,8 @@ import type { AuditedRequest, Exchange } from './operations/index.ts';
 export interface Handling {
   exchange: Exchange;
   audited: AuditedRequest | undefined;
+  /** What the client is told beside the answer, also beside a failure. */
+  warnings: string[];
   /** Calls `callback` when the response is out or its client has left. */
   atEnd(callback: () => void): void;
   /** Bytes of the response that have gone to the socket, its head included; undefined where there is none. */
@@ -37,6 +39,7 @@ export function beginHandling(request: Request, env: unknown, now: Date): Handli
       startedAt: performance.now(),
     },
     audited: undefined,
+    warnings: [],
     atEnd(callback) {
       if (isOver) callback();
       else callbacks.push(callback);

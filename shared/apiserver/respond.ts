@@ -125,8 +125,12 @@ function withGzip(headers: Headers): Headers {
 
 function headersOf(call: Call, type: string): Headers {
   const headers = new Headers({ 'Content-Type': type });
-  for (const text of warningTexts(call.warnings)) headers.append('Warning', `299 - "${text}"`);
+  addWarnings(headers, call.warnings);
   return headers;
+}
+
+function addWarnings(headers: Headers, warnings: readonly string[]): void {
+  for (const text of warningTexts(warnings)) headers.append('Warning', `299 - "${text}"`);
 }
 
 /** Characters that warnings may have in all, and each of them has where they have more. As k8s.io/apiserver has it. */
@@ -145,11 +149,16 @@ function warningTexts(warnings: readonly string[]): string[] {
   });
 }
 
-/** The Status response of a failure. */
-export function respondError(caught: unknown, accept?: string | null): Response {
+/** The Status response of a failure, and what was to be said of the request before it failed. */
+export function respondError(
+  caught: unknown,
+  accept?: string | null,
+  warnings: readonly string[] = [],
+): Response {
   const status = toStatus(caught);
   const yaml = prefersYaml(accept);
   const headers = new Headers({ 'Content-Type': yaml ? 'application/yaml' : 'application/json' });
+  addWarnings(headers, warnings);
   if (status.reason === 'Forbidden') headers.set('X-Content-Type-Options', 'nosniff');
   const retry = status.details?.retryAfterSeconds;
   if (retry !== undefined) headers.set('Retry-After', String(retry));

@@ -41,6 +41,7 @@ export async function handleResource(
   user: User,
   target: Target,
   verb: string,
+  warnings: string[],
 ): Promise<Response | undefined> {
   const definition = definitionFor(server.kinds, target);
   const handlers = definition && handlersFor(definition, target);
@@ -68,7 +69,7 @@ export async function handleResource(
     target,
     namespace,
     format,
-    warnings: [],
+    warnings,
   });
 }
 

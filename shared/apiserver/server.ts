@@ -139,7 +139,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const { user } = exchange;
     await authorizing(() => decide(authorize, exchange, user, attributes));
     if (!target) return answerPath(request, url);
-    const response = await handleResource(server, request, url, user, target, verb);
+    const response = await handleResource(server, request, url, user, target, verb, handling.warnings);
     if (verb === 'watch' && response?.ok) handling.audited?.started(response.status);
     return response ?? pageNotFound();
   }
@@ -172,7 +172,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     let failure: unknown;
     const response = await answer(handling).catch((caught: unknown) => {
       failure = caught;
-      return failed(server, exchange.request, caught);
+      return failed(server, exchange.request, caught, handling.warnings);
     });
     response.headers.set('Audit-Id', exchange.auditId);
     if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-cache, private');
@@ -236,11 +236,16 @@ async function exposition(server: Server, metrics: Metrics, counted: RequestMetr
   return new Response(metrics.expose(), { headers: { 'Content-Type': metricsContentType } });
 }
 
-function failed(server: Server, request: Request, caught: unknown): Response {
+function failed(
+  server: Server,
+  request: Request,
+  caught: unknown,
+  warnings: readonly string[] = [],
+): Response {
   if (!(caught instanceof ArcError) || isOurs(caught)) {
     server.log(`${request.method} ${new URL(request.url).pathname} failed`, caught);
   }
-  return respondError(caught, request.headers.get('accept'));
+  return respondError(caught, request.headers.get('accept'), warnings);
 }
 
 function mustBeLoaded(store: Store): void {

@@ -37,7 +37,8 @@ export async function judgeScenario(
   });
 }
 
-async function createNamespace(client: Client, name: string): Promise<void> {
+/** A namespace of its own keeps what one scenario writes from the others. */
+export async function createNamespace(client: Client, name: string): Promise<void> {
   const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   const headers = {
     authorization: `Bearer ${client.server.tokens.admin}`,

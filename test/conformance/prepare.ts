@@ -1,22 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KindDefinition } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
 import type { Client } from './client.ts';
 import { crdOf } from './crds.ts';
 
 type Json = Record<string, unknown>;
 
-/** Makes the reference serve our kinds, from the schemas we publish, and waits until it does. */
-export async function prepare(ours: Client, reference: Client): Promise<void> {
+/** Makes the reference serve our kinds and `more`, from the schemas we publish, and waits until it does. */
+export async function prepare(
+  ours: Client,
+  reference: Client,
+  more: readonly KindDefinition[] = [],
+): Promise<void> {
+  const kinds = [...arcKinds, ...more];
   const { group } = ours.server;
   const document = await json(ours, 'GET', `/openapi/v3/apis/${group}/v1alpha1`);
   const { schemas } = document.components as { schemas: Record<string, Json> };
-  for (const definition of arcKinds) {
+  for (const definition of kinds) {
     const schema = Object.values(schemas).find((one) => isOf(one, definition.kind));
     if (!schema) throw new Error(`no schema is published for ${definition.kind}`);
     const crd = crdOf(definition, schema, reference.server.group);
     await json(reference, 'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
   }
-  for (const { plural } of arcKinds) await untilServed(reference, plural);
+  for (const { plural } of kinds) await untilServed(reference, plural);
 }
 
 function isOf(schema: Json, kind: string): boolean {

@@ -8,22 +8,43 @@ export interface Counts {
   unexplained: number;
 }
 
-/** Prints every difference to stderr, the unexplained last, and explanations nothing needs any more. */
-export function report(verdicts: readonly Verdict[], explanations: readonly Explanation[]): Counts {
+export function countVerdicts(verdicts: readonly Verdict[]): Counts {
   const different = verdicts.filter(({ differences }) => differences.length > 0);
-  const explained = different.filter((verdict) => verdict.explained !== undefined);
-  const unexplained = different.filter((verdict) => verdict.explained === undefined);
-  for (const verdict of explained)
-    console.error(`explained by ${verdict.explained?.join(', ')}: ${verdict.id}`);
-  for (const verdict of unexplained) console.error(shown(verdict));
-  const used = new Set(explained.flatMap((verdict) => verdict.explained ?? []));
-  for (const { id } of explanations) if (!used.has(id)) console.error(`explanation ${id} was not needed`);
+  const explained = different.filter((verdict) => verdict.explained !== undefined).length;
   return {
     requests: verdicts.length,
     same: verdicts.length - different.length,
-    explained: explained.length,
-    unexplained: unexplained.length,
+    explained,
+    unexplained: different.length - explained,
   };
+}
+
+/** The differences nothing explains, for people. */
+export function unexplained(verdicts: readonly Verdict[]): string[] {
+  return verdicts
+    .filter(({ differences, explained }) => differences.length > 0 && explained === undefined)
+    .map(shown);
+}
+
+/** Explanations, and steps of them, that nothing needs any more. */
+export function idle(verdicts: readonly Verdict[], explanations: readonly Explanation[]): string[] {
+  const used = new Set(
+    verdicts
+      .filter(({ differences }) => differences.length > 0)
+      .flatMap(({ id, explained = [] }) => explained.map((explanation) => `${explanation}: ${id}`)),
+  );
+  return explanations
+    .flatMap(({ id, steps }) => steps.map((step) => `${id}: ${step}`))
+    .filter((one) => !used.has(one));
+}
+
+/** Prints every difference to stderr, the unexplained last, and explanations nothing needs any more. */
+export function report(verdicts: readonly Verdict[], explanations: readonly Explanation[]): void {
+  for (const { differences, explained, id } of verdicts) {
+    if (differences.length > 0 && explained) console.error(`explained by ${explained.join(', ')}: ${id}`);
+  }
+  for (const text of unexplained(verdicts)) console.error(text);
+  for (const one of idle(verdicts, explanations)) console.error(`explanation not needed: ${one}`);
 }
 
 function shown({ id, step, differences }: Verdict): string {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { serve, type User } from '#shared/apiserver';
+import { type KindDefinition, serve, type User } from '#shared/apiserver';
 import { clusterKinds } from '#shared/embedded';
 import { ArcError } from '#shared/errors';
 import { openEmbeddedStore } from '#shared/storage';
@@ -7,11 +7,12 @@ import { createArcApiServer } from '../../functions/api-server/index.ts';
 import type { Pki } from '../../scripts/standalone/pki.ts';
 import type { Server } from './client.ts';
 
-/** Our API server on its embedded store, with the users of the corpus. */
+/** Our API server on its embedded store, with the users of the corpus and `more` kinds beside ours. */
 export async function startSubject(
   folder: string,
   pki: Pki,
   tokens: Server['tokens'],
+  more: readonly KindDefinition[],
 ): Promise<{ server: Server; stop(): Promise<void> }> {
   const store = await openEmbeddedStore({ folder: path.join(folder, 'store') });
   const users = new Map<string, User>([
@@ -20,7 +21,7 @@ export async function startSubject(
   ]);
   const api = createArcApiServer({
     store,
-    extraKinds: clusterKinds,
+    extraKinds: [...clusterKinds, ...more],
     async authenticate(request) {
       const header = request.headers.get('authorization');
       if (header === null) return undefined;

@@ -48,7 +48,7 @@ export function applyConfiguration(
 ): Applied {
   const faults = typeFaults(mergeTypeOf(writer.definition), config);
   if (faults.length > 0) {
-    const { name, namespace = '' } = live?.metadata ?? config.metadata;
+    const { name, namespace = '' } = config.metadata;
     const about = `${namespace}/${name}; ${config.apiVersion}, Kind=${config.kind}`;
     throw badRequest(`failed to create typed patch object (${about}): ${faultText(faults)}`);
   }

@@ -75,7 +75,7 @@ function pruneObject(tree: StructuralTree, object: Record<string, unknown>, walk
   for (const [name, value] of Object.entries(object)) {
     const field = tree.fields.get(name);
     const child = field ?? tree.values;
-    if (field && value === null && !field.nullable) continue;
+    if (child && value === null && !child.nullable) continue;
     if (!child && tree.preserve) {
       kept.push([name, value]);
       continue;

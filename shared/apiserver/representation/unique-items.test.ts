@@ -26,10 +26,9 @@ const definition: KindDefinition = {
 const causes = (fields: object) => duplicateCauses(structuralTree(definition), fields);
 
 describe('duplicateCauses', () => {
-  it('names each repetition in a set', () => {
+  it('names what a set repeats, once', () => {
     expect(causes({ tags: ['a', 'b', 'a', 'a'] })).toEqual([
       { reason: 'FieldValueDuplicate', message: 'Duplicate value: "a"', field: 'tags[2]' },
-      { reason: 'FieldValueDuplicate', message: 'Duplicate value: "a"', field: 'tags[3]' },
     ]);
   });
   it('compares items of a map list by their keys alone', () => {

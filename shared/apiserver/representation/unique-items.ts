@@ -3,7 +3,10 @@ import { fieldPath, type Step } from './field-path.ts';
 import { isRecord } from './schema.ts';
 import type { StructuralTree } from './structural.ts';
 
-/** What occurs twice in a set, or in a list that is a map by some of its fields, anywhere in `value`. */
+/**
+ * What occurs more than once in a set, or in a list that is a map by some of its fields, anywhere in `value`: each is named
+ * at its second place. Keys count with their defaults, which must have been filled in.
+ */
 export function duplicateCauses(tree: StructuralTree, value: unknown, steps: readonly Step[] = []): Cause[] {
   if (Array.isArray(value)) {
     const { items, unique } = tree;
@@ -24,13 +27,12 @@ function repeated(
   list: readonly unknown[],
   steps: readonly Step[],
 ): Cause[] {
-  const seen = new Set<string>();
+  const times = new Map<string, number>();
   return list.flatMap((item, index) => {
     const identity = JSON.stringify(unique === 'set' ? item : keysOf(unique, item));
-    if (!seen.has(identity)) {
-      seen.add(identity);
-      return [];
-    }
+    const time = (times.get(identity) ?? 0) + 1;
+    times.set(identity, time);
+    if (time !== 2) return [];
     const message = `Duplicate value: ${identity.slice(0, 400)}`;
     return [{ reason: 'FieldValueDuplicate', message, field: fieldPath([...steps, index]) }];
   });
@@ -38,5 +40,6 @@ function repeated(
 
 function keysOf(keys: readonly string[], item: unknown): unknown {
   if (!isRecord(item)) return item;
-  return Object.fromEntries(keys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]));
+  const present = keys.filter((key) => Object.hasOwn(item, key)).sort();
+  return Object.fromEntries(present.map((key) => [key, item[key]]));
 }

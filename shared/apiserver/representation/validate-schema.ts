@@ -85,8 +85,8 @@ export function validateSchema(
   if (!result.success)
     causes.push(...toCauses(result.error.issues, object, { show: showFor(definition), typeAt }));
   if (causes.length > 0 || !result.success) return { object, causes: bounded(causes) };
-  const repeated = duplicateCauses(tree, fields);
-  if (repeated.length > 0) return { object, causes: bounded(repeated) };
   const filled = overlay(fields, result.data);
+  const repeated = duplicateCauses(tree, filled);
+  if (repeated.length > 0) return { object, causes: bounded(repeated) };
   return { object: { apiVersion, kind, metadata, ...(isRecord(filled) ? filled : fields) }, causes: [] };
 }
