@@ -44,6 +44,7 @@ export async function openStore(settings: StoreSettings, surroundings: StoreSurr
   const store = await openEtcdStore({
     endpoints: endpoints.split(',').map((each) => each.trim()),
     signal,
+    metrics,
     ...(tls && { tls }),
     ...(prefix !== undefined && { prefix }),
     onBackgroundError: (error) => log.warn({ err: error }, 'etcd could not be compacted'),

@@ -15,6 +15,7 @@ import { compactForever, compactTo } from './compactor.ts';
 import { judgeFailure } from './failure.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
 import { type ListRequest, readList } from './read-list.ts';
+import type { Observe } from './request-metrics.ts';
 import { resolveWrite } from './resolve-write.ts';
 import { checkOpen, retryRead } from './retry-read.ts';
 import { sendWrite } from './send-write.ts';
@@ -32,6 +33,7 @@ export interface EtcdParts {
   progressInterval: number;
   compactionInterval: number;
   onBackgroundError: (error: ArcError) => void;
+  observe: Observe;
 }
 
 interface Write {
@@ -69,19 +71,22 @@ export class EtcdStore implements Store {
     options: ReadOptions = {},
   ): Promise<{ item: StoredItem | undefined; revision: number }> {
     checkKey(key);
-    const { header, kvs } = await this.#range({ key: this.#parts.keyspace.encode(key) }, options.signal);
+    const { keyspace, observe } = this.#parts;
+    const request = { key: keyspace.encode(key) };
+    const { header, kvs } = await observe('get', key, () => this.#range(request, options.signal));
     const [pair] = kvs;
-    return { item: pair && this.#parts.keyspace.item(pair), revision: revisionOf(header.revision) };
+    return { item: pair && keyspace.item(pair), revision: revisionOf(header.revision) };
   }
 
   async list(prefix: string, options: ListOptions = {}): Promise<StoredList> {
     const { start, revision = 0, limit, signal } = options;
     const request: ListRequest = { prefix, start, revision, limit: limit || undefined };
-    const end = performance.now() + this.#parts.listTimeout;
-    const range = (page: IRangeRequest) => this.#range(page, signal, end);
+    const { keyspace, listTimeout, observe } = this.#parts;
+    const end = performance.now() + listTimeout;
+    const range = (page: IRangeRequest) => observe('list', prefix, () => this.#range(page, signal, end));
     for (let tries = 1; ; tries += 1) {
       try {
-        return await readList(range, this.#parts.keyspace, request);
+        return await readList(range, keyspace, request);
       } catch (caught) {
         if (revision > 0 || tries === listTries || !ArcError.is(caught, 'Expired')) throw caught;
       }
@@ -89,17 +94,17 @@ export class EtcdStore implements Store {
   }
 
   create(key: string, value: Uint8Array): Promise<WriteResult> {
-    return this.#write({ key, value, expected: 0 });
+    return this.#parts.observe('create', key, () => this.#write({ key, value, expected: 0 }));
   }
 
   async update(key: string, value: Uint8Array, expected: number): Promise<WriteResult> {
     checkExpected(key, expected);
-    return this.#write({ key, value, expected });
+    return this.#parts.observe('update', key, () => this.#write({ key, value, expected }));
   }
 
   async delete(key: string, expected: number): Promise<WriteResult> {
     checkExpected(key, expected);
-    return this.#write({ key, value: undefined, expected });
+    return this.#parts.observe('delete', key, () => this.#write({ key, value: undefined, expected }));
   }
 
   watch(prefix: string, { after, signal }: WatchOptions): AsyncIterable<WatchBatch> {

@@ -1,9 +1,11 @@
 import type { ArcError } from '#shared/errors';
+import { createMetrics, type Metrics } from '#shared/telemetry';
 import type { Store } from '../store.ts';
 import { connect } from './connect.ts';
 import { checkEndpoints, type EtcdTls } from './endpoints.ts';
 import { EtcdStore } from './etcd-store.ts';
 import { Keyspace } from './keyspace.ts';
+import { requestMetrics } from './request-metrics.ts';
 import type { EtcdWire } from './wire.ts';
 
 export interface EtcdStoreOptions {
@@ -27,6 +29,8 @@ export interface EtcdStoreOptions {
   compactionInterval?: number;
   /** Told of compactions that failed, which are tried again one interval later; default a process warning. */
   onBackgroundError?: (error: ArcError) => void;
+  /** Where calls to etcd are counted. */
+  metrics?: Metrics;
 }
 
 /**
@@ -58,5 +62,6 @@ export function makeStore(wire: EtcdWire, options: Omit<EtcdStoreOptions, 'endpo
     compactionInterval: options.compactionInterval ?? 300_000,
     onBackgroundError:
       options.onBackgroundError ?? ((error) => process.emitWarning(`etcd compaction: ${error.message}`)),
+    observe: requestMetrics(options.metrics ?? createMetrics()),
   });
 }
