@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseLabelSelector } from './label-selector.ts';
 
-const holds = (selector: string, labels: Record<string, string>) =>
-  parseLabelSelector(selector).holds(labels);
+const holds = (selector: string, labels: Record<string, string>) => parseLabelSelector(selector)(labels);
 
 describe('parseLabelSelector', () => {
   it.each([

@@ -3,11 +3,8 @@ import { badRequest } from './status.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One term of a selector; all must hold. `text`: what stands in the JSON of every object that the term holds for. */
-interface Term {
-  holds: (labels: Labels) => boolean;
-  text?: string;
-}
+/** One term of a selector; all must hold. */
+type Term = (labels: Labels) => boolean;
 
 interface Token {
   /** 'word' for keys and values, 'end', or the symbol itself. */
@@ -34,12 +31,9 @@ function tokensOf(text: string): Token[] {
  * Parses `a=b,c!=d,e in (f,g),!h,i>1`; rejects with BadRequest. Grammar and messages are those of labels.Parse
  * (k8s.io/apimachinery).
  */
-export function parseLabelSelector(text: string): { holds: (labels: Labels) => boolean; texts: string[] } {
+export function parseLabelSelector(text: string): (labels: Labels) => boolean {
   const terms = new Parser(tokensOf(text)).terms();
-  return {
-    holds: (labels) => terms.every((term) => term.holds(labels)),
-    texts: terms.flatMap((term) => (term.text === undefined ? [] : [term.text])),
-  };
+  return (labels) => terms.every((holds) => holds(labels));
 }
 
 function unfit(message: string) {
@@ -93,9 +87,8 @@ class Parser {
     if (type !== 'word') throw unfit(`found '${key}', expected: identifier`);
     const faults = qualifiedFaults(key);
     if (faults.length > 0) throw unfit(`<nil>: Invalid value: ${JSON.stringify(key)}: ${faults.join('; ')}`);
-    if (absent) return { holds: (labels) => !Object.hasOwn(labels, key) };
-    if (this.#endsTerm())
-      return { holds: (labels) => Object.hasOwn(labels, key), text: `${JSON.stringify(key)}:` };
+    if (absent) return (labels) => !Object.hasOwn(labels, key);
+    if (this.#endsTerm()) return (labels) => Object.hasOwn(labels, key);
     return this.#comparison(key, this.#take().text);
   }
 
@@ -107,11 +100,8 @@ class Parser {
       case '!=':
         return membership(key, [this.#value()], true);
       case '=':
-      case '==': {
-        const value = this.#value();
-        const text = `${JSON.stringify(key)}:${JSON.stringify(value)}`;
-        return { ...membership(key, [value], false), text };
-      }
+      case '==':
+        return membership(key, [this.#value()], false);
       case '>':
       case '<':
         return order(key, operator, this.#value());
@@ -147,11 +137,9 @@ class Parser {
 function membership(key: string, given: readonly string[], negated: boolean): Term {
   const values = new Set(given);
   checkValues(key, [...values].sort());
-  return {
-    holds: (labels) => {
-      const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-      return (value !== undefined && values.has(value)) !== negated;
-    },
+  return (labels) => {
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    return (value !== undefined && values.has(value)) !== negated;
   };
 }
 
@@ -172,12 +160,10 @@ function order(key: string, operator: '>' | '<', bound: string): Term {
       `values[0]: Invalid value: ${JSON.stringify(bound)}: for 'Gt', 'Lt' operators, the value must be an integer`,
     );
   }
-  return {
-    holds: (labels) => {
-      const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-      if (value === undefined || !integer.test(value)) return false;
-      const above = BigInt(value) - BigInt(bound);
-      return operator === '>' ? above > 0n : above < 0n;
-    },
+  return (labels) => {
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    if (value === undefined || !integer.test(value)) return false;
+    const above = BigInt(value) - BigInt(bound);
+    return operator === '>' ? above > 0n : above < 0n;
   };
 }

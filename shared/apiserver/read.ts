@@ -4,7 +4,8 @@ import { breathe, type Call, deadline } from './call.ts';
 import { decodeContinue, encodeContinue, notIssued } from './continue-token.ts';
 import { type ListRequest, listRequest, revisionOf } from './list-options.ts';
 import { type ListMeta, respondList } from './list-response.ts';
-import { keyPrefix, objectKey } from './registry.ts';
+import { rangeOf } from './range.ts';
+import { objectKey } from './registry.ts';
 import { respondItem } from './respond.ts';
 import { type Selection, selection } from './selectors.ts';
 import { ExpiredContinue, notFound } from './status.ts';
@@ -43,6 +44,8 @@ export async function reachRevision(call: Call, wanted: number): Promise<void> {
 /** The part of a list that is fixed before the first item is read. */
 interface Plan {
   prefix: string;
+  /** What the items' keys begin with: the prefix or more. */
+  within: string;
   selected: Selection;
   limit: number;
   revision: number | undefined;
@@ -72,9 +75,8 @@ async function planList(call: Call, request: ListRequest): Promise<Plan> {
   const { definition } = call;
   refuseWhileLoading(call, request);
   const selected = selection(definition, request.labelSelector, request.fieldSelector);
-  const namespace = call.namespace || (definition.scope === 'Namespaced' ? (selected.namespace ?? '') : '');
-  const prefix = keyPrefix(definition, namespace);
-  const plan: Plan = { prefix, selected, limit: request.limit, ...anywhere };
+  const { prefix, key } = rangeOf(call, selected);
+  const plan: Plan = { prefix, within: key ?? prefix, selected, limit: request.limit, ...anywhere };
   const wanted = request.resourceVersion;
   plan.atLeast = wanted;
   if (wanted === 0) plan.limit = 0;
@@ -101,7 +103,7 @@ async function readList(call: Call, plan: Plan): Promise<StoredList> {
     ...(plan.atLeast !== undefined && { atLeast: plan.atLeast }),
   };
   try {
-    return await call.server.store.list(plan.prefix, options);
+    return await call.server.store.list(plan.within, options);
   } catch (caught) {
     if (plan.start === undefined || !ArcError.is(caught, 'Expired')) throw caught;
     const message =

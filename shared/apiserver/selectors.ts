@@ -22,8 +22,6 @@ export interface Selection {
   /** True when nothing is narrowed: then objects need not be parsed. */
   everything: boolean;
   matches(subject: Selectable): boolean;
-  /** False when the stored bytes (JSON as `encodeObject` writes it) show without a parse that the object does not match. */
-  mayMatch(stored: Uint8Array): boolean;
   /** The one name or namespace that can match, where the field selector says so. */
   name?: string;
   namespace?: string;
@@ -44,11 +42,6 @@ function splitTerms(text: string): string[] {
     }
   }
   return terms.length === 1 && terms[0] === '' ? [] : terms;
-}
-
-/** A member of an object as JSON.stringify writes it. */
-function member(key: string, value: string): string {
-  return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
 }
 
 interface FieldTerm {
@@ -79,24 +72,16 @@ function isSelectable(definition: KindDefinition, field: string): boolean {
 
 /** Both selectors of a request, with what they say about names made explicit. */
 export function selection(definition: KindDefinition, labelText: string, fieldText: string): Selection {
-  const labels = parseLabelSelector(labelText);
+  const holds = parseLabelSelector(labelText);
   const fields = parseFieldSelector(definition, fieldText);
   const exact = (field: string) => fields.find((term) => term.field === field && !term.negated)?.value;
   const name = exact('metadata.name');
   const namespace = exact('metadata.namespace');
-  const texts = [...labels.texts];
-  if (name !== undefined) texts.push(member('name', name));
-  if (namespace) texts.push(member('namespace', namespace));
-  const needles = texts.map((text) => Buffer.from(text));
   return {
     everything: labelText.trim() === '' && fields.length === 0,
     matches: (subject) =>
-      labels.holds(subject.labels) &&
+      holds(subject.labels) &&
       fields.every((term) => (subject.fields[term.field] === term.value) !== term.negated),
-    mayMatch: (stored) => {
-      const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
-      return needles.every((needle) => bytes.includes(needle));
-    },
     ...(name !== undefined && { name }),
     ...(namespace !== undefined && { namespace }),
   };

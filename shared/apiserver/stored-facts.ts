@@ -28,10 +28,7 @@ export function factsOf(definition: KindDefinition, item: StoredItem): StoredFac
   return facts;
 }
 
-/** Whether a selection includes a stored object; parses only one that its bytes do not rule out. */
+/** Whether a selection includes a stored object. */
 export function isSelected(definition: KindDefinition, selected: Selection, item: StoredItem): boolean {
-  if (selected.everything) return true;
-  const facts = known.get(item);
-  if (facts) return selected.matches(facts);
-  return selected.mayMatch(item.value) && selected.matches(factsOf(definition, item));
+  return selected.everything || selected.matches(factsOf(definition, item));
 }

@@ -5,8 +5,8 @@ import { breathe, type Call } from './call.ts';
 import { bookmarkLine, type EventForm, eventLine, line, newLine, type Seen, seenBy } from './encode-event.ts';
 import { LineStream } from './line-stream.ts';
 import { type ListRequest, listRequest } from './list-options.ts';
+import { type KeyRange, rangeOf } from './range.ts';
 import { reachRevision, refuseWhileLoading } from './read.ts';
-import { keyPrefix } from './registry.ts';
 import { includeObjectOf, respondLines } from './respond.ts';
 import { type Selection, selection } from './selectors.ts';
 import { toStatus } from './status.ts';
@@ -20,7 +20,7 @@ const sliceItems = 500;
 interface Watching {
   call: Call;
   request: ListRequest;
-  prefix: string;
+  range: KeyRange;
   selected: Selection;
   form: EventForm;
   out: LineStream;
@@ -39,7 +39,6 @@ export async function watchObjects(call: Call): Promise<Response> {
   const { definition, server } = call;
   refuseWhileLoading(call, request);
   const selected = selection(definition, request.labelSelector, request.fieldSelector);
-  const namespace = call.namespace || (definition.scope === 'Namespaced' ? (selected.namespace ?? '') : '');
   const form = { as: call.format.as, includeObject: includeObjectOf(call.query) };
   const asked = request.resourceVersion ?? 0;
   if (request.sendInitialEvents && asked > 0) await reachRevision(call, asked);
@@ -49,7 +48,7 @@ export async function watchObjects(call: Call): Promise<Response> {
   const watching: Watching = {
     call,
     request,
-    prefix: keyPrefix(definition, namespace),
+    range: rangeOf(call, selected),
     selected,
     form,
     out: new LineStream(stop),
@@ -94,13 +93,13 @@ async function run(watching: Watching): Promise<void> {
 
 /** The initial state where it is asked for, then what happens, until `stop`. */
 async function deliver(watching: Watching): Promise<void> {
-  const { call, request, selected, prefix, stop, out } = watching;
+  const { call, request, selected, range, stop, out } = watching;
   const fromNow = (request.resourceVersion ?? 0) === 0;
   if (request.sendInitialEvents ?? fromNow) await sendInitial(watching);
   watching.live = true;
   if (request.sendInitialEvents && request.allowBookmarks) bookmark(watching, true);
   const after = watching.revision;
-  const key = singleKey(watching);
+  const { prefix, key } = range;
   for await (const batch of call.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {
     // A watch from a revision still to come starts there, and a key's prefix may have longer siblings.
     const events = batch.events.filter(
@@ -121,21 +120,13 @@ function progress(batch: WatchBatch): number {
   return Math.max(batch.revision, batch.events.at(-1)?.revision ?? 0);
 }
 
-/** The one key that can match, where namespace and name are given. */
-function singleKey(watching: Watching): string | undefined {
-  const { call, selected, prefix } = watching;
-  if (selected.name === undefined || selected.name.includes('/')) return undefined;
-  const whole = call.definition.scope === 'Cluster' || prefix !== keyPrefix(call.definition);
-  return whole ? prefix + selected.name : undefined;
-}
-
 async function sendInitial(watching: Watching): Promise<void> {
-  const { call, request, prefix, selected, stop, out } = watching;
+  const { call, request, range, selected, stop, out } = watching;
   const { definition, server } = call;
   const atLeast = request.resourceVersion;
   const { signal } = stop;
   const options = { signal, ...(atLeast !== undefined && { atLeast }) };
-  const { items, revision } = await server.store.list(prefix, options);
+  const { items, revision } = await server.store.list(range.key ?? range.prefix, options);
   for (let from = 0; from < items.length; from += sliceItems) {
     const slice = items
       .slice(from, from + sliceItems)
