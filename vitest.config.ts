@@ -19,7 +19,15 @@ export default defineConfig({
           ],
         },
       },
-      { extends: true, test: { name: 'cluster', include: ['test/cluster/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'cluster',
+          include: ['test/cluster/*.test.ts', 'test/cluster/!(knative)/**/*.test.ts'],
+        },
+      },
+      // One cluster, one installation: its tests stand in one file and run in order.
+      { extends: true, test: { name: 'knative', include: ['test/cluster/knative/*.test.ts'] } },
     ],
   },
 });

@@ -1,0 +1,130 @@
+import { expect } from 'vitest';
+import { eventually } from '../../fixtures/eventually.ts';
+import { kubectl, lines } from './kubectl.ts';
+
+export const overlay = 'knative/overlays/dev';
+export const objects = (file: string): string => `test/cluster/knative/objects/${file}`;
+const minutes = 60_000;
+
+/** Installs ARC and waits until every part of it is ready. */
+export async function install(): Promise<void> {
+  // The one volume keeps its data; what bound it last has to be forgotten before it is bound anew.
+  const unbound = '{"spec":{"claimRef":{"uid":null,"resourceVersion":null}}}';
+  await kubectl('patch', 'persistentvolume', 'arc-etcd-0', '--type=merge', `--patch=${unbound}`);
+  await kubectl('apply', '-k', overlay);
+  await kubectl('-n', 'arc-system', 'rollout', 'status', 'statefulset/etcd', '--timeout=240s');
+  for (const name of ['certificate-issuer', 'api-server', 'watch-bridge'])
+    await kubectl('-n', 'arc-system', 'rollout', 'status', `deployment/${name}`, '--timeout=240s');
+  await kubectl(
+    '-n',
+    'arc-system',
+    'wait',
+    '--for=condition=Ready',
+    '--timeout=240s',
+    'ksvc,broker,trigger',
+    '--all',
+  );
+  await kubectl(
+    'wait',
+    '--for=condition=Available',
+    '--timeout=60s',
+    'apiservice/v1alpha1.arc.opendefense.cloud',
+  );
+  await eventually('the artifact type of the installation', minutes, async () => {
+    expect(await lines('get', 'clusterartifacttypes', '-o', 'name')).toEqual([
+      'clusterartifacttype.arc.opendefense.cloud/oci',
+    ]);
+  });
+}
+
+/** Removes ARC; what users made stays. */
+export async function uninstall(): Promise<void> {
+  await kubectl('delete', '-k', overlay, '--ignore-not-found');
+}
+
+/** `name replicas` of every function: how many pods it is meant to have, whatever still ends. */
+export function desired(): Promise<string[]> {
+  const columns =
+    'custom-columns=NAME:.metadata.labels.serving\\.knative\\.dev/service,REPLICAS:.spec.replicas';
+  return lines(
+    '-n',
+    'arc-system',
+    'get',
+    'deployments',
+    '-l',
+    'serving.knative.dev/service',
+    '--no-headers',
+    '-o',
+    columns,
+  );
+}
+
+export async function atZero(): Promise<void> {
+  await eventually('every function to be at zero', 3 * minutes, async () => {
+    const found = await desired();
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.filter((line) => !/ 0$/.test(line))).toEqual([]);
+  });
+}
+
+/** The one that leads of the bridge's replicas. */
+export async function bridgeLeader(): Promise<string> {
+  const holder = await kubectl(
+    '-n',
+    'arc-system',
+    'get',
+    'lease',
+    'watch-bridge',
+    '-o',
+    'jsonpath={.spec.holderIdentity}',
+  );
+  return holder.split('_')[0] ?? '';
+}
+
+/** Waits for an Order of `namespace` to end; resolves with its phase. Shows what it was doing where it does not end. */
+export async function ended(namespace: string, name: string): Promise<string> {
+  let phase = '';
+  await eventually(`Order ${name} to end`, 6 * minutes, async () => {
+    const [seen = '', message = ''] = (
+      await kubectl(
+        '-n',
+        namespace,
+        'get',
+        'order',
+        name,
+        '-o',
+        'jsonpath={.status.phase}{"\\n"}{.status.message}',
+      )
+    ).split('\n');
+    expect(seen, message).toMatch(/^(Succeeded|Failed)$/);
+    phase = seen;
+  });
+  return phase;
+}
+
+/** Lines of the audit log of every api-server that runs, parsed. */
+export async function auditLog(): Promise<AuditEvent[]> {
+  const pods = await lines(
+    '-n',
+    'arc-system',
+    'get',
+    'pods',
+    '-l',
+    'app.kubernetes.io/name=api-server',
+    '-o',
+    'name',
+  );
+  const logs = await Promise.all(pods.map((pod) => lines('-n', 'arc-system', 'logs', pod)));
+  return logs
+    .flat()
+    .filter((line) => line.includes('"audit.k8s.io/v1"'))
+    .map((line) => JSON.parse(line) as AuditEvent);
+}
+
+export interface AuditEvent {
+  verb: string;
+  requestURI: string;
+  user: { username: string };
+  annotations?: Record<string, string>;
+  responseStatus?: { code?: number };
+}

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { collect } from '../../fixtures/program.ts';
+
+/** kubectl against the cluster of KUBECONFIG; resolves with stdout, rejects with all of its output unless it exits with 0. */
+export function kubectl(...args: string[]): Promise<string> {
+  return run(args, '');
+}
+
+export async function apply(object: object): Promise<void> {
+  await run(['apply', '-f', '-'], JSON.stringify(object));
+}
+
+async function run(args: readonly string[], input: string): Promise<string> {
+  const child = spawn('kubectl', args, { timeout: 300_000 });
+  const output = collect(child);
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  if (code !== 0)
+    throw new Error(`kubectl ${args.join(' ')} ended with ${code}\n${output.stdout}${output.stderr}`);
+  return output.stdout.trimEnd();
+}
+
+/** The lines that kubectl prints, none for no output. */
+export async function lines(...args: string[]): Promise<string[]> {
+  const text = await kubectl(...args);
+  return text === '' ? [] : text.split('\n');
+}
+
+/** What `-o jsonpath` selects. */
+export function field(path: string, ...args: string[]): Promise<string> {
+  return kubectl('get', ...args, '-o', `jsonpath=${path}`);
+}
+
+/** Kinds whose objects come and go by themselves. */
+const volatile = /^(events|leases|endpoints|endpointslices|componentstatuses|pods\.metrics|nodes\.metrics)\b/;
+
+/** Every object of the cluster as `kind namespace name`, but for those that come and go by themselves. */
+export async function everything(): Promise<string[]> {
+  const kinds = (await lines('api-resources', '--verbs=list', '-o', 'name')).filter(
+    (kind) => !volatile.test(kind),
+  );
+  const columns = 'custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name';
+  const found = await lines('get', kinds.join(','), '-A', '--no-headers', '-o', columns);
+  return found.map((line) => line.split(/\s+/).join(' ')).toSorted();
+}
+
+/** Requests that kube-apiserver refused with 403 so far, by `verb resource`; without Events, which namespaces that end refuse. */
+export async function refusals(): Promise<Map<string, number>> {
+  const refused = new Map<string, number>();
+  for (const line of await lines('get', '--raw', '/metrics')) {
+    const [, labels = '', count = '0'] = /^apiserver_request_total\{(.*)\} (\S+)$/.exec(line) ?? [];
+    if (!labels.includes('code="403"')) continue;
+    const [, resource = ''] = /resource="([^"]*)"/.exec(labels) ?? [];
+    const [, verb = ''] = /verb="([^"]*)"/.exec(labels) ?? [];
+    if (resource === 'events') continue;
+    const key = `${verb} ${resource}`;
+    refused.set(key, (refused.get(key) ?? 0) + Number(count));
+  }
+  return refused;
+}
