@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { inlineProtos } from './inline-protos.ts';
 
 export interface Bundle {
@@ -8,6 +8,25 @@ export interface Bundle {
   file: string;
   bytes: number;
 }
+
+/** How a program becomes one file for the Node of our images. */
+export const bundleSettings = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  minify: true,
+  keepNames: true,
+  legalComments: 'none',
+  logLevel: 'error',
+  // Some dependencies are CommonJS and call require at run time; an ESM bundle has none unless it is made.
+  banner: {
+    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+  },
+  // lmdb loads a native addon by path: the embedded store is for the standalone and no function carries it.
+  external: ['lmdb'],
+  plugins: [inlineProtos],
+} satisfies BuildOptions;
 
 /**
  * Bundles every deployable of functions/ into one file `<outDir>/<name>.mjs`. A folder with a `main.ts` is a program and
@@ -35,21 +54,7 @@ async function bundle(name: string, outDir: string, isProgram: boolean): Promise
       ? { entryPoints: [path.join(folder, 'main.ts')] }
       : { stdin: { contents: start, resolveDir: folder, sourcefile: 'start.ts', loader: 'ts' } }),
     outfile: file,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-    minify: true,
-    keepNames: true,
-    legalComments: 'none',
-    logLevel: 'error',
-    // Some dependencies are CommonJS and call require at run time; an ESM bundle has none unless it is made.
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
-    // lmdb loads a native addon by path: the embedded store is for the standalone and no function carries it.
-    external: ['lmdb'],
-    plugins: [inlineProtos],
+    ...bundleSettings,
   });
   return { name, file, bytes: (await stat(file)).size };
 }

@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findRuntime } from '../../scripts/image/runtime.ts';
 import { tarOf } from '../../scripts/image/tar.ts';
 import { seedImage, startRegistry } from '../../scripts/registry/index.ts';
@@ -26,6 +26,9 @@ interface Layer {
   size: number;
 }
 
+// Every image compresses 120 MB of Node, and every check unpacks them.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
 let folder = '';
 const inFolder = (name: string) => path.join(folder, name);
 /** Of the image on nothing, in the layout `plain`. */
@@ -34,7 +37,7 @@ beforeAll(async () => {
   if (!tools) return;
   folder = await mkdtemp(path.join(os.tmpdir(), 'arc-image-test-'));
   digest = await runImage(['--layout', inFolder('plain'), '--name', 'dev.local/arc/functions:v1']);
-}, 180_000);
+});
 afterAll(async () => {
   if (folder !== '') await rm(folder, { recursive: true, force: true });
 });
@@ -72,7 +75,7 @@ describe.skipIf(!tools)('the image in a registry that is not ours', () => {
       '--push',
       `${registry.host}/arc/functions:1`,
     ]);
-  }, 180_000);
+  });
   afterAll(() => Promise.all([registry?.stop(), other?.stop()]));
 
   it('is what crane finds valid, under the digest that was printed', async () => {
@@ -111,7 +114,7 @@ describe.skipIf(!tools)('the image in a registry that is not ours', () => {
     ]);
     await use('validate', '--remote', elsewhere);
     expect(elsewhere.split('@')[1]).toBe(pushed.split('@')[1]);
-  }, 180_000);
+  });
 
   it('comes out of a layout as crane reads it', async () => {
     await use('push', inFolder('plain'), `${registry.host}/arc/plain:1`);
@@ -130,7 +133,7 @@ describe.skipIf(!tools)('the image in a registry that is not ours', () => {
     expect(await readdir(inFolder('again/blobs/sha256'))).toEqual(
       await readdir(inFolder('plain/blobs/sha256')),
     );
-  }, 180_000);
+  });
 });
 
 describe.skipIf(!tools || !assets)('the programs of the image, with no file but the image’s in sight', () => {
@@ -151,7 +154,7 @@ describe.skipIf(!tools || !assets)('the programs of the image, with no file but 
     const { stdout } = await plane.kubectl(['create', 'token', 'all', '-n', 'arc-system', '--duration=1h']);
     await put(`${token}/token`, stdout.trim());
     await put(`${token}/ca.crt`, plane.authority.cert);
-  }, 180_000);
+  });
   afterAll(async () => {
     await Promise.all(running.map((program) => program.stop()));
     await plane?.stop();
@@ -189,7 +192,7 @@ describe.skipIf(!tools || !assets)('the programs of the image, with no file but 
       });
       expect(await program.stop(), program.output.stdout).toBe(0);
     }
-  }, 120_000);
+  });
 
   it('watch-bridge finds the cluster', async () => {
     const [port] = await freePorts(1);
@@ -256,5 +259,5 @@ describe.skipIf(!tools || !assets)('the programs of the image, with no file but 
     } finally {
       await Promise.all([source.stop(), destination.stop(), seeded.close()]);
     }
-  }, 90_000);
+  });
 });
