@@ -6,8 +6,9 @@ const budgets: Record<string, number> = {
   'api-server': 1300,
   // makes certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
+  'watch-bridge': 350,
 };
-const functionBudget = 350;
+const functionBudget = 250;
 
 /** One line per bundle over its budget. */
 export function overBudget(bundles: readonly Bundle[]): string[] {

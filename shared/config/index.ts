@@ -1,2 +1,2 @@
 /** Configuration from the environment, checked once at start. */
-export { readConfig } from './read-config.ts';
+export { type ConfigSchema, readConfig } from './read-config.ts';

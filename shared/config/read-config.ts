@@ -1,12 +1,20 @@
-import type * as z from 'zod';
 import { ArcError } from '#shared/errors';
 
+/** What reads the variables that are set: a zod object schema, or anything that answers in the same way. */
+export interface ConfigSchema<T> {
+  safeParse(
+    env: Readonly<Record<string, string | undefined>>,
+  ):
+    | { success: true; data: T }
+    | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
+}
+
 /**
- * Parses environment variables with a zod object schema whose keys are the variables' names. A variable set to the
+ * Parses environment variables with a schema whose keys are the variables' names. A variable set to the
  * empty text counts as unset, as manifests with an empty `value:` mean it. Rejects with Invalid naming every wrong
  * variable, what was expected and the shape of what was found, never the value: it may be a credential.
  */
-export function readConfig<T>(schema: z.ZodType<T>, env: Readonly<Record<string, string | undefined>>): T {
+export function readConfig<T>(schema: ConfigSchema<T>, env: Readonly<Record<string, string | undefined>>): T {
   const set = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );

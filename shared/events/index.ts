@@ -7,7 +7,6 @@ export {
   type Wake,
   type WakeData,
   type WakeInput,
-  wakeData,
   wakeEvent,
   wakeType,
 } from './wake.ts';

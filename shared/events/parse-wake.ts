@@ -1,7 +1,7 @@
 import type { CloudEvent } from 'cloudevents';
 import { ArcError, type Cause } from '#shared/errors';
 import { type HeaderSource, headerMap, parseEvent } from './parse-event.ts';
-import { type DeliveryFailure, type Wake, type WakeData, wakeData, wakeType } from './wake.ts';
+import { type DeliveryFailure, type Wake, type WakeData, wakeType } from './wake.ts';
 
 /** What brokers keep of an answer, in bytes; others may send more. */
 const longestAnswer = 1024;
@@ -62,16 +62,37 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
   };
 }
 
+/** By hand: every function parses wake-ups, and a schema library would be a third of what it loads to start. */
 function dataOf(value: unknown): WakeData {
-  const parsed = wakeData.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const causes: Cause[] = parsed.error.issues.map((issue) => ({
-    reason: 'FieldValueInvalid',
-    field: ['data', ...issue.path].join('.'),
-    message: issue.message,
-  }));
+  if (typeof value !== 'object' || value === null)
+    throw wrongData([{ field: 'data', message: 'expected an object' }]);
+  const given = new Map<string, unknown>(Object.entries(value));
+  const wrong: { field: string; message: string }[] = [];
+  const text = (name: string, least: number): string => {
+    const found = given.get(name);
+    if (typeof found === 'string' && found.length >= least) return found;
+    wrong.push({
+      field: `data.${name}`,
+      message: least > 0 ? 'expected text that is not empty' : 'expected text',
+    });
+    return '';
+  };
+  const data: WakeData = {
+    apiVersion: text('apiVersion', 1),
+    kind: text('kind', 1),
+    ...(given.get('namespace') !== undefined && { namespace: text('namespace', 0) }),
+    name: text('name', 1),
+    uid: text('uid', 0),
+    resourceVersion: text('resourceVersion', 0),
+  };
+  if (wrong.length > 0) throw wrongData(wrong);
+  return data;
+}
+
+function wrongData(wrong: readonly { field: string; message: string }[]): ArcError {
+  const causes: Cause[] = wrong.map((each) => ({ reason: 'FieldValueInvalid', ...each }));
   const text = causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ');
-  throw new ArcError('Invalid', `the data of the wake-up is wrong: ${text}`, { details: { causes } });
+  return new ArcError('Invalid', `the data of the wake-up is wrong: ${text}`, { details: { causes } });
 }
 
 /** A W3C trace context, version 00; anything else is left out: tracing never decides about work. */

@@ -1,20 +1,17 @@
 import { CloudEvent } from 'cloudevents';
-import * as z from 'zod';
 
 /** The type of every wake-up. */
 export const wakeType = 'cloud.opendefense.arc.wake.v1';
 
-/** The data of a wake-up: which object was seen, in which state. What it holds is for people; functions read the object. */
-export const wakeData = z.object({
-  apiVersion: z.string().min(1),
-  kind: z.string().min(1),
-  namespace: z.string().optional(),
-  name: z.string().min(1),
-  uid: z.string(),
-  resourceVersion: z.string(),
-});
-
-export type WakeData = z.infer<typeof wakeData>;
+/** The data of a wake-up: which object was seen, in which state. It is for people; functions read the object. */
+export interface WakeData {
+  apiVersion: string;
+  kind: string;
+  namespace?: string | undefined;
+  name: string;
+  uid: string;
+  resourceVersion: string;
+}
 
 /** One object to wake: the attributes of a `cloud.opendefense.arc.wake.v1` event. */
 export interface Wake {

@@ -1,22 +1,10 @@
-import * as z from 'zod';
 import { readConfig } from '#shared/config';
 import { ArcError } from '#shared/errors';
 import { createKubeClient, inClusterConfig } from '#shared/kube';
 import { createLogger, type Logger } from '#shared/telemetry';
+import { environment } from './environment.ts';
 import type { Fn } from './function.ts';
 import { type Served, serveFunction } from './serve.ts';
-
-/** The environment of a function's container. The first three are Knative's. */
-const environment = z.object({
-  PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
-  K_SERVICE: z.string().optional(),
-  K_REVISION: z.string().optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  /** Bound of one delivery; below the revision's timeoutSeconds. */
-  ARC_DEADLINE_SECONDS: z.coerce.number().min(1).max(600).default(60),
-  /** Bound of finishing at the end; with some seconds to spare below the pod's termination grace. */
-  ARC_DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(25),
-});
 
 /**
  * A container's process: serves `fn` on every interface until SIGTERM or SIGINT, drains, exits 0. Resolves when the
