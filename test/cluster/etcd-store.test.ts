@@ -24,40 +24,48 @@ describe.skipIf(!assets)('with a real etcd', () => {
   describeStore('the etcd store', () => open(openPlain));
   describeStore('the etcd store behind its cache', () => open(openCached));
 
-  it('loses and repeats nothing when etcd is killed and started again while it is written and watched', () =>
-    withEtcd([], async (etcd, store) => {
-      const after = await store.revision();
-      const told: Told = { acknowledged: new Map(), unknown: new Set() };
-      const stop = new AbortController();
-      let end: number | undefined;
-      const watching = collectUntil(store, '/lane/', after, () => end);
-      const one = collectUntil(store, '/lane/3', after, () => end);
-      const quiet = collectUntil(store, '/quiet/', after, () => end);
-      const lanes = Array.from({ length: 8 }, (_, at) => writeLane(store, `/lane/${at}`, told, stop.signal));
-      for (let kills = 1; kills <= 4; kills += 1) {
-        const enough = told.acknowledged.size + 300;
-        await eventually('300 more writes', 60_000, () =>
+  it.each([
+    ['the store', openPlain],
+    ['its cache', openCached],
+  ])(
+    '%s loses and repeats nothing when etcd is killed and started again while it is written and watched',
+    (_, openAt) =>
+      withEtcd([], openAt, async (etcd, store) => {
+        const after = await store.revision();
+        const told: Told = { acknowledged: new Map(), unknown: new Set() };
+        const stop = new AbortController();
+        let end: number | undefined;
+        const watching = collectUntil(store, '/lane/', after, () => end);
+        const one = collectUntil(store, '/lane/3', after, () => end);
+        const quiet = collectUntil(store, '/quiet/', after, () => end);
+        const lanes = Array.from({ length: 8 }, (_, at) =>
+          writeLane(store, `/lane/${at}`, told, stop.signal),
+        );
+        for (let kills = 1; kills <= 4; kills += 1) {
+          const enough = told.acknowledged.size + 300;
+          await eventually('300 more writes', 60_000, () =>
+            expect(told.acknowledged.size).toBeGreaterThan(enough),
+          );
+          await etcd.kill();
+          await etcd.restart();
+        }
+        const enough = told.acknowledged.size + 100;
+        await eventually('writes after the last kill', 60_000, () =>
           expect(told.acknowledged.size).toBeGreaterThan(enough),
         );
-        await etcd.kill();
-        await etcd.restart();
-      }
-      const enough = told.acknowledged.size + 100;
-      await eventually('writes after the last kill', 60_000, () =>
-        expect(told.acknowledged.size).toBeGreaterThan(enough),
-      );
-      stop.abort();
-      await Promise.all(lanes);
-      end = await written(store.create('/lane/end', bytes('end')));
-      told.acknowledged.set(end, 'put /lane/end end');
-      // Moves every watch past the end, also one that heard of it before we did.
-      await written(store.create('/done', bytes('')));
-      const { items } = await store.list('/lane/');
-      compare(told, await watching, items);
-      expect((await one).every(({ key }) => key === '/lane/3')).toBe(true);
-      expect(await quiet).toEqual([]);
-      console.log(`4 kills: ${told.acknowledged.size} writes told, ${told.unknown.size} could not be told`);
-    }));
+        stop.abort();
+        await Promise.all(lanes);
+        end = await written(store.create('/lane/end', bytes('end')));
+        told.acknowledged.set(end, 'put /lane/end end');
+        // Moves every watch past the end, also one that heard of it before we did.
+        await written(store.create('/done', bytes('')));
+        const { items } = await store.list('/lane/');
+        compare(told, await watching, items);
+        expect((await one).every(({ key }) => key === '/lane/3')).toBe(true);
+        expect(await quiet).toEqual([]);
+        console.log(`4 kills: ${told.acknowledged.size} writes told, ${told.unknown.size} could not be told`);
+      }),
+  );
 
   it('goes on with two of three members, and refuses to answer with one', async () => {
     const cluster = await startEtcdCluster(binary);
@@ -93,7 +101,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
   });
 
   it('goes on watching while history is compacted behind it', () =>
-    withEtcd([], async (_, store) => {
+    withEtcd([], openPlain, async (_, store) => {
       const after = await store.revision();
       const told: Told = { acknowledged: new Map(), unknown: new Set() };
       const stop = new AbortController();
@@ -141,7 +149,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
     }));
 
   it('says Expired to a consumer so slow that what it has yet to see is compacted', () =>
-    withEtcd([], async (_, store) => {
+    withEtcd([], openPlain, async (_, store) => {
       const after = await store.revision();
       const slow = store
         .watch('/w/', { after, signal: AbortSignal.timeout(120_000) })
@@ -166,7 +174,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
     }));
 
   it('lists 100,000 objects as they were at one revision, while others write', () =>
-    withEtcd(['--quota-backend-bytes', '2000000000'], async (_, store) => {
+    withEtcd(['--quota-backend-bytes', '2000000000'], openPlain, async (_, store) => {
       const value = new Uint8Array(300).fill(120);
       for (let at = 0; at < 100_000; at += 500) await createMany(store, '/many/', at, 500, value);
       const stop = new AbortController();
@@ -192,7 +200,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
     }));
 
   it('compacts by turns with others, and keeps what is younger than an interval', () =>
-    withEtcd([], async (etcd, store) => {
+    withEtcd([], openPlain, async (etcd, store) => {
       const stores = await Promise.all(
         [1, 2, 3].map(() => openEtcdStore({ endpoints: [etcd.endpoint], compactionInterval: 500 })),
       );
@@ -210,7 +218,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
     }));
 
   it('reads on when etcd is full, and says what to do', () =>
-    withEtcd(['--quota-backend-bytes', '20000000'], async (_, store) => {
+    withEtcd(['--quota-backend-bytes', '20000000'], openPlain, async (_, store) => {
       const value = new Uint8Array(500_000);
       const refused = (async () => {
         for (let at = 0; at < 1000; at += 1) await written(store.create(`/full/${at}`, value));
@@ -223,7 +231,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
     }));
 
   it('refuses an object that is too large, and takes no harm', () =>
-    withEtcd([], async (_, store) => {
+    withEtcd([], openPlain, async (_, store) => {
       for (const size of [2_000_000, 20_000_000])
         await expect(store.create('/large', new Uint8Array(size))).rejects.toMatchObject({
           code: 'RequestEntityTooLarge',
@@ -307,11 +315,12 @@ async function openCached(endpoint: string): Promise<Store> {
 
 async function withEtcd(
   extraArguments: string[],
+  openAt: (endpoint: string) => Promise<Store>,
   use: (etcd: EtcdProcess, store: Store) => Promise<void>,
 ): Promise<void> {
   const etcd = await startEtcd(binary, extraArguments);
   try {
-    const store = await openEtcdStore({ endpoints: [etcd.endpoint], progressInterval: 200 });
+    const store = await openAt(etcd.endpoint);
     try {
       await use(etcd, store);
     } finally {
