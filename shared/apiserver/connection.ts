@@ -14,6 +14,8 @@ export interface Connection {
   readonly certificate: X509Certificate | undefined;
   /** The peer's IP address. */
   readonly address: string;
+  /** Somebody has been authenticated over it: `isKnown` from here on. */
+  known(): void;
 }
 
 /** Reads the connection out of the environment that @hono/node-server gives to its handlers; undefined elsewhere. */
@@ -24,6 +26,7 @@ export function connectionOf(env: unknown): Connection | undefined {
   let headers: Connection['headers'] | undefined;
   return {
     address: socket.remoteAddress ?? '',
+    known: () => void knownSockets.add(socket),
     get headers() {
       headers ??= distinct(incoming.rawHeaders);
       return headers;
@@ -32,6 +35,12 @@ export function connectionOf(env: unknown): Connection | undefined {
       return certificateOf(socket);
     },
   };
+}
+
+const knownSockets = new WeakSet<Socket>();
+
+export function isKnown(socket: Socket): boolean {
+  return knownSockets.has(socket);
 }
 
 /** As IncomingMessage.headersDistinct, in a Map: a header may be called `__proto__`. */

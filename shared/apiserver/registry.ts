@@ -89,6 +89,7 @@ function checkHead(definition: KindDefinition, item: StoredItem): Uint8Array {
   const { value } = item;
   // Not a comparison of views: for a list there would be thousands of them.
   for (let at = 0; at < head.length; at += 1) if (value[at] !== head[at]) throw corrupt(item.key);
+  if (value[value.length - 1] !== byte.close) throw corrupt(item.key); // half of one would spoil the list it is in
   return head;
 }
 

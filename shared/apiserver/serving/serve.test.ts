@@ -186,4 +186,17 @@ describe('serve', () => {
     await serving.close({ graceMs: 10_000 });
     await gone;
   });
+
+  it('speaks HTTP/1.1, whatever else a client offers, and nothing to one that cannot', async () => {
+    const connect = (...protocols: string[]) =>
+      tls.connect({
+        ...{ host: '127.0.0.1', port: serving.port, servername: 'localhost', ca: authority.cert },
+        ALPNProtocols: protocols,
+      });
+    const both = connect('h2', 'http/1.1');
+    await once(both, 'secureConnect');
+    expect(both.alpnProtocol).toBe('http/1.1');
+    both.destroy();
+    await expect(once(connect('h2'), 'secureConnect')).rejects.toThrow(/no application protocol/i);
+  });
 });

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { ArcError } from '#shared/errors';
 import type { ApiServer } from '../server.ts';
+import { boundStrangers } from './strangers.ts';
 
 /** PEM. */
 export interface Certificate {
@@ -42,7 +43,13 @@ const idleMs = 120_000;
 /** Milliseconds in which a request may still come over a connection that was open when the server stopped listening. */
 const unusedMs = 500;
 
-/** Serves over TLS. Client certificates are asked for and left to the authenticator to judge. */
+/** Connections that may be open without anybody having been authenticated over them: more than come at once after a restart. */
+const maxStrangers = 4_000;
+
+/**
+ * Serves over TLS. Client certificates are asked for and left to the authenticator to judge. HTTP/1.1 is all that ALPN offers: a
+ * connection carries one request at a time, so there are no streams to flood by opening and resetting them.
+ */
 export async function serve(api: ApiServer, options: ServeOptions): Promise<Serving> {
   const { host, port } = options;
   const server = createAdaptorServer({
@@ -64,6 +71,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
     overrideGlobalObjects: true,
   }) as Server;
   server.maxHeadersCount = 10_000;
+  boundStrangers(server, maxStrangers);
   server.listen(port, host);
   await once(server, 'listening').catch((caught: unknown) => {
     throw new ArcError(
