@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Cause } from '#shared/errors';
 import { admissionRequest } from './admission/index.ts';
 import type { Call } from './call.ts';
@@ -49,7 +50,7 @@ function check(
   const faults = [
     ...metadataCauses(definition, given.metadata),
     ...(old ? immutableCauses(given.metadata, old.metadata) : []),
-    ...(leaving ? [] : newCauses(call, causes, old)),
+    ...(leaving ? [] : newCauses(call, causes, given, old)),
   ];
   return { object: causes.length === 0 ? object : given, faults };
 }
@@ -62,9 +63,22 @@ function withCreation(given: KubeObject, old: KubeObject): KubeObject {
 }
 
 /** A rule that was tightened since must not block updates that leave the old value alone. */
-function newCauses(call: Call, causes: Cause[], old: KubeObject | undefined): Cause[] {
+function newCauses(call: Call, causes: Cause[], object: KubeObject, old: KubeObject | undefined): Cause[] {
   if (causes.length === 0 || !old) return causes;
   const id = (cause: Cause) => `${cause.field} ${cause.reason} ${cause.message}`;
   const known = new Set(validateSchema(call.definition, old).causes.map(id));
-  return causes.filter((cause) => !known.has(id(cause)));
+  const isOld = (cause: Cause) =>
+    known.has(id(cause)) &&
+    isDeepStrictEqual(valueAt(object, cause.field ?? ''), valueAt(old, cause.field ?? ''));
+  return causes.filter((cause) => !isOld(cause));
+}
+
+/** What a field path such as `spec.artifacts[0].name` leads to; undefined where it leads nowhere. */
+function valueAt(object: unknown, field: string): unknown {
+  let value = object;
+  for (const step of field.match(/[^.[\]]+/g) ?? []) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
 }
