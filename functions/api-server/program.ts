@@ -7,7 +7,7 @@ import {
   tokenReviewer,
 } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
-import { createKubeClient, inClusterConfig } from '#shared/kube';
+import { createKubeClient, inClusterConfig, pause } from '#shared/kube';
 import { createMetrics, type Logger } from '#shared/telemetry';
 import { writesTo } from './admission-rules.ts';
 import { openAudit } from './audit-file.ts';
@@ -18,6 +18,8 @@ import { applyDefaults, loopbackCaller } from './defaults.ts';
 import { createArcApiServer } from './index.ts';
 import { openStore } from './open-store.ts';
 import type { Settings } from './settings.ts';
+
+const renewalSpreadMs = 5 * 60_000;
 
 /**
  * The API server behind a cluster's kube-apiserver: who asks and what they may is the cluster's to say. Runs until `signal`
@@ -91,6 +93,25 @@ export async function runApiServer(
     const send = (request: Request) => api.app.fetch(caller.stamp(request));
     void applyDefaults({ folder: settings.ARC_DEFAULTS_FOLDER, send, log, signal });
   }
+  const renewed = new AbortController();
+  const untilEnd = AbortSignal.any([signal, renewed.signal]);
+  const { ARC_ETCD_CERT_FILE: etcdCertFile, ARC_ETCD_KEY_FILE: etcdKeyFile } = settings;
+  if (etcdCertFile !== undefined && etcdKeyFile !== undefined) {
+    // Connections to etcd keep the certificate they began with, so the process begins anew; replicas not all at once.
+    void followCertificate({
+      certFile: etcdCertFile,
+      keyFile: etcdKeyFile,
+      current: await readCertificate(etcdCertFile, etcdKeyFile),
+      onChange: () => {
+        log.info(
+          'the certificate for etcd has changed: ending within five minutes, to start with the new one',
+        );
+        void pause(Math.random() * renewalSpreadMs, signal).then(() => renewed.abort());
+      },
+      onFailure: (error) => log.error({ err: error }, 'the certificate for etcd cannot be read'),
+      signal: untilEnd,
+    });
+  }
   await followCertificate({
     certFile,
     keyFile,
@@ -100,7 +121,7 @@ export async function runApiServer(
       log.info('the serving certificate has changed');
     },
     onFailure: (error) => log.error({ err: error }, 'the serving certificate cannot be renewed'),
-    signal,
+    signal: untilEnd,
   });
   log.info('ending');
 }
