@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { collect } from '../../fixtures/program.ts';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 
 /** kubectl against the cluster of KUBECONFIG; resolves with stdout, rejects with all of its output unless it exits with 0. */
 export function kubectl(...args: string[]): Promise<string> {
@@ -12,13 +11,13 @@ export async function apply(object: object): Promise<void> {
 }
 
 async function run(args: readonly string[], input: string): Promise<string> {
-  const child = spawn('kubectl', args, { timeout: 300_000 });
-  const output = collect(child);
-  child.stdin.end(input);
-  const [code] = await once(child, 'close');
-  if (code !== 0)
-    throw new Error(`kubectl ${args.join(' ')} ended with ${code}\n${output.stdout}${output.stderr}`);
-  return output.stdout.trimEnd();
+  const running = promisify(execFile)('kubectl', args, { timeout: 300_000, maxBuffer: 512 * 1024 * 1024 });
+  running.child.stdin?.end(input);
+  const { stdout } = await running.catch((caught: unknown) => {
+    const { code, stdout, stderr } = caught as { code: unknown; stdout: string; stderr: string };
+    throw new Error(`kubectl ${args.join(' ')} ended with ${code}\n${stdout}${stderr}`);
+  });
+  return stdout.trimEnd();
 }
 
 /** The lines that kubectl prints, none for no output. */
@@ -32,8 +31,9 @@ export function field(path: string, ...args: string[]): Promise<string> {
   return kubectl('get', ...args, '-o', `jsonpath=${path}`);
 }
 
-/** Kinds whose objects come and go by themselves. */
-const volatile = /^(events|leases|endpoints|endpointslices|componentstatuses|pods\.metrics|nodes\.metrics)\b/;
+/** Kinds whose objects come and go by themselves; a pod of ours that stays would keep its namespace. */
+const volatile =
+  /^(pods|events|leases|endpoints|endpointslices|componentstatuses|pods\.metrics|nodes\.metrics)\b/;
 
 /** Every object of the cluster as `kind namespace name`, but for those that come and go by themselves. */
 export async function everything(): Promise<string[]> {
