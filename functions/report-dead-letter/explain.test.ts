@@ -44,7 +44,10 @@ describe('explain', () => {
     expect(said({ status: 500, body: '{"message":5}' })).toContain('{"message":5}');
   });
 
-  it('says when there was no answer', () => {
+  it('says when there was no answer, and when nobody knows', () => {
     expect(said({})).toContain('gave no answer.');
+    expect(explain('unknown', wake)).toContain(
+      'a function was woken (changed) again and again and gave no answer that counts.',
+    );
   });
 });

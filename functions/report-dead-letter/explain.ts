@@ -4,8 +4,8 @@ import type { Wake } from '#shared/runtime';
 const longestAnswer = 300;
 
 /**
- * The function behind the URL in a dead letter. The multi-tenant broker names its own filter and puts the Trigger into the path
- * (`/triggers/<namespace>/<name>/<uid>`); Triggers are called as their functions. Kafka's names the subscriber's Service.
+ * The function behind the URL in a dead letter: the host is its Service. A broker whose filter has another name than usual gives the
+ * filter's URL, with the Trigger in its path (`/triggers/<namespace>/<name>/<uid>`); Triggers are called as their functions.
  */
 export function refuserOf(destination: string | undefined): string {
   if (destination === undefined || !URL.canParse(destination)) return 'unknown';
@@ -19,7 +19,10 @@ export function refuserOf(destination: string | undefined): string {
 export function explain(by: string, { reason, failure }: Wake): string {
   const status = failure?.status === undefined ? 'gave no answer' : `answered ${failure.status}`;
   const why = failure?.body === undefined ? '' : `: ${messageIn(failure.body)}`;
-  return `function ${by} was woken (${reason}) again and again and ${status}${why}. The next resync wakes it anew.`;
+  // Knative's multi-tenant broker says nothing about an answer that came too late or was none.
+  const what = failure === undefined ? 'gave no answer that counts' : `${status}${why}`;
+  const who = failure === undefined ? 'a function' : `function ${by}`;
+  return `${who} was woken (${reason}) again and again and ${what}. The next resync wakes it anew.`;
 }
 
 /** Our functions answer `{"reason","message"}`; a proxy between may answer anything. */

@@ -14,8 +14,9 @@ const deliveryStatuses: Partial<Record<Code, number>> = {
   Invalid: 422,
 };
 
-// Brokers keep the first 1,024 bytes of an error body; half of that holds any message in two-byte characters.
-const longestMessage = 400;
+// In bytes. A dead letter has room for 1,024 characters of base64, and Knative's in-memory dispatcher (knative.dev/eventing v0.49.2)
+// does not cut what is longer: it ends with `index out of range`, and with it every delivery under way.
+const longestBody = 700;
 
 /** The status for an error of a handler. */
 export function deliveryStatus(error: ArcError): number {
@@ -27,13 +28,21 @@ export function failureAnswer(error: ArcError, status = deliveryStatus(error)): 
   // What we did not throw on purpose may say anything; it stands in the log.
   const message = error.code === 'InternalError' ? 'internal error, see the log' : error.message;
   const wait = error.details?.retryAfterSeconds;
-  return new Response(JSON.stringify({ reason: error.code, message: message.slice(0, longestMessage) }), {
+  return new Response(bounded(error.code, message), {
     status,
     headers: {
       'content-type': 'application/json',
       ...(wait !== undefined && { 'retry-after': String(wait) }),
     },
   });
+}
+
+/** `{"reason","message"}`, the message cut until it fits. */
+function bounded(reason: Code, message: string): string {
+  for (let length = Math.min(message.length, longestBody); ; length = Math.floor(length * 0.9)) {
+    const body = JSON.stringify({ reason, message: message.slice(0, length) });
+    if (Buffer.byteLength(body) <= longestBody) return body;
+  }
 }
 
 /** The answer to a request that never reached the handler: a mistake of the sender has its own status, and is not sent again. */

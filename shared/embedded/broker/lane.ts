@@ -36,8 +36,8 @@ export interface LaneOptions {
 /** The extension that counts reply hops; subscribers never see it. */
 export const ttlExtension = 'knativebrokerttl';
 
-/** Longest piece of an answer that travels with a dead letter, in bytes before base64. */
-const errorDataLimit = 1024;
+/** Longest piece of an answer that travels with a dead letter, in bytes before base64: 1,024 characters then. */
+const errorDataLimit = 768;
 
 export function createLane(trigger: Trigger, options: LaneOptions): Lane {
   const { signal, log } = options;
