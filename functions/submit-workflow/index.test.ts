@@ -33,6 +33,15 @@ describe('submit-workflow', () => {
     expect(api.read(workflows, key)?.metadata.ownerReferences?.[0]?.uid).toBe(ready.metadata.uid);
   });
 
+  it('carries the trace of the wake on to the Workflow', async () => {
+    const api = new FakeKube(ready);
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await handle({ ...contextOf(api), traceparent }, wakeOf(ready, 'rendered'));
+    expect(api.read(workflows, key)?.metadata.annotations).toMatchObject({
+      'arc.opendefense.cloud/traceparent': traceparent,
+    });
+  });
+
   it('writes nothing the second time', async () => {
     const api = new FakeKube(ready);
     await handle(contextOf(api), wakeOf(ready));

@@ -12,6 +12,9 @@ import { emitEvent } from '#shared/kube';
 import type { Context, Wake } from '#shared/runtime';
 import { patchStatus } from './write.ts';
 
+/** W3C trace context of the event that a Workflow was created for. */
+const annotationOfTrace = 'arc.opendefense.cloud/traceparent';
+
 /** Answers that only a person can change: they are told, and the resync tries again. */
 const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEntityTooLarge'] as const;
 
@@ -36,7 +39,9 @@ export async function submit(
   }
 }
 
-async function create({ api, signal }: Context, object: Workflow | CronWorkflow): Promise<void> {
+/** With the trace of the wake, so that whoever looks at the Workflow finds what led to it. */
+async function create({ api, signal, traceparent }: Context, plain: Workflow | CronWorkflow): Promise<void> {
+  const object = traceparent === undefined ? plain : traced(plain, traceparent);
   if (isCron(object)) await api.create(cronWorkflows, object, signal);
   else await api.create(workflows, object, signal);
 }
@@ -55,6 +60,11 @@ async function accept(
   if (isOwnedBy(present, workflow)) return;
   const message = `${object.kind} "${object.metadata.name}" exists and belongs to somebody else; delete or rename it`;
   await warn(context, wake, workflow, 'NameTaken', message);
+}
+
+function traced<T extends Workflow | CronWorkflow>(object: T, traceparent: string): T {
+  const annotations = { ...object.metadata.annotations, [annotationOfTrace]: traceparent };
+  return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
 function isCron(object: Workflow | CronWorkflow): object is CronWorkflow {

@@ -10,6 +10,7 @@ import type { Context, Fn } from './function.ts';
 import { createFunctionMetrics, type FunctionMetrics } from './function-metrics.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { readBody } from './read-body.ts';
+import { times } from './times.ts';
 
 export interface AppDependencies {
   /** Of the function: in metrics. */
@@ -17,7 +18,7 @@ export interface AppDependencies {
   api: KubeClient;
   log: Logger;
   env: Readonly<Record<string, string | undefined>>;
-  /** Bound of one delivery in milliseconds, below the timeout of the revision (90 s). Default 60 s. */
+  /** Bound of one delivery in milliseconds, see times.ts. */
   deadlineMs?: number;
   /** Most deliveries at once; more are answered 429. Default 250. */
   maxInFlight?: number;
@@ -73,7 +74,7 @@ interface DeliveryParts extends AppDependencies {
 }
 
 function createDelivery(fn: Fn, parts: DeliveryParts): (request: Request) => Promise<Response> {
-  const { log, lifecycle, measured, deadlineMs = 60_000, maxInFlight = 250 } = parts;
+  const { log, lifecycle, measured, deadlineMs = times.deadline * 1000, maxInFlight = 250 } = parts;
 
   let active = 0;
 

@@ -7,7 +7,7 @@ describe('the environment of a function', () => {
     expect(readConfig(environment, {})).toEqual({
       PORT: 8080,
       LOG_LEVEL: 'info',
-      ARC_DEADLINE_SECONDS: 60,
+      ARC_DEADLINE_SECONDS: 50,
       ARC_DRAIN_SECONDS: 25,
     });
     const env = {

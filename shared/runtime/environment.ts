@@ -1,4 +1,5 @@
 import type { ConfigSchema } from '#shared/config';
+import { times } from './times.ts';
 
 /** The environment of a function's container. The first three are Knative's. */
 export interface Environment {
@@ -6,9 +7,9 @@ export interface Environment {
   K_SERVICE?: string;
   K_REVISION?: string;
   LOG_LEVEL: string;
-  /** Bound of one delivery; below the revision's timeoutSeconds. */
+  /** Bound of one delivery; see times.ts. */
   ARC_DEADLINE_SECONDS: number;
-  /** Bound of finishing at the end; with some seconds to spare below the pod's termination grace. */
+  /** Bound of finishing at the end; see times.ts. */
   ARC_DRAIN_SECONDS: number;
 }
 
@@ -36,8 +37,8 @@ export const environment: ConfigSchema<Environment> = {
       ...(K_SERVICE !== undefined && { K_SERVICE }),
       ...(K_REVISION !== undefined && { K_REVISION }),
       LOG_LEVEL,
-      ARC_DEADLINE_SECONDS: number('ARC_DEADLINE_SECONDS', 1, 600, 60),
-      ARC_DRAIN_SECONDS: number('ARC_DRAIN_SECONDS', 0, 600, 25),
+      ARC_DEADLINE_SECONDS: number('ARC_DEADLINE_SECONDS', 1, 600, times.deadline),
+      ARC_DRAIN_SECONDS: number('ARC_DRAIN_SECONDS', 0, 600, times.drain),
     };
     return issues.length > 0 ? { success: false, error: { issues } } : { success: true, data };
   },

@@ -8,13 +8,14 @@ import { type AppDependencies, createApp } from './app.ts';
 import type { Fn } from './function.ts';
 import { createFunctionMetrics } from './function-metrics.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { times } from './times.ts';
 
 export interface ServeOptions extends Omit<AppDependencies, 'lifecycle'> {
   /** 0 takes a free one. */
   port: number;
   /** Address to listen on; default 127.0.0.1; `*` is every interface. */
   host?: string;
-  /** How long deliveries in hand may take to finish at the end. Default 25 s. */
+  /** How long deliveries in hand may take to finish at the end. See times.ts. */
   drainMs?: number;
   /** Origin of faas_cold_start_latency on the clock of performance.now(); 0 is the start of the process. */
   startedAt?: number;
@@ -84,7 +85,7 @@ async function listen(server: Server, port: number, host: string): Promise<strin
 }
 
 async function end(fn: Fn, server: Server, lifecycle: Lifecycle, options: ServeOptions): Promise<void> {
-  const { log, drainMs = 25_000 } = options;
+  const { log, drainMs = times.drain * 1000 } = options;
   lifecycle.drain();
   const closed = Promise.withResolvers<void>();
   server.close(() => closed.resolve());

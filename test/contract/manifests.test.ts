@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { wakeTable } from '#shared/domain';
+import { times } from '#shared/runtime';
 
 const base = 'knative/base';
 const notFunctions = ['api-server', 'certificate-issuer', 'watch-bridge', 'transfer-worker'];
@@ -128,6 +129,26 @@ describe('the manifests in knative/', () => {
       expect(spec.filters).toContainEqual({ exact: { type: 'cloud.opendefense.arc.wake.v1' } });
       expect(services).toContain(spec.subscriber.ref.name);
       expect(spec.delivery.deadLetterSink.ref.name, one.metadata.name).toBe('report-dead-letter');
+    }
+  });
+
+  it('leave a function its deadline, and its drain, before anybody else gives up', () => {
+    const revision = z.looseObject({
+      spec: z.looseObject({ template: z.looseObject({ spec: z.looseObject({ timeoutSeconds: z.int() }) }) }),
+    });
+    const services = all.filter(({ apiVersion }) => apiVersion === 'serving.knative.dev/v1');
+    expect(services.length).toBeGreaterThan(0);
+    // queue-proxy tells a function to end when nothing has arrived for so long; the pod's grace is its timeout.
+    const quiet = 30;
+    expect(times.deadline - quiet).toBeLessThan(times.drain);
+    for (const one of services) {
+      const { timeoutSeconds } = revision.parse(one).spec.template.spec;
+      expect(times.deadline, one.metadata.name).toBeLessThan(timeoutSeconds);
+      expect(quiet + times.drain, one.metadata.name).toBeLessThan(timeoutSeconds);
+    }
+    for (const one of ofKind('Trigger')) {
+      const [, seconds] = /^PT(\d+)S$/.exec(trigger.parse(one).spec.delivery.timeout) ?? [];
+      expect(times.deadline, one.metadata.name).toBeLessThan(Number(seconds));
     }
   });
 
