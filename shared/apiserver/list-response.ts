@@ -16,6 +16,8 @@ export interface ListMeta {
 /** A slice of a response ends behind so many bytes or items: it takes a few ms, and then others get their turn. */
 const sliceBytes = 512 * 1024;
 const sliceItems = 500;
+/** Room for the item that crosses the end of a slice, so that few slices are moved to a larger buffer. */
+const overhang = 32 * 1024;
 
 /**
  * A list in the form the client asked for, from stored bytes. What fits one slice is sent as one body; longer lists are
@@ -41,13 +43,15 @@ export async function respondList(
 function* slices(call: Call, items: readonly StoredItem[], metadata: ListMeta): Generator<Buffer, void> {
   const { definition, format, query, server } = call;
   const form: ItemForm = { as: format.as, includeObject: includeObjectOf(query), now: server.now() };
-  let writer = new BytesWriter(Math.min(sliceBytes, 4096 + items.length * 1024));
+  // A short list gets no more than it is likely to need.
+  const likely = 4096 + items.length * ((items[0]?.value.byteLength ?? 0) + 256);
+  let writer = new BytesWriter(Math.min(sliceBytes + overhang, likely));
   writer.text(opening(call, metadata));
   let written = 0;
   for (const [index, item] of items.entries()) {
     if (writer.length >= sliceBytes || written === sliceItems) {
       yield writer.take();
-      writer = new BytesWriter(sliceBytes);
+      writer = new BytesWriter(sliceBytes + overhang);
       written = 0;
     }
     if (index > 0) writer.text(',');

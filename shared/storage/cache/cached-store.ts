@@ -104,7 +104,9 @@ class CachedStore implements Store {
         yield batch;
         position = batch.revision;
         memory = this.#memoryOf(prefix);
-        if (memory && position >= memory.floor) break;
+        if (!memory) continue;
+        if (position >= memory.floor) break;
+        // Says how far the store has come, which is further: no need to wait for events that may not come.
         this.#store.requestProgress();
       }
     }
