@@ -14,16 +14,20 @@ export interface Case {
   name: string;
   n: number;
   unit: '1/s' | 'ms' | 'events/s';
-  run(target: Target, round: number): Promise<Sample>;
+  /** Undefined where the server did not go through with it. */
+  run(target: Target, round: number): Promise<Sample | undefined>;
 }
 
 /** Objects of about 2 kB that are there before anything is measured. */
 export const seeded = 5000;
-/** The namespace of those, and the one that objects are created in while it is measured. */
+/** The namespace of those, the one that objects are created in while it is measured, and that of the many for `stall`. */
 export const namespace = 'bench';
 export const writes = 'bench-writes';
+export const many = 'bench-many';
 
 const parallel = 16;
+/** Updates in flight while all watch: what comes faster than they can read makes a server give watches up. */
+const paced = 4;
 const written = 1000;
 const read = 2000;
 const watchers = 200;
@@ -122,8 +126,9 @@ async function rate(
   target: Target,
   count: number,
   one: (connection: RawConnection, index: number) => Promise<unknown>,
+  inFlight = parallel,
 ): Promise<Sample> {
-  const connections = await Promise.all(Array.from({ length: parallel }, () => target.open()));
+  const connections = await Promise.all(Array.from({ length: inFlight }, () => target.open()));
   const before = await usageOf(target.pid);
   const began = performance.now();
   let next = 0;
@@ -139,27 +144,30 @@ async function rate(
 }
 
 /** Events delivered to everybody who watches a namespace, from the first update to the last line. */
-async function fanOut(target: Target, round: number): Promise<Sample> {
-  const { promise: all, resolve } = Promise.withResolvers<void>();
+async function fanOut(target: Target, round: number): Promise<Sample | undefined> {
+  const { promise: all, resolve } = Promise.withResolvers<boolean>();
   let delivered = 0;
   const count = (lines: number) => {
     delivered += lines;
-    if (delivered >= watchers * updates) resolve();
+    if (delivered >= watchers * updates) resolve(true);
   };
   const connections = await Promise.all(Array.from({ length: watchers }, () => target.open()));
   const query = `?watch=true&resourceVersion=${await target.revision(`${pathOf(target)}?limit=1`)}`;
   const path = pathOf(target);
-  await Promise.all(connections.map((connection) => connection.watch(`${path}${query}`, count)));
+  await Promise.all(
+    connections.map((connection) => connection.watch(`${path}${query}`, count, () => resolve(false))),
+  );
   const before = await usageOf(target.pid);
   const began = performance.now();
   const body = JSON.stringify({ metadata: { annotations: { fan: `${round}` } } });
-  await rate(target, updates, (connection, index) =>
-    connection.send('PATCH', `${path}/o-${2 * written + index}`, merge, body),
-  );
-  await all;
+  const update = (connection: RawConnection, index: number) =>
+    connection.send('PATCH', `${path}/o-${2 * written + index}`, merge, body);
+  await rate(target, updates, update, paced);
+  const complete = await all;
   const seconds = (performance.now() - began) / 1000;
   const after = await usageOf(target.pid);
   for (const connection of connections) connection.close();
+  if (!complete) return undefined;
   const events = watchers * updates;
   return { value: events / seconds, cpu: ((after.cpuSeconds - before.cpuSeconds) / events) * 1000 };
 }

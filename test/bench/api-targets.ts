@@ -10,7 +10,7 @@ import { prepare } from '../conformance/prepare.ts';
 import { freePort, type RunningProcess } from '../conformance/process.ts';
 import { startEtcd, startReference } from '../conformance/reference.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { namespace, writes } from './api-cases.ts';
+import { many, namespace, writes } from './api-cases.ts';
 import type { Stall } from './api-child.ts';
 import { RawConnection } from './raw-connection.ts';
 
@@ -69,7 +69,7 @@ export async function startTargets(assets: string): Promise<Targets> {
       for (const client of Object.values(clients)) client.close();
     });
     await prepare(clients.ours, clients.theirs);
-    for (const name of [namespace, writes]) await createNamespace(clients.theirs, name);
+    for (const name of [namespace, writes, many]) await createNamespace(clients.theirs, name);
     return {
       ours: targetOf('ours', clients.ours, ours.pid),
       theirs: targetOf('theirs', clients.theirs, reference.pid),

@@ -31,6 +31,7 @@ export class RawConnection {
   /** The end of a chunked body may come in two pieces. */
   #tail: Buffer = Buffer.alloc(0);
   #onLines: ((lines: number) => void) | undefined;
+  #onEnd: () => void = () => undefined;
 
   private constructor(socket: tls.TLSSocket, host: string, token: string) {
     this.#socket = socket;
@@ -38,7 +39,10 @@ export class RawConnection {
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('error', (error) => this.#pending?.reject(error));
-    socket.on('close', () => this.#pending?.reject(new Error('the server has closed the connection')));
+    socket.on('close', () => {
+      this.#pending?.reject(new Error('the server has closed the connection'));
+      this.#onEnd();
+    });
   }
 
   static async open(url: string, ca: string, token: string): Promise<RawConnection> {
@@ -58,14 +62,19 @@ export class RawConnection {
     return { code, bytes };
   }
 
-  /** Sends a request that does not end, and tells how many lines of its body have come; resolves with its header. */
-  async watch(path: string, onLines: (lines: number) => void): Promise<void> {
+  /**
+   * Sends a request that does not end, and tells how many lines of its body have come, and when the server ends it
+   * after all; resolves with its header.
+   */
+  async watch(path: string, onLines: (lines: number) => void, onEnd: () => void): Promise<void> {
     this.#onLines = onLines;
-    await this.send('GET', path);
+    await this.send('GET', path, 'Connection: close\r\n');
+    this.#onEnd = onEnd;
   }
 
   close(): void {
     this.#pending = undefined;
+    this.#onEnd = () => undefined;
     this.#socket.destroy();
   }
 
