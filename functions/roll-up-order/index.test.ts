@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, events, type Order, orders, planOrder } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import { endpoint, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
@@ -27,6 +28,16 @@ function children(one: Order, phase: 'Running' | 'Succeeded' | 'Failed') {
 }
 
 describe('roll-up-order', () => {
+  it('has nothing to do when its object vanishes before the write', async () => {
+    const one = order('order', ['a:1']);
+    const api = new FakeKube(one, ...inputs);
+    api.before = (verb) => {
+      if (verb === 'patch') throw new ArcError('NotFound', 'it is gone');
+    };
+    await handle(contextOf(api), wakeOf(one));
+    expect(api.writes).toEqual([]);
+  });
+
   it('says Pending of an Order without children', async () => {
     const one = order('order', ['a:1', 'b:1']);
     const api = new FakeKube(one, ...inputs);

@@ -25,7 +25,13 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   if (patch === undefined) return;
   const { resourceVersion } = order.metadata;
   const guarded = { metadata: { resourceVersion }, status: patch };
-  await api.mergePatch(orders, order.metadata, guarded, { subresource: 'status' }, signal);
+  try {
+    await api.mergePatch(orders, order.metadata, guarded, { subresource: 'status' }, signal);
+  } catch (caught) {
+    // It was there a moment ago: nothing is left to write to.
+    if (ArcError.is(caught, 'NotFound')) return;
+    throw caught;
+  }
   for (const change of transitions(order.status, status)) await tell(context, order, change);
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, type CronWorkflow, events } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import { artifactWorkflow, namespace, workflowOf } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
@@ -69,6 +70,15 @@ describe('sync-status', () => {
     await expect(handle(contextOf(api), wakeOf(submitted, 'workflow'))).rejects.toMatchObject({
       code: 'Conflict',
     });
+  });
+
+  it('has nothing to do when its object vanishes before the write', async () => {
+    const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
+    api.before = (verb) => {
+      if (verb === 'patch') throw new ArcError('NotFound', 'it is gone');
+    };
+    await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+    expect(api.writes).toEqual([]);
   });
 
   it('reads a schedule from its CronWorkflow and the newest run', async () => {

@@ -25,7 +25,13 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   if (status === undefined) return;
   const { resourceVersion } = workflow.metadata;
   const patch = { metadata: { resourceVersion }, status };
-  await api.mergePatch(artifactWorkflows, workflow.metadata, patch, { subresource: 'status' }, signal);
+  try {
+    await api.mergePatch(artifactWorkflows, workflow.metadata, patch, { subresource: 'status' }, signal);
+  } catch (caught) {
+    // It was there a moment ago: nothing is left to write to.
+    if (ArcError.is(caught, 'NotFound')) return;
+    throw caught;
+  }
   await tellFailure(context, workflow, status);
 }
 
