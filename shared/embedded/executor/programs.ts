@@ -1,4 +1,4 @@
-/** Local commands by image pattern: `arc/transfer-worker:*`; `*` stands for any text. The longest pattern that fits wins. */
+/** Local commands by image pattern: `artifact-conduit:*`; `*` stands for any text. The longest pattern that fits wins. */
 export type Programs = Readonly<Record<string, readonly string[]>>;
 
 /** The command that stands for an image; it takes the place of the container's own. undefined: the image is not mapped. */

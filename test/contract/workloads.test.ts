@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import * as z from 'zod';
+import { manifestFiles } from '#shared/embedded';
+
+const security = z.looseObject({
+  runAsNonRoot: z.boolean().optional(),
+  seccompProfile: z.object({ type: z.string() }).optional(),
+});
+const container = z.looseObject({
+  name: z.string(),
+  image: z.string(),
+  command: z.array(z.string()),
+  securityContext: security.extend({
+    allowPrivilegeEscalation: z.literal(false),
+    readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
+  }),
+  resources: z.object({
+    requests: z.object({ cpu: z.string(), memory: z.string() }),
+    limits: z.object({ memory: z.string() }),
+  }),
+});
+const pod = z.looseObject({
+  serviceAccountName: z.string(),
+  securityContext: security.optional(),
+  containers: z.tuple([container]),
+});
+const metadata = z.looseObject({
+  name: z.string(),
+  annotations: z.record(z.string(), z.string()).optional(),
+});
+const document = z.looseObject({ apiVersion: z.string(), kind: z.string(), metadata });
+const withPods = z.looseObject({
+  spec: z.looseObject({ template: z.looseObject({ metadata: metadata.partial(), spec: pod }) }),
+});
+const workflowTemplate = z.looseObject({
+  spec: z.looseObject({
+    serviceAccountName: z.string(),
+    securityContext: security,
+    templates: z.tuple([z.looseObject({ container: container.partial({ name: true }) })]),
+  }),
+});
+type Document = z.infer<typeof document>;
+
+const isFunction = ({ apiVersion }: Document) => apiVersion === 'serving.knative.dev/v1';
+const hasPods = (one: Document) => ['Deployment', 'StatefulSet'].includes(one.kind) || isFunction(one);
+
+describe('what runs in pods', () => {
+  let all: Document[] = [];
+  beforeAll(async () => {
+    const files = (
+      await Promise.all(['knative/base', 'knative/workflow-templates'].map(manifestFiles))
+    ).flat();
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+    all = texts.flatMap((text) => parseAllDocuments(text).map((each) => document.parse(each.toJS())));
+  });
+
+  it('is of one image, fits the restricted standard, and says what it needs', () => {
+    const found = all.filter(hasPods).map((one) => ({ one, spec: withPods.parse(one).spec.template.spec }));
+    expect(found.length).toBeGreaterThan(9);
+    for (const { one, spec } of found) {
+      const [{ image, command, securityContext }] = spec.containers;
+      const { name } = one.metadata;
+      expect(spec.serviceAccountName, name).toBe(name);
+      for (const field of ['runAsNonRoot', 'seccompProfile'] as const)
+        expect(spec.securityContext?.[field] ?? securityContext[field], `${name}: ${field}`).toBeTruthy();
+      if (name === 'etcd') continue;
+      expect(image).toBe('artifact-conduit:v0.1.0');
+      expect(command).toEqual(['node', `/app/${name}.mjs`]);
+    }
+  });
+
+  it('runs a Workflow in one pod of the same image, as restricted', () => {
+    const [template, ...others] = all.filter(({ kind }) => kind === 'ClusterWorkflowTemplate');
+    expect(others).toEqual([]);
+    const { spec } = workflowTemplate.parse(template);
+    expect(spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(spec.templates[0].container).toMatchObject({
+      image: 'artifact-conduit:v0.1.0',
+      command: ['node', '/app/transfer-worker.mjs'],
+    });
+  });
+
+  it('has a bound, where it scales', () => {
+    for (const one of all.filter(isFunction)) {
+      const { annotations = {} } = withPods.parse(one).spec.template.metadata;
+      expect(Number(annotations['autoscaling.knative.dev/max-scale']), one.metadata.name).toBeGreaterThan(0);
+    }
+  });
+
+  it('is drained one pod at a time, where there can be several', () => {
+    const budgets = all
+      .filter(({ kind }) => kind === 'PodDisruptionBudget')
+      .map(({ metadata: { name } }) => name);
+    const several = all
+      .filter(hasPods)
+      .map(({ metadata: { name } }) => name)
+      .filter((name) => name !== 'certificate-issuer');
+    expect(budgets.toSorted()).toEqual(several.toSorted());
+  });
+});
