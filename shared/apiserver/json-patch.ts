@@ -9,27 +9,32 @@ export interface Operation {
   value?: unknown;
 }
 
-const pointer = /^\/|^$/;
-const badEscape = /~(?![01])/;
+const texts = ['op', 'path', 'from'];
 
-/** True for an operation that is well-formed, whether or not it fits a document. */
-export function isOperation(value: unknown): value is Operation {
-  if (!isRecord(value) || !isPointer(value.path)) return false;
-  switch (value.op) {
+/** True for what can be read as an operation, whether or not it is one that can be carried out. */
+export function isOperation(value: unknown): value is Partial<Operation> | null {
+  if (value === null) return true;
+  if (!isRecord(value)) return false;
+  return texts.map((field) => value[field]).every((text) => text == null || typeof text === 'string');
+}
+
+/** The operation, or UnfitOperation for one without what its op needs. A value left out is null. */
+function complete(operation: Partial<Operation> | null): Operation {
+  const { op, path, from, value = null } = operation ?? {};
+  if (typeof path !== 'string') throw new UnfitOperation('it has no path');
+  switch (op) {
+    case 'move':
+    case 'copy':
+      if (typeof from !== 'string') throw new UnfitOperation('it does not say from where');
+      return { op, path, from };
     case 'add':
     case 'replace':
     case 'test':
-      return value.value !== undefined;
-    case 'move':
-    case 'copy':
-      return isPointer(value.from);
+    case 'remove':
+      return { op, path, value };
     default:
-      return value.op === 'remove';
+      throw new UnfitOperation(`${JSON.stringify(op ?? '').slice(0, 100)} is no operation`);
   }
-}
-
-function isPointer(value: unknown): value is string {
-  return typeof value === 'string' && pointer.test(value) && !badEscape.test(value);
 }
 
 function stepsOf(path: string): string[] {
@@ -60,7 +65,7 @@ function child(parent: unknown, step: string): { value: unknown } | undefined {
 
 /** Negative indexes count from the end, as in the library that Kubernetes uses. */
 function indexOf(step: string, length: number): number | undefined {
-  if (!/^(0|-?[1-9]\d{0,8})$/.test(step)) return undefined;
+  if (!/^[-+]?\d{1,9}$/.test(step)) return undefined;
   const index = Number(step);
   return index >= 0 ? index : index >= -length ? length + index : undefined;
 }
@@ -144,15 +149,15 @@ function move(document: unknown, from: string, path: string): unknown {
  */
 export function applyOperation(
   document: unknown,
-  operation: Operation,
+  operation: Partial<Operation> | null,
   copied: (value: unknown) => void,
 ): unknown {
-  const { op, path, from = '' } = operation;
+  const { op, path, from = '', value: given } = complete(operation);
   switch (op) {
     case 'add':
-      return add(document, path, structuredClone(operation.value));
+      return add(document, path, structuredClone(given));
     case 'replace':
-      return replace(document, path, structuredClone(operation.value));
+      return replace(document, path, structuredClone(given));
     case 'remove':
       return remove(document, path);
     case 'move':
@@ -163,7 +168,7 @@ export function applyOperation(
       return add(document, path, structuredClone(value));
     }
     default: {
-      if (isDeepStrictEqual(valueOrNull(document, path), operation.value)) return document;
+      if (isDeepStrictEqual(valueOrNull(document, path), given)) return document;
       throw new UnfitOperation(`the value at ${shownPath(path)} is another`);
     }
   }

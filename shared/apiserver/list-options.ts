@@ -41,13 +41,15 @@ export function listRequest(query: URLSearchParams, watching: boolean): ListRequ
   return request;
 }
 
-/** A resourceVersion of a query: a plain decimal without sign or leading zeros, or nothing. */
+/** A resourceVersion of a query: a plain decimal, or nothing. */
 export function revisionOf(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   const value = Number(text);
-  if (/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(value)) return value;
+  const decimal = /^[0-9]+$/.test(text);
+  if (decimal && Number.isSafeInteger(value)) return value;
+  const why = decimal ? 'value out of range' : 'invalid syntax';
   throw badRequest(
-    `invalid resource version: resourceVersion: Invalid value: ${shown(text)}: strconv.ParseUint: parsing ${shown(text)}: invalid syntax`,
+    `invalid resource version: resourceVersion: Invalid value: ${shown(text)}: strconv.ParseUint: parsing ${shown(text)}: ${why}`,
   );
 }
 

@@ -84,7 +84,7 @@ function identified(call: Call, value: unknown): KubeObject {
   const { definition, namespace, target } = call;
   if (!isRecord(value)) throw badRequest('the body must hold an object');
   const { apiVersion, kind } = typeOf(definition, value);
-  const { metadata } = value;
+  const metadata = isRecord(value.metadata) ? withTexts(value.metadata) : value.metadata;
   const fault = isRecord(metadata ?? {})
     ? metadataTypeFault({ ...(metadata ?? {}) })
     : 'metadata must be an object';
@@ -102,6 +102,17 @@ function identified(call: Call, value: unknown): KubeObject {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   return { ...value, apiVersion, kind, metadata: { ...(metadata ?? {}), name: name ?? '' } };
+}
+
+/** null in a map of texts is the empty text, as Go reads it. */
+function withTexts(metadata: Record<string, unknown>): Record<string, unknown> {
+  const filled = { ...metadata };
+  for (const field of ['labels', 'annotations']) {
+    const texts = metadata[field];
+    if (!isRecord(texts) || !Object.values(texts).includes(null)) continue;
+    filled[field] = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? '']));
+  }
+  return filled;
 }
 
 function shownName(metadata: unknown): string {

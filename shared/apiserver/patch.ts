@@ -12,10 +12,13 @@ const strategicType = 'application/strategic-merge-patch+json';
 const applyType = 'application/apply-patch+yaml';
 const operationLimit = 10_000;
 
+/** As they were sent: one that lacks something fails when its turn comes. */
+type Operations = readonly (Partial<Operation> | null)[];
+
 /** A patch that can be applied again and again, to whatever state the object is found in. */
 export type Patch =
   | { type: 'merge' | 'strategic'; changes: Record<string, unknown>; duplicates: string[] }
-  | { type: 'json'; operations: Operation[]; duplicates: string[] };
+  | { type: 'json'; operations: Operations; duplicates: string[] };
 
 /**
  * The media type of a patch; UnsupportedMediaType for others than ours. Strategic merge exists for the core kinds alone:
@@ -41,10 +44,9 @@ export async function readPatch(request: Request, definition: KindDefinition): P
     if (!isRecord(value)) throw badRequest('a merge patch must be a JSON object');
     return { type: type === mergeType ? 'merge' : 'strategic', changes: value, duplicates };
   }
+  if (value === null) return { type: 'json', operations: [], duplicates };
   if (!Array.isArray(value) || !value.every(isOperation)) {
-    throw badRequest(
-      'a JSON patch must be a list of operations, each with an op, a path and what the op needs',
-    );
+    throw badRequest('a JSON patch must be a list of operations, whose op, path and from are texts');
   }
   if (value.length > operationLimit) {
     const message = `The allowed maximum operations in a JSON patch is ${operationLimit}, got ${value.length}`;
@@ -71,7 +73,7 @@ export function mergePatch(target: unknown, changes: unknown): unknown {
 }
 
 /** Operations are few, but each copy may double the document: what they copy is counted. */
-function applyOperations(operations: Operation[], object: KubeObject, definition: KindDefinition): unknown {
+function applyOperations(operations: Operations, object: KubeObject, definition: KindDefinition): unknown {
   let document: unknown = structuredClone(object);
   let copied = 0;
   const count = (value: unknown) => {
@@ -89,7 +91,11 @@ function applyOperations(operations: Operation[], object: KubeObject, definition
       throw caught instanceof ArcError ? caught : unfitting(operation, index, definition, caught);
     }
   }
-  const text = JSON.stringify(document ?? null);
+  if (!isRecord(document)) {
+    const message = 'the server rejected our request due to an error in our request: nothing is left of it';
+    throw new ArcError('Invalid', message, { details: {} });
+  }
+  const text = JSON.stringify(document);
   if (text.length > bodyLimit)
     throw new ArcError('RequestEntityTooLarge', `the patched object exceeds ${bodyLimit} bytes`);
   // Nesting grows with patches, too: the same limits hold as for a body.
@@ -97,12 +103,12 @@ function applyOperations(operations: Operation[], object: KubeObject, definition
 }
 
 function unfitting(
-  operation: Operation,
+  operation: Partial<Operation> | null,
   index: number,
   definition: KindDefinition,
   caught: unknown,
 ): ArcError {
   const why = caught instanceof Error ? caught.message : String(caught);
-  const message = `the server rejected our request due to an error in our request: operation ${index} (${operation.op} ${operation.path.slice(0, 200)}) does not fit the ${definition.kind}: ${why}`;
+  const message = `the server rejected our request due to an error in our request: operation ${index} (${operation?.op ?? 'nothing'} ${(operation?.path ?? '').slice(0, 200)}) does not fit the ${definition.kind}: ${why}`;
   return new ArcError('Invalid', message, { details: {}, cause: caught });
 }

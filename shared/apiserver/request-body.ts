@@ -114,9 +114,18 @@ export function parseJson(text: string): ParsedBody {
   }
   const { duplicates, prototypeKey } = scanJson(text);
   if (prototypeKey) value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : inner));
+  if (mayOverflow.test(text)) JSON.parse(text, (_key, inner) => finite(inner));
   if (surrogate.test(text))
     value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : wellFormed(inner)));
   return { value, duplicates };
+}
+
+/** A number beyond float64 is none that could be stored. */
+const mayOverflow = /[:[,\s]-?\d[\d.]*[eE]\+?\d{3}|\d{309}/;
+function finite(value: unknown): unknown {
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
+    throw badRequest('the body is not valid JSON: a number is out of range');
+  return value;
 }
 
 /** Half a surrogate pair cannot be stored as UTF-8: it becomes U+FFFD, as Go's decoder makes it. */

@@ -1,5 +1,5 @@
 import { stringify as stringifyYaml } from 'yaml';
-import { type ArcError, httpStatus } from '#shared/errors';
+import { ArcError, httpStatus } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
 import type { Call } from './call.ts';
 import type { KubeObject } from './definition.ts';
@@ -17,6 +17,9 @@ export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | '
     `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value.slice(0, 100))}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
+
+/** Quoted where a reader of YAML 1.1, as most clients have, would take a text for something else. */
+const yamlForm = { aliasDuplicateObjects: false, version: '1.1' } as const;
 
 /** One object in the form the client asked for. */
 export function respondObject(call: Call, object: KubeObject, status = 200): Response {
@@ -43,7 +46,13 @@ export function respondWritten(call: Call, written: Written, status = 200): Resp
 function represent(call: Call, object: KubeObject): object {
   const { as } = call.format;
   if (as === undefined) return object;
-  if (as !== 'Table') return toPartial(object);
+  if (as === 'PartialObjectMetadata') return toPartial(object);
+  if (as === 'PartialObjectMetadataList') {
+    throw new ArcError(
+      'NotAcceptable',
+      'you requested PartialObjectMetadataList, but the requested object is no list',
+    );
+  }
   return toTable(call.definition, [object], {
     includeObject: includeObjectOf(call.query),
     now: call.server.now(),
@@ -55,7 +64,7 @@ function represent(call: Call, object: KubeObject): object {
 /** Any finished body (lists, Tables, Status) as JSON or YAML. */
 export function respondBody(call: Call, body: object, status = 200): Response {
   if (call.format.format === 'yaml') {
-    return send(call, stringifyYaml(body, { aliasDuplicateObjects: false }), status, 'application/yaml');
+    return send(call, stringifyYaml(body, yamlForm), status, 'application/yaml');
   }
   const text = JSON.stringify(body, undefined, wantsPretty(call, call.format.pretty) ? 2 : undefined);
   return send(call, text, status, 'application/json');
@@ -64,7 +73,7 @@ export function respondBody(call: Call, body: object, status = 200): Response {
 /** The query parameter has the last word over what the client's name suggests. */
 export function wantsPretty(call: Call, byDefault: boolean): boolean {
   const asked = call.query.get('pretty');
-  return asked === null ? byDefault : asked !== '0' && asked !== 'false';
+  return asked === null || asked === '' ? byDefault : asked !== '0' && asked !== 'false';
 }
 
 /** A JSON body of finished bytes. */
@@ -162,7 +171,7 @@ export function respondError(
   if (status.reason === 'Forbidden') headers.set('X-Content-Type-Options', 'nosniff');
   const retry = status.details?.retryAfterSeconds;
   if (retry !== undefined) headers.set('Retry-After', String(retry));
-  const body = yaml ? stringifyYaml(status, { aliasDuplicateObjects: false }) : JSON.stringify(status);
+  const body = yaml ? stringifyYaml(status, yamlForm) : JSON.stringify(status);
   return new Response(body, { status: status.code, headers });
 }
 

@@ -6,7 +6,7 @@ import { deleteCollection, deleteObject } from './delete.ts';
 import { getObject, listObjects } from './read.ts';
 import { negotiate } from './representation/index.ts';
 import { checkFieldValidation, checkTimeout } from './request-options.ts';
-import { notFound, qualified } from './status.ts';
+import { badRequest, notFound, qualified } from './status.ts';
 import { definitionFor, type Target } from './target.ts';
 import { patchObject, replaceObject } from './update.ts';
 import { watchObjects } from './watch.ts';
@@ -53,6 +53,8 @@ export async function handleResource(
   // What belongs to a namespace is made in one, and deleted in one at a time.
   const everywhere = definition.scope === 'Namespaced' && target.namespace === '' && !definition.virtual;
   if (everywhere && (verb === 'create' || verb === 'deletecollection')) return undefined;
+  if (target.name === '' && !definition.virtual && (verb === 'update' || verb === 'patch'))
+    throw badRequest('name must be provided');
   const handler = Object.hasOwn(handlers, verb) ? handlers[verb] : undefined;
   if (!handler) throw notAllowed(definition, verb);
   checkTimeout(url.searchParams);

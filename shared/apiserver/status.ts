@@ -73,7 +73,7 @@ export function modified(definition: KindDefinition, name: string): ArcError {
   return new ArcError('Conflict', message, { details: about(definition, name) });
 }
 
-/** A delete's or PUT's uid or resourceVersion names another object; its details.kind is the Kind, not the resource. */
+/** A delete's uid or resourceVersion names another object; its details.kind is the Kind, not the resource. */
 export function preconditionFailed(
   definition: KindDefinition,
   name: string,
@@ -92,6 +92,20 @@ export function preconditionFailed(
   const message = `Operation cannot be fulfilled on ${qualified(definition.kind, definition.group)} "${name}": ${here} in the precondition (${wanted}) does not match ${there} (${found}). ${why}`;
   const details = { ...about(definition, name), kind: definition.kind };
   return new ArcError('Conflict', message, { details });
+}
+
+/** A PUT names another uid than the object has: in the words of the storage, which clients get to read. */
+export function storedOtherwise(
+  definition: KindDefinition,
+  name: string,
+  key: string,
+  wanted: string,
+  found: string,
+): ArcError {
+  const why = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
+  const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
+  const message = `Operation cannot be fulfilled on ${qualified(definition.plural, definition.group)} "${name}": ${storage}`;
+  return new ArcError('Conflict', message, { details: about(definition, name) });
 }
 
 /** 422 with one line per cause, as field.ErrorList prints them. */

@@ -19,11 +19,12 @@ export interface Target {
  * names that would step out of their place in the registry.
  */
 export function parseTarget(path: string): Target | undefined {
-  const parts = path.split('/').filter((part) => part !== '');
+  const parts = path.replace(/^\/+|\/+$/g, '').split('/');
   const core = parts[0] === 'api';
   if (!core && parts[0] !== 'apis') return undefined;
   const [group, version, ...inside] = core ? ['', ...parts.slice(1)] : parts.slice(1);
   if (group === undefined || version === undefined || inside.length === 0) return undefined;
+  if (parts.includes('')) return undefined;
   const decoded = inside.map(decodePart);
   let namespace = '';
   let resource = decoded;
@@ -66,7 +67,7 @@ export function verbOf(method: string, target: Target, query: URLSearchParams): 
       if (one) return 'get';
       return isTrue(query.get('watch')) ? 'watch' : 'list';
     default:
-      return method.toLowerCase();
+      return '';
   }
 }
 

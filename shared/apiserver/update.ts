@@ -4,8 +4,9 @@ import { readObject } from './object-input.ts';
 import { updateOwners } from './owners.ts';
 import { applyPatch, isApply, patchType, readPatch } from './patch.ts';
 import { acceptPatched } from './patched-object.ts';
+import { objectKey } from './registry.ts';
 import { respondWritten } from './respond.ts';
-import { invalidOf, modified, preconditionFailed } from './status.ts';
+import { invalidOf, modified, storedOtherwise } from './status.ts';
 import { writeObject } from './write-object.ts';
 import { checkManager, isDryRun } from './write-options.ts';
 
@@ -22,13 +23,19 @@ export async function replaceObject(call: Call): Promise<Response> {
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
         throw modified(definition, target.name);
       if (uid && uid !== old.metadata.uid) {
-        throw preconditionFailed(definition, target.name, 'UID', uid, old.metadata.uid ?? '');
+        throw otherUid(call, uid, old.metadata.uid ?? '');
       }
       if (resourceVersion === '' && definition.group !== '') throw revisionRequired(call);
       return { object: body, owners: updateOwners(call, old, managedFields) };
     },
   });
   return respondWritten(call, written);
+}
+
+function otherUid(call: Call, wanted: string, found: string) {
+  const { definition, namespace, target } = call;
+  const key = objectKey(definition, namespace, target.name);
+  return storedOtherwise(definition, target.name, key, wanted, found);
 }
 
 /** Custom resources insist on a resourceVersion, the core kinds do not. */

@@ -1,6 +1,7 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, type Scalar } from 'yaml';
 import { ArcError } from '#shared/errors';
 import { badRequest } from './status.ts';
+import { plainScalar } from './yaml-scalar.ts';
 
 /** Bytes of YAML a body may have. Reading YAML takes hundred times as long as JSON, and nobody else is served meanwhile. */
 export const yamlLimit = 512 * 1024;
@@ -98,13 +99,19 @@ class Reader {
     }
     if (!isMap(node)) return scalar(node);
     const fields = new Map<string, Sized>();
+    const merges: Sized[] = [];
     for (const { key, value } of node.items) {
+      if (isMerge(key)) {
+        merges.push(this.read(value, depth + 1));
+        continue;
+      }
       const name = nameOf(key);
       if (fields.has(name)) throw unreadable(`key ${JSON.stringify(name)} already set in map`);
       fields.set(name, this.read(value, depth + 1));
     }
-    const size = total([...fields.values()]) + [...fields.keys()].join().length;
-    return { value: Object.fromEntries([...fields].map(([name, { value }]) => [name, value])), size };
+    const size = total([...fields.values(), ...merges]) + [...fields.keys()].join().length;
+    const own = [...fields].map(([name, { value }]): [string, unknown] => [name, value]);
+    return { value: Object.fromEntries([...merges.flatMap(merged), ...own]), size };
   }
 }
 
@@ -112,13 +119,40 @@ function total(parts: readonly Sized[]): number {
   return parts.reduce((sum, { size }) => sum + size + 1, 2);
 }
 
+/** `<<` brings the fields of one mapping, or of several, where the mapping itself has none of the name. */
+function isMerge(key: unknown): boolean {
+  return isPlain(key) && key.source === '<<';
+}
+
+/** The first of several mappings wins. */
+function merged({ value }: Sized): [string, unknown][] {
+  const sources = Array.isArray(value) ? [...value].reverse() : [value];
+  if (!sources.every(isRecord)) throw unreadable('map merge requires map or sequence of maps as the value');
+  return sources.flatMap((source) => Object.entries(source));
+}
+
+function isPlain(node: unknown): node is Scalar & { source: string } {
+  return isScalar(node) && node.type === 'PLAIN' && node.tag === undefined && node.source !== undefined;
+}
+
+/** The library knows YAML 1.2; what is neither quoted nor tagged is read as Kubernetes reads it. */
+function scalarValue(node: unknown): unknown {
+  if (isPlain(node)) return plainScalar(node.source);
+  return isScalar(node) ? node.value : null;
+}
+
 function scalar(node: unknown): Sized {
-  const value: unknown = isScalar(node) ? node.value : null;
+  const value = scalarValue(node);
   if (typeof value === 'number' && !Number.isFinite(value)) throw unreadable(`unsupported value: ${value}`);
   return { value, size: typeof value === 'string' ? value.length + 2 : 5 };
 }
 
 function nameOf(key: unknown): string {
-  if (isScalar(key)) return String(key.value ?? 'null');
+  const name = isScalar(key) ? scalarValue(key) : null;
+  if (name !== null) return String(name);
   throw unreadable('a key must be a text, a number or a boolean');
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

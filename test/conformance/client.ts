@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 
 /** One of the two servers: where it is, the API group its kinds are in, a token for each user of the corpus. */
 export interface Server {
@@ -92,7 +93,8 @@ function brokenOff({ code, message }: NodeJS.ErrnoException): RawResponse {
 async function readAll(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+  const body = Buffer.concat(chunks);
+  return (response.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString('utf8');
 }
 
 /** Reads until the lines are there and a moment longer, in case there is one too many. */

@@ -6,6 +6,9 @@ const normal = (body: unknown, code = 200) => ({
   contentType: 'application/json',
   warnings: [],
   retryAfter: undefined,
+  encoding: undefined,
+  cacheControl: undefined,
+  indented: false,
   body,
 });
 

@@ -1,7 +1,7 @@
 import type { Client } from './client.ts';
 import { compare, type Difference, type Explanation, explain } from './compare.ts';
 import { normalise } from './normalise.ts';
-import { runScenario } from './run.ts';
+import { type Answer, runScenario } from './run.ts';
 import type { Scenario, Step } from './scenario.ts';
 
 /** What became of one request of the corpus. */
@@ -32,9 +32,15 @@ export async function judgeScenario(
     const id = step.name ? `${scenario.name}/${step.name}` : `${scenario.name} #${index + 1}`;
     const [mine, theirs] = [ours[index], reference[index]];
     if (!mine || !theirs) throw new Error(`${id} has no answer`);
-    const differences = compare(normalise(mine), normalise(theirs));
+    const differences = compare(normalise(picked(step, mine)), normalise(picked(step, theirs)));
     return { id, step, differences, explained: explain(id, differences, explanations) };
   });
+}
+
+function picked({ pick }: Step, answer: Answer): Answer {
+  if (!pick || answer.code !== 200) return answer;
+  const part = pick(JSON.parse(answer.text) as Record<string, unknown>, answer.variables.group ?? '');
+  return { ...answer, text: JSON.stringify(part ?? null) };
 }
 
 /** A namespace of its own keeps what one scenario writes from the others. */

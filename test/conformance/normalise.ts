@@ -10,6 +10,10 @@ export interface Normal {
   contentType: string;
   warnings: string[];
   retryAfter: string | undefined;
+  encoding: string | undefined;
+  cacheControl: string | undefined;
+  /** JSON of several lines, for people; of what succeeds. */
+  indented: boolean;
   body: unknown;
 }
 
@@ -30,6 +34,9 @@ export function normalise(answer: Answer): Normal {
     contentType,
     warnings: answer.warnings.flatMap((line) => plain(line).split(/, (?=299 - )/)),
     retryAfter: answer.headers['retry-after'],
+    encoding: answer.headers['content-encoding'],
+    cacheControl: answer.headers['cache-control'],
+    indented: answer.code < 400 && /^\{\n +"/.test(text),
     body: documents(text, contentType).map(walk),
   };
 }
@@ -137,6 +144,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/, application\/vnd\.kubernetes\.protobuf(;stream=watch)?$/, ''],
   [/ \(\*unstructured\.UnstructuredList\)$/, ''],
   [/(due to an error in our request): .*/s, '$1'],
+  [/.*cannot be handled as a \w+: json: cannot unmarshal number \S+ into Go value.*/s, '<unreadable body>'],
   [/(cannot be handled as a \w+: )(json: cannot unmarshal|metadata).*/s, '$1<a field of the wrong type>'],
   [/^( "" is invalid: patch: )?Invalid value: "(\{|\\.)(\\.|[^"\\])*": /, '$1Invalid value: <object>: '],
   [/(Object 'Kind' is missing) in .*/s, '$1'],

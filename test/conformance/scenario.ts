@@ -13,6 +13,8 @@ export interface Step {
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   as?: UserName;
+  /** The part of a JSON body that is compared, where the rest is the server's own business. */
+  pick?: (body: Record<string, unknown>, group: string) => unknown;
   /** Name to dotted path in the response, for later steps: `{ rv: 'metadata.resourceVersion' }`. */
   capture?: Readonly<Record<string, string>>;
   /** Makes it a watch: how many lines should come, and what is done meanwhile (not compared). */

@@ -39,7 +39,7 @@ function discoveryPath(
   const aggregated = lazyDocument(() => groupDiscoveryList(groups));
   app.get(path, ({ req }) =>
     wantsAggregated(req.header('Accept'))
-      ? respondDocument(req.raw, aggregated(), aggregatedType, { Vary: 'Accept' })
+      ? respondDocument(req.raw, aggregated(), aggregatedType, { 'Cache-Control': 'public', Vary: 'Accept' })
       : respond(req.raw, legacy(req.raw)),
   );
 }

@@ -1,7 +1,9 @@
 import type { Scenario } from '../scenario.ts';
 import { applies } from './apply.ts';
 import { deletes } from './deletes.ts';
+import { documents } from './documents.ts';
 import { errors } from './errors.ts';
+import { forms } from './forms.ts';
 import { patches } from './patches.ts';
 import { reads } from './reads.ts';
 import { watches } from './watches.ts';
@@ -16,4 +18,6 @@ export const corpus: readonly Scenario[] = [
   ...watches,
   ...errors,
   ...applies,
+  ...documents,
+  ...forms,
 ];

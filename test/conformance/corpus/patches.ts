@@ -101,7 +101,43 @@ const jsonPatches: unknown[] = [
   Array.from({ length: 10_001 }, () => op('test', '/metadata/name', { value: 'one' })),
 ];
 
+const oddOperations: unknown[] = [
+  'null',
+  [null],
+  [[]],
+  [{}],
+  [{ op: 'add', path: '/spec/suspend' }],
+  [{ op: 'replace', path: '/spec/suspend' }],
+  [{ op: 'add', path: '/metadata/labels/n', value: null }],
+  [{ op: 'increment', path: '/spec/suspend', value: 1 }],
+  [{ op: 'ADD', path: '/spec/suspend', value: true }],
+  [{ op: '', path: '/spec/suspend', value: true }],
+  [{ path: '/spec/suspend', value: true }],
+  [{ op: 'add', value: true }],
+  [{ op: 'add', path: 1, value: true }],
+  [{ op: 'add', path: null, value: true }],
+  [{ op: 1, path: '/spec/suspend', value: true }],
+  [{ op: 'move', path: '/spec/suspend' }],
+  [{ op: 'copy', path: '/spec/suspend' }],
+  [{ op: 'move', from: '/spec', path: '/spec/inner' }],
+  [{ op: 'move', from: '/spec/suspend', path: '/spec/suspend' }],
+  [{ op: 'remove', path: '' }],
+  [{ op: 'add', path: '', value: null }],
+  [{ op: 'test', path: '', value: {} }],
+  [{ op: 'add', path: '/spec/artifacts/01', value: {} }],
+  [{ op: 'add', path: '/spec/artifacts/x', value: {} }],
+  [{ op: 'add', path: '/metadata/labels/~', value: 'x' }],
+  [{ op: 'add', path: '/metadata/labels/~2', value: 'x' }],
+  [{ op: 'add', path: '/metadata/name/inner', value: 'x' }],
+  [{ value: 'v', path: '/metadata/labels/order', op: 'add' }],
+  '[{"op":"add","path":"/metadata/labels/a","value":"1"},{"op":"test","path":"/metadata/labels/a","value":"2"}]',
+];
+
 export const patches: Scenario[] = [
+  {
+    name: 'patches: odd operations',
+    steps: [start, ...oddOperations.map((body) => jsonPatch(one, body)), get(one)],
+  },
   { name: 'patches: merge', steps: [start, ...merges.map((body) => merge(one, body)), get(one)] },
   {
     name: 'patches: json',

@@ -321,6 +321,22 @@ export const writes: Scenario[] = [
       ),
       put(orders('one', 'status'), order({ name: 'one', resourceVersion: '@{rv2}' }, {}), { capture: rv }),
       get(orders('one', 'status')),
+      put(
+        orders('one', 'status'),
+        order({ name: 'one', resourceVersion: '@{rv}', labels: { a: '-b' } }, {}, { status: {} }),
+      ),
+      post(orders(), order('bad-spec', {}), { capture: { bad: 'metadata.resourceVersion' } }),
+      named(
+        'bad spec',
+        put(
+          orders('bad-spec', 'status'),
+          order(
+            { name: 'bad-spec', resourceVersion: '@{bad}' },
+            { suspend: 'x' },
+            { status: { phase: 'Running' } },
+          ),
+        ),
+      ),
       put(orders('absent', 'status'), order({ name: 'absent', resourceVersion: '1' }, {}, { status: {} })),
       post(orders('one', 'status'), order('one')),
       { method: 'DELETE', path: orders('one', 'status') },

@@ -1,0 +1,39 @@
+/** What a plain scalar of YAML 1.1 stands for, as the reader of Kubernetes (sigs.k8s.io/yaml, go-yaml 2) takes it. */
+const words = new Map<string, boolean | null>();
+for (const text of ['', '~', 'null', 'Null', 'NULL']) words.set(text, null);
+for (const text of ['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'])
+  words.set(text, true);
+for (const text of ['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'])
+  words.set(text, false);
+
+const notFinite = /^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/;
+const integer = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/;
+const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
+
+/**
+ * The value of a scalar that is neither quoted nor tagged. Times and numbers to base 60 stay texts, and so does a number
+ * beyond float64; what JSON has no number for (`.inf`) is NaN.
+ */
+export function plainScalar(text: string): string | number | boolean | null {
+  const word = words.get(text);
+  if (word !== undefined) return word;
+  if (notFinite.test(text)) return Number.NaN;
+  if (!/^[-+.0-9]/.test(text)) return text;
+  const digits = text.replaceAll('_', '');
+  const whole = integer.exec(digits);
+  if (whole) return integerOf(whole);
+  const number = float.test(digits) ? Number(digits) : Number.NaN;
+  return Number.isFinite(number) ? number : text;
+}
+
+function integerOf([, sign, hexadecimal, binary, octal, decimal]: RegExpExecArray): number {
+  const size =
+    hexadecimal !== undefined
+      ? Number.parseInt(hexadecimal, 16)
+      : binary !== undefined
+        ? Number.parseInt(binary, 2)
+        : octal !== undefined
+          ? Number.parseInt(octal, 8)
+          : Number(decimal);
+  return sign === '-' && size !== 0 ? -size : size;
+}
