@@ -22,6 +22,8 @@ export function isOperation(value: unknown): value is Partial<Operation> | null 
 function complete(operation: Partial<Operation> | null): Operation {
   const { op, path, from, value = null } = operation ?? {};
   if (typeof path !== 'string') throw new UnfitOperation('it has no path');
+  for (const pointer of [path, from ?? ''])
+    if (pointer !== '' && !pointer.includes('/')) throw missing(pointer);
   switch (op) {
     case 'move':
     case 'copy':
