@@ -38,7 +38,6 @@ describe('applyOperation', () => {
     ['an index beyond the end', { op: 'add', path: '/list/3', value: 1 }],
     ['an index far beyond the end', { op: 'replace', path: '/list/4294967290', value: 1 }],
     ['the length of a list', { op: 'replace', path: '/list/length', value: 4_294_967_295 }],
-    ['an index with a leading zero', { op: 'replace', path: '/list/01', value: 1 }],
     ['the end of a list, to remove', { op: 'remove', path: '/list/-' }],
     ['a letter of a text', { op: 'replace', path: '/text/0', value: 'x' }],
     ['a value below itself', { op: 'move', from: '/list', path: '/list/0' }],
@@ -92,18 +91,26 @@ describe('applyOperation', () => {
 });
 
 describe('isOperation', () => {
-  it.each([
-    null,
-    5,
-    {},
-    { op: 'add', path: '/a' },
-    { op: 'add', path: 'a', value: 1 },
-    { op: 'add', path: '/~2', value: 1 },
-    { op: 'move', path: '/a' },
-    { op: 'eval', path: '/a' },
-    { op: 'remove', path: 5 },
-  ])('is false for %j', (value) => {
-    expect(isOperation(value)).toBe(false);
+  it.each([5, [], { op: 1, path: '/a' }, { op: 'remove', path: 5 }, { op: 'move', path: '/a', from: {} }])(
+    'is false for %j',
+    (value) => {
+      expect(isOperation(value)).toBe(false);
+    },
+  );
+
+  it.each([null, {}, { op: 'eval', path: '/a' }, { op: 'move', path: '/a' }, { op: 'add', path: 'a' }])(
+    'is true for %j, which cannot be carried out',
+    (value) => {
+      expect(isOperation(value)).toBe(true);
+      if (!isOperation(value)) return;
+      expect(() => applyOperation({ a: 1 }, value, () => undefined)).toThrow(UnfitOperation);
+    },
+  );
+
+  it('takes a value that is left out for null, and an index with leading zeros for the number', () => {
+    const set = (path: string) => applyOperation({ list: [1] }, { op: 'add', path }, () => undefined);
+    expect(set('/a')).toEqual({ list: [1], a: null });
+    expect(set('/list/01')).toEqual({ list: [1, null] });
   });
 
   it('reads the longest pointer a body can hold', () => {

@@ -107,13 +107,7 @@ describe('JSON patch', () => {
   });
 
   it('refuses what is no patch, and too many operations', async () => {
-    for (const body of [
-      {},
-      [1],
-      [{ op: 'add', path: '/a' }],
-      [{ op: 'add', path: 'a', value: 1 }],
-      [{ op: 'copy', path: '/a' }],
-    ]) {
+    for (const body of [{}, [1], [{ op: 'add', path: 1 }], [{ op: {}, path: '/a' }]]) {
       await expect(read(body)).rejects.toMatchObject({ code: 'BadRequest' });
     }
     const many = Array.from({ length: 10_001 }, () => ({ op: 'remove', path: '/a' }));
