@@ -67,7 +67,8 @@ describe('addresses and parameters', () => {
     for (const accept of ['text/html', 'garbage', ';;;', 'application/json;as=Foo;g=meta.k8s.io;v=v1']) {
       refused(await server.send('GET', orders, { headers: { accept } }), 406);
     }
-    for (const method of ['PUT', 'PATCH', 'PROPFIND', 'OPTIONS'])
+    for (const method of ['PUT', 'PATCH']) refused(await server.send(method, orders, { body: '{}' }), 400);
+    for (const method of ['PROPFIND', 'OPTIONS'])
       refused(await server.send(method, orders, { body: '{}' }), 405);
     refused(await server.send('POST', `${orders}/target`, { body: '{}' }), 405);
     refused(await server.send('GET', orders, { headers: { authorization: 'Bearer nobody' } }), 401);

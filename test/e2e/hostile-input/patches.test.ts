@@ -10,15 +10,15 @@ describe('patches', () => {
 
   it.each<[string, unknown, number]>([
     ['no list', {}, 400],
-    ['an unknown operation', [{ op: 'eval', path: '/spec' }], 400],
-    ['a pointer without a slash', [{ op: 'add', path: 'spec', value: 1 }], 400],
+    ['an unknown operation', [{ op: 'eval', path: '/spec' }], 422],
+    ['a pointer without a slash', [{ op: 'add', path: 'spec', value: 1 }], 422],
     ['a test that fails', [{ op: 'test', path: '/metadata/name', value: 'other' }], 422],
     ['an index far away', [{ op: 'replace', path: '/spec/artifacts/4294967290', value: {} }], 422],
     ['a length', [{ op: 'replace', path: '/spec/artifacts/length', value: 4_294_967_295 }], 422],
     ['the prototype', [{ op: 'add', path: '/__proto__/polluted', value: 1 }], 422],
     ['another kind', [{ op: 'replace', path: '/kind', value: 'Secret' }], 422],
     ['another uid', [{ op: 'replace', path: '/metadata/uid', value: 'x' }], 422],
-    ['nothing left', [{ op: 'remove', path: '' }], 400],
+    ['nothing left', [{ op: 'remove', path: '' }], 422],
     ['copies that double', many(60, (at) => ({ op: 'copy', from: '/spec', path: `/spec/x${at}` })), 413],
     ['too many operations', many(10_001, () => ({ op: 'remove', path: '/x' })), 413],
     ['a pointer of a megabyte', [{ op: 'remove', path: '/a'.repeat(500_000) }], 422],
