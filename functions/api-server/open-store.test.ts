@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { ArcError } from '#shared/errors';
 import { createLogger, createMetrics } from '#shared/telemetry';
-import { openStore } from './open-store.ts';
+import { openStore, untilReachable } from './open-store.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const { signal } = new AbortController();
@@ -25,5 +26,29 @@ describe('openStore', () => {
     [{ ARC_STORE_FOLDER: 'a', ARC_ETCD_ENDPOINTS: 'b' }, /exclude each other/],
   ])('refuses %j, saying what to set', async (settings, message) => {
     await expect(openStore(settings, surroundings)).rejects.toThrow(message);
+  });
+});
+
+describe('untilReachable', () => {
+  const failing = (times: number, error: Error) => {
+    const open = vi.fn(async () => {
+      if (open.mock.calls.length <= times) throw error;
+      return 'open';
+    });
+    return open;
+  };
+
+  it('tries again while etcd does not answer', async () => {
+    const open = failing(2, new ArcError('ServiceUnavailable', 'no name yet'));
+    await expect(untilReachable(open, surroundings)).resolves.toBe('open');
+    expect(open).toHaveBeenCalledTimes(3);
+  });
+
+  it('gives up on what waiting does not mend, and when its time is over', async () => {
+    const wrong = failing(9, new ArcError('BadRequest', 'no such endpoint'));
+    await expect(untilReachable(wrong, surroundings)).rejects.toThrow('no such endpoint');
+    expect(wrong).toHaveBeenCalledTimes(1);
+    const absent = failing(9, new ArcError('ServiceUnavailable', 'absent'));
+    await expect(untilReachable(absent, surroundings, -1)).rejects.toThrow('absent');
   });
 });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { storagePrefix } from '#shared/apiserver';
 import { group } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { createBackoff, pause } from '#shared/kube';
 import { cacheStore, type EtcdTls, openEmbeddedStore, openEtcdStore, type Store } from '#shared/storage';
 import type { Logger, Metrics } from '#shared/telemetry';
 
@@ -41,19 +42,44 @@ export async function openStore(settings: StoreSettings, surroundings: StoreSurr
       'where to keep objects is not said: set ARC_ETCD_ENDPOINTS or ARC_STORE_FOLDER',
     );
   const tls = await readTls(settings);
-  const store = await openEtcdStore({
-    endpoints: endpoints.split(',').map((each) => each.trim()),
-    signal,
-    metrics,
-    ...(tls && { tls }),
-    ...(prefix !== undefined && { prefix }),
-    onBackgroundError: (error) => log.warn({ err: error }, 'etcd could not be compacted'),
-  });
+  const open = () =>
+    openEtcdStore({
+      endpoints: endpoints.split(',').map((each) => each.trim()),
+      signal,
+      metrics,
+      ...(tls && { tls }),
+      ...(prefix !== undefined && { prefix }),
+      onBackgroundError: (error) => log.warn({ err: error }, 'etcd could not be compacted'),
+    });
+  const store = await untilReachable(open, surroundings);
   return cacheStore(store, {
     prefix: storagePrefix(group),
     metrics,
     onReload: (error) => log.warn({ err: error }, 'the watch cache is loaded anew'),
   });
+}
+
+/**
+ * Opens a store as soon as it answers: in a new installation etcd has no name yet when this process starts. Rejects with the
+ * last failure after two minutes, when `signal` is aborted, and at once with failures that waiting does not mend.
+ */
+export async function untilReachable<T>(
+  open: () => Promise<T>,
+  { log, signal }: Pick<StoreSurroundings, 'log' | 'signal'>,
+  patienceMs = 120_000,
+): Promise<T> {
+  const until = performance.now() + patienceMs;
+  const backoff = createBackoff({ maxMs: 2_000, random: Math.random });
+  for (;;) {
+    try {
+      return await open();
+    } catch (caught) {
+      const isPassing = ArcError.is(caught, 'ServiceUnavailable') || ArcError.is(caught, 'Timeout');
+      if (!isPassing || signal.aborted || performance.now() > until) throw caught;
+      log.warn({ err: caught }, 'etcd does not answer yet');
+      await pause(backoff.next(), signal);
+    }
+  }
 }
 
 async function readTls(settings: StoreSettings): Promise<EtcdTls | undefined> {
