@@ -73,8 +73,10 @@ describe('every response', () => {
     }
     const absent = await server.call('GET', `${widgets}/w/scale`);
     expect([absent.status, absent.body.reason]).toEqual([404, 'NotFound']);
-    const { status, body } = await server.call('PUT', widgets, {});
+    const { status, body } = await server.call('DELETE', `${widgets}/w/status`);
     expect([status, body.reason]).toEqual([405, 'MethodNotAllowed']);
+    const nameless = await server.call('PUT', widgets, {});
+    expect([nameless.status, nameless.body.message]).toEqual([400, 'name must be provided']);
   });
 
   it('hides what broke inside, and the server goes on', async () => {
