@@ -144,7 +144,10 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/, application\/vnd\.kubernetes\.protobuf(;stream=watch)?$/, ''],
   [/ \(\*unstructured\.UnstructuredList\)$/, ''],
   [/(due to an error in our request): .*/s, '$1'],
-  [/.*cannot be handled as a \w+: json: cannot unmarshal number \S+ into Go value.*/s, '<unreadable body>'],
+  [
+    /^\w+ in version "\w+" cannot be handled as a \w+: json: cannot unmarshal number \S+ into Go value.*/s,
+    '<unreadable body>',
+  ],
   [/(cannot be handled as a \w+: )(json: cannot unmarshal|metadata).*/s, '$1<a field of the wrong type>'],
   [/^( "" is invalid: patch: )?Invalid value: "(\{|\\.)(\\.|[^"\\])*": /, '$1Invalid value: <object>: '],
   [/(Object 'Kind' is missing) in .*/s, '$1'],
