@@ -75,6 +75,15 @@ describe('normalise', () => {
     ]);
   });
 
+  it('takes the lines of several errors in any order for the same', () => {
+    const body = (...errors: string[]) => ({
+      kind: 'Status',
+      message: `failed to create typed patch object (x): errors:\n${errors.map((one) => `  .spec.${one}`).join('\n')}`,
+    });
+    expect(bodyOf(body('a: twice', 'b: twice'))).toEqual(bodyOf(body('b: twice', 'a: twice')));
+    expect(bodyOf(body('a: twice', 'b: twice'))).not.toEqual(bodyOf(body('a: twice', 'c: twice')));
+  });
+
   it('takes several warnings in one header for several', () => {
     const warnings = ['299 - "a", 299 - "b"'];
     expect(normalise({ ...answer({}), warnings }).warnings).toEqual(['299 - "a"', '299 - "b"']);

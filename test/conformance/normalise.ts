@@ -163,8 +163,13 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^error converting YAML to JSON.*/s, '<unreadable body>'],
 ];
 
-/** Several errors stand in one message in an order that means nothing. */
+/**
+ * Several errors stand in one message in an order that means nothing: between brackets, or, by structured-merge-diff, which
+ * walks a Go map in a random order, one a line.
+ */
 function sortedList(message: string): string {
+  const lines = /^(.*?: errors:\n)(.*)$/s.exec(message);
+  if (lines) return `${lines[1]}${(lines[2] ?? '').split('\n').sort().join('\n')}`;
   const list = /^(.*?: )\[(.*)\]$/s.exec(message);
   return list ? `${list[1]}[${(list[2] ?? '').split(', ').sort().join(', ')}]` : message;
 }
