@@ -13,10 +13,10 @@ import() { ctr -a "$RIG/run/containerd/containerd.sock" -n k8s.io images import 
 npm run -s image -- --archive "$work/arc.tar" --name dev.local/artifact-conduit:dev
 import "$work/arc.tar"
 binary() { # NAME DESTINATION PROGRAM : an image of one static program
-  mkdir -p "$work/root$(dirname "$2")" "$work/root/tmp"
-  cp "$3" "$work/root$2"
-  IMAGE_USER=0 bash "$rig/image.sh" "$1" "$work/root" "$2"
-  rm -rf "$work/root"
+  mkdir -p "$work/image$(dirname "$2")" "$work/image/tmp"
+  cp "$3" "$work/image$2"
+  IMAGE_USER=0 bash "$rig/image.sh" "$1" "$work/image" "$2"
+  rm -rf "$work/image"
 }
 binary registry.k8s.io/etcd:3.6.5-0 /usr/local/bin/etcd "$RIG/bin/etcd"
 binary dev.local/registry:test /registry "$REGISTRY_TOOLS/registry"

@@ -1,34 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflowDue, isSettled } from './due.ts';
-import type { ArtifactWorkflow } from './kinds/artifact-workflow.ts';
 import { planOrder } from './plan.ts';
 import { rollUp } from './rollup.ts';
 import { stopGraceMs } from './submission.ts';
-import { broken, done, endpoint, image, inputs, now, order, stored } from './test-objects.ts';
+import { broken, done, endpoint, image, inputs, made, now, order } from './test-objects.ts';
 
 const of = order([image('a')]);
-
-function made(
-  status: ArtifactWorkflow['status'],
-  spec: Partial<ArtifactWorkflow['spec']> = {},
-): ArtifactWorkflow {
-  const [planned] = planOrder(of, inputs()).artifacts;
-  if (planned?.state !== 'ready') throw new Error('not ready');
-  const workflow = stored(planned.workflow, status ?? {});
-  return { ...workflow, spec: { ...workflow.spec, ...spec } };
-}
 
 const iso = (date: Date | undefined) => date?.toISOString();
 
 describe('due times', () => {
   it('are those of the next attempt, of stopping and of expiry', () => {
-    const retried = made(broken, { retry: { limit: 1, backoff: '90s' } });
+    const retried = made(of, broken, { retry: { limit: 1, backoff: '90s' } });
     expect(iso(artifactWorkflowDue(retried, undefined))).toBe('2026-01-02T03:01:30.000Z');
     const suspended = { ...retried, spec: { ...retried.spec, suspend: true } };
     expect(artifactWorkflowDue(suspended, undefined)).toBeUndefined();
     const going = { ...retried, metadata: { ...retried.metadata, deletionTimestamp: now.toISOString() } };
     expect(iso(artifactWorkflowDue(going, undefined))).toBe(iso(new Date(now.getTime() + stopGraceMs)));
-    expect(iso(artifactWorkflowDue(made(done, { ttlAfterFinished: '1h' }), undefined))).toBe(
+    expect(iso(artifactWorkflowDue(made(of, done, { ttlAfterFinished: '1h' }), undefined))).toBe(
       '2026-01-02T04:00:00.000Z',
     );
   });
@@ -36,12 +25,12 @@ describe('due times', () => {
 
 describe('isSettled', () => {
   it('tells what has got where it wants to be', () => {
-    const status = rollUp(of, planOrder(of, inputs()), [made(done)], now);
+    const status = rollUp(of, planOrder(of, inputs()), [made(of, done)], now);
     expect(isSettled({ ...of, status })).toBe(true);
     expect(isSettled({ ...of, status, metadata: { ...of.metadata, generation: 2 } })).toBe(false);
     expect(isSettled(of)).toBe(false);
-    expect(isSettled(made(done))).toBe(true);
-    expect(isSettled(made({}))).toBe(false);
+    expect(isSettled(made(of, done))).toBe(true);
+    expect(isSettled(made(of, {}))).toBe(false);
     expect(isSettled(endpoint('a'))).toBe(true);
     expect(isSettled(endpoint('a', { secretRef: { name: 's' } }))).toBe(false);
   });

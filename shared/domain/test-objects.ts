@@ -4,7 +4,7 @@ import type { Endpoint } from './kinds/endpoint.ts';
 import type { Artifact, Order } from './kinds/order.ts';
 import { apiVersion } from './kinds/refs.ts';
 import { finalizers } from './marks.ts';
-import type { PlanInputs } from './plan.ts';
+import { type PlanInputs, planOrder } from './plan.ts';
 
 /** Objects for the tests of this folder. */
 
@@ -72,6 +72,18 @@ export function stored(
     },
     status,
   };
+}
+
+/** The ArtifactWorkflow of the Order's first artifact, as the API would return it. */
+export function made(
+  of: Order,
+  status: ArtifactWorkflowStatus = {},
+  spec: Partial<ArtifactWorkflow['spec']> = {},
+): ArtifactWorkflow {
+  const [planned] = planOrder(of, inputs()).artifacts;
+  if (planned?.state !== 'ready') throw new Error('not ready');
+  const workflow = stored(planned.workflow, status);
+  return { ...workflow, spec: { ...workflow.spec, ...spec } };
 }
 
 export const done: ArtifactWorkflowStatus = {

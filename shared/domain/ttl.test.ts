@@ -1,22 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { orderDue } from './due.ts';
-import type { ArtifactWorkflow } from './kinds/artifact-workflow.ts';
 import { planOrder } from './plan.ts';
 import { rollUp } from './rollup.ts';
-import { broken, done, image, inputs, now, order, stored } from './test-objects.ts';
+import { broken, done, image, inputs, made, now, order } from './test-objects.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
 const of = order([image('a')]);
-
-function made(
-  status: ArtifactWorkflow['status'],
-  spec: Partial<ArtifactWorkflow['spec']> = {},
-): ArtifactWorkflow {
-  const [planned] = planOrder(of, inputs()).artifacts;
-  if (planned?.state !== 'ready') throw new Error('not ready');
-  const workflow = stored(planned.workflow, status ?? {});
-  return { ...workflow, spec: { ...workflow.spec, ...spec } };
-}
 
 const iso = (date: Date | undefined) => date?.toISOString();
 
@@ -29,12 +18,15 @@ describe('expiry', () => {
     [{ ttlAfterFailed: '1h' }, broken, '2026-01-02T04:00:00.000Z'],
     [{ ttlAfterFailed: '0', ttlAfterFinished: '0' }, { phase: 'Running' as const }, undefined],
   ])('with %j and %j is at %s', (spec, status, at) => {
-    expect(iso(artifactWorkflowExpiry(made(status, spec), undefined))).toBe(at);
+    expect(iso(artifactWorkflowExpiry(made(of, status, spec), undefined))).toBe(at);
   });
 
   it('waits until the Order shows the end, the only memory there will be', () => {
-    const workflow = made(done, { ttlAfterFinished: '0' });
-    const running = { ...of, status: rollUp(of, planOrder(of, inputs()), [made({ phase: 'Running' })], now) };
+    const workflow = made(of, done, { ttlAfterFinished: '0' });
+    const running = {
+      ...of,
+      status: rollUp(of, planOrder(of, inputs()), [made(of, { phase: 'Running' })], now),
+    };
     expect(artifactWorkflowExpiry(workflow, running)).toBeUndefined();
     const shown = { ...of, status: rollUp(of, planOrder(of, inputs()), [workflow], now) };
     expect(iso(artifactWorkflowExpiry(workflow, shown))).toBe('2026-01-02T03:00:00.000Z');

@@ -97,6 +97,19 @@ func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(request)
 }
 
+// versionsOf maps names to resourceVersions.
+func versionsOf[T any, P interface {
+	*T
+	metav1.Object
+}](items []T) map[string]string {
+	found := map[string]string{}
+	for i := range items {
+		item := P(&items[i])
+		found[item.GetName()] = item.GetResourceVersion()
+	}
+	return found
+}
+
 // followersOf starts a dynamic and a metadata informer, each with and without the selector, each over connections of its own.
 func followersOf(ctx context.Context, kubeconfig string) ([]*follower, error) {
 	var followers []*follower
@@ -127,13 +140,10 @@ func followersOf(ctx context.Context, kubeconfig string) ([]*follower, error) {
 				one.informer = dynamicinformer.NewFilteredDynamicInformer(client, resource, *namespace, 0, cache.Indexers{}, options).Informer()
 				one.list = func(ctx context.Context) (map[string]string, error) {
 					list, err := client.Resource(resource).Namespace(*namespace).List(ctx, metav1.ListOptions{LabelSelector: labels})
-					found := map[string]string{}
-					if err == nil {
-						for _, item := range list.Items {
-							found[item.GetName()] = item.GetResourceVersion()
-						}
+					if err != nil {
+						return nil, err
 					}
-					return found, err
+					return versionsOf(list.Items), nil
 				}
 			} else {
 				client, err := metadata.NewForConfig(config)
@@ -143,13 +153,10 @@ func followersOf(ctx context.Context, kubeconfig string) ([]*follower, error) {
 				one.informer = metadatainformer.NewFilteredMetadataInformer(client, resource, *namespace, 0, cache.Indexers{}, options).Informer()
 				one.list = func(ctx context.Context) (map[string]string, error) {
 					list, err := client.Resource(resource).Namespace(*namespace).List(ctx, metav1.ListOptions{LabelSelector: labels})
-					found := map[string]string{}
-					if err == nil {
-						for _, item := range list.Items {
-							found[item.GetName()] = item.GetResourceVersion()
-						}
+					if err != nil {
+						return nil, err
 					}
-					return found, err
+					return versionsOf(list.Items), nil
 				}
 			}
 			if _, err := one.informer.AddEventHandler(one); err != nil {
