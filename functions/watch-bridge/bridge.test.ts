@@ -6,7 +6,8 @@ import path from 'node:path';
 import { serve } from '@hono/node-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createApiServer } from '#shared/apiserver';
-import { arcKinds, artifactWorkflows, endpoints, orders } from '#shared/domain';
+import { arcKinds, artifactWorkflows, endpoints, orders, secrets } from '#shared/domain';
+import { clusterKinds } from '#shared/embedded';
 import { createKubeClient, type KubeClient } from '#shared/kube';
 import { openEmbeddedStore } from '#shared/storage';
 import { createLogger, createMetrics } from '#shared/telemetry';
@@ -19,13 +20,13 @@ afterEach(async () => {
 });
 
 /** The real API server on a real store, over HTTP. It serves no Argo kinds: the bridge has to do without. */
-async function startApi(): Promise<KubeClient> {
+async function startApi(fetch?: typeof globalThis.fetch): Promise<KubeClient> {
   const folder = await mkdtemp(path.join(tmpdir(), 'arc-bridge-'));
   closers.push(() => rm(folder, { recursive: true, force: true }));
   const store = await openEmbeddedStore({ folder });
   closers.push(() => store.close());
   const api = createApiServer({
-    kinds: arcKinds,
+    kinds: [...arcKinds, ...clusterKinds.filter(({ kind }) => kind === 'Secret')],
     store,
     authenticate: async () => ({ name: 'test', groups: [] }),
     authorize: async () => ({ allowed: true }),
@@ -36,7 +37,7 @@ async function startApi(): Promise<KubeClient> {
     );
   });
   closers.push(close, () => api.close());
-  return createKubeClient({ server: url, token: () => 'test', userAgent: 'test' });
+  return createKubeClient({ server: url, token: () => 'test', userAgent: 'test', fetch });
 }
 
 /** A broker that writes down what it took; `answer` says what it answers. */
@@ -225,5 +226,32 @@ describe('the bridge over HTTP', () => {
     await api.create(endpoints, fresh(endpoint('guarded', { secretRef: { name: 's' } })));
     await took(sink, 'Endpoint guarded due');
     expect(sink.taken).not.toContain('Endpoint open due');
+  });
+
+  it('wakes an Endpoint when its Secret is written, if told to watch Secrets, and asks for no more than metadata', async () => {
+    const forms: (string | null)[] = [];
+    const api = await startApi((input, init) => {
+      const isOurs = init?.method === 'GET' && String(input).includes('/secrets?');
+      if (isOurs) forms.push(new Headers(init.headers).get('accept'));
+      return globalThis.fetch(input, init);
+    });
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: 's' },
+      data: { a: 'YQ==' },
+    };
+    await api.create(secrets, secret);
+    const { sink, url } = await startSink();
+    await start(api, url, { watchSecrets: true });
+    await api.create(endpoints, fresh(endpoint('guarded', { secretRef: { name: 's' } })));
+    await took(sink, 'Endpoint guarded changed');
+    expect(sink.taken).not.toContain('Endpoint guarded inputs');
+    await api.mergePatch(secrets, secret.metadata, { data: { a: 'Yg==' } });
+    await took(sink, 'Endpoint guarded inputs');
+    expect([...new Set(forms)].toSorted()).toEqual([
+      'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+      'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+    ]);
   });
 });

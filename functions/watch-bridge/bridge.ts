@@ -43,6 +43,8 @@ export interface BridgeOptions {
   maySend?: () => boolean;
   /** Deliveries under way at once; default 32. */
   parallel?: number;
+  /** Watch the metadata of all Secrets, so that a new credential is looked at when it is written. Default: false. */
+  watchSecrets?: boolean;
 }
 
 /** All in ms. */
@@ -89,7 +91,7 @@ const reasons: readonly Reason[] = [
 /** Starts watching and sending. Nothing depends on how it ends: the next start announces what is unsettled. */
 export function startBridge(options: BridgeOptions): Bridge {
   const { api, sink, log, signal, clock = systemClock, random = Math.random, parallel = 32 } = options;
-  const { maySend = () => true } = options;
+  const { maySend = () => true, watchSecrets = false } = options;
   const intervals = { ...defaults, ...options.intervals };
   const references = new References();
   const pace = new RollUpPace();
@@ -130,7 +132,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     isUnsettled: (object) => isUnsettled(object, references),
     announce: repeat('resync'),
   });
-  // Secrets are not watched: an Endpoint that has one is never quite settled.
+  // Secrets may not be watched: an Endpoint that has one is never quite settled.
   const looks = new Resync<AnyObject>({
     clock,
     random,
@@ -201,6 +203,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     signal,
     random,
     log,
+    watchSecrets,
     onChange: (change) => {
       const { before, after } = change;
       if (after !== undefined) note(after);

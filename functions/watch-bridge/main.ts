@@ -17,6 +17,7 @@ const settings = z.object({
   K_SINK: z.url({ error: 'expected the URL of the broker' }),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   ARC_NAMESPACE: z.string().default(conduitNamespace),
+  ARC_WATCH_SECRETS: z.enum(['true', 'false']).default('false'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 
@@ -38,7 +39,9 @@ async function main(): Promise<void> {
     log,
     signal: control.signal,
     async lead({ signal, holds }) {
-      bridge = startBridge({ api, sink: new URL(config.K_SINK), log, metrics, signal, maySend: holds });
+      const watchSecrets = config.ARC_WATCH_SECRETS === 'true';
+      const sink = new URL(config.K_SINK);
+      bridge = startBridge({ api, sink, log, metrics, signal, watchSecrets, maySend: holds });
       try {
         await bridge.done;
       } finally {

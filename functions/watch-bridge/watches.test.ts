@@ -20,6 +20,19 @@ describe('trimmed', () => {
     expect(trimmed(whole)).toEqual({ ...whole, spec });
   });
 
+  it('keeps of a Secret that it is there, and nothing that could be a credential', () => {
+    const applied = {
+      'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"password":"aHVudGVyMg=="}}',
+    };
+    const metadata = { name: 's', namespace: 'team', uid: 'u', resourceVersion: '7', annotations: applied };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { password: 'aHVudGVyMg==' } };
+    expect(trimmed(secret)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's', namespace: 'team', uid: 'u', resourceVersion: '7' },
+    });
+  });
+
   it('drops managedFields', () => {
     const whole = artifactWorkflow('a');
     const managed = { ...whole, metadata: { ...whole.metadata, managedFields: [{ manager: 'kubectl' }] } };

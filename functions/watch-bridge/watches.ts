@@ -7,6 +7,7 @@ import {
   cronWorkflows,
   endpoints,
   orders,
+  secrets,
   type Change as WakeChange,
   workflows,
   workflowTemplates,
@@ -20,14 +21,23 @@ export interface WatchesOptions {
   signal: AbortSignal;
   random: () => number;
   log: Logger;
+  /** Watch Secrets too. */
+  watchSecrets: boolean;
   /** One change of one object, both halves trimmed alike. */
   onChange(change: WakeChange): void;
   /** Every kind has been listed once; told once. */
   onSynced(): void;
 }
 
-/** Argo may be installed later than we are: until then its kinds hold nothing up. */
-const watched: readonly { kind: Kind; optional: boolean }[] = [
+interface Watched {
+  kind: Kind;
+  /** Nothing is held up while it cannot be watched: Argo may be installed later than we are. */
+  optional: boolean;
+  /** Only this of the objects is sent to us. */
+  metadataOnly?: true;
+}
+
+const always: readonly Watched[] = [
   { kind: orders as Kind, optional: false },
   { kind: artifactWorkflows as Kind, optional: false },
   { kind: artifactTypes as Kind, optional: false },
@@ -38,6 +48,8 @@ const watched: readonly { kind: Kind; optional: boolean }[] = [
   { kind: workflowTemplates as Kind, optional: true },
   { kind: clusterWorkflowTemplates as Kind, optional: true },
 ];
+/** That a Secret was written is all there is to know: the data stays away from us. Endpoints are looked at every minute anyway. */
+const secretWatch: Watched = { kind: secrets as Kind, optional: true, metadataOnly: true };
 
 export interface Watches {
   /** Ends when the signal is aborted; rejects if the program has a mistake. */
@@ -51,16 +63,18 @@ export interface Watches {
 /** Lists and watches everything that can wake something. */
 export function startWatches(options: WatchesOptions): Watches {
   const { api, signal, random, log, onChange, onSynced } = options;
+  const watched = options.watchSecrets ? [...always, secretWatch] : always;
   const missing = new Set(watched.map(({ kind }) => kind.kind));
   const settle = (kind: string) => {
     if (missing.delete(kind) && missing.size === 0) onSynced();
   };
   const loops = watched.map(
-    ({ kind, optional }): ListWatch<AnyObject> =>
+    ({ kind, optional, ...selection }): ListWatch<AnyObject> =>
       listWatch<Resource, AnyObject>(
         api,
         kind,
         {
+          ...selection,
           keep: trimmed,
           onChange: ({ before, after }) =>
             onChange({ kind: kind.kind, before, after: after && trimmed(after) }),
@@ -101,6 +115,11 @@ const dropped: Record<string, ReadonlySet<string>> = {
 /** An object without what no wake depends on: it is remembered for as long as the object lives. */
 export function trimmed(object: Resource): AnyObject {
   const { managedFields: _managed, ...metadata } = object.metadata;
+  if (object.kind === 'Secret') {
+    // kubectl keeps in an annotation what was applied, data included.
+    const { annotations: _annotations, ...rest } = metadata;
+    return { apiVersion: object.apiVersion, kind: object.kind, metadata: rest };
+  }
   if (object.kind === 'Workflow' || object.kind === 'CronWorkflow') {
     const status = pick(object.status, [...workflowStatus, ...cronStatus]);
     const spec = pick(object.spec, ['suspend', 'shutdown', 'schedules']);

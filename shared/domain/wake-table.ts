@@ -187,8 +187,8 @@ export const wakeTable: readonly WakeRule[] = [
   ),
   {
     watched: 'Secret',
-    what: 'created, its data changed, or gone (only where the Secret watch is switched on)',
-    when: ({ before, after }) => !sameJson(before?.data, after?.data) || !before || !after,
+    what: 'created, written, or gone (only where the Secret watch is switched on; its data is not seen)',
+    when: ({ before, after }) => before?.metadata.resourceVersion !== after?.metadata.resourceVersion,
     target: 'Endpoint',
     reason: 'inputs',
     targets: endpointsOfSecret,

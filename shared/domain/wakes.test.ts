@@ -60,8 +60,7 @@ const template: AnyObject = {
 const login: AnyObject = {
   apiVersion: 'v1',
   kind: 'Secret',
-  metadata: { name: 'login', namespace: 'team', uid: 'l' },
-  data: { a: 'b' },
+  metadata: { name: 'login', namespace: 'team', uid: 'l', resourceVersion: '1' },
 };
 
 const cases: Array<[string, AnyObject | undefined, AnyObject | undefined, string[]]> = [
@@ -146,8 +145,15 @@ const cases: Array<[string, AnyObject | undefined, AnyObject | undefined, string
     undefined,
     ['Order release inputs'],
   ],
-  ['a Secret changes', login, edited(login, { data: { a: 'c' } }), ['Endpoint from inputs']],
-  ['a Secret is labelled', login, edited(login, { metadata: { ...login.metadata, labels: {} } }), []],
+  ['a Secret appears', undefined, login, ['Endpoint from inputs']],
+  [
+    'a Secret is written',
+    login,
+    edited(login, { metadata: { ...login.metadata, resourceVersion: '2' } }),
+    ['Endpoint from inputs'],
+  ],
+  ['a Secret goes', login, undefined, ['Endpoint from inputs']],
+  ['a Secret is seen again', login, edited(login, {}), []],
   ['a rendered Secret goes', rendered, undefined, [`ArtifactWorkflow ${aw} gone`]],
   [
     'a Workflow progresses',

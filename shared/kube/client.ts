@@ -99,6 +99,8 @@ export interface Selection {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** Ask for the metadata of the objects only (meta.k8s.io/v1 PartialObjectMetadata); the rest is not sent. */
+  metadataOnly?: boolean;
 }
 
 export interface ListOptions extends Selection {

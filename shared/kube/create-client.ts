@@ -98,7 +98,7 @@ async function listPage<T extends Resource>(
     limit: options.limit,
     continue: options.continue,
   })}`;
-  const body = await transport.send({ method: 'GET', path }, signal);
+  const body = await transport.send({ method: 'GET', path, ...accept(options, 'List') }, signal);
   const metadata = isRecord(body) ? body.metadata : undefined;
   if (!isRecord(body) || !isRecord(metadata) || typeof metadata.resourceVersion !== 'string') {
     throw new ArcError(
@@ -131,7 +131,7 @@ async function* watch<T extends Resource>(
     timeoutSeconds: options.timeoutSeconds,
   };
   const path = `${collectionPath(kind, options.namespace)}${query(parameters)}`;
-  const request: Outgoing = { method: 'GET', path };
+  const request: Outgoing = { method: 'GET', path, ...accept(options) };
   const deadline = startDeadline(transport.deadlineMs, `${describe(request)} (watch)`, signal);
   try {
     const answer = await transport.open(request, deadline);
@@ -175,6 +175,13 @@ function objectOf<T extends Resource>(kind: Kind<T>, body: unknown, request: Out
     'InternalError',
     `${describe(request)}: the server answered something that is no object`,
   );
+}
+
+/** The form objects are asked for in: metadata only, of a list or of each event of a watch, or whole. */
+function accept({ metadataOnly = false }: Selection, suffix = ''): Pick<Outgoing, 'accept'> {
+  return metadataOnly
+    ? { accept: `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1` }
+    : {};
 }
 
 function selectors({ labelSelector, fieldSelector }: Selection) {

@@ -73,11 +73,12 @@ export function listWatch<T extends Resource, K = T>(
   const backoff = createBackoff({ ...options.backoff, random });
   const state = { synced: false, lastTurn: Date.now(), resourceVersion: undefined as string | undefined };
   let expiredInARow = 0;
-  const { namespace, labelSelector, fieldSelector } = handler;
+  const { namespace, labelSelector, fieldSelector, metadataOnly } = handler;
   const selection: Selection = {
     ...(namespace !== undefined && { namespace }),
     ...(labelSelector !== undefined && { labelSelector }),
     ...(fieldSelector !== undefined && { fieldSelector }),
+    ...(metadataOnly !== undefined && { metadataOnly }),
   };
 
   const turn = () => {

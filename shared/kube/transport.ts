@@ -22,6 +22,8 @@ export interface Outgoing {
   body?: object;
   /** Of the body; application/json unless said otherwise. */
   contentType?: string;
+  /** What is asked for; application/json unless said otherwise. */
+  accept?: string;
 }
 
 export interface Transport {
@@ -45,7 +47,7 @@ export function createTransport(options: TransportOptions): Transport {
   const headers = async (request: Outgoing): Promise<Record<string, string>> => {
     const token = await options.token?.();
     return {
-      accept: 'application/json',
+      accept: request.accept ?? 'application/json',
       'user-agent': options.userAgent,
       ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),

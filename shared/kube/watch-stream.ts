@@ -34,10 +34,12 @@ function parseEvent<T extends Resource>(kind: Kind<T>, line: string): WatchEvent
 
 /**
  * An object as its kind. The server is trusted to return what was asked for: nothing is dropped or checked here, so that
- * fields we do not know survive. Items of a typed list carry no apiVersion and kind; they are put back.
+ * fields we do not know survive. Items of a typed list carry no apiVersion and kind, metadata alone that of metadata; they are put back.
  */
 export function asKind<T extends Resource>(kind: Kind<T>, object: Record<string, unknown>): T {
-  return { apiVersion: kind.apiVersion, kind: kind.kind, ...object } as unknown as T;
+  const { apiVersion, kind: name } = kind;
+  const own = object.kind === 'PartialObjectMetadata' ? { apiVersion, kind: name } : {};
+  return { apiVersion, kind: name, ...object, ...own } as unknown as T;
 }
 
 function isChange(type: unknown): type is 'ADDED' | 'MODIFIED' | 'DELETED' {
