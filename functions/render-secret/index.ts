@@ -106,6 +106,7 @@ async function staleReply(
     reason: 'inputs',
     source,
     partitionKey: order.uid,
+    trace: context.trace,
     time: context.now,
   });
 }

@@ -36,7 +36,7 @@ describe('submit-workflow', () => {
   it('carries the trace of the wake on to the Workflow', async () => {
     const api = new FakeKube(ready);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    await handle({ ...contextOf(api), traceparent }, wakeOf(ready, 'rendered'));
+    await handle({ ...contextOf(api), trace: { traceparent, tracestate: 'a=b' } }, wakeOf(ready, 'rendered'));
     expect(api.read(workflows, key)?.metadata.annotations).toMatchObject({
       'arc.opendefense.cloud/traceparent': traceparent,
     });

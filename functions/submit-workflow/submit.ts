@@ -40,8 +40,8 @@ export async function submit(
 }
 
 /** With the trace of the wake, so that whoever looks at the Workflow finds what led to it. */
-async function create({ api, signal, traceparent }: Context, plain: Workflow | CronWorkflow): Promise<void> {
-  const object = traceparent === undefined ? plain : traced(plain, traceparent);
+async function create({ api, signal, trace }: Context, plain: Workflow | CronWorkflow): Promise<void> {
+  const object = trace === undefined ? plain : traced(plain, trace.traceparent);
   if (isCron(object)) await api.create(cronWorkflows, object, signal);
   else await api.create(workflows, object, signal);
 }

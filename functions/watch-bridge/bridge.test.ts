@@ -117,6 +117,7 @@ describe('the bridge over HTTP', () => {
       'ce-uid': made.metadata.uid,
       'ce-partitionkey': made.metadata.uid,
       'ce-id': `${made.metadata.uid}/${made.metadata.uid}/${made.metadata.resourceVersion}/changed`,
+      'ce-traceparent': expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/),
     });
   });
 

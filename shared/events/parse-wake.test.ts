@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { startTrace } from '#shared/telemetry';
 import { toBinaryRequest } from './binary-request.ts';
 import { parseWake } from './parse-wake.ts';
 import { type WakeInput, wakeEvent } from './wake.ts';
 
-const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00', tracestate: 'a=b' };
 const input: WakeInput = {
   target: { apiVersion: 'g/v1', kind: 'Order', namespace: 'n', name: 'o', uid: 'u' },
   watched: { apiVersion: 'v1', kind: 'Secret', name: 's', uid: 'w', resourceVersion: '12' },
@@ -27,7 +28,7 @@ describe('parseWake', () => {
       reason: text,
       source: fc.webPath().map((path) => `/arc${path}`),
       partitionKey: text,
-      traceparent: fc.option(fc.constant(trace), { nil: undefined }),
+      trace: fc.option(fc.constant(trace), { nil: undefined }),
       epoch: fc.option(fc.nat(), { nil: undefined }),
       time: fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }),
     });
@@ -35,10 +36,10 @@ describe('parseWake', () => {
       fc.property(inputs, (given) => {
         const event = wakeEvent(given);
         const { headers, body } = toBinaryRequest(event);
-        const { traceparent, partitionKey, time, source, reason, watched } = given;
+        const { partitionKey, time, source, reason, watched } = given;
         const expected = {
           ...given.target,
-          ...(traceparent !== undefined && { traceparent }),
+          trace: given.trace ?? startTrace(event.id),
           ...{ id: event.id, source, time, reason, partitionKey, data: { ...watched } },
         };
         expect(parseWake(new Headers(headers), body)).toEqual(expected);
@@ -47,14 +48,21 @@ describe('parseWake', () => {
     );
   });
 
-  it('takes the trace from the HTTP header when the event has none, and ignores what is no trace', () => {
-    const { headers, body } = toBinaryRequest(wakeEvent(input));
-    expect(parseWake({ ...headers, traceparent: trace }, body).traceparent).toBe(trace);
-    expect(parseWake({ ...headers, traceparent: 'x' }, body).traceparent).toBeUndefined();
-    const other = trace.replace('01', '00');
-    expect(parseWake({ ...headers, 'ce-traceparent': other, traceparent: trace }, body).traceparent).toBe(
-      other,
-    );
+  it('takes of two traces the one that is recorded, else that of the event, and ignores what is none', () => {
+    const { headers, body } = toBinaryRequest(wakeEvent({ ...input, trace }));
+    const { 'ce-traceparent': _, 'ce-tracestate': __, ...bare } = headers;
+    const hop = { traceparent: `00-${'c'.repeat(32)}-${'d'.repeat(16)}-00`, tracestate: 'c=d' };
+    const recorded = { ...hop, traceparent: hop.traceparent.replace(/00$/, '01') };
+    const traceOf = (more: object, event = headers) => parseWake({ ...event, ...more }, body).trace;
+    expect(traceOf({})).toEqual(trace);
+    expect(traceOf(hop)).toEqual(trace);
+    expect(traceOf(recorded)).toEqual(recorded);
+    expect(traceOf({ traceparent: recorded.traceparent })).toEqual({ traceparent: recorded.traceparent });
+    expect(traceOf(hop, bare)).toEqual(hop);
+    expect(traceOf({ traceparent: 'x' })).toEqual(trace);
+    expect(traceOf({ traceparent: 'x', tracestate: 'c=d' }, bare)).toBeUndefined();
+    expect(traceOf({ 'ce-traceparent': 'x' })).toBeUndefined();
+    expect(traceOf({ 'ce-tracestate': 'a=%0D%0Ab' })).toEqual({ traceparent: trace.traceparent });
   });
 
   it.each([

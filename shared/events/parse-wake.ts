@@ -1,5 +1,6 @@
 import type { CloudEvent } from 'cloudevents';
 import { ArcError, type Cause } from '#shared/errors';
+import { isSampled, readTraceContext, type TraceContext } from '#shared/telemetry';
 import { type HeaderSource, headerMap, parseEvent } from './parse-event.ts';
 import { type DeliveryFailure, type Wake, type WakeData, wakeType } from './wake.ts';
 
@@ -13,7 +14,7 @@ export interface ParsedWake extends Wake {
   /** When it happened, if the event tells. */
   time: Date;
   partitionKey: string;
-  traceparent?: string;
+  trace?: TraceContext;
   data?: WakeData;
 }
 
@@ -23,9 +24,17 @@ export interface ParsedWake extends Wake {
  */
 export function parseWake(headers: HeaderSource, body: string | Uint8Array): ParsedWake {
   const wake = readWake(parseEvent(headers, body));
-  // Brokers that trace put the context in the HTTP header and leave the event alone.
-  const traceparent = wake.traceparent ?? traceOf(headerMap(headers).get('traceparent'));
-  return { ...wake, ...(traceparent !== undefined && { traceparent }) };
+  const all = headerMap(headers);
+  const trace = preferred(wake.trace, readTraceContext(all.get('traceparent'), all.get('tracestate')));
+  return { ...wake, ...(trace !== undefined && { trace }) };
+}
+
+/**
+ * Of two contexts, the one that somebody records: brokers that trace put theirs in the headers and leave the event alone
+ * (CloudEvents, Distributed Tracing extension). Else the event's own, which no resend changes.
+ */
+function preferred(ofEvent: TraceContext | undefined, ofHop: TraceContext | undefined) {
+  return ofHop !== undefined && isSampled(ofHop) ? ofHop : (ofEvent ?? ofHop);
 }
 
 /** The wake-up in a parsed event; see parseWake. */
@@ -41,7 +50,7 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
     if (typeof value === 'string' && value !== '') return value;
     throw new ArcError('Invalid', `the wake-up lacks the attribute ${name}`);
   };
-  const traceparent = traceOf(event.traceparent);
+  const trace = readTraceContext(event.traceparent, event.tracestate);
   const failure = failureOf(event);
   const data = event.data === undefined ? undefined : dataOf(event.data);
   const uid = attribute('uid');
@@ -56,7 +65,7 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
     uid,
     reason: attribute('reason'),
     partitionKey: typeof event.partitionkey === 'string' ? event.partitionkey : uid,
-    ...(traceparent !== undefined && { traceparent }),
+    ...(trace !== undefined && { trace }),
     ...(data !== undefined && { data }),
     ...(failure !== undefined && { failure }),
   };
@@ -93,13 +102,6 @@ function wrongData(wrong: readonly { field: string; message: string }[]): ArcErr
   const causes: Cause[] = wrong.map((each) => ({ reason: 'FieldValueInvalid', ...each }));
   const text = causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ');
   return new ArcError('Invalid', `the data of the wake-up is wrong: ${text}`, { details: { causes } });
-}
-
-/** A W3C trace context, version 00; anything else is left out: tracing never decides about work. */
-function traceOf(value: unknown): string | undefined {
-  return typeof value === 'string' && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value)
-    ? value
-    : undefined;
 }
 
 function failureOf(event: CloudEvent<unknown>): DeliveryFailure | undefined {

@@ -58,10 +58,22 @@ describe('wakeEvent', () => {
     expect(wakeEvent({ ...input, epoch: 7 }).id).toBe('u-order/u-secret/12/inputs/7');
   });
 
+  it('starts a trace that is the same on every resend, unless it goes on with one', () => {
+    const { traceparent } = wakeEvent(input);
+    expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(wakeEvent({ ...input, time: new Date(0) }).traceparent).toBe(traceparent);
+    expect(wakeEvent({ ...input, epoch: 7 }).traceparent).not.toBe(traceparent);
+    const trace = {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'a=b',
+    };
+    expect(wakeEvent({ ...input, trace })).toMatchObject(trace);
+  });
+
   it('leaves out what there is not', () => {
     const event = wakeEvent({ ...input, target: { ...input.target, namespace: '' } });
     expect(event.subject).toBe('o');
     expect(Object.keys(event)).not.toContain('namespace');
-    expect(Object.keys(event)).not.toContain('traceparent');
+    expect(Object.keys(event)).not.toContain('tracestate');
   });
 });

@@ -1,4 +1,5 @@
 import { CloudEvent } from 'cloudevents';
+import { startTrace, type TraceContext } from '#shared/telemetry';
 
 /** The type of every wake-up. */
 export const wakeType = 'cloud.opendefense.arc.wake.v1';
@@ -47,8 +48,8 @@ export interface WakeInput {
   source: string;
   /** Uid of the root object: brokers that order keep one root's events in order. */
   partitionKey: string;
-  /** W3C trace context to go on with. */
-  traceparent?: string | undefined;
+  /** What led to it; absent: this event starts a trace of its own. */
+  trace?: TraceContext | undefined;
   /** Makes a resync differ from the event that it repeats, so that no duplicate filter drops it. */
   epoch?: string | number | undefined;
   /** When it happened. */
@@ -57,13 +58,14 @@ export interface WakeInput {
 
 /**
  * A wake-up. Its id is made of its cause, `<woken uid>/<watched uid>/<watched resourceVersion>/<reason>[/<epoch>]`: the
- * same on every resend, different for every cause. Throws the SDK's ValidationError for values that are no attributes.
+ * same on every resend, different for every cause, and so is the trace that it starts. Throws the SDK's ValidationError for values that are no attributes.
  */
 export function wakeEvent(input: WakeInput): CloudEvent<WakeData> {
-  const { target, watched, reason, epoch, traceparent } = input;
+  const { target, watched, reason, epoch } = input;
   const cause = [target.uid, watched.uid, watched.resourceVersion, reason];
+  const id = [...cause, ...(epoch === undefined ? [] : [epoch])].join('/');
   return new CloudEvent<WakeData>({
-    id: [...cause, ...(epoch === undefined ? [] : [epoch])].join('/'),
+    id,
     type: wakeType,
     source: input.source,
     subject: target.namespace === '' ? target.name : `${target.namespace}/${target.name}`,
@@ -77,6 +79,6 @@ export function wakeEvent(input: WakeInput): CloudEvent<WakeData> {
     uid: target.uid,
     reason,
     partitionkey: input.partitionKey,
-    ...(traceparent !== undefined && { traceparent }),
+    ...(input.trace ?? startTrace(id)),
   });
 }

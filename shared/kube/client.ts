@@ -1,3 +1,5 @@
+import type { TraceContext } from '#shared/telemetry';
+
 /** An object of any kind, as the API returns it. */
 export interface Resource {
   apiVersion: string;
@@ -61,6 +63,8 @@ export type WatchEvent<T> =
  * answered; nothing is retried here. All calls have a deadline (default 30 s; a watch has none but its signal).
  */
 export interface KubeClient {
+  /** The same client for the work of one cause: every request carries its trace context, as it came (see TransportOptions.trace). */
+  traced(trace: TraceContext): KubeClient;
   /** undefined when there is no such object; every other failure rejects. */
   get<T extends Resource>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined>;
   /**

@@ -89,6 +89,29 @@ describe('requests', () => {
     await client.get(secrets, key);
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer t1', 'Bearer t2']);
   });
+
+  it('carry a trace context where there is one, and nowhere else', async () => {
+    const { seen, listener } = recorder(200, object);
+    const client = await clientOf(listener);
+    const trace = {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'a=b',
+    };
+    await client.traced(trace).get(secrets, key);
+    await client.traced({ traceparent: trace.traceparent }).create(secrets, object);
+    await client.get(secrets, key);
+    expect(
+      seen.map(({ headers: { authorization, traceparent, tracestate } }) => [
+        authorization,
+        traceparent,
+        tracestate,
+      ]),
+    ).toEqual([
+      ['Bearer t0ken', trace.traceparent, 'a=b'],
+      ['Bearer t0ken', trace.traceparent, undefined],
+      ['Bearer t0ken', undefined, undefined],
+    ]);
+  });
 });
 
 describe('answers', () => {

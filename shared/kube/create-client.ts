@@ -38,6 +38,8 @@ export function createKubeClient(options: TransportOptions): KubeClient {
   ): Promise<T> => objectOf(kind, await transport.send(request, signal), request);
 
   return {
+    traced: (trace) => createKubeClient({ ...options, trace }),
+
     get<T extends Resource>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined> {
       const request: Outgoing = { method: 'GET', path: objectPath(kind, key) };
       return orAbsent<T | undefined>(() => one(kind, request, signal), undefined);

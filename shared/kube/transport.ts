@@ -1,4 +1,5 @@
 import { ArcError } from '#shared/errors';
+import type { TraceContext } from '#shared/telemetry';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { errorFromAnswer } from './status.ts';
 import { serverAddress } from './url.ts';
@@ -9,6 +10,11 @@ export interface TransportOptions {
   /** Asked before every request, so that a rotated token is used at once. Absent: anonymous. */
   token?: (() => string | Promise<string>) | undefined;
   userAgent: string;
+  /**
+   * Sent with every request, and not changed: who records no spans of their own passes on the one before them (W3C Trace Context,
+   * section 3.4), or the tree that others record would have holes.
+   */
+  trace?: TraceContext | undefined;
   /** Default: the global fetch. */
   fetch?: typeof globalThis.fetch | undefined;
   /** Bound of one request, answer included. Default 30 s. */
@@ -49,6 +55,7 @@ export function createTransport(options: TransportOptions): Transport {
     return {
       accept: request.accept ?? 'application/json',
       'user-agent': options.userAgent,
+      ...options.trace,
       ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };

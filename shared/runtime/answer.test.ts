@@ -68,12 +68,13 @@ describe('doneAnswer', () => {
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'ce-id': 'r',
-      'ce-traceparent': trace,
+      'ce-traceparent': trace.traceparent,
+      'ce-tracestate': 'a=b',
       'content-type': 'application/json',
     });
     expect(await answer.json()).toEqual({ a: 1 });
-    const own = trace.replace('01', '00');
-    const traced = doneAnswer(reply.cloneWith({ traceparent: own }), trace);
-    expect(traced.headers.get('ce-traceparent')).toBe(own);
+    const own = trace.traceparent.replace(/01$/, '00');
+    const { headers } = doneAnswer(reply.cloneWith({ traceparent: own }), trace);
+    expect([headers.get('ce-traceparent'), headers.get('ce-tracestate')]).toEqual([own, null]);
   });
 });

@@ -1,6 +1,7 @@
 import type { CloudEvent } from 'cloudevents';
 import { type ArcError, type Code, httpStatus } from '#shared/errors';
 import { toBinaryRequest } from '#shared/events';
+import type { TraceContext } from '#shared/telemetry';
 
 // What a broker does with an answer (knative/specs data-plane): 404, 408, 409, 429 and 5xx are delivered again, all
 // other 4xx go to the dead letter sink at once, and a 2xx with a body that is no CloudEvent counts as a failure.
@@ -53,13 +54,11 @@ export function refusalAnswer(error: ArcError): Response {
 /** The answer to work that is done: empty, or the reply event in binary mode, with the trace it continues. */
 export function doneAnswer(
   reply: CloudEvent<unknown> | undefined,
-  traceparent: string | undefined,
+  trace: TraceContext | undefined,
 ): Response {
   if (reply === undefined) return new Response(null, { status: 204 });
   const traced =
-    traceparent !== undefined && reply.traceparent === undefined
-      ? reply.cloneWith<unknown>({ traceparent })
-      : reply;
+    trace !== undefined && reply.traceparent === undefined ? reply.cloneWith<unknown>({ ...trace }) : reply;
   const { headers, body } = toBinaryRequest(traced);
   return new Response(body, { status: 200, headers });
 }

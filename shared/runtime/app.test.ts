@@ -1,6 +1,7 @@
 import { CloudEvent } from 'cloudevents';
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
+import { createKubeClient, type Kind } from '#shared/kube';
 import { createMetrics } from '#shared/telemetry';
 import { type AppDependencies, createApp } from './app.ts';
 import type { Context, Fn, Wake } from './function.ts';
@@ -14,6 +15,7 @@ function appOf(handle: Fn['handle'], extra: Partial<AppDependencies> = {}, fn: P
 }
 
 const done: Fn['handle'] = async () => undefined;
+const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 
 describe('POST /', () => {
   it('gives the handler the wake, the time of arrival and a log that names both', async () => {
@@ -34,13 +36,13 @@ describe('POST /', () => {
       reason: 'inputs',
     });
     expect(seen[0]?.context.now).toEqual(new Date('2026-01-02T03:04:07Z'));
-    expect(seen[0]?.context.traceparent).toBe(trace);
+    expect(seen[0]?.context.trace).toEqual(trace);
     expect(lines[0]).toMatchObject({
       msg: 'working',
       event: 'u/w/12/inputs',
       object: 'Order n/o',
       reason: 'inputs',
-      traceparent: trace,
+      traceparent: trace.traceparent,
     });
     expect(metrics.expose()).toContain('faas_queue_latency_sum{faas_name="unit"} 2\n');
   });
@@ -58,7 +60,31 @@ describe('POST /', () => {
     expect([answer.status, answer.headers.get('ce-type'), answer.headers.get('ce-traceparent')]).toEqual([
       200,
       't',
-      trace,
+      trace.traceparent,
+    ]);
+  });
+
+  it('lets every API request of the handler carry the trace of its event, and of no other', async () => {
+    const asked: (string | null)[][] = [];
+    const api = createKubeClient({
+      server: 'http://127.0.0.1:9',
+      userAgent: 'unit',
+      fetch: async (_, init) => {
+        const headers = new Headers(init?.headers);
+        asked.push([headers.get('traceparent'), headers.get('tracestate')]);
+        return Response.json({ metadata: {} });
+      },
+    });
+    const handle: Fn['handle'] = async (context) =>
+      void (await context.api.get(secrets, { name: 'a', namespace: 'n' }));
+    const { app } = appOf(handle, { api });
+    const other = { traceparent: trace.traceparent.replace(/01$/, '00') };
+    const wrong = { traceparent: `${trace.traceparent}0`, tracestate: 'a=b' };
+    for (const one of [trace, other, wrong]) expect((await app.request('/', post(one))).status).toBe(204);
+    expect(asked).toEqual([
+      [trace.traceparent, 'a=b'],
+      [other.traceparent, null],
+      [null, null],
     ]);
   });
 

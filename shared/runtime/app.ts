@@ -132,19 +132,24 @@ interface RunParts extends Omit<DeliveryParts, 'now'> {
 }
 
 async function run(fn: Fn, wake: ParsedWake, parts: RunParts): Promise<Response> {
-  const { measured, metrics, lifecycle, now, signal, api, env } = parts;
-  const { id, traceparent, reason } = wake;
+  const { measured, metrics, lifecycle, now, signal, env } = parts;
+  const { id, trace, reason } = wake;
   const object = `${wake.kind} ${wake.namespace === '' ? '' : `${wake.namespace}/`}${wake.name}`;
-  const trace = traceparent === undefined ? {} : { traceparent };
-  const log = parts.log.child({ event: id, object, reason, ...trace });
-  const context: Context = { log, api, metrics, signal, now, env, ...trace };
+  const traced = trace && { trace, api: parts.api.traced(trace) };
+  const log = parts.log.child({
+    event: id,
+    object,
+    reason,
+    ...(trace && { traceparent: trace.traceparent }),
+  });
+  const context: Context = { log, api: parts.api, metrics, signal, now, env, ...traced };
   const started = performance.now();
   measured.invoked(reason, (now.getTime() - wake.time.getTime()) / 1000);
   const work = lifecycle.track(start(fn, context, wake));
   try {
     const reply = await beforeAbort(work, signal);
     log.debug({ reply: reply?.type }, 'handled');
-    return doneAnswer(reply, traceparent);
+    return doneAnswer(reply, trace);
   } catch (caught) {
     const error = ArcError.from(caught);
     measured.failed(error.code);

@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import type { ArcError } from '#shared/errors';
 import type { Wake } from '#shared/events';
 import type { KubeClient } from '#shared/kube';
-import type { Metrics } from '#shared/telemetry';
+import type { Metrics, TraceContext } from '#shared/telemetry';
 
 export type { Wake } from '#shared/events';
 
-/** What a handler is given beside the event. Made once per process by the runtime; `signal` and `log` once per event. */
+/** What a handler is given beside the event. Made once per process by the runtime; `api`, `signal` and `log` once per event. */
 export interface Context {
   log: Logger;
   api: KubeClient;
@@ -19,8 +19,8 @@ export interface Context {
   now: Date;
   /** Process environment, for a function's own `init`; parsed with zod there. */
   env: Readonly<Record<string, string | undefined>>;
-  /** W3C trace context of the delivery; the runtime puts it on the reply. */
-  traceparent?: string;
+  /** Of the delivery. Requests by `api` carry it, and the runtime puts it on the reply. */
+  trace?: TraceContext;
 }
 
 export type Unreadable = (context: Pick<Context, 'log' | 'metrics'>, error: ArcError) => void;
@@ -38,7 +38,7 @@ export interface Fn {
    * is left to take what it refuses.
    */
   unreadable?: Unreadable;
-  init?(context: Omit<Context, 'signal' | 'now' | 'traceparent'>): Promise<void>;
+  init?(context: Omit<Context, 'signal' | 'now' | 'trace'>): Promise<void>;
   shutdown?(): Promise<void>;
   liveness?(): boolean;
   readiness?(): boolean;

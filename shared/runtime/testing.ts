@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { toBinaryRequest, wakeEvent } from '#shared/events';
 import { createKubeClient } from '#shared/kube';
-import { createLogger } from '#shared/telemetry';
+import { createLogger, type TraceContext } from '#shared/telemetry';
 
 /** For the tests of this folder: an event, a log that can be read, a client that nothing answers. */
-export const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+export const trace = {
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  tracestate: 'a=b',
+};
 
-export function orderWake(traceparent?: string) {
+export function orderWake(trace?: TraceContext) {
   return wakeEvent({
     target: {
       apiVersion: 'arc.opendefense.cloud/v1alpha1',
@@ -20,17 +23,17 @@ export function orderWake(traceparent?: string) {
     reason: 'inputs',
     source: '/arc',
     partitionKey: 'u',
-    traceparent,
+    trace,
     time: new Date('2026-01-02T03:04:05Z'),
   });
 }
 
-export function post(traceparent?: string): {
+export function post(trace?: TraceContext): {
   method: string;
   headers: Record<string, string>;
   body: string;
 } {
-  return { method: 'POST', ...toBinaryRequest(orderWake(traceparent)) };
+  return { method: 'POST', ...toBinaryRequest(orderWake(trace)) };
 }
 
 export function parts() {

@@ -1,4 +1,4 @@
-/** Logs as JSON lines and metrics as Prometheus text: what a process tells about itself. */
+/** Logs as JSON lines, metrics as Prometheus text, and the trace context to carry on: what a process tells about itself. */
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts';
 export {
   type Counter,
@@ -11,3 +11,4 @@ export {
   type Metrics,
   metricsContentType,
 } from './metrics.ts';
+export { isSampled, readTraceContext, startTrace, type TraceContext } from './trace-context.ts';

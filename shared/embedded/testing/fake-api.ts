@@ -62,6 +62,7 @@ export function createFakeApi(): FakeApi {
 
   const api: FakeApi = {
     intercept: () => undefined,
+    traced: () => api,
     all: () => [...objects.values()].map((object) => structuredClone(object)),
     async get<T extends Resource>(kind: Kind<T>, key: Key) {
       api.intercept('get', kind, key);

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+
+/** W3C Trace Context: carried from a cause to its effects, so that whoever records them can join them. */
+export interface TraceContext {
+  /** `00-<trace-id>-<parent-id>-<flags>`. */
+  traceparent: string;
+  /** What tracing systems keep beside it. */
+  tracestate?: string;
+}
+
+/** Version 00, the only one there is; neither id is all zeros (section 3.2.2). */
+const parent = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** `key=value` (section 3.3.2; keys as level 2 has them). */
+const member = /^([a-z0-9][a-z0-9_\-*/@]{0,255})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
+
+/** What everybody has to carry (section 3.3.1.5): nobody may count on more. */
+const longestState = 512;
+const mostMembers = 32;
+
+/**
+ * The trace context in two headers or attributes, to the letter. Undefined when `traceparent` is malformed or of another
+ * version; nobody looks at `tracestate` then. A `tracestate` that is malformed or over 512 characters is left out alone.
+ */
+export function readTraceContext(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
+  if (typeof traceparent !== 'string' || !parent.test(traceparent)) return undefined;
+  return { traceparent, ...(isState(tracestate) && { tracestate }) };
+}
+
+function isState(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length > longestState) return false;
+  // Members may be empty, and blanks may stand around them.
+  const members = value.split(/[ \t]*,[ \t]*/).filter((one) => one.trim() !== '');
+  const keys = new Set(members.map((one) => member.exec(one.replace(/^[ \t]+|[ \t]+$/g, ''))?.[1]));
+  const isWhole = !keys.has(undefined) && keys.size === members.length;
+  return isWhole && members.length > 0 && members.length <= mostMembers;
+}
+
+/** Whether somebody records this trace (section 3.2.2.5.1, the flag `sampled`). */
+export function isSampled({ traceparent }: TraceContext): boolean {
+  return (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1;
+}
+
+/**
+ * The start of a trace, which nobody records yet. It is a hash of `cause`, which has to be unique, and not random: what is sent
+ * again stays in its trace.
+ */
+export function startTrace(cause: string): TraceContext {
+  const digest = createHash('sha256').update(cause).digest('hex');
+  return { traceparent: `00-${digest.slice(0, 32)}-${digest.slice(32, 48)}-00` };
+}
