@@ -9,9 +9,10 @@ import { bundleSettings } from '../../scripts/build/bundle.ts';
 import { loadPki, type Pki } from '../../scripts/standalone/pki.ts';
 import { Client, type Server } from '../conformance/client.ts';
 import { prepare } from '../conformance/prepare.ts';
-import { freePort, type RunningProcess } from '../conformance/process.ts';
-import { startEtcd, startReference } from '../conformance/reference.ts';
+import { startReference } from '../conformance/reference.ts';
+import { startEtcd } from '../fixtures/etcd-process.ts';
 import { eventually } from '../fixtures/eventually.ts';
+import { freePorts } from '../fixtures/program.ts';
 import { many, namespace, writes } from './api-cases.ts';
 import type { Stall } from './api-child.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -51,13 +52,16 @@ export async function startTargets(assets: string): Promise<Targets> {
     const tokens = { admin: token(), nobody: token(), wrong: token(), anonymous: '' };
     const reference = await startReference(assets, path.join(folder, 'theirs'), pki, tokens);
     stops.push(reference.stop);
-    const started: RunningProcess[] = [];
-    stops.push(async () => {
-      for (const one of started) await one.stop();
-    });
     await mkdir(path.join(folder, 'ours'));
-    const etcd = await startEtcd(assets, path.join(folder, 'ours'), started);
-    const ours = await startOurs({ folder, pki, token: tokens.admin, etcd, cluster: reference.server.url });
+    const etcd = await startEtcd(path.join(assets, 'etcd'));
+    stops.push(etcd.stop);
+    const ours = await startOurs({
+      folder,
+      pki,
+      token: tokens.admin,
+      etcd: etcd.endpoint,
+      cluster: reference.server.url,
+    });
     stops.push(ours.stop);
     const server: Server = {
       name: 'ours',
@@ -133,7 +137,7 @@ async function startOurs({ folder, pki, token, etcd, cluster }: OursParts) {
     ['token', token],
   ] as const)
     await writeFile(file(name), text, { mode: 0o600 });
-  const port = await freePort();
+  const [port] = await freePorts(1);
   const child = fork(await bundled(file('api-server.mjs')), {
     env: {
       ...process.env,

@@ -2,8 +2,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pki } from '../../scripts/standalone/pki.ts';
+import { startEtcd } from '../fixtures/etcd-process.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { freePorts, type Program, start } from '../fixtures/program.ts';
 import { Client, type Server } from './client.ts';
-import { freePort, type RunningProcess, startProcess, untilReady } from './process.ts';
 
 /** The group our kinds have on the reference server, so that nobody takes one for the other. */
 export const referenceGroup = 'reference.arc.opendefense.cloud';
@@ -19,38 +21,21 @@ export async function startReference(
   tokens: Server['tokens'],
 ): Promise<{ server: Server; pid: number; stop(): Promise<void> }> {
   await mkdir(folder, { recursive: true });
-  const started: RunningProcess[] = [];
-  const stop = async () => {
-    for (const one of started.reverse()) await one.stop();
-  };
+  const etcd = await startEtcd(path.join(assets, 'etcd'));
   try {
-    const etcdUrl = await startEtcd(assets, folder, started);
-    const { url, pid } = await startApiServer({ assets, folder, pki, tokens, etcdUrl, started });
-    return { server: { name: 'reference', url, ca: pki.ca, group: referenceGroup, tokens }, pid, stop };
+    const { url, apiServer } = await startApiServer({ assets, folder, pki, tokens, etcd: etcd.endpoint });
+    return {
+      server: { name: 'reference', url, ca: pki.ca, group: referenceGroup, tokens },
+      pid: apiServer.child.pid ?? 0,
+      async stop() {
+        await apiServer.stop();
+        await etcd.stop();
+      },
+    };
   } catch (caught) {
-    await stop();
+    await etcd.stop();
     throw caught;
   }
-}
-
-/** An etcd of one member with its data in `folder`; resolves with its URL. */
-export async function startEtcd(assets: string, folder: string, started: RunningProcess[]): Promise<string> {
-  const [clients, peers] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
-  const args = [
-    '--name=reference',
-    `--data-dir=${path.join(folder, 'etcd')}`,
-    `--listen-client-urls=${clients}`,
-    `--advertise-client-urls=${clients}`,
-    `--listen-peer-urls=${peers}`,
-    `--initial-advertise-peer-urls=${peers}`,
-    `--initial-cluster=reference=${peers}`,
-    '--unsafe-no-fsync',
-    '--log-level=warn',
-  ];
-  const etcd = startProcess('etcd', path.join(assets, 'etcd'), args, path.join(folder, 'etcd.log'));
-  started.push(etcd);
-  await untilReady(etcd, 30, async () => (await fetch(`${clients}/health`)).ok);
-  return clients;
 }
 
 interface ApiServerParts {
@@ -58,12 +43,12 @@ interface ApiServerParts {
   folder: string;
   pki: Pki;
   tokens: Server['tokens'];
-  etcdUrl: string;
-  started: RunningProcess[];
+  /** Its address. */
+  etcd: string;
 }
 
-async function startApiServer(parts: ApiServerParts): Promise<{ url: string; pid: number }> {
-  const { assets, folder, pki, tokens, etcdUrl, started } = parts;
+async function startApiServer(parts: ApiServerParts): Promise<{ url: string; apiServer: Program }> {
+  const { assets, folder, pki, tokens, etcd } = parts;
   const file = (name: string) => path.join(folder, name);
   const signing = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -83,10 +68,10 @@ async function startApiServer(parts: ApiServerParts): Promise<{ url: string; pid
       secret,
     ),
   ]);
-  const port = await freePort();
+  const [port] = await freePorts(1);
   const url = `https://127.0.0.1:${port}`;
   const args = [
-    `--etcd-servers=${etcdUrl}`,
+    `--etcd-servers=${etcd}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
     `--secure-port=${port}`,
@@ -102,24 +87,20 @@ async function startApiServer(parts: ApiServerParts): Promise<{ url: string; pid
     `--service-account-signing-key-file=${file('sa.key')}`,
     '--endpoint-reconciler-type=none',
   ];
-  const process = startProcess(
-    'kube-apiserver',
-    path.join(assets, 'kube-apiserver'),
-    args,
-    file('apiserver.log'),
-  );
-  started.push(process);
+  const apiServer = start(path.join(assets, 'kube-apiserver'), args);
   const client = new Client({ name: 'reference', url, ca: pki.ca, group: referenceGroup, tokens });
   try {
-    const request = {
-      method: 'GET',
-      path: '/readyz',
-      headers: { authorization: `Bearer ${tokens.admin}` },
-      body: undefined,
-    };
-    await untilReady(process, 120, async () => (await client.send(request)).code === 200);
+    const headers = { authorization: `Bearer ${tokens.admin}` };
+    await eventually('kube-apiserver to be ready', 120_000, async () => {
+      apiServer.mustRun();
+      const { code, text } = await client.send({ method: 'GET', path: '/readyz', headers, body: undefined });
+      if (code !== 200) throw new Error(`${code} ${text}`);
+    });
+  } catch (caught) {
+    await apiServer.stop();
+    throw caught;
   } finally {
     client.close();
   }
-  return { url, pid: process.pid };
+  return { url, apiServer };
 }
