@@ -1,14 +1,14 @@
 import type { Bundle } from './bundle.ts';
 
-/** KiB, minified. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
+/** KiB. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
 const budgets: Record<string, number> = {
-  'transfer-worker': 80,
-  'api-server': 1300,
+  'transfer-worker': 60,
+  'api-server': 1250,
   // makes certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
-  'watch-bridge': 350,
+  'watch-bridge': 300,
 };
-const functionBudget = 250;
+const functionBudget = 265;
 
 /** One line per bundle over its budget. */
 export function overBudget(bundles: readonly Bundle[]): string[] {

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { inlineProtos } from './inline-protos.ts';
+import { leaveOut, plainBuiltins } from './lean.ts';
 
 export interface Bundle {
   name: string;
@@ -21,11 +22,23 @@ export const bundleSettings = {
   logLevel: 'error',
   // Some dependencies are CommonJS and call require at run time; an ESM bundle has none unless it is made.
   banner: {
-    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
   },
   // lmdb loads a native addon by path: the embedded store is for the standalone and no function carries it.
   external: ['lmdb'],
-  plugins: [inlineProtos],
+  plugins: [inlineProtos, leaveOut, plainBuiltins],
+} satisfies BuildOptions;
+
+/**
+ * The same for functions, which start often. Stack traces need names; giving minified functions their names back takes a call for
+ * each at every start, so they are left as they are written.
+ */
+export const functionSettings = {
+  ...bundleSettings,
+  minify: false,
+  minifyWhitespace: true,
+  minifySyntax: true,
+  keepNames: false,
 } satisfies BuildOptions;
 
 /**
@@ -51,10 +64,12 @@ async function bundle(name: string, outDir: string, isProgram: boolean): Promise
   await build({
     // As an entry point itself: `import './main.ts'` would be dropped, because package.json says `sideEffects: false`.
     ...(isProgram
-      ? { entryPoints: [path.join(folder, 'main.ts')] }
-      : { stdin: { contents: start, resolveDir: folder, sourcefile: 'start.ts', loader: 'ts' } }),
+      ? { ...bundleSettings, entryPoints: [path.join(folder, 'main.ts')] }
+      : {
+          ...functionSettings,
+          stdin: { contents: start, resolveDir: folder, sourcefile: 'start.ts', loader: 'ts' },
+        }),
     outfile: file,
-    ...bundleSettings,
   });
   return { name, file, bytes: (await stat(file)).size };
 }

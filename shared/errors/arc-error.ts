@@ -44,6 +44,8 @@ export interface ArcErrorOptions {
 
 /** The only error the conduit throws on purpose. Its message is for the person who has to act on it. */
 export class ArcError extends Error {
+  // Logs show the name of the class, which a bundler changes where a class speaks of itself.
+  static override readonly name = 'ArcError';
   override readonly name = 'ArcError';
   readonly code: Code;
   readonly details: ErrorDetails | undefined;

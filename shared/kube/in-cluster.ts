@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { ArcError } from '#shared/errors';
 import { fileAuthority } from './file-authority.ts';
@@ -34,7 +33,7 @@ export function inClusterConfig(env: Readonly<Record<string, string | undefined>
       'KUBERNETES_SERVICE_HOST is not set: run inside a pod, or set ARC_API_SERVER and ARC_TOKEN_FILE',
     );
   }
-  return { server: `https://${isIPv6(host) ? `[${host}]` : host}:${port || '443'}`, token };
+  return { server: `https://${host.includes(':') ? `[${host}]` : host}:${port || '443'}`, token };
 }
 
 /**

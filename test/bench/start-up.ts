@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
-import { buildFunctions, bundleSettings } from '../../scripts/build/bundle.ts';
+import { buildFunctions, functionSettings } from '../../scripts/build/bundle.ts';
 import { freePorts } from '../fixtures/program.ts';
 import { usageOf } from './process-usage.ts';
 import { median, progress, report } from './report.ts';
@@ -41,7 +41,7 @@ export async function benchStartUp(): Promise<void> {
     const stdin = { contents: bareHono, resolveDir: '.' };
     const [bundles] = await Promise.all([
       buildFunctions(folder),
-      build({ ...bundleSettings, stdin, outfile: hono }),
+      build({ ...functionSettings, stdin, outfile: hono }),
     ]);
     const functions = [];
     for (const bundle of bundles)
