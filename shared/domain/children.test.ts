@@ -68,7 +68,9 @@ describe('decideChildren', () => {
     ['RerunUnfinished', 'unfinished', {}, names([fresh]), names([old])],
     ['RerunUnfinished', 'succeeded', done, [], []],
     ['RerunUnfinished', 'failed', broken, names([fresh]), []],
-    ['Keep', 'unfinished', {}, [], []],
+    ['Keep', 'rendered', { configSecret: { name: 'rendered' } }, [], []],
+    // The Endpoint that it was made for is gone for good: nothing could render it any more.
+    ['Keep', 'not yet rendered', {}, names([fresh]), names([old])],
     ['Keep', 'succeeded', done, [], []],
     ['Keep', 'failed', broken, [], []],
   ];

@@ -4,7 +4,7 @@ import type { ArtifactWorkflow, WorkflowPhase } from './kinds/artifact-workflow.
 import type { ArtifactStatus, Order } from './kinds/order.ts';
 import { annotations, labels } from './marks.ts';
 import { keyOfName } from './names.ts';
-import { isDeleting, isFinalPhase, phaseOf } from './phases.ts';
+import { isDeleting, isFinalPhase, isFinished, phaseOf } from './phases.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
 /**
@@ -55,8 +55,11 @@ function readyCurrent(
 
 function stillGood(plan: OrderPlan, wanted: ArtifactWorkflow, old: ArtifactWorkflow): boolean {
   const forced = unixSeconds(old.metadata.annotations?.[annotations.orderForceAt]);
+  // What has no configuration yet can get none any more: its Endpoints are not what it was made for.
+  const canGoOn = isFinished(old) || old.status?.configSecret !== undefined;
   // A force and a new schedule are the user's own wish, not a change of an Endpoint or credential.
-  return forced >= plan.forceAt && sameJson(wanted.spec.cron, old.spec.cron) && mayKeep(plan, phaseOf(old));
+  const asked = forced >= plan.forceAt && sameJson(wanted.spec.cron, old.spec.cron);
+  return asked && canGoOn && mayKeep(plan, phaseOf(old));
 }
 
 function mayKeep(plan: OrderPlan, phase: string | undefined): boolean {
