@@ -43,6 +43,20 @@ describe('sync-status', () => {
     expect(api.writes).toEqual([]);
   });
 
+  it.each(['Succeeded', 'Failed'] as const)(
+    'believes no Workflow of somebody else that %s',
+    async (phase) => {
+      // Made by hand under the name that ours is going to have, or left by an ArtifactWorkflow before this one.
+      const { attempts: _none, workflowRef: _unset, ...rendered } = submitted.status ?? {};
+      for (const status of [submitted.status ?? {}, rendered]) {
+        const before = artifactWorkflow(name, { metadata: { ...submitted.metadata, uid: 'uid-before' } });
+        const api = new FakeKube({ ...submitted, status }, workflowOf(before, name, { phase }));
+        await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+        expect(api.writes).toEqual([]);
+      }
+    },
+  );
+
   it('tells a failure once, with its message', async () => {
     const failed = workflowOf(submitted, name, {
       phase: 'Failed',
@@ -89,30 +103,35 @@ describe('sync-status', () => {
     const cron: CronWorkflow = {
       apiVersion: 'argoproj.io/v1alpha1',
       kind: 'CronWorkflow',
-      metadata: { name, namespace },
+      metadata: { ...workflowOf(scheduled, name).metadata, uid: 'uid-cron' },
       spec: { workflowSpec: {} },
       status: { lastScheduledTime: '2026-01-01T03:00:00Z', succeeded: 4, active: [] },
     };
-    const runs = ['2026-01-01T03:00:00Z', '2026-01-02T03:00:00Z'].map((creationTimestamp, index) => {
-      const run = workflowOf(scheduled, `${name}-${index}`, {
-        phase: index === 0 ? 'Succeeded' : 'Failed',
-        message: 'no',
-      });
-      return {
-        ...run,
-        metadata: {
-          ...run.metadata,
-          creationTimestamp,
-          labels: { 'arc.opendefense.cloud/artifact-workflow': name },
-        },
-      };
-    });
+    const schedule = { apiVersion: cron.apiVersion, kind: cron.kind, name, uid: 'uid-cron' };
+    const runs = ['2026-01-01T03:00:00Z', '2026-01-02T03:00:00Z', '2026-01-03T03:00:00Z'].map(
+      (creationTimestamp, index) => {
+        const run = workflowOf(scheduled, `${name}-${index}`, {
+          phase: index === 0 ? 'Succeeded' : 'Failed',
+          message: index === 2 ? 'said by somebody else' : 'no',
+        });
+        return {
+          ...run,
+          metadata: {
+            ...run.metadata,
+            creationTimestamp,
+            labels: { 'arc.opendefense.cloud/artifact-workflow': name },
+            // Anybody can write the label of the last.
+            ownerReferences: index === 2 ? [] : [schedule],
+          },
+        };
+      },
+    );
     const api = new FakeKube(scheduled, cron, ...runs);
     await handle(contextOf(api), wakeOf(scheduled, 'workflow'));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       phase: 'Active',
       succeeded: 4,
-      message: expect.stringContaining('no'),
+      message: 'no',
     });
   });
 });

@@ -5,6 +5,7 @@ import {
   type CronWorkflow,
   cronWorkflows,
   currentWorkflow,
+  isOwnedBy,
   labels,
   type SyncPatch,
   syncedStatus,
@@ -51,7 +52,8 @@ async function argoOf({ api, signal }: Context, workflow: ArtifactWorkflow): Pro
     api.get(cronWorkflows, { ...where, name }, signal),
     api.list(workflows, { ...where, labelSelector }, signal),
   ]);
-  return { argo, run: newest(runs.items) };
+  // Anybody can write a label; what counts is what the schedule has started.
+  return { argo, run: argo && newest(runs.items.filter((run) => isOwnedBy(run, argo))) };
 }
 
 function newest(runs: readonly Workflow[]): Workflow | undefined {

@@ -5,6 +5,7 @@ import { failureMessage } from './failure.ts';
 import type { CronWorkflow, Workflow } from './kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from './kinds/artifact-workflow.ts';
 import type { Condition } from './kinds/meta.ts';
+import { isOwnedBy } from './owners.ts';
 import { isFinalPhase, phaseOf } from './phases.ts';
 import { furtherProgress } from './progress.ts';
 import { resultsOf } from './results.ts';
@@ -23,7 +24,7 @@ export interface SyncExtras {
 
 /**
  * What sync-status has to write after looking at an ArtifactWorkflow's Argo object; undefined when nothing changes, when the
- * object is not the one in force, or when it is gone (what was seen of it stays true; submit-workflow makes it again if need be).
+ * object is not the one in force or somebody else's, or when it is gone (what was seen of it stays true; submit-workflow makes it again if need be).
  */
 export function syncedStatus(
   workflow: ArtifactWorkflow,
@@ -33,6 +34,8 @@ export function syncedStatus(
 ): SyncPatch | undefined {
   const reference = currentWorkflow(workflow);
   if (!argo || argo.metadata.name !== reference.name || argo.kind !== reference.kind) return undefined;
+  // One that somebody made by hand, or that an ArtifactWorkflow before this one has left, says nothing of this transfer.
+  if (!isOwnedBy(argo, workflow)) return undefined;
   const seen =
     argo.kind === 'CronWorkflow'
       ? fromCron(workflow, argo as CronWorkflow, extras)
