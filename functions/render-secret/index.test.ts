@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, events, jobSchema, type Secret, secrets } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import { artifactWorkflow, endpoint, namespace, secret } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
@@ -136,6 +137,30 @@ describe('render-secret', () => {
     api.put(secret(name, { mine: 'yes' }));
     await handle(contextOf(api), wakeOf(fresh));
     expect(api.read(secrets, { namespace, name })).toBeDefined();
+  });
+
+  it('leaves no Secret behind that was rendered while the ArtifactWorkflow ended', async () => {
+    const ended = { phase: 'Succeeded' as const, syncedAttempt: 1 };
+    const api = new FakeKube(fresh, ...inputs);
+    api.before = (verb, kind) => {
+      if (verb === 'create' && kind === 'Secret') api.put({ ...fresh, status: ended });
+    };
+    await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
+    expect(api.read(secrets, { namespace, name })).toBeDefined();
+    await handle(contextOf(api), wakeOf(fresh));
+    expect(api.read(secrets, { namespace, name })).toBeUndefined();
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual(ended);
+  });
+
+  it('says why the API takes no Secret, which only a person can change', async () => {
+    const api = new FakeKube(fresh, ...inputs);
+    api.before = (verb, kind) => {
+      if (verb === 'create' && kind === 'Secret') throw new ArcError('Forbidden', 'exceeded quota: few');
+    };
+    await handle(contextOf(api), wakeOf(fresh));
+    const message = `cannot create Secret "${name}": exceeded quota: few`;
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({ configMessage: message });
+    expect(api.all(events)[0]).toMatchObject({ reason: 'RenderingFailed', message });
   });
 
   it('leaves what is being deleted to the garbage collector', async () => {

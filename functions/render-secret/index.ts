@@ -20,6 +20,8 @@ import { readInputs } from './read-inputs.ts';
 const component = 'render-secret';
 /** The `source` of every event of the conduit. */
 const source = '/apis/arc.opendefense.cloud/v1alpha1';
+/** Answers that only a person can change (a quota, a policy, a namespace that is going): they are told, and the resync tries again. */
+const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEntityTooLarge'] as const;
 
 /**
  * Renders the Secret, or removes it once the ArtifactWorkflow has ended. Replies with a wake of the Order when an Endpoint is
@@ -53,7 +55,13 @@ async function render(
   const rendering = renderConfiguration(workflow, await readInputs(context, workflow));
   if ('stale' in rendering) return staleReply(context, wake, workflow, rendering.stale);
   if ('waiting' in rendering) return wait(context, wake, workflow, 'ConfigurationMissing', rendering.waiting);
-  await create(context, rendering.secret);
+  try {
+    await create(context, rendering.secret);
+  } catch (caught) {
+    if (!ArcError.is(caught, ...refusals)) throw caught;
+    const message = `cannot create Secret "${rendering.secret.metadata.name}": ${caught.message}`;
+    return wait(context, wake, workflow, 'RenderingFailed', message);
+  }
   return pointTo(context, workflow);
 }
 
@@ -79,12 +87,13 @@ async function pointTo({ api, signal }: Context, workflow: ArtifactWorkflow): Pr
 }
 
 async function remove({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<undefined> {
-  if (workflow.status?.configSecret === undefined) return;
+  // Also where the status knows of none: who rendered it may have been too late to say so.
   const present = await api.get(secrets, workflow.metadata, signal);
   if (present !== undefined && isOwnedBy(present, workflow)) {
     const { uid } = present.metadata;
     await api.delete(secrets, present.metadata, uid === undefined ? {} : { uid }, signal);
   }
+  if (workflow.status?.configSecret === undefined) return;
   // Guarded: if a new attempt was asked for meanwhile, the next look finds no Secret and renders it again.
   const { resourceVersion } = workflow.metadata;
   const patch = { metadata: { resourceVersion }, status: { configSecret: null } };
