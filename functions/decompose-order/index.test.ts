@@ -194,6 +194,32 @@ describe('decompose-order', () => {
     expect(api.read(artifactWorkflows, stranger.metadata)?.metadata.deletionTimestamp).toBeUndefined();
   });
 
+  it('does not run again what had finished and was removed after it read the Order', async () => {
+    const one = order('order', ['team/app:1']);
+    const api = new FakeKube(one, ...inputs);
+    await wake(api, one);
+    const [child] = api.all(artifactWorkflows);
+    const held = api.read(orders, one.metadata) ?? one;
+    const entry = { artifactIndex: 0, phase: 'Succeeded', completionTime: '2026-01-01T00:01:00Z' };
+    api.before = (verb, kind) => {
+      if (verb !== 'list' || kind !== 'ArtifactWorkflow' || !child) return;
+      api.put({ ...held, status: { artifactWorkflows: { [child.metadata.name.slice(-16)]: entry } } });
+      api.remove(artifactWorkflows, child.metadata);
+    };
+    await wake(api, one);
+    expect(api.all(artifactWorkflows)).toEqual([]);
+  });
+
+  it('creates nothing for an Order that goes while it is read', async () => {
+    const one = order('order', images);
+    const api = new FakeKube(one, ...inputs);
+    api.before = (verb, kind) => {
+      if (verb === 'list' && kind === 'ArtifactWorkflow') api.remove(orders, one.metadata);
+    };
+    await wake(api, one);
+    expect(api.writes).toEqual([]);
+  });
+
   it('ends an Order only when its children are gone', async () => {
     const one = order('order', images);
     const api = new FakeKube(one, ...inputs);

@@ -6,6 +6,7 @@ import {
   finalizers,
   labels,
   type Order,
+  type OrderPlan,
   orders,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
@@ -23,16 +24,32 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   if (order === undefined) return;
   const [plan, existing] = await Promise.all([readPlan(context, order), childrenOf(context, order)]);
   const decision = decideChildren(order, plan, existing);
-  if (decision.finalizer === 'add') await addFinalizer(context, order);
+  if (decision.finalizer === 'add' && !(await addFinalizer(context, order))) return;
   // First what must end: a new version starts only when the old one has.
   await retire(context, decision.stop, decision.remove);
   await adjust(context, decision.adjust);
-  const created = await createChildren(context, order, decision.create, {
+  const missing = decision.create.length > 0 ? await stillMissing(context, order, plan, existing) : [];
+  const created = await createChildren(context, order, missing, {
     parallel,
     present: async () => new Set((await childrenOf(context, order)).map(({ metadata }) => metadata.name)),
   });
   if (created > 0) await announce(context, order, created);
   if (decision.finalizer === 'remove') await removeFinalizer(context, order);
+}
+
+/**
+ * What to create by the Order as it is now. One that had finished and was removed between our reading the Order and our listing
+ * its children stands in the status by now, and is not to run again.
+ */
+async function stillMissing(
+  { api, signal }: Context,
+  order: Order,
+  plan: OrderPlan,
+  existing: readonly ArtifactWorkflow[],
+): Promise<ArtifactWorkflow[]> {
+  const now = await api.get(orders, order.metadata, signal);
+  if (now === undefined || now.metadata.uid !== order.metadata.uid) return [];
+  return decideChildren(now, plan, existing).create;
 }
 
 async function childrenOf({ api, signal }: Context, order: Order): Promise<ArtifactWorkflow[]> {
@@ -86,10 +103,17 @@ function rethrowFirst(failures: readonly { error: unknown }[]): void {
   if (first !== undefined) throw ArcError.from(first.error);
 }
 
-async function addFinalizer({ api, signal }: Context, order: Order): Promise<void> {
+/** False when the Order has gone meanwhile. */
+async function addFinalizer({ api, signal }: Context, order: Order): Promise<boolean> {
   const wanted = [...(order.metadata.finalizers ?? []), finalizers.children];
   const patch = { metadata: { ...versionOf(order), finalizers: wanted } };
-  await api.mergePatch(orders, order.metadata, patch, {}, signal);
+  try {
+    await api.mergePatch(orders, order.metadata, patch, {}, signal);
+    return true;
+  } catch (caught) {
+    if (!ArcError.is(caught, 'NotFound')) throw caught;
+    return false;
+  }
 }
 
 async function removeFinalizer({ api, signal }: Context, order: Order): Promise<void> {
