@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { storagePrefix } from '#shared/apiserver';
 import { group } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { createBackoff, pause } from '#shared/kube';
 import { cacheStore, type EtcdTls, openEmbeddedStore, openEtcdStore, type Store } from '#shared/storage';
 import type { Logger, Metrics } from '#shared/telemetry';
+import { followPem, readPem } from './pem-files.ts';
 
 export interface StoreSettings {
   /** URLs of etcd's members, separated by commas. */
@@ -22,7 +22,7 @@ export interface StoreSettings {
 export interface StoreSurroundings {
   log: Logger;
   metrics: Metrics;
-  /** Gives up opening. */
+  /** Gives up opening, and looking at the files of the certificate. */
   signal: AbortSignal;
 }
 
@@ -41,7 +41,8 @@ export async function openStore(settings: StoreSettings, surroundings: StoreSurr
       'Invalid',
       'where to keep objects is not said: set ARC_ETCD_ENDPOINTS or ARC_STORE_FOLDER',
     );
-  const tls = await readTls(settings);
+  const files = tlsFiles(settings);
+  const tls = files && (await readPem(files));
   const open = () =>
     openEtcdStore({
       endpoints: endpoints.split(',').map((each) => each.trim()),
@@ -52,6 +53,17 @@ export async function openStore(settings: StoreSettings, surroundings: StoreSurr
       onBackgroundError: (error) => log.warn({ err: error }, 'etcd could not be compacted'),
     });
   const store = await untilReachable(open, surroundings);
+  if (files && tls)
+    void followPem({
+      files,
+      current: tls,
+      onChange: (next) => {
+        store.renew(next);
+        log.info('the certificate for etcd has changed');
+      },
+      onFailure: (error) => log.error({ err: error }, 'the certificate for etcd cannot be renewed'),
+      signal,
+    });
   return cacheStore(store, {
     prefix: storagePrefix(group),
     metrics,
@@ -82,20 +94,14 @@ export async function untilReachable<T>(
   }
 }
 
-async function readTls(settings: StoreSettings): Promise<EtcdTls | undefined> {
+function tlsFiles(settings: StoreSettings): EtcdTls | undefined {
   const { ARC_ETCD_CA_FILE: ca, ARC_ETCD_CERT_FILE: cert, ARC_ETCD_KEY_FILE: key } = settings;
   if ((cert === undefined) !== (key === undefined))
     throw new ArcError('Invalid', 'ARC_ETCD_CERT_FILE and ARC_ETCD_KEY_FILE belong together: set both');
   if (ca === undefined && cert === undefined) return undefined;
   return {
-    ...(ca !== undefined && { ca: await readPem(ca) }),
-    ...(cert !== undefined && { cert: await readPem(cert) }),
-    ...(key !== undefined && { key: await readPem(key) }),
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
   };
-}
-
-async function readPem(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((caught: unknown) => {
-    throw new ArcError('ServiceUnavailable', `cannot read ${file}: ${ArcError.from(caught).message}`);
-  });
 }

@@ -7,19 +7,17 @@ import {
   tokenReviewer,
 } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
-import { createKubeClient, inClusterConfig, pause } from '#shared/kube';
+import { createKubeClient, inClusterConfig } from '#shared/kube';
 import { createMetrics, type Logger } from '#shared/telemetry';
 import { writesTo } from './admission-rules.ts';
 import { openAudit } from './audit-file.ts';
-import { followCertificate, readCertificate } from './certificate-files.ts';
 import { followClusterAdmission } from './cluster-admission.ts';
 import { authenticationConfigOf, namespacesOf, reviewsOf } from './cluster-client.ts';
 import { applyDefaults, loopbackCaller } from './defaults.ts';
 import { createArcApiServer } from './index.ts';
 import { openStore } from './open-store.ts';
+import { followPem, readPem } from './pem-files.ts';
 import type { Settings } from './settings.ts';
-
-const renewalSpreadMs = 5 * 60_000;
 
 /**
  * The API server behind a cluster's kube-apiserver: who asks and what they may is the cluster's to say. Runs until `signal`
@@ -78,8 +76,8 @@ export async function runApiServer(
     log,
   });
 
-  const { ARC_TLS_CERT_FILE: certFile, ARC_TLS_KEY_FILE: keyFile } = settings;
-  const certificate = await readCertificate(certFile, keyFile);
+  const files = { cert: settings.ARC_TLS_CERT_FILE, key: settings.ARC_TLS_KEY_FILE };
+  const certificate = await readPem(files);
   const serving = await serve(api, { certificate, host: settings.ARC_BIND_ADDRESS, port: settings.PORT });
   stack.defer(() =>
     serving.close({
@@ -93,35 +91,15 @@ export async function runApiServer(
     const send = (request: Request) => api.app.fetch(caller.stamp(request));
     void applyDefaults({ folder: settings.ARC_DEFAULTS_FOLDER, send, log, signal });
   }
-  const renewed = new AbortController();
-  const untilEnd = AbortSignal.any([signal, renewed.signal]);
-  const { ARC_ETCD_CERT_FILE: etcdCertFile, ARC_ETCD_KEY_FILE: etcdKeyFile } = settings;
-  if (etcdCertFile !== undefined && etcdKeyFile !== undefined) {
-    // Connections to etcd keep the certificate they began with, so the process begins anew; replicas not all at once.
-    void followCertificate({
-      certFile: etcdCertFile,
-      keyFile: etcdKeyFile,
-      current: await readCertificate(etcdCertFile, etcdKeyFile),
-      onChange: () => {
-        log.info(
-          'the certificate for etcd has changed: ending within five minutes, to start with the new one',
-        );
-        void pause(Math.random() * renewalSpreadMs, signal).then(() => renewed.abort());
-      },
-      onFailure: (error) => log.error({ err: error }, 'the certificate for etcd cannot be read'),
-      signal: untilEnd,
-    });
-  }
-  await followCertificate({
-    certFile,
-    keyFile,
+  await followPem({
+    files,
     current: certificate,
     onChange: (next) => {
       serving.reload(next);
       log.info('the serving certificate has changed');
     },
     onFailure: (error) => log.error({ err: error }, 'the serving certificate cannot be renewed'),
-    signal: untilEnd,
+    signal,
   });
   log.info('ending');
 }

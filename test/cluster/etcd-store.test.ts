@@ -1,7 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { generate } from 'selfsigned';
 import { describe, expect, it, vi } from 'vitest';
 import { cacheStore, openEtcdStore, type Store } from '#shared/storage';
 import { describeStore, type StoreUnderTest } from '../contract/store.ts';
@@ -241,37 +239,6 @@ describe.skipIf(!assets)('with a real etcd', () => {
       for (let at = 0; at < 8; at += 1) await written(store.create(`/fits/${at}`, value));
       expect((await store.list('/fits/')).items).toHaveLength(8);
     }));
-
-  it('speaks TLS, with a certificate of its own, to an etcd that asks for one', async () => {
-    const names = [{ name: 'commonName', value: 'localhost' }];
-    const extensions = [
-      { name: 'subjectAltName' as const, altNames: [{ type: 7 as const, ip: '127.0.0.1' }] },
-    ];
-    const [server, client] = await Promise.all([
-      generate(names, { extensions }),
-      generate(names, { extensions }),
-    ]);
-    const files = { 'server.crt': server.cert, 'server.key': server.private, 'client.crt': client.cert };
-    const etcd = await startEtcd(binary, [], async (folder) => {
-      for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
-      const file = (name: string) => path.join(folder, name);
-      return [
-        ...['--cert-file', file('server.crt'), '--key-file', file('server.key')],
-        ...['--client-cert-auth', '--trusted-ca-file', file('client.crt')],
-      ];
-    });
-    try {
-      const endpoints = [etcd.endpoint];
-      const tls = { ca: server.cert, cert: client.cert, key: client.private };
-      const store = await openEtcdStore({ endpoints, tls });
-      await written(store.create('/a', bytes('1')));
-      await store.close();
-      const without = openEtcdStore({ endpoints, tls: { ca: server.cert }, requestTimeout: 2000 });
-      await expect(without).rejects.toMatchObject({ code: 'ServiceUnavailable' });
-    } finally {
-      await etcd.stop();
-    }
-  });
 
   it('does not open where nobody answers', async () => {
     const etcd = await startEtcd(binary);

@@ -25,18 +25,27 @@ class OneTry implements Policy {
  */
 export async function connect(endpoints: readonly string[], tls: EtcdTls | undefined): Promise<EtcdWire> {
   const { Etcd3: Client } = await import('etcd3');
-  const options = clientOptions(endpoints, tls);
-  // Watches have a connection of their own: large ranges on the same one would hold their events up.
-  const [calls, watches] = [new Client(options), new Client(options)];
+  const open = (identity: EtcdTls | undefined) => {
+    const options = clientOptions(endpoints, identity);
+    // Watches have a connection of their own: large ranges on the same one would hold their events up.
+    return { calls: new Client(options), watches: new Client(options) };
+  };
+  let clients = open(tls);
+  const close = ({ calls, watches }: typeof clients) => {
+    calls.close();
+    watches.close();
+  };
   return {
-    range: (request, timeout) => calls.kv.range(request, { deadline: Date.now() + timeout }),
-    txn: (request, timeout) => calls.kv.txn(request, { deadline: Date.now() + timeout }),
-    compact: (request, timeout) => calls.kv.compact(request, { deadline: Date.now() + timeout }),
-    watch: () => openWatch(watches),
-    close: () => {
-      calls.close();
-      watches.close();
+    range: (request, timeout) => clients.calls.kv.range(request, { deadline: Date.now() + timeout }),
+    txn: (request, timeout) => clients.calls.kv.txn(request, { deadline: Date.now() + timeout }),
+    compact: (request, timeout) => clients.calls.kv.compact(request, { deadline: Date.now() + timeout }),
+    watch: () => openWatch(clients.watches),
+    renew(next) {
+      const before = clients;
+      clients = open(next);
+      close(before);
     },
+    close: () => close(clients),
   };
 }
 

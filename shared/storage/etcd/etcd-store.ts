@@ -12,6 +12,7 @@ import type {
   WriteResult,
 } from '../store.ts';
 import { compactForever, compactTo } from './compactor.ts';
+import type { EtcdTls } from './endpoints.ts';
 import { judgeFailure } from './failure.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
 import { type ListRequest, readList } from './read-list.ts';
@@ -132,6 +133,11 @@ export class EtcdStore implements Store {
   async compact(revision: number): Promise<void> {
     checkOpen(this.#closed.signal);
     await compactTo(this.#parts.wire, revision, this.#parts.requestTimeout);
+  }
+
+  /** Connects to etcd with these from now on, without a pause; throws where they do not belong together. */
+  renew(tls: EtcdTls): void {
+    this.#parts.wire.renew(tls);
   }
 
   /** Ends watches, retries and the compaction loop with ServiceUnavailable; calls on their way still get their answer. */

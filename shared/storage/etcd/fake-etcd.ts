@@ -66,6 +66,8 @@ export class FakeEtcd implements EtcdWire {
     return stream;
   }
 
+  renew(): void {}
+
   close(): void {
     this.dropConnections();
   }

@@ -33,12 +33,18 @@ export interface EtcdStoreOptions {
   metrics?: Metrics;
 }
 
+/** A store whose connections may change their certificate. */
+export interface RenewableStore extends Store {
+  /** Connects to etcd with these from now on, without a pause; throws where they do not belong together. */
+  renew(tls: EtcdTls): void;
+}
+
 /**
  * Opens a store in etcd 3.5.13 or newer (3.4.31 in that line; older ones answer progress questions wrongly). Resolves
  * once etcd answers; rejects with ServiceUnavailable or Timeout if it does not within `requestTimeout`, and with
  * BadRequest for endpoints that cannot be.
  */
-export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
+export async function openEtcdStore(options: EtcdStoreOptions): Promise<RenewableStore> {
   const { endpoints, tls, signal } = options;
   checkEndpoints(endpoints, tls);
   const store = makeStore(await connect(endpoints, tls), options);

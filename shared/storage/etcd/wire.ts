@@ -8,6 +8,7 @@ import type {
   IWatchRequest,
   IWatchResponse,
 } from 'etcd3';
+import type { EtcdTls } from './endpoints.ts';
 
 /**
  * The four calls of etcd's API that the store makes, each tried once and never repeated; `timeout` is in ms. They
@@ -18,6 +19,11 @@ export interface EtcdWire {
   txn(request: ITxnRequest, timeout: number): Promise<ITxnResponse>;
   compact(request: ICompactionRequest, timeout: number): Promise<ICompactionResponse>;
   watch(): Promise<WatchStream>;
+  /**
+   * From now on connects with these; throws, and goes on with what it has, where they do not belong together. Calls and watches
+   * on their way stay on the connections they have, which TLS judges only when they are made.
+   */
+  renew(tls: EtcdTls): void;
   /** Calls on their way end by themselves; new ones reject. */
   close(): void;
 }

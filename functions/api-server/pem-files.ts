@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { setInterval as every } from 'node:timers/promises';
-import type { Certificate } from '#shared/apiserver';
 import { ArcError } from '#shared/errors';
 
-/** Certificate and key from their PEM files; rejects with ServiceUnavailable naming the file that cannot be read or is empty. */
-export async function readCertificate(certFile: string, keyFile: string): Promise<Certificate> {
-  const [cert, key] = await Promise.all([certFile, keyFile].map(readText));
-  return { cert: cert ?? '', key: key ?? '' };
+/** Paths of PEM files, or the texts in them: an authority, and a certificate with its key. */
+type Pem = { readonly [name in 'ca' | 'cert' | 'key']?: string };
+
+/** The texts of files; rejects with ServiceUnavailable naming the file that cannot be read or is empty. */
+export async function readPem<T extends Pem>(files: T): Promise<T> {
+  const texts = Object.entries(files).map(async ([name, file]) => [name, await readText(file)]);
+  return Object.fromEntries(await Promise.all(texts)) as T;
 }
 
 async function readText(file: string): Promise<string> {
@@ -18,12 +20,12 @@ async function readText(file: string): Promise<string> {
   return text;
 }
 
-export interface FollowOptions {
-  certFile: string;
-  keyFile: string;
-  current: Certificate;
-  /** May throw: then the next change is tried. */
-  onChange(certificate: Certificate): void;
+export interface FollowOptions<T extends Pem> {
+  files: T;
+  /** The texts that are known. */
+  current: T;
+  /** May throw: then it is told again, until it does not. */
+  onChange(texts: T): void;
   onFailure(error: ArcError): void;
   signal: AbortSignal;
   everyMs?: number;
@@ -33,16 +35,16 @@ export interface FollowOptions {
  * Reads the files again every 10 s and tells of changes: volumes of Secrets are swapped by symbolic links, which file
  * watches miss. Resolves when `signal` is aborted.
  */
-export async function followCertificate(options: FollowOptions): Promise<void> {
-  const { certFile, keyFile, onChange, onFailure, signal, everyMs = 10_000 } = options;
-  let { cert, key } = options.current;
+export async function followPem<T extends Pem>(options: FollowOptions<T>): Promise<void> {
+  const { files, onChange, onFailure, signal, everyMs = 10_000 } = options;
+  let { ca, cert, key } = options.current;
   try {
     for await (const _ of every(everyMs, undefined, { signal, ref: false })) {
       try {
-        const next = await readCertificate(certFile, keyFile);
-        if (next.cert === cert && next.key === key) continue;
+        const next = await readPem(files);
+        if (next.ca === ca && next.cert === cert && next.key === key) continue;
         onChange(next);
-        ({ cert, key } = next);
+        ({ ca, cert, key } = next);
       } catch (caught) {
         onFailure(ArcError.from(caught)); // half of a pair may be there: the next look sees both
       }
