@@ -22,6 +22,12 @@ interface CachedToken {
 }
 
 const mostTokens = 200;
+const mostScopes = 20;
+
+/** `repository:team/app` of `repository:team/app:pull`. */
+function resourceOf(scope: string): string {
+  return scope.split(':').slice(0, -1).join(':');
+}
 
 function basicHeader(credentials: RegistryCredentials): string | undefined {
   if (credentials.kind !== 'basic') return undefined;
@@ -42,6 +48,19 @@ export function createAuthorizer(
       scheme: 'none',
     };
   const cache = new Map<string, CachedToken>();
+  // Registries behind a proxy know the repository by another name, and others have scopes of their own making.
+  const demanded = new Set<string>();
+
+  function complete(scopes: readonly string[]): string[] {
+    return [...new Set([...scopes, ...demanded])].sort();
+  }
+
+  function learn(scope: string | undefined, scopes: readonly string[]): void {
+    const known = new Set(scopes.map(resourceOf));
+    for (const each of (scope ?? '').split(/\s+/)) {
+      if (each !== '' && !known.has(resourceOf(each)) && demanded.size < mostScopes) demanded.add(each);
+    }
+  }
 
   function cachedToken(request: TokenRequest, key: string, signal: AbortSignal): Promise<string> {
     const known = cache.get(key);
@@ -65,7 +84,7 @@ export function createAuthorizer(
       if (credentials.kind === 'token') return `Bearer ${credentials.token}`;
       if (mode.scheme === 'none') return undefined;
       if (mode.scheme === 'basic') return basicHeader(credentials);
-      const sorted = [...scopes].sort();
+      const sorted = complete(scopes);
       const service = mode.service === undefined ? {} : { service: mode.service };
       return `Bearer ${await cachedToken({ realm: mode.realm, scopes: sorted, ...service }, sorted.join(' '), signal)}`;
     },
@@ -78,9 +97,10 @@ export function createAuthorizer(
         const service = bearer?.service;
         mode = { scheme: 'bearer', realm, ...(service === undefined ? {} : { service }) };
         // Only the token that was refused: another request may have got a fresh one meanwhile.
-        const key = [...scopes].sort().join(' ');
+        const key = complete(scopes).join(' ');
         const known = cache.get(key);
         if (known?.token !== undefined && sent === `Bearer ${known.token}`) cache.delete(key);
+        learn(bearer?.scope, scopes);
         return true;
       }
       if (!challenges.some(({ scheme }) => scheme === 'basic')) return false;

@@ -5,7 +5,10 @@ export interface Challenge {
 }
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-const parameter = new RegExp(`^\\s*,?\\s*(${token})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`);
+// An unquoted value ends at a comma: stricter readers would stop within the address of a token service.
+const parameter = new RegExp(`^\\s*,?\\s*(${token})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]+))`);
+// What Negotiate and NTLM carry instead of parameters.
+const token68 = /^\s+[A-Za-z0-9._~+/-]+=*(?=\s*(?:,|$))/;
 const scheme = new RegExp(`^[\\s,]*(${token})(?=\\s|$|,)(?!\\s*=)`);
 const longest = 8192;
 
@@ -15,6 +18,7 @@ export function parseChallenges(header: string): Challenge[] {
   const challenges: Challenge[] = [];
   for (let match = scheme.exec(rest); match; match = scheme.exec(rest)) {
     rest = rest.slice(match[0].length);
+    rest = rest.replace(token68, '');
     const parameters: Record<string, string> = {};
     for (let pair = parameter.exec(rest); pair; pair = parameter.exec(rest)) {
       rest = rest.slice(pair[0].length);

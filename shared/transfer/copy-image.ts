@@ -171,7 +171,7 @@ async function moveTag(
   if ((await destination.head(tag, signal)) === manifest.digest) return;
   await destination.putManifest(tag, manifest, signal);
   const found = await destination.head(tag, signal);
-  if (found === manifest.digest || found === '') return;
+  if (found === manifest.digest) return;
   const { host, repository } = destination.place;
   const state = found === undefined ? 'is not there' : `points to ${found}`;
   throw new TransferError(

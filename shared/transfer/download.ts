@@ -36,7 +36,11 @@ export async function downloadBlob(options: DownloadOptions): Promise<void> {
 
   async function attempt(): Promise<void> {
     offsetBefore = offset;
-    const { start, stream } = await source.openBlob(blob.digest, offset, signal);
+    const { start, size = blob.size, stream } = await source.openBlob(blob.digest, offset, signal);
+    if (size !== blob.size) {
+      stream.destroy();
+      throw wrongContent(source, blob, `it has ${size} bytes, and its manifest says ${blob.size}`);
+    }
     if (start > offset) {
       stream.destroy();
       throw cutShort(source, blob, offset, new Error(`the registry continued at byte ${start}`));

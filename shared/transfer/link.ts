@@ -1,6 +1,7 @@
 /**
- * The address of the next page in a `Link` header (RFC 8288: `<url>; rel="next"`), relative to `current`. Undefined at
- * the end, and for an address on another origin: a list is not continued elsewhere.
+ * The address of the next page in a `Link` header (RFC 8288: `<url>; rel="next"`), relative to `current`; undefined at the
+ * end. A registry behind a proxy may name itself otherwise than its clients do: the page is always asked where the last one
+ * came from.
  */
 export function nextPage(header: string | string[] | undefined, current: URL): URL | undefined {
   const value = Array.isArray(header) ? header.join(',') : (header ?? '');
@@ -8,8 +9,11 @@ export function nextPage(header: string | string[] | undefined, current: URL): U
     const [, address = '', parameters = ''] = link;
     if (!/;\s*rel\s*=\s*"?(?:[^"]*\s)?next\b/i.test(parameters) || !URL.canParse(address, current.href))
       continue;
-    const next = new URL(address, current);
-    if (next.origin === current.origin && next.href !== current.href) return next;
+    const named = new URL(address, current);
+    const next = new URL(current);
+    next.pathname = named.pathname;
+    next.search = named.search;
+    if (next.href !== current.href) return next;
   }
   return undefined;
 }

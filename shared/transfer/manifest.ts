@@ -34,8 +34,15 @@ const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
 const dockerList = 'application/vnd.docker.distribution.manifest.list.v2+json';
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json';
 
+const manifestTypes = [ociIndex, ociManifest, dockerList, dockerManifest];
+
 /** Everything that is understood, for the Accept header. */
-export const acceptedManifests = [ociIndex, ociManifest, dockerList, dockerManifest].join(', ');
+export const acceptedManifests = manifestTypes.join(', ');
+
+/** True for the media types of images and indexes. */
+export function isManifestType(mediaType: string): boolean {
+  return manifestTypes.includes(mediaType);
+}
 
 const mostEntries = 10_000;
 
@@ -99,7 +106,7 @@ function parseJSON(bytes: Buffer, what: string): Record<string, unknown> {
 function mediaTypeOf(parsed: Record<string, unknown>, contentType: string | undefined): string {
   if (typeof parsed.mediaType === 'string') return parsed.mediaType;
   const header = contentType?.split(';')[0]?.trim();
-  if (header !== undefined && acceptedManifests.includes(header) && header !== '') return header;
+  if (header !== undefined && isManifestType(header)) return header;
   return Array.isArray(parsed.manifests) ? ociIndex : ociManifest;
 }
 
@@ -109,7 +116,7 @@ function mediaTypeOf(parsed: Record<string, unknown>, contentType: string | unde
  */
 export function parseManifest(bytes: Buffer, what: string, contentType?: string, like?: string): Manifest {
   const parsed = parseJSON(bytes, what);
-  if (parsed.schemaVersion !== 2) {
+  if (parsed.schemaVersion === 1) {
     throw bad(
       what,
       'it is of the old Docker schema 1, which has no stable digest: have the image pushed anew with a current tool',
@@ -117,8 +124,8 @@ export function parseManifest(bytes: Buffer, what: string, contentType?: string,
   }
   const mediaType = mediaTypeOf(parsed, contentType);
   const isIndex = mediaType === ociIndex || mediaType === dockerList;
-  if (!isIndex && mediaType !== ociManifest && mediaType !== dockerManifest)
-    throw bad(what, `its media type "${mediaType}" is not known`);
+  if (!isManifestType(mediaType)) throw bad(what, `its media type "${mediaType}" is not known`);
+  if (parsed.schemaVersion !== 2) throw bad(what, 'it is no image manifest (it has no schemaVersion 2)');
   const config = isObject(parsed.config) ? parseDescriptor(parsed.config, what) : undefined;
   if (!isIndex && config === undefined) throw bad(what, 'it has no config');
   const layers = isIndex ? [] : parseList(parsed.layers, what);

@@ -1,4 +1,4 @@
-import type { Descriptor, Manifest } from './manifest.ts';
+import { type Descriptor, isManifestType, type Manifest } from './manifest.ts';
 import { mapBounded } from './pool.ts';
 import { createReferrerFinder, type Found } from './referrer-finder.ts';
 import type { Repository } from './repository.ts';
@@ -65,9 +65,14 @@ export async function planCopy(
 
   async function takeChild(child: Descriptor, parent: Manifest, depth: number): Promise<void> {
     const underWay = pending.get(child.digest);
-    if (await underWay) return underWay;
+    if (underWay !== undefined) return underWay;
     const work = (async () => {
       const manifest = await source.manifest(child.digest, signal);
+      if (!manifest && !isManifestType(child.mediaType)) {
+        // Build caches list their layers in an index (OCI image index: other media types may appear).
+        parent.blobs.push(child);
+        return;
+      }
       if (!manifest) {
         throw new TransferError(
           'permanent',

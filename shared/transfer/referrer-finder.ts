@@ -11,6 +11,8 @@ export interface Found {
 
 export type ReferrerFinder = (subject: Manifest, signal: AbortSignal) => Promise<Found[]>;
 
+/** No registry has the tags that a SHA-512 digest would need. */
+const longestTag = 128;
 const cosignSuffixes = ['sig', 'att', 'sbom'];
 
 /**
@@ -32,27 +34,24 @@ export async function fallbackList(
 export function createReferrerFinder(source: Repository, warnings: string[]): ReferrerFinder {
   let hasApi = true;
 
-  async function list(
-    digest: string,
-    signal: AbortSignal,
-  ): Promise<{ descriptors: Descriptor[]; checked: boolean }> {
+  async function list(digest: string, signal: AbortSignal): Promise<Descriptor[]> {
     const byApi = hasApi ? await source.referrers(digest, signal) : undefined;
-    if (byApi) return { descriptors: byApi, checked: true };
+    if (byApi) return byApi;
     hasApi = false;
-    return { descriptors: (await fallbackList(source, digest, signal)).list, checked: false };
+    return (await fallbackList(source, digest, signal)).list;
   }
 
   async function listed(subject: Manifest, signal: AbortSignal): Promise<Found[]> {
-    const { descriptors, checked } = await list(subject.digest, signal);
     const found: Found[] = [];
-    for (const { digest } of descriptors) {
+    for (const { digest } of await list(subject.digest, signal)) {
       const manifest = await source.manifest(digest, signal);
       if (!manifest) {
         const text = `Registry ${source.place.host} lists ${digest} as a referrer (signature, SBOM or attestation) of ${subject.digest} in repository ${source.place.repository}, but does not have it: it would be lost. Push it again or remove it there.`;
         throw new TransferError('permanent', text);
       }
-      // Anybody who may push a tag can write a fallback list: it proves nothing about manifests of other subjects.
-      if (!checked && manifest.subject !== subject.digest) {
+      // Anybody who may push a tag can write a fallback list, and some registries list what only a tag ties to the subject:
+      // no other registry would ever list that.
+      if (manifest.subject !== subject.digest) {
         warnings.push(`${digest} is listed as a referrer of ${subject.digest} but is not about it; left out`);
       } else {
         found.push({ manifest });
@@ -62,7 +61,9 @@ export function createReferrerFinder(source: Repository, warnings: string[]): Re
   }
 
   async function attached(subject: Manifest, signal: AbortSignal): Promise<Found[]> {
-    const tags = cosignSuffixes.map((suffix) => `${digestTag(subject.digest)}.${suffix}`);
+    const tags = cosignSuffixes
+      .map((suffix) => `${digestTag(subject.digest)}.${suffix}`)
+      .filter((tag) => tag.length <= longestTag);
     const found = await Promise.all(tags.map((tag) => attachment(tag, subject, signal)));
     return found.filter((each) => each !== undefined);
   }
@@ -70,7 +71,7 @@ export function createReferrerFinder(source: Repository, warnings: string[]): Re
   async function attachment(tag: string, subject: Manifest, signal: AbortSignal): Promise<Found | undefined> {
     const digest = await source.head(tag, signal);
     if (digest === undefined || digest === subject.digest) return undefined;
-    const manifest = await source.manifest(digest === '' ? tag : digest, signal);
+    const manifest = await source.manifest(digest, signal);
     return manifest && manifest.digest !== subject.digest ? { manifest, tag } : undefined;
   }
 

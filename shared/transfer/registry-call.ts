@@ -6,10 +6,11 @@ import { type Asking, networkFailure, statusFailure } from './failures.ts';
 import type { Limiter } from './limiter.ts';
 import type { Masker } from './mask.ts';
 import type { Place } from './place.ts';
+import { isSameServer, sendFollowing } from './redirect.ts';
 import { type RetryPolicy, withRetries } from './retry.ts';
 import { createTokenService } from './token-service.ts';
 import { stopped } from './transfer-error.ts';
-import { type BodyMaker, readBody, type Wire, type WireAnswer } from './wire.ts';
+import { type BodyMaker, readBody, type Wire, type WireAnswer, type WireRequest } from './wire.ts';
 
 /** One thing asked of a registry. */
 export interface Call {
@@ -36,6 +37,8 @@ export interface Call {
 export interface CallAnswer {
   status: number;
   headers: IncomingHttpHeaders;
+  /** Where the answer came from, after redirects. */
+  url: URL;
   /** The body; undefined if it is streamed or longer than the limit. */
   bytes: Buffer | undefined;
   stream: Readable;
@@ -56,9 +59,7 @@ export interface CallerOptions {
 }
 
 const userAgent = 'arc-transfer';
-const mostRedirects = 5;
 const defaultLimit = 64 * 1024;
-const redirects = new Set([301, 302, 303, 307, 308]);
 
 /** Asks one repository of one registry: authorization, redirects, limits, retries and explained failures. */
 export function createCaller(options: CallerOptions): Caller {
@@ -74,26 +75,75 @@ export function createCaller(options: CallerOptions): Caller {
   const authorizer = createAuthorizer(options.credentials, tokens);
   const ownScope = `repository:${place.repository}:${options.actions}`;
 
+  const origin = new URL(place.origin);
+  const own = (url: URL): boolean => isSameServer(origin, url);
+  let asked: Promise<boolean> | undefined;
+
   async function once(call: Call, asking: Asking, signal: AbortSignal): Promise<CallAnswer> {
     const scopes = [ownScope, ...(call.scopes ?? [])];
     for (let refreshed = false; ; refreshed = true) {
       const authorization = await authorizer.header(scopes, signal);
-      const answer = await follow(wire, place, call, authorization, signal);
-      if (answer.status === 401 && !refreshed) {
-        await readBody(answer.body, defaultLimit);
-        if (authorizer.challenged(answer.headers['www-authenticate'], scopes, authorization)) continue;
-        throw statusFailure(asking, 401, answer.headers);
-      }
-      return settle(call, asking, answer);
+      const { answer, url } = await ask(call, authorization, asking, signal);
+      // Only the registry itself may ask for its credentials, not a server that it redirects to.
+      const again =
+        !refreshed &&
+        own(url) &&
+        (answer.status === 401
+          ? authorizer.challenged(answer.headers['www-authenticate'], scopes, authorization)
+          : await hidden(answer.status, authorization, scopes, signal));
+      if (!again) return settle(call, asking, answer, url);
+      await readBody(answer.body, defaultLimit);
     }
   }
 
-  async function settle(call: Call, asking: Asking, answer: WireAnswer): Promise<CallAnswer> {
+  function ask(
+    call: Call,
+    authorization: string | undefined,
+    asking: Asking,
+    signal: AbortSignal,
+  ): Promise<{ answer: WireAnswer; url: URL }> {
+    return sendFollowing(wire, wireRequest(place, call, authorization, signal), {
+      trusted: own,
+      allowed: () => true,
+      asking: (url) => {
+        asking.elsewhere = own(url) ? undefined : url.host;
+      },
+    });
+  }
+
+  /**
+   * Some registries show who has not logged in that a repository is not there instead of asking for credentials; the base of
+   * the API is where they do ask. True if they do, and another try can be made.
+   */
+  async function hidden(
+    status: number,
+    authorization: string | undefined,
+    scopes: readonly string[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const anonymous = authorization === undefined && options.credentials.kind !== 'none';
+    if (!anonymous || (status !== 403 && status !== 404)) return false;
+    asked ??= (async () => {
+      const base: Call = { method: 'GET', target: '/v2/', expect: [], doing: '' };
+      const { answer, url } = await ask(base, undefined, { ...baseAsking }, signal);
+      await readBody(answer.body, defaultLimit);
+      const challenge = answer.headers['www-authenticate'];
+      return answer.status === 401 && own(url) && authorizer.challenged(challenge, scopes, undefined);
+    })();
+    try {
+      return await asked;
+    } catch (caught) {
+      asked = undefined;
+      throw caught;
+    }
+  }
+
+  async function settle(call: Call, asking: Asking, answer: WireAnswer, url: URL): Promise<CallAnswer> {
     const { status, headers, body } = answer;
     const expected = call.expect.includes(status);
-    if (expected && call.streamed === true) return { status, headers, bytes: undefined, stream: body };
+    if (expected && call.streamed === true) return { status, headers, url, bytes: undefined, stream: body };
     const bytes = await readBody(body, expected ? (call.limit ?? defaultLimit) : defaultLimit);
-    if (expected) return { status, headers, bytes, stream: body };
+    if (expected) return { status, headers, url, bytes, stream: body };
     const failure = statusFailure(asking, status, headers, bytes);
     if (status === 429)
       limiter.slowDown(Math.min(failure.retryAfterMs ?? options.retry.baseMs, options.retry.maxRetryAfterMs));
@@ -101,7 +151,7 @@ export function createCaller(options: CallerOptions): Caller {
   }
 
   return async (call, signal) => {
-    const asking = { ...baseAsking, doing: call.doing, writing: call.writing === true };
+    const asking: Asking = { ...baseAsking, doing: call.doing, writing: call.writing === true };
     const attempt = async (): Promise<CallAnswer> => {
       try {
         // A running upload may wait for a download from the same host: it must not hold the slot that one needs.
@@ -120,30 +170,22 @@ export function createCaller(options: CallerOptions): Caller {
   };
 }
 
-/** Sends the call; GET and HEAD follow redirects. Authorization goes to the registry's own origin and nowhere else. */
-async function follow(
-  wire: Wire,
+function wireRequest(
   place: Place,
   call: Call,
   authorization: string | undefined,
   signal: AbortSignal,
-): Promise<WireAnswer> {
-  let url = new URL(call.target, place.origin);
-  for (let hops = 0; ; hops += 1) {
-    const headers: Record<string, string> = { 'user-agent': userAgent, ...call.headers };
-    if (authorization !== undefined && url.origin === new URL(place.origin).origin)
-      headers.authorization = authorization;
-    if (call.length !== undefined) headers['content-length'] = String(call.length);
-    else if (call.method === 'POST' || call.method === 'PUT') headers['content-length'] = '0';
-    const body = call.body === undefined ? {} : { body: call.body };
-    const streamed = call.streamed === true ? { streamed: true } : {};
-    const answer = await wire.send({ method: call.method, url, headers, signal, ...body, ...streamed });
-    const location = answer.headers.location;
-    const readOnly = call.method === 'GET' || call.method === 'HEAD';
-    if (!readOnly || location === undefined || !redirects.has(answer.status) || hops >= mostRedirects)
-      return answer;
-    await readBody(answer.body, defaultLimit);
-    if (!URL.canParse(location, url.href)) return answer;
-    url = new URL(location, url);
-  }
+): WireRequest {
+  const headers: Record<string, string> = { 'user-agent': userAgent, ...call.headers };
+  if (authorization !== undefined) headers.authorization = authorization;
+  if (call.length !== undefined) headers['content-length'] = String(call.length);
+  else if (call.method === 'POST' || call.method === 'PUT') headers['content-length'] = '0';
+  return {
+    method: call.method,
+    url: new URL(call.target, place.origin),
+    headers,
+    signal,
+    ...(call.body === undefined ? {} : { body: call.body }),
+    ...(call.streamed === true ? { streamed: true } : {}),
+  };
 }

@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { isDigest } from './digest.ts';
 import { nextPage } from './link.ts';
 import {
   acceptedManifests,
@@ -12,18 +14,26 @@ import type { Call, Caller } from './registry-call.ts';
 import { TransferError } from './transfer-error.ts';
 import type { BodyMaker } from './wire.ts';
 
+/** A blob from some byte on. */
+export interface OpenBlob {
+  /** Where the stream really starts; 0 if the registry ignored which part was wanted. */
+  start: number;
+  /** Bytes of the whole blob, where the registry says it. */
+  size: number | undefined;
+  stream: Readable;
+}
+
 /** What the distribution specification lets one do with one repository. Every call rejects with a TransferError. */
 export interface Repository {
   readonly place: Place;
   /** The manifest by tag or digest, its bytes checked against the digest; undefined if there is none. */
   manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined>;
-  /** The digest behind a tag or digest, '' if the registry does not say; undefined if there is none. */
+  /** The digest behind a tag or digest; undefined if there is none. */
   head(reference: string, signal: AbortSignal): Promise<string | undefined>;
   /** Stores the manifest; `subjectSeen`: the registry lists it as a referrer by itself (OCI-Subject). */
   putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<{ subjectSeen: boolean }>;
   hasBlob(digest: string, signal: AbortSignal): Promise<boolean>;
-  /** The blob from byte `offset` on; `start` says where the stream really starts (0: Range was ignored). */
-  openBlob(digest: string, offset: number, signal: AbortSignal): Promise<{ start: number; stream: Readable }>;
+  openBlob(digest: string, offset: number, signal: AbortSignal): Promise<OpenBlob>;
   /** Takes the blob over from another repository of the same registry; false if the registry does not do that. */
   mount(digest: string, from: string, signal: AbortSignal): Promise<boolean>;
   /** One monolithic upload, tried once. */
@@ -33,6 +43,14 @@ export interface Repository {
 }
 
 const mostPages = 100;
+/** The answers to HEAD where only GET is understood. A blob then counts as absent and is sent. */
+const noHead = [400, 405, 501];
+
+/** What the registry says the digest is; undefined for anything that is no digest of a known kind. */
+function digestSaid(headers: IncomingHttpHeaders): string | undefined {
+  const said = headers['docker-content-digest'];
+  return typeof said === 'string' && isDigest(said) ? said : undefined;
+}
 
 /** The operations on the repository that `call` is bound to. */
 export function createRepository(place: Place, call: Caller): Repository {
@@ -55,12 +73,7 @@ export function createRepository(place: Place, call: Caller): Repository {
     if (!answer.bytes) {
       throw new TransferError('permanent', `The manifest ${what} cannot be copied: it is larger than 4 MiB.`);
     }
-    const said = answer.headers['docker-content-digest'];
-    const wanted = reference.includes(':')
-      ? reference
-      : typeof said === 'string' && said !== ''
-        ? said
-        : undefined;
+    const wanted = reference.includes(':') ? reference : digestSaid(answer.headers);
     const parsed = parseManifest(answer.bytes, what, answer.headers['content-type'], wanted);
     if (wanted !== undefined && parsed.digest !== wanted) {
       const text = `Registry ${place.host} answered with other bytes than it promised: manifest ${what} should have digest ${wanted} and has ${parsed.digest}; do not trust this copy, have the image pushed anew.`;
@@ -75,14 +88,15 @@ export function createRepository(place: Place, call: Caller): Repository {
         method: 'HEAD',
         target: `${base}/manifests/${reference}`,
         headers: { accept: acceptedManifests },
-        expect: [200, 404],
+        expect: [200, 404, ...noHead],
         doing: `looking for manifest ${reference}`,
       },
       signal,
     );
     if (answer.status === 404) return undefined;
-    const digest = answer.headers['docker-content-digest'];
-    return typeof digest === 'string' ? digest : '';
+    const said = answer.status === 200 ? digestSaid(answer.headers) : undefined;
+    // The header is a SHOULD of the specification, and some proxies let only GET through.
+    return said ?? (await manifest(reference, signal))?.digest;
   }
 
   async function putManifest(
@@ -103,9 +117,9 @@ export function createRepository(place: Place, call: Caller): Repository {
       },
       signal,
     );
-    const stored = answer.headers['docker-content-digest'];
+    const stored = digestSaid(answer.headers);
     const algorithm = manifest.digest.slice(0, manifest.digest.indexOf(':') + 1);
-    if (typeof stored === 'string' && stored.startsWith(algorithm) && stored !== manifest.digest) {
+    if (stored?.startsWith(algorithm) && stored !== manifest.digest) {
       const text = `Registry ${place.host} changed manifest ${reference} of repository ${place.repository} while storing it (${manifest.digest} became ${stored}): its digest could not be kept.`;
       throw new TransferError('permanent', text);
     }
@@ -115,42 +129,44 @@ export function createRepository(place: Place, call: Caller): Repository {
   async function hasBlob(digest: string, signal: AbortSignal): Promise<boolean> {
     const target = `${base}/blobs/${digest}`;
     const answer = await call(
-      { method: 'HEAD', target, expect: [200, 404], doing: `looking for blob ${digest}` },
+      { method: 'HEAD', target, expect: [200, 404, ...noHead], doing: `looking for blob ${digest}` },
       signal,
     );
     return answer.status === 200;
   }
 
-  async function openBlob(
-    digest: string,
-    offset: number,
-    signal: AbortSignal,
-  ): Promise<{ start: number; stream: Readable }> {
+  async function openBlob(digest: string, offset: number, signal: AbortSignal): Promise<OpenBlob> {
     const answer = await call(
       {
         method: 'GET',
         target: `${base}/blobs/${digest}`,
         headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
-        expect: offset > 0 ? [200, 206] : [200],
+        expect: offset > 0 ? [200, 206, 416] : [200],
         streamed: true,
         doing: `reading blob ${digest}`,
       },
       signal,
     );
-    if (answer.status === 200) return { start: 0, stream: answer.stream };
-    const start = /^bytes (\d+)-/.exec(answer.headers['content-range'] ?? '')?.[1];
-    return { start: start === undefined ? offset : Number(start), stream: answer.stream };
+    const { headers, status, stream } = answer;
+    if (status === 416) {
+      // It has no such part: from the beginning it says how long the blob is, or that it gives no parts.
+      stream.destroy();
+      return openBlob(digest, 0, signal);
+    }
+    if (status === 200) return { start: 0, size: byteCount(headers['content-length']), stream };
+    const [, start, size] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
+    return { start: byteCount(start) ?? offset, size: byteCount(size), stream };
   }
 
   /** Where the upload goes. A registry behind a proxy may write http:// for its own host: then its origin is meant. */
-  function uploadTarget(location: string | undefined, digest: string): URL {
-    if (location === undefined || !URL.canParse(location, place.origin)) {
+  function uploadTarget(location: string | undefined, opened: URL, digest: string): URL {
+    if (location === undefined || !URL.canParse(location, opened.href)) {
       throw new TransferError(
         'permanent',
         `Registry ${place.host} opened an upload to repository ${place.repository} without saying where (no Location).`,
       );
     }
-    const url = new URL(location, place.origin);
+    const url = new URL(location, opened);
     const origin = new URL(place.origin);
     if (url.hostname === origin.hostname && url.protocol === 'http:' && origin.protocol === 'https:') {
       url.protocol = origin.protocol;
@@ -170,19 +186,22 @@ export function createRepository(place: Place, call: Caller): Repository {
 
     async mount(digest, from, signal) {
       const query = new URLSearchParams({ mount: digest, from });
-      const answer = await call(
-        {
-          method: 'POST',
-          target: `${base}/blobs/uploads/?${query}`,
-          scopes: [`repository:${from}:pull`],
-          // Whatever else it answers, the blob can still be sent the ordinary way.
-          expect: [201, 202, 400, 401, 403, 404, 405],
-          writing: true,
-          doing: `mounting blob ${digest} from ${from}`,
-        },
-        signal,
-      );
-      return answer.status === 201;
+      const mounting: Call = {
+        method: 'POST',
+        target: `${base}/blobs/uploads/?${query}`,
+        scopes: [`repository:${from}:pull`],
+        expect: [201, 202],
+        writing: true,
+        doing: `mounting blob ${digest} from ${from}`,
+      };
+      try {
+        const { status, headers } = await call(mounting, signal);
+        return status === 201 && (digestSaid(headers) ?? digest) === digest;
+      } catch (caught) {
+        if (signal.aborted || !(caught instanceof TransferError)) throw caught;
+        // Only a short way: what is really wrong shows itself when the blob is sent the ordinary way.
+        return false;
+      }
     },
 
     async upload(blob, body, signal) {
@@ -193,11 +212,11 @@ export function createRepository(place: Place, call: Caller): Repository {
         writing: true,
         doing: `starting the upload of blob ${blob.digest}`,
       };
-      const { headers } = await call(opened, signal);
+      const { headers, url } = await call(opened, signal);
       await call(
         {
           method: 'PUT',
-          target: uploadTarget(headers.location, blob.digest),
+          target: uploadTarget(headers.location, url, blob.digest),
           headers: { 'content-type': 'application/octet-stream' },
           body,
           length: blob.size,
@@ -240,4 +259,8 @@ export function createRepository(place: Place, call: Caller): Repository {
       return found;
     },
   };
+}
+
+function byteCount(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }

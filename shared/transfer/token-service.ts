@@ -1,6 +1,7 @@
 import type { RegistryCredentials } from './docker-config.ts';
 import { type Asking, networkFailure, statusFailure } from './failures.ts';
 import type { Masker } from './mask.ts';
+import { isSameServer, sendFollowing } from './redirect.ts';
 import { TransferError } from './transfer-error.ts';
 import { readBody, type Wire, type WireRequest } from './wire.ts';
 
@@ -31,6 +32,7 @@ export interface TokenServiceOptions {
 
 const defaultLifetimeMs = 60_000;
 const longestAnswer = 1024 * 1024;
+const headerText = /^[\x21-\x7e]+$/;
 
 function realmURL(realm: string, options: TokenServiceOptions): URL {
   const failure = (why: string): TransferError =>
@@ -83,8 +85,8 @@ function parseToken(body: Buffer | undefined, asking: Asking): Token {
   } catch {
     // Falls through to the message below: the text itself may hold a token.
   }
-  const value = parsed?.token ?? parsed?.access_token;
-  if (typeof value !== 'string' || value === '') {
+  const value = [parsed?.token, parsed?.access_token].find((each) => typeof each === 'string' && each !== '');
+  if (typeof value !== 'string' || !headerText.test(value)) {
     throw new TransferError(
       'permanent',
       `The token service of registry ${asking.host} answered without a token.`,
@@ -102,7 +104,10 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
   return {
     async fetch(request, signal) {
       try {
-        const answer = await wire.send(tokenRequest(request, options, signal));
+        const asked = tokenRequest(request, options, signal);
+        // The same server may have moved its token service; another one is not told who asks.
+        const same = (url: URL): boolean => isSameServer(asked.url, url);
+        const { answer } = await sendFollowing(wire, asked, { trusted: same, allowed: same });
         const body = await readBody(answer.body, longestAnswer);
         if (answer.status !== 200) throw statusFailure(asking, answer.status, answer.headers, body);
         const token = parseToken(body, asking);

@@ -2,15 +2,16 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createDeadline, type Deadline } from './deadline.ts';
 import type { TlsSettings } from './place.ts';
 
 /** Deadlines of one request, in milliseconds. */
 export interface Timeouts {
   /** The longest a small request (manifest, token, HEAD) may take as a whole, and the longest wait for an answer's head. */
   requestMs: number;
-  /** The longest a body may stand still, in either direction. */
+  /** The longest a download may stand still; over that time it has to move at 1 KiB a second at least. */
   idleMs: number;
-  /** The longest a registry may think after it has a whole blob: it hashes and moves it before it answers. */
+  /** The longest a registry may take for one chunk of an upload, and to answer after the last: it hashes and moves the blob. */
   commitMs: number;
 }
 
@@ -39,11 +40,6 @@ export interface WireAnswer {
 export interface Wire {
   send(request: WireRequest): Promise<WireAnswer>;
   close(): void;
-}
-
-/** A request that took too long: `code` as Node's own errors have it. */
-export class SlowError extends Error {
-  readonly code = 'ETIMEDOUT';
 }
 
 const mostSockets = 16;
@@ -101,26 +97,41 @@ function exchange(
 ): Promise<WireAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
   const body = request.body?.();
-  const uploading = body !== undefined && !(body instanceof Uint8Array);
-  const slow = (what: string, ms: number): void => {
-    outgoing.destroy(new SlowError(`${what} for ${Math.round(ms / 1000)} s`));
-  };
-  const idleMs = uploading ? timeouts.commitMs : timeouts.idleMs;
-  outgoing.setTimeout(idleMs, () => slow('nothing was heard', idleMs));
-  const timer = uploading
-    ? undefined
-    : setTimeout(() => slow('no complete answer', timeouts.requestMs), timeouts.requestMs);
-  outgoing.once('close', () => clearTimeout(timer));
+  const deadline = createDeadline(outgoing);
   outgoing.on('error', reject);
   outgoing.once('response', (incoming) => {
-    if (request.streamed === true) clearTimeout(timer);
+    deadline.answered(incoming);
+    if (request.streamed === true) deadline.pace(timeouts.idleMs);
+    else if (isStream(body)) deadline.set('no complete answer', timeouts.requestMs);
     // An answer before the body is out means that nobody reads the rest: stop sending once the answer is read.
     if (!outgoing.writableFinished) incoming.once('end', () => outgoing.destroy());
     resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming });
   });
-  if (uploading) pipeline(body, outgoing).catch(reject);
-  else outgoing.end(body);
+  if (isStream(body)) {
+    pipeline(taken(body, deadline, timeouts.commitMs), outgoing).catch(reject);
+  } else {
+    deadline.set('no complete answer', timeouts.requestMs);
+    outgoing.end(body);
+  }
   return promise;
+}
+
+function isStream(body: ReturnType<BodyMaker> | undefined): body is AsyncIterable<Uint8Array> {
+  return body !== undefined && !(body instanceof Uint8Array);
+}
+
+/** `body`, with a deadline on the other side for each chunk and for the answer, but none while the body itself is waited for. */
+async function* taken(
+  body: AsyncIterable<Uint8Array>,
+  deadline: Deadline,
+  ms: number,
+): AsyncIterable<Uint8Array> {
+  for await (const chunk of body) {
+    deadline.set('nothing was taken', ms);
+    yield chunk;
+    deadline.clear();
+  }
+  deadline.set('nothing was answered', ms);
 }
 
 /** The whole body, of at most `limit` bytes; undefined if it is longer (the rest is not read). */
