@@ -71,7 +71,7 @@ async function start(api: KubeClient, url: URL, more: Partial<BridgeOptions> = {
   const control = new AbortController();
   const bridge = startBridge({
     api,
-    sink: url,
+    sink: { url },
     log: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),
     signal: control.signal,

@@ -26,12 +26,12 @@ import { type Outcome, WakeQueue } from './queue.ts';
 import { References } from './references.ts';
 import { Resync } from './resync.ts';
 import { RollUpPace } from './roll-up-pace.ts';
+import type { Sink } from './sink.ts';
 import { startWatches } from './watches.ts';
 
 export interface BridgeOptions {
   api: KubeClient;
-  /** The broker's address. */
-  sink: URL;
+  sink: Sink;
   log: Logger;
   metrics: Metrics;
   /** Ends the bridge. */

@@ -8,11 +8,11 @@ describe('classify', () => {
     expect(classify(status)).toEqual({ result: 'delivered' });
   });
 
-  it.each([404, 408, 409, 425, 429, 500, 502, 503, 504])('%i is worth another try', (status) => {
+  it.each([401, 403, 404, 408, 409, 425, 429, 500, 502, 503, 504])('%i is worth another try', (status) => {
     expect(classify(status).result).toBe('transient');
   });
 
-  it.each([301, 400, 401, 403, 413, 422])('%i never will be taken', (status) => {
+  it.each([301, 400, 413, 422])('%i never will be taken', (status) => {
     expect(classify(status).result).toBe('refused');
   });
 
@@ -42,13 +42,13 @@ describe('createDelivery', () => {
 
   it('posts headers and body', async () => {
     const { url, seen } = await serve(202);
-    const deliver = createDelivery(url, new AbortController().signal);
+    const deliver = createDelivery({ url }, new AbortController().signal);
     expect(await deliver({ headers: { 'ce-id': 'x' }, body: '{}' })).toEqual({ result: 'delivered' });
     expect(seen).toEqual(['x:{}']);
   });
 
   it('takes no answer as transient and says why', async () => {
-    const deliver = createDelivery(new URL('http://127.0.0.1:1/'), new AbortController().signal);
+    const deliver = createDelivery({ url: new URL('http://127.0.0.1:1/') }, new AbortController().signal);
     const outcome = await deliver({ headers: {}, body: '' });
     expect(outcome).toMatchObject({ result: 'transient' });
     expect(outcome).toHaveProperty('reason', expect.stringContaining('did not answer'));

@@ -6,15 +6,19 @@ import * as z from 'zod';
 import { readConfig } from '#shared/config';
 import { conduitNamespace } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { createKubeClient, inClusterConfig } from '#shared/kube';
+import { createKubeClient, fileToken, inClusterConfig } from '#shared/kube';
 import { createLogger, createMetrics } from '#shared/telemetry';
 import { type Bridge, startBridge } from './bridge.ts';
 import { steadyClock } from './clock.ts';
 import { runElection } from './election.ts';
 import { createHealthApp } from './health.ts';
+import type { Sink } from './sink.ts';
+import { sinkAuthorities } from './trust.ts';
 
 const settings = z.object({
-  K_SINK: z.url({ error: 'expected the URL of the broker' }),
+  K_SINK: z.url({ protocol: /^https?$/, error: 'expected the http(s) URL of the broker' }),
+  K_CA_CERTS: z.string().optional(),
+  ARC_SINK_TOKEN_FILE: z.string().optional(),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   ARC_NAMESPACE: z.string().default(conduitNamespace),
   ARC_WATCH_SECRETS: z.enum(['true', 'false']).default('false'),
@@ -28,6 +32,11 @@ async function main(): Promise<void> {
   const control = new AbortController();
   // Told twice is told once: a kubelet that is restarted meanwhile says it again.
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => control.abort());
+  const sink: Sink = {
+    url: new URL(config.K_SINK),
+    authorities: sinkAuthorities(config.K_CA_CERTS),
+    ...(config.ARC_SINK_TOKEN_FILE !== undefined && { token: fileToken(config.ARC_SINK_TOKEN_FILE) }),
+  };
   const api = createKubeClient({ ...inClusterConfig(process.env), userAgent: 'arc-watch-bridge' });
 
   let bridge: Bridge | undefined;
@@ -40,7 +49,6 @@ async function main(): Promise<void> {
     signal: control.signal,
     async lead({ signal, holds }) {
       const watchSecrets = config.ARC_WATCH_SECRETS === 'true';
-      const sink = new URL(config.K_SINK);
       bridge = startBridge({ api, sink, log, metrics, signal, watchSecrets, maySend: holds });
       try {
         await bridge.done;

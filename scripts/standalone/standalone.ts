@@ -129,7 +129,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   stack.defer(() => ending.abort()); // also when one of the next does not start
   const bridge = startBridge({
     api: clientOf('watch-bridge'),
-    sink: broker.url,
+    sink: { url: broker.url },
     log: log.child({ part: 'bridge' }),
     metrics: createMetrics(),
     signal,
