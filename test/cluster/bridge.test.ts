@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AggregatedServer, startAggregated } from '../fixtures/aggregated-server.ts';
+import { argoDefinitions } from '../fixtures/argo-definitions.ts';
 import { describeCluster } from '../fixtures/cluster.ts';
 import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -164,7 +165,7 @@ describeCluster('two replicas of watch-bridge on a real kube-apiserver', ({ asse
     await makeOrders('first');
     await announced('Order first');
 
-    await plane.kubectl(['apply', '-f', '-'], { input: argoKinds });
+    await plane.kubectl(['apply', '-f', '-'], { input: argoDefinitions });
     await plane.kubectl(['apply', '-f', '-'], { input: someWork });
     const { stdout: uid } = await plane.kubectl([
       ...['get', 'artifactworkflow', 'one', '-n', 'team', '-o', 'jsonpath={.metadata.uid}'],
@@ -252,31 +253,6 @@ describeCluster('two replicas of watch-bridge on a real kube-apiserver', ({ asse
 function isRunning({ program }: Replica): boolean {
   return program.child.exitCode === null && program.child.signalCode === null;
 }
-
-/** As much of Argo Workflows as a watch sees. */
-const argoKinds = [
-  ['workflows', 'Workflow', 'Namespaced'],
-  ['cronworkflows', 'CronWorkflow', 'Namespaced'],
-  ['workflowtemplates', 'WorkflowTemplate', 'Namespaced'],
-  ['clusterworkflowtemplates', 'ClusterWorkflowTemplate', 'Cluster'],
-]
-  .map(
-    ([plural, kind, scope]) => `---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: { name: ${plural}.argoproj.io }
-spec:
-  group: argoproj.io
-  names: { plural: ${plural}, kind: ${kind}, listKind: ${kind}List }
-  scope: ${scope}
-  versions:
-    - name: v1alpha1
-      served: true
-      storage: true
-      schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
-`,
-  )
-  .join('');
 
 const someWork = `
 apiVersion: arc.opendefense.cloud/v1alpha1
