@@ -19,8 +19,9 @@ const structured = { 'content-type': 'application/cloudevents+json' };
 describe('parseWake', () => {
   it('gives back what wakeEvent was given, in both modes', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1 }).map((value) => value.toWellFormed());
+    const name = fc.stringMatching(/^[a-z0-9]{1,3}(-[a-z0-9]{1,3})?(\.[a-z0-9]{1,3})?$/);
     const inputs = fc.record({
-      target: fc.record({ apiVersion: text, kind: text, namespace: text, name: text, uid: text }),
+      target: fc.record({ apiVersion: text, kind: text, namespace: name, name, uid: text }),
       watched: fc.record(
         { apiVersion: text, kind: text, namespace: text, name: text, uid: text, resourceVersion: text },
         { requiredKeys: ['apiVersion', 'kind', 'name', 'uid', 'resourceVersion'] },
@@ -87,6 +88,30 @@ describe('parseWake', () => {
     ['of another type', { type: 'other' }, /type other/],
     ['without the kind', { kind: undefined }, /lacks the attribute kind/],
     ['without the name', { name: '' }, /lacks the attribute name/],
+    ['without the namespace', { namespace: undefined }, /lacks the attribute namespace/],
+    ...[
+      '..',
+      '.',
+      '../../secrets/x',
+      'a/b',
+      'x%2Fy',
+      'a b',
+      'a\u0000',
+      'x?watch=1',
+      'X',
+      '-x',
+      'x.',
+      'a..b',
+      'é',
+    ].map((bad): [string, object, RegExp] => [
+      `with the name ${JSON.stringify(bad)}`,
+      { name: bad },
+      /no name/,
+    ]),
+    ['with a namespace that is a path', { namespace: '..' }, /namespace is no name/],
+    ['with a long name', { name: 'x'.repeat(254) }, /name is longer/],
+    ['with a long reason', { reason: 'x'.repeat(254) }, /reason is longer/],
+    ['with a long kind', { kind: 'x'.repeat(254) }, /kind is longer/],
     ['with a number for uid', { uid: 5 }, /lacks the attribute uid/],
     ['without the reason', { reason: null }, /lacks the attribute reason/],
     ['with other data', { data: { kind: 'Secret' } }, /data\.name/],

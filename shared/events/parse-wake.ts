@@ -6,6 +6,10 @@ import { type DeliveryFailure, type Wake, type WakeData, wakeType } from './wake
 
 /** What brokers keep of an answer, in bytes; others may send more. */
 const longestAnswer = 1024;
+/** In characters: the API has no longer names. These attributes are in labels of metrics and in the log. */
+const longestAttribute = 253;
+/** As apimachinery's IsDNS1123Subdomain. Anything else the API would refuse, or take for another path, again at every delivery. */
+const objectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** A wake-up with what its event says beside the object. */
 export interface ParsedWake extends Wake {
@@ -47,8 +51,15 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
   }
   const attribute = (name: string): string => {
     const value = event[name];
-    if (typeof value === 'string' && value !== '') return value;
-    throw new ArcError('Invalid', `the wake-up lacks the attribute ${name}`);
+    if (typeof value !== 'string' || value === '')
+      throw new ArcError('Invalid', `the wake-up lacks the attribute ${name}`);
+    if (value.length <= longestAttribute) return value;
+    throw new ArcError('Invalid', `the attribute ${name} is longer than ${longestAttribute} characters`);
+  };
+  const nameIn = (attributeName: string): string => {
+    const value = attribute(attributeName);
+    if (objectName.test(value)) return value;
+    throw new ArcError('Invalid', `the attribute ${attributeName} is no name that an object can have`);
   };
   const trace = readTraceContext(event.traceparent, event.tracestate);
   const failure = failureOf(event);
@@ -60,8 +71,8 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
     time: new Date(event.time ?? 0),
     kind: attribute('kind'),
     apiVersion: attribute('apiversion'),
-    namespace: typeof event.namespace === 'string' ? event.namespace : '',
-    name: attribute('name'),
+    namespace: nameIn('namespace'),
+    name: nameIn('name'),
     uid,
     reason: attribute('reason'),
     partitionKey: typeof event.partitionkey === 'string' ? event.partitionkey : uid,

@@ -71,9 +71,6 @@ describe('wakeEvent', () => {
   });
 
   it('leaves out what there is not', () => {
-    const event = wakeEvent({ ...input, target: { ...input.target, namespace: '' } });
-    expect(event.subject).toBe('o');
-    expect(Object.keys(event)).not.toContain('namespace');
-    expect(Object.keys(event)).not.toContain('tracestate');
+    expect(Object.keys(wakeEvent(input))).not.toContain('tracestate');
   });
 });

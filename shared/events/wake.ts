@@ -18,7 +18,7 @@ export interface WakeData {
 export interface Wake {
   kind: string;
   apiVersion: string;
-  /** Empty for cluster-scoped kinds. */
+  /** Every kind that is woken lives in one. */
   namespace: string;
   name: string;
   uid: string;
@@ -68,14 +68,14 @@ export function wakeEvent(input: WakeInput): CloudEvent<WakeData> {
     id,
     type: wakeType,
     source: input.source,
-    subject: target.namespace === '' ? target.name : `${target.namespace}/${target.name}`,
+    subject: `${target.namespace}/${target.name}`,
     time: input.time.toISOString(),
     datacontenttype: 'application/json',
     data: watched,
     kind: target.kind,
     apiversion: target.apiVersion,
     name: target.name,
-    ...(target.namespace !== '' && { namespace: target.namespace }),
+    namespace: target.namespace,
     uid: target.uid,
     reason,
     partitionkey: input.partitionKey,

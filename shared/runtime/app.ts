@@ -134,10 +134,10 @@ interface RunParts extends Omit<DeliveryParts, 'now'> {
 async function run(fn: Fn, wake: ParsedWake, parts: RunParts): Promise<Response> {
   const { measured, metrics, lifecycle, now, signal, env } = parts;
   const { id, trace, reason } = wake;
-  const object = `${wake.kind} ${wake.namespace === '' ? '' : `${wake.namespace}/`}${wake.name}`;
+  const object = `${wake.kind} ${wake.namespace}/${wake.name}`;
   const traced = trace && { trace, api: parts.api.traced(trace) };
   const log = parts.log.child({
-    event: id,
+    event: id.slice(0, 256),
     object,
     reason,
     ...(trace && { traceparent: trace.traceparent }),
