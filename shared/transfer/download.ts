@@ -72,7 +72,8 @@ export async function downloadBlob(options: DownloadOptions): Promise<void> {
 }
 
 function cutShort(source: Repository, blob: Descriptor, offset: number, cause?: unknown): TransferError {
-  const text = `Registry ${source.place.host} cut blob ${blob.digest} of repository ${source.place.repository} short at ${offset} of ${blob.size} bytes: check the registry, its storage and the network between.`;
+  const why = cause instanceof Error ? ` (${cause.message})` : '';
+  const text = `Registry ${source.place.host} cut blob ${blob.digest} of repository ${source.place.repository} short at ${offset} of ${blob.size} bytes${why}: check the registry, its storage and the network between.`;
   return new TransferError('retryable', text, { cause });
 }
 

@@ -132,8 +132,9 @@ describe('a registry that moves nothing on', () => {
   it.each(cases)('but %s byte by byte is given up', async (_, side, meddle) => {
     const slow = await front(meddle);
     const error = await failure(copy({ [side]: slow.url }, { timeouts }));
-    expect(error).toMatchObject({ reason: 'retryable', message: expect.stringContaining('ETIMEDOUT') });
-    expect(error.message).toContain(`Endpoint "${side === 'from' ? 'src' : 'dst'}"`);
+    expect(error.reason).toBe('retryable');
+    expect(error.message).toMatch(/only \d+ bytes came for|no complete answer for/);
+    expect(error.message).toContain(new URL(slow.url).host);
   });
 });
 
