@@ -63,6 +63,21 @@ export function isGoodAuthority(pair: Pair, now: Date): boolean {
   return cert?.ca === true && lasts(cert, now, 2 * leafDays * dayMs);
 }
 
+/** True when less than three years are left: the one that follows is to be made known. */
+export function isAgeingAuthority(pair: Pair, now: Date): boolean {
+  const cert = parse(pair);
+  return cert === undefined || !lasts(cert, now, 3 * leafDays * dayMs);
+}
+
+/** True also of what is no certificate. */
+export function hasExpired(pem: string, now: Date): boolean {
+  try {
+    return new X509Certificate(pem).validToDate <= now;
+  } catch {
+    return true; // nobody can be asked to trust it
+  }
+}
+
 /** True while `pair` is what `issue` would make of `leaf`, with a third of its time left. */
 export function isGoodLeaf(pair: Pair, leaf: Leaf, authority: Pair, now: Date): boolean {
   const cert = parse(pair);

@@ -13,6 +13,8 @@ const settings = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 const everyMs = 60_000;
+const restartEtcd =
+  'another authority will sign a year after it was made: let etcd be restarted once until then, so that it trusts it';
 
 async function main(): Promise<void> {
   const config = readConfig(settings, process.env);
@@ -21,6 +23,7 @@ async function main(): Promise<void> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => control.abort());
   const api = createKubeClient({ ...inClusterConfig(process.env), userAgent: 'arc-certificate-issuer' });
   let isDone = false;
+  let told: string | undefined;
   const app = new Hono();
   app.get('/health/liveness', (context) => context.text('ok'));
   app.get('/health/readiness', (context) =>
@@ -30,8 +33,10 @@ async function main(): Promise<void> {
   const backoff = createBackoff({ baseMs: 1_000, maxMs: everyMs, random: Math.random });
   while (!control.signal.aborted) {
     try {
-      const written = await reconcile(api, new Date(), control.signal);
+      const { written, signsNext } = await reconcile(api, new Date(), control.signal);
       if (written.length > 0) log.info({ written }, 'certificates made');
+      if (signsNext !== undefined && signsNext !== told) log.warn({ since: signsNext }, restartEtcd);
+      told = signsNext;
       isDone = true;
       backoff.reset();
       await pause(everyMs, control.signal);

@@ -32,10 +32,24 @@ function overwrite(name: string, data: Record<string, string>): void {
   api.put({ ...secret, data: { ...secret.data, ...data } });
 }
 
+const writtenAt = async (now: Date) => (await reconcile(api, now, signal)).written;
+const trim = (pem: string) => pem.trim();
+function certificatesIn(bundle: string): string[] {
+  return bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+}
+/** The authority, of those we know, that has signed each leaf. */
+function signers(): (string | undefined)[] {
+  const known = ['tls.crt', 'next.crt', 'former.crt'].map((entry) => text(authoritySecretName, entry));
+  return names.map((name) => {
+    const leaf = new X509Certificate(text(name));
+    return known.find((pem) => pem !== '' && leaf.verify(new X509Certificate(pem).publicKey));
+  });
+}
+
 describe('reconcile', () => {
   it('makes everything once, and writes nothing more while all is well', async () => {
-    expect(await reconcile(api, start, signal)).toEqual([authoritySecretName, ...names, apiServiceName]);
-    expect(await reconcile(api, later(200), signal)).toEqual([]);
+    expect(await writtenAt(start)).toEqual([authoritySecretName, ...names, apiServiceName]);
+    expect(await writtenAt(later(200))).toEqual([]);
     const caBundle = api.read(apiServices, { name: apiServiceName })?.spec.caBundle;
     expect(Buffer.from(caBundle ?? '', 'base64').toString()).toBe(text(authoritySecretName));
   });
@@ -55,18 +69,41 @@ describe('reconcile', () => {
   it('renews leaves with less than a third of their time left, with the same authority', async () => {
     await reconcile(api, start, signal);
     const before = text(authoritySecretName);
-    expect(await reconcile(api, later(260), signal)).toEqual(names);
+    expect(await writtenAt(later(260))).toEqual(names);
     expect(text(authoritySecretName)).toBe(before);
-    expect(await reconcile(api, later(260), signal)).toEqual([]);
+    expect(await writtenAt(later(260))).toEqual([]);
   });
 
-  it('starts anew with an authority that is about to expire', async () => {
+  it('moves to another authority in steps a year apart: known, then signing, then alone', async () => {
     await reconcile(api, start, signal);
-    expect(await reconcile(api, later(8.1 * 365), signal)).toEqual([
-      authoritySecretName,
-      ...names,
-      apiServiceName,
-    ]);
+    const first = text(authoritySecretName);
+    const everything = [authoritySecretName, ...names, apiServiceName];
+
+    expect(await writtenAt(later(7.1 * 365))).toEqual(everything);
+    const next = text(authoritySecretName, 'next.crt');
+    expect(text(authoritySecretName)).toBe(first);
+    expect(signers()).toEqual(names.map(() => first));
+    for (const name of names) expect(certificatesIn(text(name, 'ca.crt'))).toEqual([first, next].map(trim));
+    const { written, signsNext } = await reconcile(api, later(7.2 * 365), signal);
+    expect([written, signsNext]).toEqual([[], new X509Certificate(next).validFrom]);
+
+    expect(await writtenAt(later(8.1 * 365))).toEqual(everything);
+    expect(text(authoritySecretName)).toBe(next);
+    expect(signers()).toEqual(names.map(() => next));
+    for (const name of names) expect(certificatesIn(text(name, 'ca.crt'))).toEqual([next, first].map(trim));
+    const caBundle = api.read(apiServices, { name: apiServiceName })?.spec.caBundle ?? '';
+    expect(certificatesIn(Buffer.from(caBundle, 'base64').toString())).toEqual([next, first].map(trim));
+
+    expect(await writtenAt(later(10.1 * 365))).toEqual(everything);
+    for (const name of names) expect(text(name, 'ca.crt')).toBe(next);
+    expect(await writtenAt(later(10.1 * 365))).toEqual([]);
+  });
+
+  it('starts with another authority at once where the one that signs is damaged', async () => {
+    await reconcile(api, start, signal);
+    overwrite(authoritySecretName, { 'tls.key': '' });
+    expect(await writtenAt(start)).toEqual([authoritySecretName, ...names, apiServiceName]);
+    expect(await writtenAt(start)).toEqual([]);
   });
 
   it.each([
@@ -76,7 +113,7 @@ describe('reconcile', () => {
   ])('replaces a leaf with %s', async (_what, data) => {
     await reconcile(api, start, signal);
     overwrite('etcd-peer-tls', data);
-    expect(await reconcile(api, start, signal)).toEqual(['etcd-peer-tls']);
+    expect(await writtenAt(start)).toEqual(['etcd-peer-tls']);
   });
 
   it('replaces a leaf that is for other hosts, or has the key of another', async () => {
@@ -84,7 +121,7 @@ describe('reconcile', () => {
     const other = api.read(secrets, { namespace: conduitNamespace, name: 'etcd-server-tls' })?.data ?? {};
     overwrite('api-server-tls', other);
     overwrite('etcd-peer-tls', { 'tls.key': other['tls.key'] ?? '' });
-    expect(await reconcile(api, start, signal)).toEqual(['api-server-tls', 'etcd-peer-tls']);
+    expect(await writtenAt(start)).toEqual(['api-server-tls', 'etcd-peer-tls']);
   });
 
   it('says so when there is no APIService', async () => {
