@@ -1,4 +1,4 @@
-/** `npm run build`: one minified bundle per deployable in dist/. */
+/** `npm run build`: one bundle per deployable in dist/. */
 import { buildFunctions } from './build/bundle.ts';
 
 for (const { file, bytes } of await buildFunctions('dist'))
