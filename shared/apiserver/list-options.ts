@@ -63,7 +63,7 @@ function notNegative(value: number | undefined): number | undefined {
 /** A whole number of a query; BadRequest for anything else. */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
-  if (text === null || text === '') return undefined;
+  if (text === null) return undefined;
   if (!/^-?[0-9]{1,15}$/.test(text))
     throw badRequest(`strconv.ParseInt: parsing ${shown(text)}: invalid syntax`);
   return Number(text);

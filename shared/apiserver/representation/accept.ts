@@ -29,7 +29,7 @@ function entry(text: string): AcceptEntry {
 
 /** Exact types before `application/*` before everything. */
 function wildcards(type: string): number {
-  return type === '*/*' ? 2 : type.endsWith('/*') ? 1 : 0;
+  return type === '*/*' || type === '*' ? 2 : type.endsWith('/*') ? 1 : 0;
 }
 
 /**

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
-import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ArcError, httpStatus } from '#shared/errors';
 import { discoveryRoutes } from './discovery-routes.ts';
 import { sampleKinds } from './sample-kinds.ts';
 
-const app = new Hono();
+const app = discoveryRoutes(sampleKinds, { version: 'v1.34.2' });
 app.onError((caught) => {
   const error = ArcError.from(caught);
   return new Response(error.message, { status: httpStatus(error.code) });
 });
-app.route('/', discoveryRoutes(sampleKinds, { version: 'v1.34.2' }));
 
 const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const v2beta1 = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList';
@@ -41,6 +39,13 @@ describe('legacy discovery', () => {
     });
     expect(await json('/apis/arc.example.com')).toMatchObject({ kind: 'APIGroup', name: 'arc.example.com' });
   });
+
+  it.each(['/version', '/api', '/apis', '/apis/arc.example.com', '/apis/arc.example.com/v1alpha1'])(
+    'answers %s with a slash behind it as generated clients send it',
+    async (path) => {
+      expect(await json(`${path}/`)).toEqual(await json(path));
+    },
+  );
 
   it('lists resources with their verbs, names and subresources', async () => {
     const hash = createHash('sha256').update('arc.example.com/v1alpha1/Order').digest().subarray(0, 8);

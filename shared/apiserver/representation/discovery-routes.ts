@@ -51,7 +51,8 @@ function discoveryPath(
  * in; a version that is none throws at once.
  */
 export function discoveryRoutes(kinds: readonly KindDefinition[], options: DiscoveryOptions): Hono {
-  const app = new Hono();
+  // Generated clients (Python, Java) ask for `/apis/` and `/version/`, as kube-apiserver's OpenAPI document writes them.
+  const app = new Hono({ strict: false });
   const groups = catalogue(kinds);
   const info = versionInfo(options.version);
   app.get('/version', ({ req }) => respond(req.raw, info));

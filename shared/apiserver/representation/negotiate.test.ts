@@ -15,7 +15,7 @@ function refusal(run: () => unknown): ArcError {
 }
 
 describe('negotiate', () => {
-  it.each([null, undefined, '', '*/*', 'application/*', 'application/json', 'text/html,*/*;q=0.8'])(
+  it.each([null, undefined, '', '*/*', '*', 'application/*', 'application/json', 'text/html,*/*;q=0.8'])(
     'answers JSON to %s',
     (accept) => {
       expect(negotiate(accept, 'x/1')).toEqual({

@@ -31,6 +31,7 @@ function formatOf(type: string, stream: boolean): Representation['format'] | und
     case 'application/json':
     case 'application/*':
     case '*/*':
+    case '*': // not of RFC 9110, but sent, and understood by kube-apiserver
       return 'json';
     case 'application/yaml':
     case 'application/x-yaml':

@@ -87,6 +87,10 @@ export const documents: Scenario[] = [
     steps: [
       picked(get('/apis'), legacyGroup),
       get('/apis/@{group}'),
+      // As clients send it that are generated from kube-apiserver's own document.
+      picked(get('/apis/'), legacyGroup),
+      get('/apis/@{group}/'),
+      picked(get('/apis/@{group}/v1alpha1/'), legacyResources),
       picked(get('/apis/@{group}/v1alpha1'), legacyResources),
       get('/apis/@{group}/v2'),
       get('/apis/nothing.example.com'),

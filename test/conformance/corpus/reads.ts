@@ -101,6 +101,7 @@ const revisions = [
   'limit=7',
   'limit=-1',
   'limit=x',
+  'limit=',
   'limit=2&labelSelector=half%3Dsecond',
   'limit=3&labelSelector=half%3Dsecond',
   'sendInitialEvents=true',
@@ -223,6 +224,7 @@ export const reads: Scenario[] = [
       ...[
         '',
         '*/*',
+        '*',
         'application/*',
         'application/yaml',
         'application/json, application/yaml',
