@@ -7,6 +7,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { ArcError } from '#shared/errors';
 import type { ApiServer } from '../server.ts';
 import { boundStrangers } from './strangers.ts';
+import { isWatchSocket, serveWatchSockets } from './watch-socket.ts';
 
 /** PEM. */
 export interface Certificate {
@@ -66,12 +67,14 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       connectionsCheckingInterval: 5_000,
       // A user in thousands of groups is named by a header line for each.
       maxHeaderSize: 256 * 1024,
+      shouldUpgradeCallback: isWatchSocket,
     },
     // Responses of this module's own are written without the streams that Node's put around their bodies: a third of a GET.
     overrideGlobalObjects: true,
   }) as Server;
   server.maxHeadersCount = 10_000;
   boundStrangers(server, maxStrangers);
+  const sockets = serveWatchSockets(server, api.app.fetch);
   server.listen(port, host);
   await once(server, 'listening').catch((caught: unknown) => {
     throw new ArcError(
@@ -96,13 +99,18 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       if (delayMs > 0) await pause(delayMs);
       const closed = once(server, 'close');
       server.close();
-      const impatient = setTimeout(() => server.closeAllConnections(), graceMs);
+      // Node does not count connections that have been upgraded.
+      const cut = () => {
+        server.closeAllConnections();
+        sockets.cut();
+      };
+      const impatient = setTimeout(cut, graceMs);
       await api.close({ spreadMs });
       server.closeIdleConnections();
       // Connections that were opened ahead and have carried nothing yet do not count as idle.
       await Promise.race([closed, pause(unusedMs)]);
       await api.close(); // who came over one of them is answered
-      server.closeAllConnections();
+      cut();
       await closed;
       clearTimeout(impatient);
     },

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import tls from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/errors';
+import { createAuthority } from '../../../test/fixtures/authority.ts';
+import { eventually } from '../../../test/fixtures/eventually.ts';
+import { startTestServer, type TestServer, widget, widgets } from '../test-server.ts';
+import { type Serving, serve } from './serve.ts';
+import { frame, opcode } from './web-socket.ts';
+
+const authority = await createAuthority('sockets');
+const certificate = await authority.issue({ name: 'api' }, { hosts: ['localhost'], use: 'server' });
+tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.cert]);
+
+let server: TestServer;
+let serving: Serving;
+beforeEach(async () => {
+  server = await startTestServer({
+    authenticate: async (request) => {
+      if (request.headers.get('authorization') === 'Bearer wrong')
+        throw new ArcError('Unauthorized', 'Unauthorized');
+      return { name: 'admin', groups: [] };
+    },
+  });
+  serving = await serve(server.api, { certificate, host: '127.0.0.1', port: 0 });
+});
+afterEach(async () => {
+  await serving.close({ graceMs: 1_000 });
+  await server.close();
+});
+
+interface Seen {
+  socket: WebSocket;
+  events: { type: string; object: { metadata: { name?: string } } }[];
+  closed: Promise<number>;
+}
+
+/** A watch by Node's own WebSocket client. */
+async function watch(query: string, protocols: string[] = []): Promise<Seen> {
+  const socket = new WebSocket(`wss://localhost:${serving.port}${widgets}?watch=true${query}`, protocols);
+  const events: Seen['events'] = [];
+  socket.addEventListener('message', ({ data }) => events.push(JSON.parse(data)));
+  const closed = new Promise<number>((resolve) => {
+    socket.addEventListener('close', ({ code }) => resolve(code));
+  });
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve);
+    socket.addEventListener('error', () => reject(new Error('the handshake failed')));
+  });
+  return { socket, events, closed };
+}
+
+/** A handshake by hand; `more` are header lines. Resolves with the socket behind it. */
+async function byHand(path: string, more: string[] = []) {
+  const socket = tls.connect({ host: '127.0.0.1', port: serving.port, servername: 'localhost' });
+  await once(socket, 'secureConnect');
+  const lines = [
+    ...[`GET ${path} HTTP/1.1`, 'Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket'],
+    ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', ...more],
+  ];
+  let received = Buffer.alloc(0);
+  socket.on('data', (bytes: Buffer) => {
+    received = Buffer.concat([received, bytes]);
+  });
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  return { socket, received: () => received };
+}
+
+
+const namesOf = ({ events }: Seen) => events.map(({ type, object }) => `${type} ${object.metadata.name}`);
+
+describe('a watch over a WebSocket', () => {
+  it('sends what is there and what happens, a message an event, and ends with the watch', async () => {
+    await server.call('POST', widgets, widget('first'));
+    await server.call('POST', widgets, widget('second'));
+    const seen = await watch('&timeoutSeconds=2');
+    await server.call('DELETE', `${widgets}/first`);
+    expect(await seen.closed).toBe(1000);
+    expect(namesOf(seen)).toEqual(['ADDED first', 'ADDED second', 'DELETED first']);
+  });
+
+  it('ends with the server', async () => {
+    const seen = await watch('');
+    await serving.close({ graceMs: 10_000 });
+    expect(await seen.closed).toBe(1000);
+  });
+
+  it('ends for a client that closes', async () => {
+    const seen = await watch('');
+    seen.socket.close(1000);
+    expect(await seen.closed).toBe(1000);
+    // Nothing is under way any more, or this would wait.
+    await server.api.close();
+  });
+
+  it('takes the first subprotocol offered that is no token', async () => {
+    const token = 'base64url.bearer.authorization.k8s.io.YQ';
+    const { socket } = await watch('&timeoutSeconds=60', [token, 'v1.example']);
+    expect(socket.protocol).toBe('v1.example');
+    socket.close();
+  });
+
+  it.each([
+    ['401', `${widgets}?watch=true`, ['Authorization: Bearer wrong'], '"reason":"Unauthorized"'],
+    ['400', `${widgets}?watch=true&resourceVersion=x`, [], '"reason":"BadRequest"'],
+    ['404', '/apis/nowhere/v1/things?watch=true', [], '404 page not found'],
+  ])('refuses with %s before it switches', async (code, path, more, text) => {
+    const { socket, received } = await byHand(path, more);
+    await once(socket, 'close');
+    expect(received().toString()).toMatch(new RegExp(`^HTTP/1.1 ${code} `));
+    expect(received().toString()).toContain(text);
+  });
+
+  it('passes other upgrades over', async () => {
+    await server.call('POST', widgets, widget('plain'));
+    const { socket, received } = await byHand(`${widgets}/plain`);
+    await eventually('the object', 10_000, () => expect(received().toString()).toContain('"name":"plain"'));
+    expect(received().toString()).toMatch(/^HTTP\/1.1 200 /);
+    socket.destroy();
+  });
+
+  it('answers a ping that comes with the handshake, and closes on what is no frame', async () => {
+    const { socket, received } = await byHand(`${widgets}?watch=true`);
+    socket.write(Buffer.from([0x89, 0x82, 0, 0, 0, 0, 0x68, 0x69]));
+    const pong = frame(opcode.pong, Buffer.from('hi'));
+    await eventually('the pong', 10_000, () => expect(received().includes(pong)).toBe(true));
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    await once(socket, 'close');
+    expect(received().subarray(-4)).toEqual(frame(opcode.close, Buffer.from([0x03, 0xea])));
+  });
+
+  it('ends the watch of a client that goes without a word', async () => {
+    const { socket, received } = await byHand(`${widgets}?watch=true`);
+    await eventually('the switch', 10_000, () => expect(received().toString()).toContain(' 101 '));
+    socket.destroy();
+    await server.api.close();
+  });
+});
