@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import path from 'node:path';
+import tls from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AggregatedServer } from '../fixtures/aggregated-server.ts';
 import { type Cluster, describeCluster, startCluster } from '../fixtures/cluster.ts';
@@ -186,6 +187,23 @@ spec:
         watch.kill();
         await once(watch, 'close');
       }
+    });
+
+    it('watches over a WebSocket through the aggregator, with the token as a browser sends it', async () => {
+      tls.setDefaultCACertificates([...tls.getCACertificates('default'), plane.authority.cert]);
+      const { stdout } = await kubectl(['create', 'token', 'writer', '-n', 'team']);
+      const token = Buffer.from(stdout.trim()).toString('base64url');
+      const socket = new WebSocket(
+        `${plane.url.replace('https', 'wss')}${orders}?watch=true&resourceVersion=0`,
+        [`base64url.bearer.authorization.k8s.io.${token}`, 'v1.example'],
+      );
+      const names: string[] = [];
+      socket.addEventListener('message', ({ data }) => names.push(JSON.parse(data).object.metadata.name));
+      await kubectl(['apply', '-f', '-'], { input: order('by-socket') });
+      await eventually('the event', 30_000, () => expect(names).toContain('by-socket'));
+      expect(socket.protocol).toBe('v1.example');
+      socket.close();
+      await kubectl(['delete', 'order', 'by-socket', '-n', 'team']);
     });
 
     it('refuses who speaks for others without being the front proxy', async () => {

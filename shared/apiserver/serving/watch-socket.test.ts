@@ -66,7 +66,6 @@ async function byHand(path: string, more: string[] = []) {
   return { socket, received: () => received };
 }
 
-
 const namesOf = ({ events }: Seen) => events.map(({ type, object }) => `${type} ${object.metadata.name}`);
 
 describe('a watch over a WebSocket', () => {
