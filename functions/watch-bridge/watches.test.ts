@@ -14,6 +14,17 @@ describe('trimmed', () => {
     expect(trimmed(whole).metadata.ownerReferences).toEqual(whole.metadata.ownerReferences);
   });
 
+  it('keeps of a Workflow that it waits in a queue, which only its nodes tell', () => {
+    const queued = (phase: string) => {
+      const status = { phase: 'Running' as const, nodes: { a: { type: 'Pod', phase } } };
+      const whole = workflowOf(artifactWorkflow('a'), 'a', status);
+      const labels = { ...whole.metadata.labels, 'kueue.x-k8s.io/queue-name': 'q' };
+      return trimmed({ ...whole, metadata: { ...whole.metadata, labels } }).status;
+    };
+    expect(queued('Pending')).toEqual({ phase: 'Running', queued: true });
+    expect(queued('Running')).toEqual({ phase: 'Running' });
+  });
+
   it('keeps of an ArtifactWorkflow everything but what never changes', () => {
     const whole = artifactWorkflow('a');
     const { artifact: _artifact, ...spec } = whole.spec;

@@ -6,9 +6,11 @@ import {
   clusterWorkflowTemplates,
   cronWorkflows,
   endpoints,
+  isQueued,
   orders,
   secrets,
   type Change as WakeChange,
+  type Workflow,
   workflows,
   workflowTemplates,
 } from '#shared/domain';
@@ -121,7 +123,9 @@ export function trimmed(object: Resource): AnyObject {
     return { apiVersion: object.apiVersion, kind: object.kind, metadata: rest };
   }
   if (object.kind === 'Workflow' || object.kind === 'CronWorkflow') {
-    const status = pick(object.status, [...workflowStatus, ...cronStatus]);
+    // Its nodes alone say that it is let out of a queue.
+    const queued = isQueued(object as unknown as Workflow) ? { queued: true } : {};
+    const status = { ...pick(object.status, [...workflowStatus, ...cronStatus]), ...queued };
     const spec = pick(object.spec, ['suspend', 'shutdown', 'schedules']);
     return { apiVersion: object.apiVersion, kind: object.kind, metadata, spec, status };
   }

@@ -92,7 +92,7 @@ export {
 export { resultsOf } from './results.ts';
 export { isoSeconds, rollUp, statusPatch } from './rollup.ts';
 export { rollUpInterval } from './rollup-interval.ts';
-export { type SyncExtras, type SyncPatch, syncedStatus } from './status.ts';
+export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './status.ts';
 export {
   currentWorkflow,
   decideSubmission,

@@ -50,6 +50,18 @@ describe('syncedStatus', () => {
     expect(sync(made(), status, spec).status?.phase).toBe(phase);
   });
 
+  it.each([
+    ['Pending', 'slow', 'Queued'],
+    ['Running', 'slow', 'Running'],
+    ['Pending', undefined, 'Running'],
+  ])('of a pod that is %s with queue %s is %s', (phase, queueName, expected) => {
+    const plain = made();
+    const workflow = queueName === undefined ? plain : { ...plain, spec: { ...plain.spec, queueName } };
+    const nodes = { a: { type: 'Retry', phase: 'Running' }, b: { type: 'Pod', phase } };
+    expect(sync(workflow, { phase: 'Running', startedAt, nodes }).status?.phase).toBe(expected);
+    expect(sync(workflow, { phase: 'Running', startedAt }).status?.phase).toBe('Running');
+  });
+
   it('takes times and results over and sets conditions', () => {
     const outputs = {
       parameters: [{ name: 'result', value: '{"outcome":"succeeded","digest":"sha256:aa"}' }],

@@ -5,6 +5,7 @@ import { failureMessage } from './failure.ts';
 import type { CronWorkflow, Workflow } from './kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from './kinds/artifact-workflow.ts';
 import type { Condition } from './kinds/meta.ts';
+import { labels } from './marks.ts';
 import { isOwnedBy } from './owners.ts';
 import { isFinalPhase, phaseOf } from './phases.ts';
 import { furtherProgress } from './progress.ts';
@@ -94,14 +95,25 @@ function messageOf(
   return settled ?? (failureMessage(argo, reported, logTail) || undefined);
 }
 
-/** Our phase for Argo's. Pending with a message and no start is waiting in Argo's or Kueue's queue. */
-function phaseFrom({ spec, status = {} }: Workflow): WorkflowPhase {
+/**
+ * True while a Workflow with a queue waits in Kueue's: Argo calls it Running and none of its pods has got further than Pending. One that
+ * was let in and has yet to start looks the same.
+ */
+export function isQueued({ metadata, status = {} }: Workflow): boolean {
+  if (metadata.labels?.[labels.queue] === undefined || status.phase !== 'Running') return false;
+  const pods = Object.values(status.nodes ?? {}).filter(({ type }) => type === 'Pod');
+  return pods.length > 0 && pods.every(({ phase }) => phase === 'Pending');
+}
+
+/** Our phase for Argo's. Pending with a message and no start is waiting in Argo's queue. */
+function phaseFrom(workflow: Workflow): WorkflowPhase {
+  const { spec, status = {} } = workflow;
   const { phase, startedAt, message } = status;
   const ended = phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
   // Argo before 4.1.2 called a Workflow Succeeded that was terminated while it waited for a lock (argo #16776).
   if (ended && spec.shutdown) return 'Stopped';
   if (!phase) return 'Pending';
-  if (phase === 'Pending' && !startedAt && message) return 'Queued';
+  if (isQueued(workflow) || (phase === 'Pending' && !startedAt && message)) return 'Queued';
   return phase;
 }
 

@@ -2,7 +2,7 @@ import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { type ArtifactWorkflow, workflowFor } from '#shared/domain';
+import { type ArtifactWorkflow, isQueued, type Workflow, workflowFor } from '#shared/domain';
 import { artifactWorkflow } from '../fixtures/arc-objects.ts';
 import { argoDefinitions } from '../fixtures/argo-definitions.ts';
 import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/control-plane.ts';
@@ -82,6 +82,24 @@ describe.skipIf(!isThere)('a Workflow with a queue, carried out by Argo', () => 
   it('has the queue on its pod', async () => {
     expect(await podLabels('queued', { queueName: 'transfers' })).toMatchObject({
       'kueue.x-k8s.io/queue-name': 'transfers',
+    });
+  }, 90_000);
+
+  it('is Queued while its pod waits', async () => {
+    await eventually('Argo to say that the pod waits', 60_000, async () => {
+      const selector = 'kueue.x-k8s.io/queue-name=transfers';
+      const { stdout } = await plane.kubectl([
+        'get',
+        'workflows',
+        '-n',
+        'default',
+        '-l',
+        selector,
+        '-o',
+        'json',
+      ]);
+      const { items } = JSON.parse(stdout) as { items: Workflow[] };
+      expect(items.map(isQueued), stdout).toEqual([true]);
     });
   }, 90_000);
 
