@@ -15,7 +15,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             '{shared,functions,scripts}/**/*.test.ts',
-            'test/{contract,chaos,e2e,conformance}/**/*.test.ts',
+            'test/{contract,chaos,e2e,conformance,bench}/**/*.test.ts',
           ],
         },
       },

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # rig-images.sh: gives the rig what the manifests name (it has no registry and no storage class): our image, etcd's, the
-# tests' registry, and one volume whose data outlives an installation.
+# tests' registry, what the bench compares with, and one volume whose data outlives an installation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${RIG:?}" "${REGISTRY_TOOLS:?}"
@@ -12,6 +12,8 @@ import() { ctr -a "$RIG/run/containerd/containerd.sock" -n k8s.io images import 
 
 npm run -s image -- --archive "$work/arc.tar" --name dev.local/artifact-conduit:dev
 import "$work/arc.tar"
+npx node test/bench/bare-hono/image.ts "$work/bare-hono.tar"
+import "$work/bare-hono.tar"
 binary() { # NAME DESTINATION PROGRAM : an image of one static program
   mkdir -p "$work/image$(dirname "$2")" "$work/image/tmp"
   cp "$3" "$work/image$2"

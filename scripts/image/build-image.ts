@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { openSession, type Session, type SessionOptions } from '#shared/transfer';
-import { buildFunctions } from '../build/bundle.ts';
+import { type Bundle, buildFunctions } from '../build/bundle.ts';
 import type { ImageOptions } from './arguments.ts';
 import { assembleImage, type Image } from './assemble.ts';
 import { readBase } from './base.ts';
@@ -18,6 +18,8 @@ export interface BuildContext extends SessionOptions {
   /** Seconds since 1970 of everything in the image. */
   time: number;
   note: (text: string) => void;
+  /** Makes the programs of the image in a folder. Default: every deployable of functions/. */
+  bundle?: (folder: string) => Promise<Bundle[]>;
   signal: AbortSignal;
 }
 
@@ -63,13 +65,13 @@ async function assemble(
   repository: ReturnType<Session['open']> | undefined,
   folder: string,
 ): Promise<Image> {
-  const { note, signal, time } = context;
+  const { note, signal, time, bundle = buildFunctions } = context;
   const runtime = await findRuntime();
   const base = repository && (await readBase(session, repository, runtime.architecture, signal));
   note(base ? `base ${base.name}@${base.digest}, ${base.layers.length} layers` : 'no base: built on nothing');
   const layers = [await runtimeLayer(runtime, base !== undefined, time)];
   note(`Node ${runtime.version}: ${mebibytes(layers[0])}`);
-  const bundles = await buildFunctions(path.join(folder, 'programs'));
+  const bundles = await bundle(path.join(folder, 'programs'));
   layers.push(await makeLayer(await programEntries(bundles), time, 'the programs of ARC'));
   note(`${bundles.length} programs: ${mebibytes(layers[1])}`);
   const { version }: { version: string } = JSON.parse(

@@ -1,14 +1,14 @@
 /**
- * `npm run bench [order|api|start-up [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
+ * `npm run bench [order|api|knative [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
  */
 import { benchApi } from './api.ts';
+import { benchKnative } from './knative/index.ts';
 import { benchOrders } from './orders.ts';
-import { benchStartUp } from './start-up.ts';
 
 const benches: Record<string, (cases: readonly string[]) => Promise<void>> = {
   order: benchOrders,
   api: benchApi,
-  'start-up': benchStartUp,
+  knative: benchKnative,
 };
 const [asked, ...cases] = process.argv.slice(2);
 if (asked !== undefined && !(asked in benches)) {

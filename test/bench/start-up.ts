@@ -5,24 +5,14 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { build } from 'esbuild';
-import { buildFunctions, functionSettings } from '../../scripts/build/bundle.ts';
+import { buildFunctions } from '../../scripts/build/bundle.ts';
 import { freePorts } from '../fixtures/program.ts';
+import { bundleBareHono } from './bare-hono/bundle.ts';
 import { usageOf } from './process-usage.ts';
 import { median, progress, report } from './report.ts';
 
 const rounds = 7;
 const longestStartMs = 60_000;
-
-/** What anybody would start from: the same HTTP library, bundled in the same way, and nothing done. */
-const bareHono = `
-import { serve } from '@hono/node-server';
-import { Hono } from 'hono';
-const app = new Hono();
-app.get('/health/readiness', (context) => context.text('ok'));
-app.post('/', (context) => context.body(null, 204));
-serve({ fetch: app.fetch, port: Number(process.env.PORT) });
-`;
 
 interface Start {
   milliseconds: number;
@@ -37,18 +27,13 @@ interface Start {
 export async function benchStartUp(): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-bench-'));
   try {
-    const hono = path.join(folder, 'hono.mjs');
-    const stdin = { contents: bareHono, resolveDir: '.' };
-    const [bundles] = await Promise.all([
-      buildFunctions(folder),
-      build({ ...functionSettings, stdin, outfile: hono }),
-    ]);
+    const [bundles, bare] = await Promise.all([buildFunctions(folder), bundleBareHono(folder)]);
     const functions = [];
     for (const bundle of bundles)
       if ((await readdir(path.join('functions', bundle.name))).includes('func.yaml')) functions.push(bundle);
     const starts = new Map<string, Start[]>();
     for (let round = 0; round < rounds; round += 1)
-      for (const { name, file } of [{ name: 'hono', file: hono }, ...functions]) {
+      for (const { name, file } of [bare, ...functions]) {
         progress(`start-up: ${name}, round ${round + 1} of ${rounds}`);
         starts.set(name, [...(starts.get(name) ?? []), await start(file)]);
       }
@@ -58,7 +43,7 @@ export async function benchStartUp(): Promise<void> {
     const cases = { milliseconds: 'ready', cpuMilliseconds: 'CPU', mebibytes: 'RSS' } as const;
     for (const { name } of functions)
       for (const field of ['milliseconds', 'cpuMilliseconds', 'mebibytes'] as const) {
-        const [ours, theirs] = [middle(name, field), middle('hono', field)];
+        const [ours, theirs] = [middle(name, field), middle(bare.name, field)];
         const measured = { n: rounds, ours, theirs, unit: units[field], less: true };
         report({ bench: 'start-up', case: `${name} ${cases[field]}`, ...measured });
       }

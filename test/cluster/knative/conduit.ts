@@ -3,7 +3,6 @@ import { eventually } from '../../fixtures/eventually.ts';
 import { kubectl, lines } from './kubectl.ts';
 
 export const overlay = 'knative/overlays/dev';
-export const objects = (file: string): string => `test/cluster/knative/objects/${file}`;
 const minutes = 60_000;
 
 /** Installs ARC and waits until every part of it is ready. */
@@ -122,6 +121,7 @@ export async function auditLog(): Promise<AuditEvent[]> {
 }
 
 export interface AuditEvent {
+  requestReceivedTimestamp: string;
   verb: string;
   requestURI: string;
   user: { username: string };

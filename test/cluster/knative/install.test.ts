@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../fixtures/eventually.ts';
 import { type Program, start } from '../../fixtures/program.ts';
-import { atZero, auditLog, bridgeLeader, ended, install, objects, overlay, uninstall } from './conduit.ts';
-import { type Registries, reachRegistries } from './images.ts';
+import { atZero, auditLog, bridgeLeader, ended, install, overlay, uninstall } from './conduit.ts';
+import type { Registries } from './images.ts';
 import { apply, everything, field, kubectl, lines, refusals } from './kubectl.ts';
+import { objects, prepareTeam, removeTeam } from './team.ts';
 
 // One installation in a real cluster, from its manifests to its removal: each part goes on where the one before ended.
 const minutes = 60_000;
@@ -19,7 +20,7 @@ beforeAll(async () => {
     'workflows.argoproj.io',
   ])
     await kubectl('get', kind, '-A');
-  await kubectl('delete', 'namespace', 'team', 'registries', '--ignore-not-found');
+  await removeTeam();
   await uninstall();
   before = await everything();
   refusedBefore = await refusals();
@@ -51,12 +52,7 @@ describe('an Order', { timeout: 8 * minutes }, () => {
   let watched: Program;
 
   beforeAll(async () => {
-    await kubectl('apply', '-f', objects('registries.yaml'));
-    await kubectl('-n', 'registries', 'rollout', 'status', 'deployment/source', '--timeout=120s');
-    await kubectl('-n', 'registries', 'rollout', 'status', 'deployment/destination', '--timeout=120s');
-    registries = await reachRegistries();
-    await kubectl('apply', '-f', objects('team.yaml'));
-    await kubectl('apply', '-n', 'team', '-k', 'knative/tenant');
+    registries = await prepareTeam();
   }, 4 * minutes);
 
   it('moves two multi-arch images through functions that were at zero', async () => {
@@ -247,7 +243,7 @@ describe('removed with kubectl delete -k', { timeout: 8 * minutes }, () => {
     await eventually('what the Orders owned to go', 2 * minutes, async () =>
       expect(await lines('-n', 'team', 'get', 'workflows,pods,artifactworkflows', '-o', 'name')).toEqual([]),
     );
-    await kubectl('delete', 'namespace', 'team', 'registries');
+    await removeTeam();
     await uninstall();
     const left = (await everything()).filter((object) => !before.includes(object));
     expect(left).toEqual([]);

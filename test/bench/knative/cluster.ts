@@ -1,0 +1,58 @@
+import { createKubeClient, type KubeClient } from '#shared/kube';
+import { atZero, install, uninstall } from '../../cluster/knative/conduit.ts';
+import { kubectl, lines } from '../../cluster/knative/kubectl.ts';
+import { removeTeam } from '../../cluster/knative/team.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { start } from '../../fixtures/program.ts';
+import { progress } from '../report.ts';
+
+/** What a cluster must be told of before its benches can run; undefined where nothing is missing. */
+export function whatIsMissing(env: NodeJS.ProcessEnv): string | undefined {
+  const missing = ['KUBECONFIG', 'REGISTRY_TOOLS'].filter((name) => !env[name]);
+  if (missing.length === 0) return undefined;
+  return `cold and order are left out: set ${missing.join(' and ')} (a cluster with Knative and Argo, prepared as by .ci/rig-images.sh; a folder made by .ci/registry-tools/build.sh), with kubectl in PATH`;
+}
+
+/** Runs `bench` against the cluster of KUBECONFIG with ARC in it; installs it where it is not there, and then removes it again. */
+export async function withConduit(bench: (client: KubeClient) => Promise<void>): Promise<void> {
+  const apiService = 'apiservice/v1alpha1.arc.opendefense.cloud';
+  const isThere = (await lines('get', apiService, '--ignore-not-found', '-o', 'name')).length > 0;
+  progress(isThere ? 'ARC is installed: measured as it is, and left there' : 'installing ARC');
+  try {
+    if (!isThere) await install();
+    await removeTeam();
+    const others = (await lines('get', 'orders', '-A', '-o', 'name')).length;
+    if (others > 0) progress(`there are ${others} Orders of others: their work is part of all figures`);
+    await throughProxy(bench);
+  } finally {
+    await removeTeam();
+    if (!isThere) await uninstall();
+  }
+}
+
+/** kubectl proxy: whatever way the kubeconfig has to sign in, requests need none. */
+async function throughProxy(bench: (client: KubeClient) => Promise<void>): Promise<void> {
+  const proxy = start('kubectl', ['proxy', '--port=0']);
+  try {
+    let server = '';
+    await eventually('kubectl proxy to listen', 30_000, () => {
+      proxy.mustRun();
+      const told = /Starting to serve on (\S+)/.exec(proxy.output.stdout);
+      if (told?.[1] === undefined) throw new Error(proxy.output.stderr);
+      server = `http://${told[1]}`;
+    });
+    await bench(createKubeClient({ server, userAgent: 'arc-bench' }));
+  } finally {
+    await proxy.stop();
+  }
+}
+
+/**
+ * Every function at zero, and without pods: one that was scaled down lives on for half a minute, since queue-proxy waits for late requests.
+ * Rejects where an overlay keeps functions running.
+ */
+export async function toRest(): Promise<void> {
+  await atZero();
+  const ofFunctions = ['-n', 'arc-system', 'delete', 'pods', '-l', 'serving.knative.dev/service'];
+  await kubectl(...ofFunctions, '--force', '--grace-period=0', '--wait=true');
+}
