@@ -104,8 +104,8 @@ export const wakeTable: readonly WakeRule[] = [
   },
   {
     watched: 'ArtifactWorkflow',
-    what: 'its status changed',
-    when: ({ before, after }) => after !== undefined && !sameJson(before?.status, after.status),
+    what: 'its status changed, in more than the name of its configuration',
+    when: ({ before, after }) => after !== undefined && !sameJson(rolledUp(before), rolledUp(after)),
     target: 'Order',
     reason: 'children',
     targets: (about) => ownerAsTarget(about, 'Order'),
@@ -269,6 +269,13 @@ function ended({ before, after }: Change): boolean {
 function phase(object: AnyObject | undefined) {
   // The bridge hands over what it watches; a row is only run for objects of its kind.
   return phaseOf((object ?? {}) as unknown as ArtifactWorkflow);
+}
+
+/** What of an ArtifactWorkflow's status an Order's may depend on. */
+function rolledUp(object: AnyObject | undefined): object | undefined {
+  if (object === undefined) return undefined;
+  const { configSecret: _, ...rest } = status(object);
+  return rest;
 }
 
 function status(object: AnyObject | undefined): Record<string, unknown> {

@@ -86,11 +86,13 @@ const cases: Array<[string, AnyObject | undefined, AnyObject | undefined, string
     made(),
     [`ArtifactWorkflow ${aw} changed`, 'Order release children'],
   ],
+  ['it is rendered', made(), made({ configSecret: { name: 'c' } }), [`ArtifactWorkflow ${aw} rendered`]],
+  ['its rendered Secret is gone', made({ ...done, configSecret: { name: 'c' } }), made(done), []],
   [
-    'it is rendered',
-    made(),
+    'it cannot be rendered',
     made({ configSecret: { name: 'c' } }),
-    [`ArtifactWorkflow ${aw} rendered`, 'Order release children'],
+    made({ configSecret: { name: 'c' }, configMessage: 'no Secret' }),
+    ['Order release children'],
   ],
   ['it progresses', made({ progress: '1/2' }), made({ progress: '2/2' }), ['Order release children']],
   [

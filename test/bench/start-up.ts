@@ -62,8 +62,8 @@ async function start(file: string): Promise<Start> {
   try {
     await once(child, 'spawn');
     while (!(await isReady(`http://127.0.0.1:${port}/health/readiness`))) {
-      if (child.exitCode !== null || performance.now() - begun > longestStartMs)
-        throw new Error(`${file} does not become ready`);
+      if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode} instead of serving`);
+      if (performance.now() - begun > longestStartMs) throw new Error(`${file} does not become ready`);
       await sleep(2);
     }
     const milliseconds = performance.now() - begun;

@@ -10,7 +10,8 @@ import { bareHonoImage, bareHonoName, bareHonoService } from '../bare-hono/servi
 import { median, progress, report } from '../report.ts';
 import { toRest } from './cluster.ts';
 
-const rounds = 7;
+// a multiple of three, so that each is as often the first to wake as the others
+const rounds = 9;
 const settleMs = 2_000;
 const arc = 'arc-system';
 const callerPod = 'arc-bench-caller';

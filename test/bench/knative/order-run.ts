@@ -28,7 +28,7 @@ export interface OrderSetting {
   podsRoot: string | undefined;
 }
 
-const longestMs = 5 * 60_000;
+const longestMs = 10 * 60_000;
 
 /** One Order of `size` artifacts, made when all functions are at zero, until they are so again; then deleted with all it made. */
 export async function runOrder(setting: OrderSetting, name: string, size: number): Promise<OrderRun> {
