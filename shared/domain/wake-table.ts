@@ -4,7 +4,7 @@ import type { AnyObject } from './kinds/meta.ts';
 import { apiVersion } from './kinds/refs.ts';
 import { labels } from './marks.ts';
 import { ownerOfKind } from './owners.ts';
-import { isDeleting, isFinalPhase, phaseOf } from './phases.ts';
+import { isDeleting, isFinalPhase, isFinished, phaseOf } from './phases.ts';
 import type { Change, Reason, WakeIndex, WakeObject } from './wakes.ts';
 
 /** One row: a change of `watched` wakes `targets` for `reason`. */
@@ -104,7 +104,7 @@ export const wakeTable: readonly WakeRule[] = [
   },
   {
     watched: 'ArtifactWorkflow',
-    what: 'its status changed, in more than the name of its configuration',
+    what: 'its status changed, in more than that the configuration of a finished one is gone',
     when: ({ before, after }) => after !== undefined && !sameJson(rolledUp(before), rolledUp(after)),
     target: 'Order',
     reason: 'children',
@@ -271,9 +271,9 @@ function phase(object: AnyObject | undefined) {
   return phaseOf((object ?? {}) as unknown as ArtifactWorkflow);
 }
 
-/** What of an ArtifactWorkflow's status an Order's may depend on. */
-function rolledUp(object: AnyObject | undefined): object | undefined {
-  if (object === undefined) return undefined;
+/** What of an ArtifactWorkflow's status an Order's may depend on: that the configuration of a finished one is cleared away changes nothing. */
+function rolledUp(object: AnyObject | undefined): unknown {
+  if (object === undefined || !isFinished(object as unknown as ArtifactWorkflow)) return object?.status;
   const { configSecret: _, ...rest } = status(object);
   return rest;
 }

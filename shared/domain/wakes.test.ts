@@ -86,13 +86,17 @@ const cases: Array<[string, AnyObject | undefined, AnyObject | undefined, string
     made(),
     [`ArtifactWorkflow ${aw} changed`, 'Order release children'],
   ],
-  ['it is rendered', made(), made({ configSecret: { name: 'c' } }), [`ArtifactWorkflow ${aw} rendered`]],
-  ['its rendered Secret is gone', made({ ...done, configSecret: { name: 'c' } }), made(done), []],
   [
-    'it cannot be rendered',
+    'it is rendered',
+    made(),
     made({ configSecret: { name: 'c' } }),
-    made({ configSecret: { name: 'c' }, configMessage: 'no Secret' }),
-    ['Order release children'],
+    [`ArtifactWorkflow ${aw} rendered`, 'Order release children'],
+  ],
+  [
+    'it has finished and its configuration is cleared away',
+    made({ ...done, configSecret: { name: 'c' } }),
+    made(done),
+    [],
   ],
   ['it progresses', made({ progress: '1/2' }), made({ progress: '2/2' }), ['Order release children']],
   [

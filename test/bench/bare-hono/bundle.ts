@@ -8,7 +8,7 @@ export async function bundleBareHono(folder: string): Promise<Bundle> {
   const name = 'bare-hono';
   const file = path.join(folder, `${name}.mjs`);
   await build({
-    ...bundleSettings,
+    ...functionSettings,
     entryPoints: [path.join(import.meta.dirname, 'server.ts')],
     outfile: file,
   });
