@@ -19,6 +19,8 @@ export const bundleSettings = {
   minify: true,
   keepNames: true,
   legalComments: 'none',
+  // Names of modules are written into bundles: where a link in node_modules leads to must not be.
+  preserveSymlinks: true,
   logLevel: 'error',
   // Some dependencies are CommonJS and call require at run time; an ESM bundle has none unless it is made.
   banner: {
