@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   artifactWorkflows,
-  clusterArtifactTypes,
-  clusterWorkflowTemplates,
   conduitNamespace,
-  endpoints,
   events,
   namespaces,
   orders,
@@ -12,8 +9,15 @@ import {
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { endpoint, namespace, ociTemplate, ociType, order, secret } from '../fixtures/arc-objects.ts';
-import { fresh, functions, startApi, startFunctions, startWatching } from '../fixtures/parts.ts';
+import { namespace, order, secret } from '../fixtures/arc-objects.ts';
+import {
+  fresh,
+  functions,
+  prepareForOrders,
+  startApi,
+  startFunctions,
+  startWatching,
+} from '../fixtures/parts.ts';
 
 let stack: AsyncDisposableStack;
 beforeEach(() => {
@@ -25,13 +29,8 @@ describe('the rights and Triggers in knative/base', () => {
   it('are enough for an Order to run to its end, and for its deletion', async () => {
     const api = await startApi(stack);
     const admin = api.clientOf('admin');
-    for (const name of [namespace, conduitNamespace])
-      await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    await admin.create(clusterArtifactTypes, fresh(ociType()));
-    await admin.create(clusterWorkflowTemplates, fresh(ociTemplate()));
+    await prepareForOrders(admin, { secretRef: { name: 'login' } });
     await admin.create(secrets, fresh(secret('login', { username: 'u', password: 'p' })));
-    await admin.create(endpoints, fresh(endpoint('source', { secretRef: { name: 'login' } })));
-    await admin.create(endpoints, fresh(endpoint('destination')));
 
     const { denied, sink } = await startFunctions(stack, api);
     // Events alone have to do it: nothing is repeated while this runs.

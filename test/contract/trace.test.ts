@@ -1,15 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { orders, workflows } from '#shared/domain';
+import { namespace, order } from '../fixtures/arc-objects.ts';
 import {
-  clusterArtifactTypes,
-  clusterWorkflowTemplates,
-  conduitNamespace,
-  endpoints,
-  namespaces,
-  orders,
-  workflows,
-} from '#shared/domain';
-import { endpoint, namespace, ociTemplate, ociType, order } from '../fixtures/arc-objects.ts';
-import { fresh, functions, startApi, startFunctions, startWatching } from '../fixtures/parts.ts';
+  fresh,
+  functions,
+  prepareForOrders,
+  startApi,
+  startFunctions,
+  startWatching,
+} from '../fixtures/parts.ts';
 
 let stack: AsyncDisposableStack;
 beforeEach(() => {
@@ -21,11 +20,7 @@ describe('the trace of an event', () => {
   it('is on every API request that it caused, and on the Workflow in the end', async () => {
     const api = await startApi(stack);
     const admin = api.clientOf('admin');
-    for (const name of [namespace, conduitNamespace])
-      await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    await admin.create(clusterArtifactTypes, fresh(ociType()));
-    await admin.create(clusterWorkflowTemplates, fresh(ociTemplate()));
-    for (const name of ['source', 'destination']) await admin.create(endpoints, fresh(endpoint(name)));
+    await prepareForOrders(admin);
     const { sink } = await startFunctions(stack, api);
     startWatching(stack, api, sink);
 
