@@ -4,9 +4,10 @@ import path from 'node:path';
 import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultRule, type Registry, seedImage, startRegistry } from '../../scripts/registry/index.ts';
+import { transferFailure } from '../../test/fixtures/transfer-failure.ts';
 import { type CopyRequest, copyImage } from './copy-image.ts';
 import type { TlsSettings } from './place.ts';
-import { TransferError } from './transfer-error.ts';
+import type { TransferError } from './transfer-error.ts';
 
 const password = 'hunter22-secret';
 const account = { username: 'bob', password };
@@ -44,17 +45,13 @@ function copy(overrides: Partial<CopyRequest> = {}) {
   });
 }
 
+/** The failure, which leaves nothing at the destination and no secret in its message. */
 async function failure(copying: Promise<unknown>): Promise<TransferError> {
-  const caught: unknown = await copying.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (!(caught instanceof TransferError))
-    throw new Error('the copy did not fail with a TransferError', { cause: caught });
+  const error = await transferFailure(copying);
   const forms = [password, Buffer.from(`bob:${password}`).toString('base64')];
-  for (const form of forms) expect(caught.message).not.toContain(form);
+  for (const form of forms) expect(error.message).not.toContain(form);
   expect(destination.contents.get('mirror/app')?.tags.size ?? 0).toBe(0);
-  return caught;
+  return error;
 }
 
 describe('a fault that passes', () => {

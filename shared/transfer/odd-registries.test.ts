@@ -5,8 +5,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '../../scripts/registry/index.ts';
 import { type Meddling, type RegistryFront, startRegistryFront } from '../../test/fixtures/registry-front.ts';
+import { transferFailure } from '../../test/fixtures/transfer-failure.ts';
 import { type CopyRequest, copyImage } from './copy-image.ts';
-import { TransferError } from './transfer-error.ts';
 
 const credentials = { username: 'bob', password: 'hunter22-secret' };
 const ownHeader = `Basic ${Buffer.from('bob:hunter22-secret').toString('base64')}`;
@@ -70,16 +70,6 @@ function copy(
   });
 }
 
-async function failure(copying: Promise<unknown>): Promise<TransferError> {
-  const caught: unknown = await copying.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (!(caught instanceof TransferError))
-    throw new Error('the copy did not fail with a TransferError', { cause: caught });
-  return caught;
-}
-
 const isLayer = ({ method, url }: Request): boolean => method === 'GET' && url.endsWith(layer);
 const isBlob = ({ method, url }: Request): boolean => method === 'GET' && url.includes('/blobs/sha256');
 
@@ -93,7 +83,7 @@ describe('a host that the registry redirects to', () => {
     const source = await front((request) =>
       isBlob(request) ? answer(307, { location: `${thief.url}${request.url}` }) : undefined,
     );
-    const error = await failure(copy({ from: source.url }));
+    const error = await transferFailure(copy({ from: source.url }));
     expect(thief.requests.length).toBeGreaterThan(0);
     expect(thief.requests.every(({ authorization }) => authorization === undefined)).toBe(true);
     expect(thief.requests.some(({ path: asked }) => asked.startsWith('/token'))).toBe(false);
@@ -110,7 +100,7 @@ describe('a host that the registry redirects to', () => {
     'cannot be %s, which trying again does not change',
     async (location) => {
       const source = await front((request) => (isBlob(request) ? answer(302, { location }) : undefined));
-      const error = await failure(copy({ from: source.url }));
+      const error = await transferFailure(copy({ from: source.url }));
       expect(error).toMatchObject({
         reason: 'permanent',
         message: expect.stringContaining('Endpoint "src"'),
@@ -131,7 +121,7 @@ describe('a registry that moves nothing on', () => {
 
   it.each(cases)('but %s byte by byte is given up', async (_, side, meddle) => {
     const slow = await front(meddle);
-    const error = await failure(copy({ [side]: slow.url }, { timeouts }));
+    const error = await transferFailure(copy({ [side]: slow.url }, { timeouts }));
     expect(error.reason).toBe('retryable');
     expect(error.message).toMatch(/only \d+ bytes came for|no complete answer for/);
     expect(error.message).toContain(new URL(slow.url).host);
@@ -182,7 +172,7 @@ describe('a registry that', () => {
 
   it('has a blob of another size than its manifest says will not have the right one later', async () => {
     const source = await front((request) => (isBlob(request) ? answer(200, {}, 'short') : undefined));
-    const error = await failure(copy({ from: source.url }));
+    const error = await transferFailure(copy({ from: source.url }));
     expect(error).toMatchObject({ reason: 'permanent', message: expect.stringContaining('it has 5 bytes') });
   });
 
@@ -241,7 +231,7 @@ describe('a token service', () => {
       (realm) => `Bearer realm="${realm}"`,
       ({ url }) => answer(302, { location: `${other.url}${url}` }),
     );
-    expect((await failure(copy({ from: away.url }))).reason).toBe('permanent');
+    expect((await transferFailure(copy({ from: away.url }))).reason).toBe('permanent');
     expect(other.requests).toEqual([]);
   });
 
@@ -267,6 +257,6 @@ describe('a token service', () => {
       (realm) => `Bearer realm="${realm}"`,
       () => answer(200, {}, JSON.stringify({ token: 'good\r\nx: y' })),
     );
-    expect(await failure(copy({ from: source.url }))).toMatchObject({ reason: 'permanent' });
+    expect(await transferFailure(copy({ from: source.url }))).toMatchObject({ reason: 'permanent' });
   });
 });
