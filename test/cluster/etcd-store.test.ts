@@ -7,7 +7,7 @@ import { bytes, written } from '../contract/store-support.ts';
 import { startEtcdCluster } from '../fixtures/etcd-cluster.ts';
 import { type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { collectUntil, compare, type Told, writeLane } from './etcd-writers.ts';
+import { compare, startLanes, type Told, writeLane } from './etcd-writers.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS;
 if (process.env.CI && !assets)
@@ -29,35 +29,18 @@ describe.skipIf(!assets)('with a real etcd', () => {
     '%s loses and repeats nothing when etcd is killed and started again while it is written and watched',
     (_, openAt) =>
       withEtcd([], openAt, async (etcd, store) => {
-        const after = await store.revision();
-        const told: Told = { acknowledged: new Map(), unknown: new Set() };
-        const stop = new AbortController();
-        let end: number | undefined;
-        const watching = collectUntil(store, '/lane/', after, () => end);
-        const one = collectUntil(store, '/lane/3', after, () => end);
-        const quiet = collectUntil(store, '/quiet/', after, () => end);
-        const lanes = Array.from({ length: 8 }, (_, at) =>
-          writeLane(store, `/lane/${at}`, told, stop.signal),
-        );
+        const lanes = await startLanes(store, 8);
+        const watching = lanes.follow('/lane/');
+        const one = lanes.follow('/lane/3');
+        const quiet = lanes.follow('/quiet/');
         for (let kills = 1; kills <= 4; kills += 1) {
-          const enough = told.acknowledged.size + 300;
-          await eventually('300 more writes', 60_000, () =>
-            expect(told.acknowledged.size).toBeGreaterThan(enough),
-          );
+          await lanes.more(300);
           await etcd.kill();
           await etcd.restart();
         }
-        const enough = told.acknowledged.size + 100;
-        await eventually('writes after the last kill', 60_000, () =>
-          expect(told.acknowledged.size).toBeGreaterThan(enough),
-        );
-        stop.abort();
-        await Promise.all(lanes);
-        end = await written(store.create('/lane/end', bytes('end')));
-        told.acknowledged.set(end, 'put /lane/end end');
-        // Moves every watch past the end, also one that heard of it before we did.
-        await written(store.create('/done', bytes('')));
-        const { items } = await store.list('/lane/');
+        await lanes.more(100);
+        const items = await lanes.finish();
+        const { told } = lanes;
         compare(told, await watching, items);
         expect((await one).every(({ key }) => key === '/lane/3')).toBe(true);
         expect(await quiet).toEqual([]);
@@ -70,23 +53,14 @@ describe.skipIf(!assets)('with a real etcd', () => {
     try {
       const { endpoints } = cluster;
       const store = await openEtcdStore({ endpoints, progressInterval: 200 });
-      const after = await store.revision();
-      const told: Told = { acknowledged: new Map(), unknown: new Set() };
-      const stop = new AbortController();
-      let end: number | undefined;
+      const lanes = await startLanes(store, 4);
+      const { told } = lanes;
       // As many watches as make it sure that one is at the member that dies.
-      const watching = Array.from({ length: 12 }, () => collectUntil(store, '/lane/', after, () => end));
-      const lanes = Array.from({ length: 4 }, (_, at) => writeLane(store, `/lane/${at}`, told, stop.signal));
-      await eventually('200 writes', 60_000, () => expect(told.acknowledged.size).toBeGreaterThan(200));
+      const watching = Array.from({ length: 12 }, () => lanes.follow('/lane/'));
+      await lanes.more(200);
       await cluster.kill(2);
-      const enough = told.acknowledged.size + 200;
-      await eventually('200 more', 60_000, () => expect(told.acknowledged.size).toBeGreaterThan(enough));
-      stop.abort();
-      await Promise.all(lanes);
-      end = await written(store.create('/lane/end', bytes('end')));
-      told.acknowledged.set(end, 'put /lane/end end');
-      await written(store.create('/done', bytes('')));
-      const { items } = await store.list('/lane/');
+      await lanes.more(200);
+      const items = await lanes.finish();
       for (const events of await Promise.all(watching)) compare(told, events, items);
       console.log(`a member died: ${told.acknowledged.size} told, ${told.unknown.size} could not be told`);
       await cluster.kill(1);
@@ -101,48 +75,25 @@ describe.skipIf(!assets)('with a real etcd', () => {
   it('goes on watching while history is compacted behind it', () =>
     withEtcd([], openPlain, async (_, store) => {
       const after = await store.revision();
-      const told: Told = { acknowledged: new Map(), unknown: new Set() };
-      const stop = new AbortController();
-      let end: number | undefined;
+      const lanes = await startLanes(store, 8);
       const under: Record<string, number> = {};
       const follow = (prefix: string) =>
-        collectUntil(
-          store,
-          prefix,
-          after,
-          () => end,
-          (revision) => {
-            under[prefix] = revision;
-          },
-        );
+        lanes.follow(prefix, (revision) => {
+          under[prefix] = revision;
+        });
       const watching = follow('/lane/');
       const quiet = follow('/quiet/');
-      told.acknowledged.set(
-        await written(store.create('/lane/begin', bytes('begin'))),
-        'put /lane/begin begin',
-      );
       // A watch that has not caught up yet may find what it begins with compacted, and rightly so.
       await eventually('both watches to be under way', 20_000, () => {
         expect(Object.keys(under)).toHaveLength(2);
       });
-      const lanes = Array.from({ length: 8 }, (_unused, at) =>
-        writeLane(store, `/lane/${at}`, told, stop.signal),
-      );
       for (let round = 1; round <= 10; round += 1) {
-        const wanted = told.acknowledged.size + 200;
-        await eventually('200 more writes', 60_000, () =>
-          expect(told.acknowledged.size).toBeGreaterThan(wanted),
-        );
+        await lanes.more(200);
         await store.compact((await store.revision()) - 50);
       }
-      stop.abort();
-      await Promise.all(lanes);
-      end = await written(store.create('/lane/end', bytes('end')));
-      told.acknowledged.set(end, 'put /lane/end end');
-      // Moves every watch past the end, also one that heard of it before we did.
-      await written(store.create('/done', bytes('')));
+      const items = await lanes.finish();
       await expect(store.list('/', { revision: after })).rejects.toMatchObject({ code: 'Expired' });
-      compare(told, await watching, (await store.list('/lane/')).items);
+      compare(lanes.told, await watching, items);
       expect(await quiet).toEqual([]);
     }));
 

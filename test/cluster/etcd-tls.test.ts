@@ -2,11 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEtcdStore } from '#shared/storage';
-import { bytes, written } from '../contract/store-support.ts';
 import { type Authority, createAuthority } from '../fixtures/authority.ts';
 import { type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
-import { eventually } from '../fixtures/eventually.ts';
-import { collectUntil, compare, type Told, writeLane } from './etcd-writers.ts';
+import { compare, startLanes } from './etcd-writers.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS;
 if (process.env.CI && !assets)
@@ -58,17 +56,9 @@ describe.skipIf(!assets)('an etcd that asks for certificates', { timeout: 180_00
   it('is moved to another authority while it is written and watched, and every write is seen', async () => {
     const first = await client(one, one);
     const store = await openEtcdStore({ endpoints: [etcd.endpoint], tls: first });
-    const told: Told = { acknowledged: new Map(), unknown: new Set() };
-    const stop = new AbortController();
-    let end: number | undefined;
-    const watching = collectUntil(store, '/lane/', await store.revision(), () => end);
-    const writing = [0, 1].map((at) => writeLane(store, `/lane/${at}`, told, stop.signal));
-    const more = async () => {
-      const enough = told.acknowledged.size + 20;
-      await eventually('20 more writes', 20_000, () =>
-        expect(told.acknowledged.size).toBeGreaterThan(enough),
-      );
-    };
+    const lanes = await startLanes(store, 2);
+    const watching = lanes.follow('/lane/');
+    const more = () => lanes.more(20);
     await more();
 
     // Renewed, and half of a pair.
@@ -88,14 +78,8 @@ describe.skipIf(!assets)('an etcd that asks for certificates', { timeout: 180_00
     await more();
     await refused(first);
 
-    stop.abort();
-    await Promise.all(writing);
-    end = await written(store.create('/lane/end', bytes('end')));
-    told.acknowledged.set(end, 'put /lane/end end');
-    // Moves the watch past the end, should it have heard of it before we did.
-    await written(store.create('/done', bytes('')));
-    const { items } = await store.list('/lane/');
-    compare(told, await watching, items);
+    const items = await lanes.finish();
+    compare(lanes.told, await watching, items);
     await store.close();
   });
 });

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { ArcError } from '#shared/errors';
 import type { Store, StoredItem, StoreEvent } from '#shared/storage';
 import { bytes, line, written } from '../contract/store-support.ts';
+import { eventually } from '../fixtures/eventually.ts';
 
 /** What writers were told of their writes, to be compared with what watches and lists say. */
 export interface Told {
@@ -45,11 +46,51 @@ async function writeOnce(
   return written(store.delete(key, item?.revision ?? 0));
 }
 
+export interface Lanes {
+  told: Told;
+  /** The events of a watch that begins before the first write, when it has reached the end. `reached` hears how far it is. */
+  follow(prefix: string, reached?: (revision: number) => void): Promise<StoreEvent[]>;
+  /** Waits for so many more writes. */
+  more(writes: number): Promise<void>;
+  /** Ends the writers with a write that every watch waits for. @returns what is left under /lane/ */
+  finish(): Promise<StoredItem[]>;
+}
+
+/** Starts writers of the keys /lane/0, /lane/1 and so on. */
+export async function startLanes(store: Store, count: number): Promise<Lanes> {
+  const after = await store.revision();
+  const told: Told = { acknowledged: new Map(), unknown: new Set() };
+  const stop = new AbortController();
+  let end: number | undefined;
+  const writing = Array.from({ length: count }, (_, at) =>
+    writeLane(store, `/lane/${at}`, told, stop.signal),
+  );
+  return {
+    told,
+    follow: (prefix, reached) => collectUntil(store, prefix, after, () => end, reached),
+    more: (writes) => {
+      const enough = told.acknowledged.size + writes;
+      return eventually(`${writes} more writes`, 60_000, () =>
+        expect(told.acknowledged.size).toBeGreaterThan(enough),
+      );
+    },
+    finish: async () => {
+      stop.abort();
+      await Promise.all(writing);
+      end = await written(store.create('/lane/end', bytes('end')));
+      told.acknowledged.set(end, 'put /lane/end end');
+      // Moves every watch past the end, also one that heard of it before we did.
+      await written(store.create('/done', bytes('')));
+      return (await store.list('/lane/')).items;
+    },
+  };
+}
+
 /**
  * Collects the events of a watch until it reached `end()`; fails if one comes twice or out of order. `reached` hears
  * how far it has come.
  */
-export async function collectUntil(
+async function collectUntil(
   store: Store,
   prefix: string,
   after: number,
