@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# build.sh DIR: builds the Go clients of the cluster tests into DIR, as kubectl-1.36 and informers. What is there already stays.
+# build.sh DIR: puts the clients of the cluster tests into DIR: kubectl-1.36 and informers, written in Go, and python, an environment
+# with the Python client. What is there already stays.
 set -euo pipefail
 [ $# -eq 1 ] || { echo "usage: $0 DIR" >&2; exit 2; }
 mkdir -p "$1"
@@ -12,3 +13,8 @@ minor=${minor%%.*}
 version=k8s.io/component-base/version
 go_build "$out" "kubectl-1.$minor" ./kubectl "-X $version.gitVersion=$kubectl -X $version.gitMajor=1 -X $version.gitMinor=$minor"
 go_build "$out" informers ./informers
+if [ ! -x "$out/python/bin/python" ] || ! cmp -s python/requirements.txt "$out/python/requirements.txt"; then
+  python3 -m venv --clear "$out/python"
+  "$out/python/bin/pip" install --quiet -r python/requirements.txt
+  cp python/requirements.txt "$out/python/requirements.txt"
+fi
