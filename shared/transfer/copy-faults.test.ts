@@ -294,6 +294,14 @@ describe('TLS', () => {
     expect(await copyByTls({ insecureSkipVerify: true })).toMatchObject({ referrers: 1 });
   });
 
+  it('with certificates to trust that are none says so before anything is asked', async () => {
+    for (const ca of ['junk', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])
+      expect(await failure(copyByTls({ ca }))).toMatchObject({
+        reason: 'config',
+        message: expect.stringContaining('must be PEM'),
+      });
+  });
+
   it('that is not trusted is a matter of configuration, and says which field', async () => {
     const error = await failure(copyByTls(undefined));
     expect(error).toMatchObject({

@@ -88,6 +88,33 @@ describe('copying an image', () => {
     },
   );
 
+  it('bounds the warnings of an image with thousands of layers that stay where they are', async () => {
+    const [source, destination] = [await registry(), await registry()];
+    const config = {
+      mediaType: 'application/vnd.oci.image.config.v1+json',
+      digest: digestOf(Buffer.alloc(0)),
+      size: 0,
+    };
+    const layers = Array.from({ length: 50 }, (_, index) => ({
+      mediaType: 'application/vnd.oci.image.layer.nondistributable.v1.tar',
+      digest: digestOf(Buffer.from(String(index))),
+      size: 1,
+      urls: [`https://elsewhere.io/${'x'.repeat(5000)}`],
+    }));
+    const mediaType = 'application/vnd.oci.image.manifest.v1+json';
+    const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, config, layers }));
+    const digest = digestOf(bytes);
+    source.contents.set('team/app', {
+      blobs: new Map([[config.digest, Buffer.alloc(0)]]),
+      manifests: new Map([[digest, { bytes, mediaType, digest, blobs: [], children: [] }]]),
+      tags: new Map([['1.0', digest]]),
+    });
+    const { warnings } = await copy(source, destination);
+    expect(warnings).toHaveLength(21);
+    expect(warnings.at(-1)).toBe('and 30 more');
+    expect(Buffer.byteLength(JSON.stringify(warnings))).toBeLessThan(8192);
+  });
+
   it('sends no blob and writes nothing the second time', async () => {
     const [source, destination] = [await registry(), await registry()];
     const seeded = await seedImage(source, 'team/app', '1.0');

@@ -34,6 +34,8 @@ export interface CopyResult {
 }
 
 const width = 4;
+const mostWarnings = 20;
+const longestWarning = 300;
 
 interface Copying {
   plan: CopyPlan;
@@ -70,14 +72,13 @@ export async function copyImage(request: CopyRequest): Promise<CopyResult> {
     const { blobs, bytes } = tally;
     const { root, referrers, tagged, warnings } = plan;
     const count = referrers.length + tagged.length;
-    const masked = warnings.map((warning) => session.masker.apply(warning));
     return {
       digest: root.digest,
       mediaType: root.mediaType,
       bytes,
       blobs,
       referrers: count,
-      warnings: masked,
+      warnings: bounded(warnings).map((warning) => session.masker.apply(warning)),
     };
   } catch (caught) {
     throw session.explained(caught, signal);
@@ -85,6 +86,13 @@ export async function copyImage(request: CopyRequest): Promise<CopyResult> {
     session.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The first warnings, each cut: an image can have thousands, and the result becomes part of a Workflow's status. */
+function bounded(warnings: readonly string[]): string[] {
+  const first = warnings.slice(0, mostWarnings).map((warning) => warning.slice(0, longestWarning));
+  const left = warnings.length - first.length;
+  return left > 0 ? [...first, `and ${left} more`] : first;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -87,6 +87,12 @@ function advice(status: number, asking: Asking): { reason: Reason; text: string 
     };
   if (status === 408 || status >= 500)
     return { reason: 'retryable', text: 'the registry has a problem of its own: try again later' };
+  if (status === 407) {
+    return {
+      reason: 'config',
+      text: 'that is the proxy on the way, which asks for credentials: check HTTP_PROXY of the worker',
+    };
+  }
   if (status === 413)
     return {
       reason: 'permanent',
@@ -166,6 +172,10 @@ export function networkFailure(asking: Asking, caught: unknown): TransferError {
   if (code.startsWith('HPE_')) {
     const fix = `its answer is no HTTP (${code}): check scheme and port in remoteURL of Endpoint "${asking.endpoint}"`;
     return new TransferError('config', `${where}: ${fix}.`, { cause: caught });
+  }
+  if (code === 'ERR_PROXY_TUNNEL') {
+    const text = `${where}: the proxy on the way refused (${detail}); check HTTPS_PROXY and NO_PROXY of the worker.`;
+    return new TransferError(/\b407\b/.test(detail) ? 'config' : 'retryable', text, { cause: caught });
   }
   const check = `check remoteURL of Endpoint "${asking.endpoint}", the network between and the registry`;
   return new TransferError('retryable', `${where}: ${code || 'no connection'} (${detail}); ${check}.`, {

@@ -124,7 +124,7 @@ export function parseManifest(bytes: Buffer, what: string, contentType?: string,
   }
   const mediaType = mediaTypeOf(parsed, contentType);
   const isIndex = mediaType === ociIndex || mediaType === dockerList;
-  if (!isManifestType(mediaType)) throw bad(what, `its media type "${mediaType}" is not known`);
+  if (!isManifestType(mediaType)) throw bad(what, `its media type "${mediaType.slice(0, 100)}" is not known`);
   if (parsed.schemaVersion !== 2) throw bad(what, 'it is no image manifest (it has no schemaVersion 2)');
   const config = isObject(parsed.config) ? parseDescriptor(parsed.config, what) : undefined;
   if (!isIndex && config === undefined) throw bad(what, 'it has no config');

@@ -1,9 +1,12 @@
+import { X509Certificate } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createDeadline, type Deadline } from './deadline.ts';
 import type { TlsSettings } from './place.ts';
+import { proxyVariables } from './proxy-env.ts';
+import { TransferError } from './transfer-error.ts';
 
 /** Deadlines of one request, in milliseconds. */
 export interface Timeouts {
@@ -43,21 +46,25 @@ export interface Wire {
 }
 
 const mostSockets = 16;
-const loopback = 'localhost,127.0.0.1,[::1],::1';
-
 function agentOptions(env: Readonly<Record<string, string | undefined>>): http.AgentOptions {
-  const noProxy = [env.NO_PROXY ?? env.no_proxy, loopback].filter(Boolean).join(',');
-  const proxyEnv: Record<string, string> = { NO_PROXY: noProxy };
-  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY']) {
-    const value = env[name] ?? env[name.toLowerCase()];
-    if (value !== undefined && value !== '') proxyEnv[name] = value;
+  return { keepAlive: true, maxSockets: mostSockets, scheduling: 'lifo', proxyEnv: proxyVariables(env) };
+}
+
+/** `ca` as it is; throws a config TransferError if it holds no certificate, which Node would say nothing about. */
+function certificates(ca: string): string {
+  try {
+    new X509Certificate(ca);
+    return ca;
+  } catch (caught) {
+    const text =
+      'The certificates to trust (spec.tls.caSecretRef of the Endpoint) cannot be read: they must be PEM.';
+    throw new TransferError('config', text, { cause: caught });
   }
-  return { keepAlive: true, maxSockets: mostSockets, scheduling: 'lifo', proxyEnv };
 }
 
 /**
  * Connections to one registry and whatever it redirects to, with the TLS settings of its Endpoint. `env` is where the
- * usual proxy variables are read from; loopback is always reached directly.
+ * usual proxy variables are read from. Throws a config TransferError.
  */
 export function createWire(
   tls: TlsSettings,
@@ -67,7 +74,7 @@ export function createWire(
   const plain = new http.Agent(agentOptions(env));
   const secure = new https.Agent({
     ...agentOptions(env),
-    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    ...(tls.ca === undefined ? {} : { ca: certificates(tls.ca) }),
     rejectUnauthorized: tls.insecureSkipVerify !== true,
   });
 
