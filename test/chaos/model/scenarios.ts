@@ -1,0 +1,342 @@
+import {
+  type ArtifactWorkflow,
+  annotations,
+  artifactWorkflows,
+  clusterArtifactTypes,
+  cronWorkflows,
+  endpoints,
+  isFinished,
+  labels,
+  type Metadata,
+  type Order,
+  orders,
+  secrets,
+  workflows,
+} from '#shared/domain';
+import { endpoint, namespace, ociTemplate, ociType, order, secret } from '../../fixtures/arc-objects.ts';
+import { World } from './world.ts';
+
+const images = ['team/app:1', 'team/web:1'];
+const at = { namespace, name: 'order' };
+
+/** What a user does in the midst of it, and how everything has to stand when all is quiet again. */
+export interface Scenario {
+  name: string;
+  spec?: Partial<Order['spec']>;
+  failures?: Readonly<Record<string, number>>;
+  act(world: World): Promise<void>;
+  expected: Partial<Outcome>;
+}
+
+/** What is left when nothing moves any more. */
+export interface Outcome {
+  broken: string[];
+  phase: string | undefined;
+  /** Phase by image, of what stands for it. */
+  artifacts: Record<string, string>;
+  /** Images whose present ArtifactWorkflow was made for other Endpoints than there are. */
+  outdated: string[];
+  /** Names of Workflows that were created more than once, or beyond what was asked for. */
+  doubled: string[];
+  /** What should not lie around: unfinished ArtifactWorkflows nobody asks for, rendered Secrets, running Workflows. */
+  litter: string[];
+}
+
+const good: Outcome = {
+  broken: [],
+  phase: 'Succeeded',
+  artifacts: { 'team/app:1': 'Succeeded', 'team/web:1': 'Succeeded' },
+  outdated: [],
+  doubled: [],
+  litter: [],
+};
+
+export const expectedOf = (scenario: Scenario): Outcome => ({ ...good, ...scenario.expected });
+
+const patchOrder = (patch: object) => async (world: World) => {
+  await world.kube.mergePatch(orders, at, patch);
+};
+
+const patchSource = (spec: object) => async (world: World) => {
+  await world.kube.mergePatch(endpoints, { namespace, name: 'source' }, { spec });
+};
+
+const encoded = (text: string) => Buffer.from(text).toString('base64');
+
+export const scenarios: readonly Scenario[] = [
+  { name: 'nothing happens', act: async () => undefined, expected: {} },
+  {
+    name: 'the credentials change',
+    async act({ kube }) {
+      await kube.mergePatch(
+        secrets,
+        { namespace, name: 'credentials' },
+        { data: { password: encoded('new') } },
+      );
+    },
+    expected: {},
+  },
+  {
+    name: 'an Endpoint moves',
+    act: patchSource({ remoteURL: 'https://elsewhere.example.com' }),
+    expected: {},
+  },
+  {
+    name: 'an Endpoint moves and the Order keeps what it has',
+    spec: { onChange: 'Keep' },
+    act: patchSource({ remoteURL: 'https://elsewhere.example.com' }),
+    expected: { outdated: expectAnything() },
+  },
+  {
+    name: 'an Endpoint moves and the Order keeps what has succeeded',
+    spec: { onChange: 'RerunUnfinished' },
+    act: patchSource({ remoteURL: 'https://elsewhere.example.com' }),
+    expected: { outdated: expectAnything() },
+  },
+  {
+    name: 'an Endpoint moves there and back',
+    async act(world) {
+      await patchSource({ remoteURL: 'https://elsewhere.example.com' })(world);
+      await patchSource({ remoteURL: 'https://source.example.com' })(world);
+    },
+    expected: {},
+  },
+  {
+    name: 'an Endpoint is deleted and made anew',
+    async act({ kube }) {
+      const key = { namespace, name: 'source' };
+      await kube.delete(endpoints, key);
+      await kube.create(endpoints, unseen('source', { secretRef: { name: 'credentials' } }));
+    },
+    expected: {},
+  },
+  {
+    name: 'the type gets another parameter',
+    async act({ kube }) {
+      const parameters = [{ name: 'scan', value: 'strict' }];
+      await kube.mergePatch(clusterArtifactTypes, { name: 'oci' }, { spec: { parameters } });
+    },
+    expected: {},
+  },
+  {
+    name: 'an artifact is taken out',
+    act: patchOrder({ spec: { artifacts: [{ type: 'oci', spec: { image: 'team/app:1' } }] } }),
+    expected: { artifacts: { 'team/app:1': 'Succeeded' } },
+  },
+  {
+    name: 'an artifact is replaced',
+    act: patchOrder({
+      spec: { artifacts: ['team/app:1', 'team/db:1'].map((image) => ({ type: 'oci', spec: { image } })) },
+    }),
+    expected: { artifacts: { 'team/app:1': 'Succeeded', 'team/db:1': 'Succeeded' } },
+  },
+  {
+    name: 'everything is forced again',
+    act: patchOrder({ metadata: { annotations: { [annotations.forceAt]: '1767225700' } } }),
+    expected: {},
+  },
+  {
+    name: 'it is suspended and resumed',
+    async act(world) {
+      await patchOrder({ spec: { suspend: true } })(world);
+      await world.settle();
+      await patchOrder({ spec: { suspend: null } })(world);
+    },
+    expected: {},
+  },
+  {
+    name: 'it is deleted',
+    async act({ kube }) {
+      await kube.delete(orders, at);
+    },
+    expected: { phase: undefined, artifacts: {} },
+  },
+  {
+    name: 'it is deleted and made anew',
+    async act(world) {
+      await world.kube.delete(orders, at);
+      await world.settle();
+      await world.kube.create(orders, asNew(order('order', images)));
+    },
+    expected: {},
+  },
+  {
+    name: 'its ArtifactWorkflows are deleted',
+    async act({ kube }) {
+      for (const { metadata } of kube.all(artifactWorkflows)) await kube.delete(artifactWorkflows, metadata);
+    },
+    expected: { doubled: expectAnything() },
+  },
+  {
+    name: 'finished ArtifactWorkflows that the Order knows of are deleted',
+    async act({ kube }) {
+      const known = kube.read(orders, at)?.status?.artifactWorkflows ?? {};
+      for (const one of kube.all(artifactWorkflows)) {
+        const entry = known[one.metadata.name.slice(-16)];
+        if (isFinished(one) && entry?.phase === 'Succeeded')
+          await kube.delete(artifactWorkflows, one.metadata);
+      }
+    },
+    expected: {},
+  },
+  {
+    name: 'its Workflows are deleted',
+    async act({ kube }) {
+      for (const { metadata } of kube.all(workflows)) await kube.delete(workflows, metadata);
+    },
+    expected: { doubled: expectAnything() },
+  },
+  {
+    name: 'rendered Secrets are deleted',
+    async act({ kube }) {
+      for (const { metadata } of kube.all(secrets))
+        if (metadata.name.startsWith('order-')) await kube.delete(secrets, metadata);
+    },
+    expected: {},
+  },
+  {
+    name: 'one fails and is tried again',
+    spec: { retry: { limit: 2, backoff: '10s' } },
+    failures: { 'team/app:1': 2 },
+    act: async () => undefined,
+    expected: {},
+  },
+  {
+    name: 'one fails too often',
+    spec: { retry: { limit: 1, backoff: '10s' } },
+    failures: { 'team/app:1': 9 },
+    act: async () => undefined,
+    expected: { phase: 'Failed', artifacts: { 'team/app:1': 'Failed', 'team/web:1': 'Succeeded' } },
+  },
+  {
+    name: 'one fails, and is run again on request',
+    failures: { 'team/app:1': 1 },
+    async act(world) {
+      await world.settle();
+      const retryAt = String(Math.floor(world.now().getTime() / 1000));
+      await patchOrder({ metadata: { annotations: { [annotations.retryAt]: retryAt } } })(world);
+    },
+    expected: {},
+  },
+  {
+    name: 'the limit of retries is taken away',
+    spec: { retry: { limit: 2, backoff: '20s' } },
+    failures: { 'team/app:1': 9 },
+    act: patchOrder({ spec: { retry: null } }),
+    expected: { phase: 'Failed', artifacts: { 'team/app:1': 'Failed', 'team/web:1': 'Succeeded' } },
+  },
+  {
+    name: 'it runs on a schedule, which changes',
+    spec: { defaults: { ...defaults(), cron: { schedules: ['0 1 * * *'] } } },
+    act: patchOrder({ spec: { defaults: { cron: { schedules: ['0 2 * * *'] } } } }),
+    expected: { phase: 'Scheduled', artifacts: { 'team/app:1': 'Active', 'team/web:1': 'Active' } },
+  },
+  {
+    name: 'it runs on a schedule, which is given up',
+    spec: { defaults: { ...defaults(), cron: { schedules: ['0 1 * * *'] } } },
+    act: patchOrder({ spec: { defaults: { cron: null } } }),
+    expected: {},
+  },
+  {
+    name: 'it runs on a schedule and is deleted',
+    spec: { defaults: { ...defaults(), cron: { schedules: ['0 1 * * *'] } } },
+    async act({ kube }) {
+      await kube.delete(orders, at);
+    },
+    expected: { phase: undefined, artifacts: {} },
+  },
+];
+
+function defaults() {
+  return { srcRef: { name: 'source' }, dstRef: { name: 'destination' } };
+}
+
+/** For what depends on when it happened. */
+function expectAnything(): string[] {
+  return ['*'];
+}
+
+/** The Order, with Endpoints that nobody has looked at yet. */
+export function worldOf(scenario: Scenario): World {
+  const world = new World(
+    ...[ociType(), ociTemplate(), secret('credentials', { username: 'mover', password: 'old' })],
+    unseen('source', { secretRef: { name: 'credentials' } }),
+    unseen('destination'),
+    asNew(order('order', images, scenario.spec)),
+  );
+  for (const [image, times] of Object.entries(scenario.failures ?? {})) world.failures.set(image, times);
+  return world;
+}
+
+function unseen(...args: Parameters<typeof endpoint>) {
+  const { status: _none, ...rest } = endpoint(...args);
+  return asNew(rest);
+}
+
+/** Its uid is the API's to give. */
+function asNew<T extends { metadata: Metadata }>(object: T): T {
+  const { uid: _given, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** How everything stands. `allowed` is what depends on when things happened. */
+export function outcomeOf(world: World, { expected }: Scenario): Outcome {
+  const { kube, broken, submitted } = world;
+  const one = kube.read(orders, at);
+  const children = kube.all(artifactWorkflows);
+  const entries = Object.entries(one?.status?.artifactWorkflows ?? {});
+  const imageAt = (index: number) => String(one?.spec.artifacts?.[index]?.spec?.image);
+  const inForce = new Set(entries.map(([key]) => key));
+  const current = children.filter(({ metadata }) => inForce.has(metadata.name.slice(-16)));
+  const doubled = submitted.filter((name, index) => submitted.indexOf(name) !== index);
+  const any = (found: string[], allowed: string[] | undefined) => (allowed?.[0] === '*' ? allowed : found);
+  return {
+    broken,
+    phase: one?.status?.phase,
+    artifacts: Object.fromEntries(
+      entries.map(([, { artifactIndex, phase }]) => [imageAt(artifactIndex), phase]),
+    ),
+    outdated: any(current.filter((child) => isOutdated(world, child)).map(nameOf), expected.outdated),
+    doubled: any(doubled, expected.doubled),
+    litter: [
+      ...children.filter((child) => !isFinished(child) && !current.includes(child)).map(nameOf),
+      ...children.filter(({ metadata }) => metadata.labels?.[labels.order] !== one?.metadata.uid).map(nameOf),
+      ...kube
+        .all(workflows)
+        .filter((run) => !isDone(run.status?.phase))
+        .map(nameOf),
+      ...kube
+        .all(secrets)
+        .filter((one) => !isKept(one.metadata.name, current))
+        .map(nameOf),
+      ...kube
+        .all(cronWorkflows)
+        .filter(({ metadata }) => !current.some((child) => child.metadata.name === metadata.name))
+        .map(nameOf),
+    ],
+  };
+}
+
+function isOutdated({ kube }: World, { spec }: ArtifactWorkflow): boolean {
+  return [spec.srcRef, spec.dstRef].some((ref) => {
+    const found = ref && kube.read(endpoints, { namespace, name: ref.name });
+    return (
+      ref?.generation !== found?.metadata.generation ||
+      ref?.secretGeneration !== found?.status?.secretGeneration
+    );
+  });
+}
+
+function isDone(phase: string | undefined): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** The user's own, the conduit's key, and the configuration of what runs on a schedule. */
+function isKept(name: string, current: readonly ArtifactWorkflow[]): boolean {
+  if (name === 'credentials' || name === 'arc-credential-key') return true;
+  return current.some(({ metadata, spec }) => metadata.name === name && spec.cron !== undefined);
+}
+
+function nameOf({ kind, metadata }: { kind: string; metadata: { name: string } }): string {
+  return `${kind} ${metadata.name}`;
+}

@@ -1,0 +1,264 @@
+import {
+  type AnyObject,
+  artifactWorkflows,
+  type CronWorkflow,
+  cronWorkflows,
+  endpoints,
+  isDeleting,
+  labels,
+  orders,
+  type Ref,
+  secrets,
+  type Workflow,
+  workflows,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import type { Fn, Wake } from '#shared/runtime';
+import { functions } from '../../../scripts/standalone/functions.ts';
+import { FakeKube } from '../../fixtures/fake-kube.ts';
+import { contextOf, wakeOf } from '../../fixtures/handler-context.ts';
+import { Killed, Turns } from './turns.ts';
+
+const woken: Readonly<Record<string, readonly string[]>> = {
+  Order: ['decompose-order', 'roll-up-order'],
+  ArtifactWorkflow: ['render-secret', 'submit-workflow', 'sync-status'],
+  Endpoint: ['track-credentials'],
+};
+const reasons = ['changed', 'resync', 'inputs'];
+const start = Date.parse('2026-01-01T00:00:00Z');
+
+/** One event on its way to one function. */
+export interface Delivery {
+  name: string;
+  fn: Fn;
+  wake: Wake;
+}
+
+/** A delivery under way. */
+export interface Work {
+  delivery: Delivery;
+  done: Promise<void>;
+  over: boolean;
+}
+
+/**
+ * Every function on one API, with what Argo and the garbage collector do, and nothing that happens by itself: who asks for
+ * it decides what is delivered, what is executed next, and who is killed.
+ */
+export class World {
+  readonly kube = new FakeKube();
+  readonly turns = new Turns(this.kube);
+  readonly #context = contextOf(this.kube);
+  /** What must never be, and was. */
+  readonly broken: string[] = [];
+  /** Workflows that were created, by name, each as often as it was. */
+  readonly submitted: string[] = [];
+  /** Images whose Workflows fail, and how many times. */
+  readonly failures = new Map<string, number>();
+  #ms = start;
+  #writes = 0;
+  #ends = 0;
+  /** Told after each write of a function. */
+  onWrite: (count: number, work: object) => void = () => undefined;
+
+  constructor(...objects: AnyObject[]) {
+    for (const object of objects) this.kube.put(object);
+    let seen = 0;
+    this.turns.onCall = ({ owner, isWrite }) => {
+      for (const { verb, kind, name } of this.kube.writes.slice(seen))
+        if (verb === 'create' && (kind === 'Workflow' || kind === 'CronWorkflow')) this.#judge(kind, name);
+      seen = this.kube.writes.length;
+      if (!isWrite) return;
+      this.#writes += 1;
+      this.onWrite(this.#writes, owner);
+    };
+  }
+
+  /** How many calls of functions were writes. */
+  get writes(): number {
+    return this.#writes;
+  }
+
+  /** Some seconds pass. */
+  pass(seconds = 1): void {
+    this.#ms += seconds * 1000;
+    this.kube.time = this.now().toISOString().replace('.000Z', 'Z');
+  }
+
+  now(): Date {
+    return new Date(this.#ms);
+  }
+
+  /** Every function for every object there is. */
+  deliveries(reason = 'resync'): Delivery[] {
+    return [endpoints, orders, artifactWorkflows].flatMap((kind) =>
+      this.kube.all<AnyObject>(kind as Ref<AnyObject>).flatMap((object) =>
+        (woken[object.kind] ?? []).flatMap((name) => {
+          const fn = functions[name];
+          return fn === undefined ? [] : [{ name, fn, wake: wakeOf(object, reason) }];
+        }),
+      ),
+    );
+  }
+
+  reasonAt(index: number): string {
+    return reasons[index % reasons.length] ?? 'resync';
+  }
+
+  /** Starts to handle an event; the calls it makes wait for their turns. */
+  begin(delivery: Delivery): Work {
+    const work: Work = { delivery, done: Promise.resolve(), over: false };
+    const context = { ...this.#context, now: this.now(), api: this.turns.clientOf(work) };
+    work.done = this.#handle(delivery, context).finally(() => {
+      work.over = true;
+    });
+    return work;
+  }
+
+  async #handle({ name, fn, wake }: Delivery, context: Parameters<Fn['handle']>[0]): Promise<void> {
+    try {
+      await fn.handle(context, wake);
+    } catch (caught) {
+      if (caught instanceof Killed || ArcError.is(caught, 'Conflict')) return;
+      // A handler may fail with what its killed client said in another of its calls.
+      if (ArcError.from(caught).message === '') return;
+      this.broken.push(`${name} failed: ${ArcError.from(caught).code} ${ArcError.from(caught).message}`);
+    }
+  }
+
+  /** Executes whatever waits, call by call. */
+  async finish(afterCall: () => Promise<void> = async () => undefined): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.turns.waiting > 0) {
+      await this.turns.take(0);
+      await afterCall();
+    }
+  }
+
+  /** Argo's part: each Workflow gets one step on. True if there was one. */
+  argo(): boolean {
+    let moved = false;
+    for (const cron of this.kube.all(cronWorkflows)) moved = this.#schedule(cron) || moved;
+    for (const one of this.kube.all(workflows)) moved = this.#run(one) || moved;
+    return moved;
+  }
+
+  #run(one: Workflow): boolean {
+    const { phase } = one.status ?? {};
+    if (phase === 'Succeeded' || phase === 'Failed') return false;
+    const time = this.kube.time;
+    if (phase !== 'Running' && !one.spec.shutdown) {
+      this.kube.put({ ...one, status: { phase: 'Running', startedAt: time } });
+      return true;
+    }
+    const image = imageOf(one);
+    const left = this.failures.get(image) ?? 0;
+    if (left > 0) this.failures.set(image, left - 1);
+    const end = one.spec.shutdown || left > 0 ? 'Failed' : 'Succeeded';
+    this.kube.put({
+      ...one,
+      status: { ...one.status, phase: end, finishedAt: time, message: `end ${++this.#ends}` },
+    });
+    return true;
+  }
+
+  #schedule(cron: CronWorkflow): boolean {
+    const { active = [], succeeded = 0 } = cron.status ?? {};
+    const run = active?.[0] && this.kube.read(workflows, { ...cron.metadata, name: active[0].name });
+    if (run?.status?.phase === 'Succeeded' || run?.status?.phase === 'Failed') {
+      this.kube.put({ ...cron, status: { ...cron.status, active: [], succeeded: succeeded + 1 } });
+      return true;
+    }
+    if (run || cron.spec.suspend || succeeded >= 2) return false;
+    const name = `${cron.metadata.name}-${succeeded}`;
+    const { namespace = '', uid = '' } = cron.metadata;
+    const marks = cron.spec.workflowMetadata?.labels ?? {};
+    const owner = { apiVersion: cron.apiVersion, kind: cron.kind, name: cron.metadata.name, uid };
+    const metadata = { name, namespace, labels: marks, ownerReferences: [owner] };
+    this.kube.put({ apiVersion: cron.apiVersion, kind: 'Workflow', metadata, spec: cron.spec.workflowSpec });
+    this.kube.put({
+      ...cron,
+      status: { ...cron.status, active: [{ name }], lastScheduledTime: this.kube.time },
+    });
+    return true;
+  }
+
+  /** The garbage collector's part: what has owners and none of them is there goes. True if there was something. */
+  async collect(): Promise<boolean> {
+    const all = this.#everything();
+    const uids = new Set(all.map(({ metadata }) => metadata.uid));
+    let found = false;
+    for (const { metadata, kind } of all) {
+      const owners = metadata.ownerReferences ?? [];
+      if (owners.length === 0 || owners.some(({ uid }) => uids.has(uid)) || isDeleting({ metadata }))
+        continue;
+      await this.kube.delete(kindOf(kind), metadata);
+      found = true;
+    }
+    return found;
+  }
+
+  #everything(): AnyObject[] {
+    return kinds.flatMap((kind) => this.kube.all<AnyObject>(kind));
+  }
+
+  /** Everything is delivered again and again, as resyncs do, until nothing changes any more. */
+  async settle(afterCall?: () => Promise<void>): Promise<void> {
+    for (let round = 0; await this.round(this.reasonAt(round), afterCall); round += 1)
+      if (round > 80) throw new Error('it does not come to rest');
+  }
+
+  /** Everything is delivered once, one after the other, and Argo and the garbage collector do a step. True if anything changed. */
+  async round(reason: string, afterCall?: () => Promise<void>): Promise<boolean> {
+    const before = this.#writes;
+    this.pass(30);
+    for (const delivery of this.deliveries(reason)) {
+      const work = this.begin(delivery);
+      await this.finish(afterCall);
+      await work.done;
+    }
+    const moved = this.argo();
+    const collected = await this.collect();
+    return moved || collected || this.#writes > before;
+  }
+
+  /** A Workflow has just been created: no other of its artifact may be there that has not ended. */
+  #judge(kind: string, name: string): void {
+    this.submitted.push(name);
+    const made = [...this.kube.all(workflows), ...this.kube.all(cronWorkflows)];
+    const one = made.find((other) => other.metadata.name === name && other.kind === kind);
+    const artifact = one?.metadata.labels?.[labels.artifact];
+    const others = made.filter(
+      (other) =>
+        other.metadata.labels?.[labels.artifact] === artifact &&
+        other.metadata.name !== name &&
+        other.metadata.ownerReferences?.some((owner) => owner.kind === 'ArtifactWorkflow') &&
+        !isOver(other),
+    );
+    for (const other of others) this.broken.push(`${name} was started while ${other.metadata.name} ran`);
+  }
+}
+
+const kinds = [
+  endpoints,
+  orders,
+  artifactWorkflows,
+  workflows,
+  cronWorkflows,
+  secrets,
+] as readonly Ref<AnyObject>[];
+
+function kindOf(kind: string): Ref<AnyObject> {
+  const found = kinds.find((one) => one.kind === kind);
+  if (!found) throw new Error(`no kind ${kind}`);
+  return found;
+}
+
+function isOver(one: Workflow | CronWorkflow): boolean {
+  const phase = one.kind === 'Workflow' ? (one as Workflow).status?.phase : undefined;
+  return phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
+}
+
+function imageOf(one: Workflow): string {
+  return one.spec.arguments?.parameters?.find(({ name }) => name === 'specImage')?.value ?? '';
+}
