@@ -1,5 +1,5 @@
 import { CloudEvent } from 'cloudevents';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { createKubeClient, type Kind } from '#shared/kube';
 import { createMetrics } from '#shared/telemetry';
@@ -7,6 +7,7 @@ import { type AppDependencies, createApp } from './app.ts';
 import type { Context, Fn, Wake } from './function.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { orderWake, parts, post, trace, until } from './testing.ts';
+import { times } from './times.ts';
 
 function appOf(handle: Fn['handle'], extra: Partial<AppDependencies> = {}, fn: Partial<Fn> = {}) {
   const given = parts();
@@ -142,6 +143,24 @@ describe('POST /', () => {
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ reason: 'Timeout' });
     expect(signals[0]?.reason).toMatchObject({ code: 'Timeout' });
+  });
+
+  it('gives a place back when the event does not arrive, also one that a dead letter sink cannot read', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const unread: string[] = [];
+      const { app } = appOf(done, { maxInFlight: 1 }, { unreadable: (_, error) => unread.push(error.code) });
+      const body = new ReadableStream({ pull: () => new Promise(() => undefined) });
+      const slow = app.request('/', { ...post(), body, duplex: 'half' } as RequestInit);
+      await vi.advanceTimersByTimeAsync(times.arrival * 1000 - 1);
+      expect((await app.request('/', post())).status).toBe(429);
+      await vi.advanceTimersByTimeAsync(1);
+      expect((await slow).status).toBe(503);
+      expect((await app.request('/', post())).status).toBe(204);
+      expect(unread).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('answers 429 when too much is in hand', async () => {

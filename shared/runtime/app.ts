@@ -92,7 +92,7 @@ function createDelivery(fn: Fn, parts: DeliveryParts): (request: Request) => Pro
       if (wake instanceof ArcError) {
         measured.failed(wake.code);
         // Too late is not too strange: that can be tried again.
-        if (fn.unreadable && !deadline.signal.aborted) {
+        if (fn.unreadable && wake.code !== 'Timeout' && !deadline.signal.aborted) {
           fn.unreadable({ log, metrics: parts.metrics }, wake);
           return doneAnswer(undefined, undefined);
         }
@@ -118,11 +118,14 @@ function refusal(lifecycle: Lifecycle, active: number, maxInFlight: number): Arc
 }
 
 async function receive(request: Request, signal: AbortSignal): Promise<ParsedWake | ArcError> {
+  const arrival = startDeadline(times.arrival * 1000, 'receiving the event', signal);
   try {
-    const body = await readBody(request, largestEvent, signal);
+    const body = await readBody(request, largestEvent, arrival.signal);
     return parseWake(request.headers, body);
   } catch (caught) {
     return ArcError.from(caught);
+  } finally {
+    arrival.end();
   }
 }
 
