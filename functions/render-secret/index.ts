@@ -13,7 +13,7 @@ import {
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { wakeEvent } from '#shared/events';
-import { emitEvent } from '#shared/kube';
+import { emitEvent, patchStatus } from '#shared/kube';
 import type { Context, Wake } from '#shared/runtime';
 import { readInputs } from './read-inputs.ts';
 
@@ -78,12 +78,11 @@ async function create({ api, signal }: Context, secret: Secret): Promise<void> {
 }
 
 async function pointTo({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<undefined> {
-  const { name, resourceVersion } = workflow.metadata;
+  const { name } = workflow.metadata;
   const { configSecret, configMessage } = workflow.status ?? {};
   if (configSecret?.name === name && configMessage === undefined) return;
   const solved = configMessage === undefined ? {} : { configMessage: null };
-  const patch = { metadata: { resourceVersion }, status: { configSecret: { name }, ...solved } };
-  await api.mergePatch(artifactWorkflows, workflow.metadata, patch, { subresource: 'status' }, signal);
+  await patchStatus(api, artifactWorkflows, workflow, { configSecret: { name }, ...solved }, signal);
 }
 
 async function remove({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<undefined> {
@@ -95,9 +94,7 @@ async function remove({ api, signal }: Context, workflow: ArtifactWorkflow): Pro
   }
   if (workflow.status?.configSecret === undefined) return;
   // Guarded: if a new attempt was asked for meanwhile, the next look finds no Secret and renders it again.
-  const { resourceVersion } = workflow.metadata;
-  const patch = { metadata: { resourceVersion }, status: { configSecret: null } };
-  await api.mergePatch(artifactWorkflows, workflow.metadata, patch, { subresource: 'status' }, signal);
+  await patchStatus(api, artifactWorkflows, workflow, { configSecret: null }, signal);
 }
 
 async function staleReply(
@@ -130,9 +127,8 @@ async function wait(
 ): Promise<undefined> {
   const { api, signal } = context;
   if (workflow.status?.configMessage !== message) {
-    const { resourceVersion } = workflow.metadata;
-    const patch = { metadata: { resourceVersion }, status: { configMessage: message } };
-    await api.mergePatch(artifactWorkflows, workflow.metadata, patch, { subresource: 'status' }, signal);
+    const written = await patchStatus(api, artifactWorkflows, workflow, { configMessage: message }, signal);
+    if (!written) return undefined;
   }
   return warn(context, wake, workflow, reason, message);
 }

@@ -17,7 +17,7 @@ import {
 import { ArcError } from '#shared/errors';
 import type { Context, Wake } from '#shared/runtime';
 import { submit } from './submit.ts';
-import { patchStatus } from './write.ts';
+import { writeStatus } from './write.ts';
 
 /** Does the next step for the ArtifactWorkflow. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
@@ -83,7 +83,7 @@ async function act(
       await context.api.mergePatch(cronWorkflows, step.object.metadata, step.patch, {}, context.signal);
       return;
     case 'wait':
-      if (step.status !== undefined) await patchStatus(context, workflow, step.status);
+      if (step.status !== undefined) await writeStatus(context, workflow, step.status);
       context.log.debug({ artifactWorkflow: workflow.metadata.name }, step.message);
       return;
     case 'stop':

@@ -10,7 +10,7 @@ import {
 import { ArcError } from '#shared/errors';
 import { emitEvent } from '#shared/kube';
 import type { Context, Wake } from '#shared/runtime';
-import { patchStatus } from './write.ts';
+import { writeStatus } from './write.ts';
 
 /** W3C trace context of the event that a Workflow was created for. */
 const annotationOfTrace = 'arc.opendefense.cloud/traceparent';
@@ -28,7 +28,7 @@ export async function submit(
   workflow: ArtifactWorkflow,
   { object, status }: Submission & { action: 'create' },
 ): Promise<void> {
-  await patchStatus(context, workflow, status);
+  if (!(await writeStatus(context, workflow, status))) return;
   try {
     await create(context, object);
   } catch (caught) {

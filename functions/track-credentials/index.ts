@@ -1,5 +1,6 @@
 /** track-credentials: an Endpoint and its Secret -> status.secretGeneration, a counter of the credentials' versions. */
 import { type Endpoint, endpoints, type Secret, secrets, trackedCredentials } from '#shared/domain';
+import { patchStatus } from '#shared/kube';
 import type { Context, Wake } from '#shared/runtime';
 import { digestKey } from './digest-key.ts';
 
@@ -11,10 +12,7 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const secret = await secretOf(context, endpoint);
   const key = await digestKey(context);
   const status = trackedCredentials(endpoint, secret && (secret.data ?? {}), key);
-  if (status === undefined) return;
-  const { resourceVersion } = endpoint.metadata;
-  const patch = { metadata: { resourceVersion }, status };
-  await api.mergePatch(endpoints, endpoint.metadata, patch, { subresource: 'status' }, signal);
+  if (status !== undefined) await patchStatus(api, endpoints, endpoint, status, signal);
 }
 
 async function secretOf({ api, signal }: Context, endpoint: Endpoint): Promise<Secret | undefined> {

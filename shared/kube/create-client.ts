@@ -12,6 +12,7 @@ import type {
   WatchOptions,
 } from './client.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
+import { isGone } from './gone.ts';
 import { isRecord } from './status.ts';
 import {
   createTransport,
@@ -158,15 +159,12 @@ async function* heard(
   }
 }
 
-/**
- * Turns "there is no such object" into a value. A 404 that names no object means that the server does not know the
- * kind (not installed, not registered yet): that is not the same and stays a NotFound error.
- */
+/** Turns "there is no such object" into a value. */
 async function orAbsent<T>(attempt: () => Promise<T>, absent: Awaited<T>): Promise<T> {
   try {
     return await attempt();
   } catch (caught) {
-    if (ArcError.is(caught, 'NotFound') && caught.details?.name !== undefined) return absent;
+    if (isGone(caught)) return absent;
     throw caught;
   }
 }

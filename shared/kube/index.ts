@@ -26,4 +26,5 @@ export {
   type ListWatchOptions,
   listWatch,
 } from './list-watch.ts';
+export { patchStatus } from './patch-status.ts';
 export type { TransportOptions } from './transport.ts';
