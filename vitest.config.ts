@@ -26,8 +26,11 @@ export default defineConfig({
           include: ['test/cluster/*.test.ts', 'test/cluster/!(knative)/**/*.test.ts'],
         },
       },
-      // One cluster, one installation: its tests stand in one file and run in order.
-      { extends: true, test: { name: 'knative', include: ['test/cluster/knative/*.test.ts'] } },
+      // One cluster holds one installation at a time: each file makes its own, one after the other.
+      {
+        extends: true,
+        test: { name: 'knative', fileParallelism: false, include: ['test/cluster/knative/*.test.ts'] },
+      },
     ],
   },
 });

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # rig-images.sh: gives the rig what the manifests name (it has no registry and no storage class): our image, etcd's, the
-# tests' registry, what the bench compares with, and one volume whose data outlives an installation.
+# tests' registry, what the bench compares with, and volumes whose data outlives an installation: one for overlays/dev, three
+# for overlays/production.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${RIG:?}" "${REGISTRY_TOOLS:?}"
@@ -23,19 +24,26 @@ binary() { # NAME DESTINATION PROGRAM : an image of one static program
 binary registry.k8s.io/etcd:3.6.5-0 /usr/local/bin/etcd "$RIG/bin/etcd"
 binary dev.local/registry:test /registry "$REGISTRY_TOOLS/registry"
 
-mkdir -p "$RIG/data/arc-etcd"
-kubectl apply -f - <<YAML
+volume() { # NAME FOLDER SIZE CLAIM CLASS : a folder of the node
+  mkdir -p "$RIG/data/$2"
+  kubectl apply -f - <<YAML
 apiVersion: v1
 kind: PersistentVolume
-metadata: { name: arc-etcd-0 }
+metadata: { name: $1 }
 spec:
-  capacity: { storage: 1Gi }
+  capacity: { storage: $3 }
   accessModes: [ReadWriteOnce]
   persistentVolumeReclaimPolicy: Retain
-  claimRef: { namespace: arc-system, name: data-etcd-0 }
-  local: { path: $RIG/data/arc-etcd }
+  storageClassName: "$5"
+  claimRef: { namespace: arc-system, name: $4 }
+  local: { path: $RIG/data/$2 }
   nodeAffinity:
     required:
       nodeSelectorTerms:
         - matchExpressions: [{ key: kubernetes.io/hostname, operator: In, values: [rig] }]
 YAML
+}
+volume arc-etcd-0 arc-etcd 1Gi data-etcd-0 ""
+for member in 0 1 2; do
+  volume "arc-production-$member" "arc-production-$member" 10Gi "data-etcd-$member" arc-production
+done

@@ -1,5 +1,5 @@
 import { createKubeClient, type KubeClient } from '#shared/kube';
-import { atZero, install, uninstall } from '../../cluster/knative/conduit.ts';
+import { atZero, dev, install, uninstall } from '../../cluster/knative/conduit.ts';
 import { kubectl, lines } from '../../cluster/knative/kubectl.ts';
 import { removeTeam } from '../../cluster/knative/team.ts';
 import { eventually } from '../../fixtures/eventually.ts';
@@ -19,14 +19,14 @@ export async function withConduit(bench: (client: KubeClient) => Promise<void>):
   const isThere = (await lines('get', apiService, '--ignore-not-found', '-o', 'name')).length > 0;
   progress(isThere ? 'ARC is installed: measured as it is, and left there' : 'installing ARC');
   try {
-    if (!isThere) await install();
+    if (!isThere) await install(dev);
     await removeTeam();
     const others = (await lines('get', 'orders', '-A', '-o', 'name')).length;
     if (others > 0) progress(`there are ${others} Orders of others: their work is part of all figures`);
     await throughProxy(bench);
   } finally {
     await removeTeam();
-    if (!isThere) await uninstall();
+    if (!isThere) await uninstall(dev);
   }
 }
 

@@ -1,15 +1,32 @@
 import { expect } from 'vitest';
 import { eventually } from '../../fixtures/eventually.ts';
-import { kubectl, lines } from './kubectl.ts';
+import { field, kubectl, lines } from './kubectl.ts';
+import { objects } from './team.ts';
 
-export const overlay = 'knative/overlays/dev';
 const minutes = 60_000;
+/** The namespace of ARC. */
+export const arc = 'arc-system';
+
+/** A way to install ARC: a folder for kustomize, and the volumes that keep its data. */
+export interface Installation {
+  overlay: string;
+  volumes: readonly string[];
+}
+
+export const dev: Installation = { overlay: 'knative/overlays/dev', volumes: ['arc-etcd-0'] };
+/** Three members of etcd. */
+export const production: Installation = {
+  overlay: objects('production'),
+  volumes: ['arc-production-0', 'arc-production-1', 'arc-production-2'],
+};
 
 /** Installs ARC and waits until every part of it is ready. */
-export async function install(): Promise<void> {
-  // The one volume keeps its data; what bound it last has to be forgotten before it is bound anew.
+export async function install({ overlay, volumes }: Installation): Promise<void> {
+  // Volumes keep their data; what bound one last has to be forgotten before it is bound anew.
   const unbound = '{"spec":{"claimRef":{"uid":null,"resourceVersion":null}}}';
-  await kubectl('patch', 'persistentvolume', 'arc-etcd-0', '--type=merge', `--patch=${unbound}`);
+  for (const volume of volumes)
+    if ((await field('{.status.phase}', 'persistentvolume', volume)) === 'Released')
+      await kubectl('patch', 'persistentvolume', volume, '--type=merge', `--patch=${unbound}`);
   await kubectl('apply', '-k', overlay);
   await kubectl('-n', 'arc-system', 'rollout', 'status', 'statefulset/etcd', '--timeout=240s');
   for (const name of ['certificate-issuer', 'api-server', 'watch-bridge'])
@@ -37,7 +54,7 @@ export async function install(): Promise<void> {
 }
 
 /** Removes ARC; what users made stays. */
-export async function uninstall(): Promise<void> {
+export async function uninstall({ overlay }: Installation): Promise<void> {
   await kubectl('delete', '-k', overlay, '--ignore-not-found');
 }
 
@@ -64,6 +81,11 @@ export async function atZero(): Promise<void> {
     expect(found.length).toBeGreaterThan(0);
     expect(found.filter((line) => !/ 0$/.test(line))).toEqual([]);
   });
+}
+
+/** Pods of a part, those that end included, as `pod/name`. */
+export function pods(name: string): Promise<string[]> {
+  return lines('-n', arc, 'get', 'pods', '-l', `app.kubernetes.io/name=${name}`, '-o', 'name');
 }
 
 /** The one that leads of the bridge's replicas. */
@@ -103,17 +125,8 @@ export async function ended(namespace: string, name: string): Promise<string> {
 
 /** Lines of the audit log of every api-server that runs, parsed. */
 export async function auditLog(): Promise<AuditEvent[]> {
-  const pods = await lines(
-    '-n',
-    'arc-system',
-    'get',
-    'pods',
-    '-l',
-    'app.kubernetes.io/name=api-server',
-    '-o',
-    'name',
-  );
-  const logs = await Promise.all(pods.map((pod) => lines('-n', 'arc-system', 'logs', pod)));
+  const running = await pods('api-server');
+  const logs = await Promise.all(running.map((pod) => lines('-n', 'arc-system', 'logs', pod)));
   return logs
     .flat()
     .filter((line) => line.includes('"audit.k8s.io/v1"'))

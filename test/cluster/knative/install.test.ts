@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../fixtures/eventually.ts';
 import { type Program, start } from '../../fixtures/program.ts';
-import { atZero, auditLog, bridgeLeader, ended, install, overlay, uninstall } from './conduit.ts';
+import { arc, atZero, auditLog, bridgeLeader, dev, ended, install, uninstall } from './conduit.ts';
 import type { Registries } from './images.ts';
 import { apply, everything, field, kubectl, lines, refusals } from './kubectl.ts';
-import { objects, prepareTeam, removeTeam } from './team.ts';
+import { disturb, mine, objects, order, prepareTeam, removeTeam } from './team.ts';
 
 // One installation in a real cluster, from its manifests to its removal: each part goes on where the one before ended.
 const minutes = 60_000;
@@ -21,19 +21,19 @@ beforeAll(async () => {
   ])
     await kubectl('get', kind, '-A');
   await removeTeam();
-  await uninstall();
+  await uninstall(dev);
   before = await everything();
   refusedBefore = await refusals();
 }, 6 * minutes);
 
 afterAll(async () => {
-  await kubectl('delete', 'namespace', 'registries', 'team', '--ignore-not-found');
-  await uninstall();
+  await removeTeam();
+  await uninstall(dev);
 }, 6 * minutes);
 
 describe('installed with kubectl apply -k', { timeout: 8 * minutes }, () => {
   it('is ready: store, API, bridge, broker, triggers and functions', async () => {
-    await install();
+    await install(dev);
     // of a run that was cut short
     await kubectl('delete', 'orders', '--all', '-A');
   });
@@ -41,7 +41,7 @@ describe('installed with kubectl apply -k', { timeout: 8 * minutes }, () => {
   it('is the same when it is applied again', async () => {
     const serving = () => field('{.metadata.generation}', '-n', 'arc-system', 'deployment', 'api-server');
     const generation = await serving();
-    await kubectl('apply', '-k', overlay);
+    await kubectl('apply', '-k', dev.overlay);
     expect(await serving()).toBe(generation);
   });
 
@@ -156,7 +156,6 @@ describe('rights', { timeout: 4 * minutes }, () => {
   });
 });
 
-const arc = 'arc-system';
 const eventing = 'knative-eventing';
 const function_ = (name: string) => ['-l', `serving.knative.dev/service=${name}`];
 /** Whom to delete, in which namespace, chosen when it is time. */
@@ -177,58 +176,31 @@ async function anApiServer(): Promise<string> {
 
 describe('an Order whose helpers die', { timeout: 10 * minutes }, () => {
   it.each(victims)('%s: it ends right, and nothing is done twice', async (victim, namespace, select) => {
-    const name = `without-${victims.findIndex(([each]) => each === victim)}`;
-    const digest = await registries.seed(`chaos/${name}`, '1.0', 2 * 1024 * 1024);
-    await apply(order(name, ['a', 'b']));
+    const order = await disturb(registries, `without-${victims.findIndex(([each]) => each === victim)}`);
     await eventually(`a pod of ${victim} to delete in the middle of it`, 3 * minutes, async () => {
-      expect(await mine('artifactworkflows', name)).not.toEqual([]);
+      await order.begun();
       const pods = await lines('-n', namespace, 'get', 'pods', '-o', 'name', ...(await select()));
       expect(pods).not.toEqual([]);
       await kubectl('-n', namespace, 'delete', '--force', ...pods);
     });
-    expect(await ended('team', name)).toBe('Succeeded');
-    for (const copy of ['a', 'b'])
-      expect(await registries.digest(`${registries.destination}/mirror/${name}/${copy}:1.0`)).toBe(digest);
-    expect(await mine('artifactworkflows', name)).toHaveLength(2);
-    expect(await mine('workflows', name)).toHaveLength(2);
-    await kubectl('-n', 'team', 'delete', 'order', name);
+    expect(await ended('team', order.name)).toBe('Succeeded');
+    await order.moved();
   });
 });
-
-function order(name: string, copies: readonly string[]): object {
-  return {
-    apiVersion: 'arc.opendefense.cloud/v1alpha1',
-    kind: 'Order',
-    metadata: { name, namespace: 'team' },
-    spec: {
-      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
-      artifacts: copies.map((copy) => ({
-        type: 'oci',
-        spec: { image: `chaos/${name}:1.0`, override: `${name}/${copy}:1.0` },
-      })),
-    },
-  };
-}
-
-/** Objects of a kind that belong to an Order, by the beginning of their names. */
-async function mine(kind: string, order: string): Promise<string[]> {
-  const names = await lines('-n', 'team', 'get', kind, '-o', 'name');
-  return names.filter((name) => name.split('/')[1]?.startsWith(`${order}-`));
-}
 
 describe('removed with kubectl delete -k', { timeout: 8 * minutes }, () => {
   let uid: string;
 
   it('ends without hanging, while an Order is still there', async () => {
     uid = await field('{.metadata.uid}', '-n', 'team', 'order', 'images');
-    await uninstall();
+    await uninstall(dev);
     expect(await lines('get', 'apiservices', '-o', 'name')).not.toContain(
       'apiservice.apiregistration.k8s.io/v1alpha1.arc.opendefense.cloud',
     );
   });
 
   it('installed again over the old data, finds what was there and goes on', async () => {
-    await install();
+    await install(dev);
     expect(await field('{.metadata.uid} {.status.phase}', '-n', 'team', 'order', 'images')).toBe(
       `${uid} Succeeded`,
     );
@@ -244,7 +216,7 @@ describe('removed with kubectl delete -k', { timeout: 8 * minutes }, () => {
       expect(await lines('-n', 'team', 'get', 'workflows,pods,artifactworkflows', '-o', 'name')).toEqual([]),
     );
     await removeTeam();
-    await uninstall();
+    await uninstall(dev);
     const left = (await everything()).filter((object) => !before.includes(object));
     expect(left).toEqual([]);
   });

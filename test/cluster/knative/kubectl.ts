@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { type HttpsClient, httpsClient } from '../../fixtures/https-client.ts';
 
 /** kubectl against the cluster of KUBECONFIG; resolves with stdout, rejects with all of its output unless it exits with 0. */
 export function kubectl(...args: string[]): Promise<string> {
@@ -29,6 +30,25 @@ export async function lines(...args: string[]): Promise<string[]> {
 /** What `-o jsonpath` selects. */
 export function field(path: string, ...args: string[]): Promise<string> {
   return kubectl('get', ...args, '-o', `jsonpath=${path}`);
+}
+
+/** kube-apiserver as whom KUBECONFIG names, by its client certificate; over connections that are kept, as programs have them. */
+export async function client(): Promise<HttpsClient> {
+  const config = JSON.parse(
+    await kubectl('config', 'view', '--minify', '--flatten', '--raw', '-o', 'json'),
+  ) as {
+    clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
+    users: { user: { 'client-certificate-data': string; 'client-key-data': string } }[];
+  };
+  const [cluster] = config.clusters;
+  const [user] = config.users;
+  if (!cluster || !user) throw new Error('KUBECONFIG names no cluster, or nobody');
+  const text = (base64: string) => Buffer.from(base64, 'base64').toString();
+  return httpsClient(cluster.cluster.server, {
+    ca: text(cluster.cluster['certificate-authority-data']),
+    cert: text(user.user['client-certificate-data']),
+    key: text(user.user['client-key-data']),
+  });
 }
 
 /** Kinds whose objects come and go by themselves; a pod of ours that stays would keep its namespace. */

@@ -1,9 +1,13 @@
+import { expect } from 'vitest';
 import { type Registries, reachRegistries } from './images.ts';
-import { kubectl } from './kubectl.ts';
+import { apply, kubectl, lines } from './kubectl.ts';
 
-export const objects = (file: string): string => `test/cluster/knative/objects/${file}`;
+/** A file or folder of `objects`. */
+export function objects(name: string): string {
+  return `test/cluster/knative/objects/${name}`;
+}
 
-/** Two registries, and namespace `team`, which may move images from one to the other. */
+/** Two registries, and the namespace of a team that moves images from one to the other. */
 export async function prepareTeam(): Promise<Registries> {
   await kubectl('apply', '-f', objects('registries.yaml'));
   for (const name of ['source', 'destination'])
@@ -15,5 +19,57 @@ export async function prepareTeam(): Promise<Registries> {
 
 /** Removes both namespaces and all that is in them. */
 export async function removeTeam(): Promise<void> {
-  await kubectl('delete', 'namespace', 'team', 'registries', '--ignore-not-found');
+  await kubectl('delete', 'namespace', 'registries', 'team', '--ignore-not-found');
+}
+
+/** An Order that was made to be disturbed. */
+export interface Disturbed {
+  name: string;
+  /** Its ArtifactWorkflows, by `kind/name`; fails while there are none. */
+  begun(): Promise<void>;
+  /** Fails unless every image of it has arrived, by one Workflow each. Deletes it. */
+  moved(): Promise<void>;
+}
+
+const copies = ['a', 'b'];
+
+/** Orders two copies of one image, large enough to die in the middle of. */
+export async function disturb(registries: Registries, name: string): Promise<Disturbed> {
+  const digest = await registries.seed(`chaos/${name}`, '1.0', 2 * 1024 * 1024);
+  await apply(order(name, copies));
+  return {
+    name,
+    async begun() {
+      expect(await mine('artifactworkflows', name)).not.toEqual([]);
+    },
+    async moved() {
+      for (const copy of copies)
+        expect(await registries.digest(`${registries.destination}/mirror/${name}/${copy}:1.0`)).toBe(digest);
+      expect(await mine('artifactworkflows', name)).toHaveLength(copies.length);
+      expect(await mine('workflows', name)).toHaveLength(copies.length);
+      await kubectl('-n', 'team', 'delete', 'order', name);
+    },
+  };
+}
+
+/** An Order of copies of the image `chaos/<name>:1.0`. */
+export function order(name: string, copies: readonly string[]): object {
+  return {
+    apiVersion: 'arc.opendefense.cloud/v1alpha1',
+    kind: 'Order',
+    metadata: { name, namespace: 'team' },
+    spec: {
+      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
+      artifacts: copies.map((copy) => ({
+        type: 'oci',
+        spec: { image: `chaos/${name}:1.0`, override: `${name}/${copy}:1.0` },
+      })),
+    },
+  };
+}
+
+/** Objects of a kind that belong to an Order, by the beginning of their names. */
+export async function mine(kind: string, order: string): Promise<string[]> {
+  const names = await lines('-n', 'team', 'get', kind, '-o', 'name');
+  return names.filter((name) => name.split('/')[1]?.startsWith(`${order}-`));
 }
