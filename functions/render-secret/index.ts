@@ -18,8 +18,6 @@ import type { Context, Wake } from '#shared/runtime';
 import { readInputs } from './read-inputs.ts';
 
 const component = 'render-secret';
-/** The `source` of every event of the conduit. */
-const source = '/apis/arc.opendefense.cloud/v1alpha1';
 /** Answers that only a person can change (a quota, a policy, a namespace that is going): they are told, and the resync tries again. */
 const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEntityTooLarge'] as const;
 
@@ -110,7 +108,6 @@ async function staleReply(
     target: { apiVersion: order.apiVersion, kind: order.kind, namespace, name: order.name, uid: order.uid },
     watched: { apiVersion: workflow.apiVersion, kind: workflow.kind, namespace, name, uid, resourceVersion },
     reason: 'inputs',
-    source,
     partitionKey: order.uid,
     trace: context.trace,
     time: context.now,

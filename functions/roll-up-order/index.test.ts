@@ -89,6 +89,29 @@ describe('roll-up-order', () => {
     expect(api.all(events).map((event) => event.reason)).toEqual([reason]);
   });
 
+  it('replies with what has turned so, once, and with nothing else', async () => {
+    const one = order('order', ['a:1']);
+    const api = new FakeKube(one, ...inputs);
+    const accepted = await handle(contextOf(api), wakeOf(one));
+    expect(accepted).toMatchObject({
+      id: 'uid-order/1/accepted',
+      type: 'cloud.opendefense.arc.order.accepted.v1',
+      subject: 'team/order',
+      data: { phase: 'Pending', counts: { total: 1, pending: 1 } },
+    });
+    expect(await handle(contextOf(api), wakeOf(one))).toBeUndefined();
+    for (const child of children(one, 'Running')) api.put(child);
+    expect(await handle(contextOf(api), wakeOf(one, 'children'))).toBeUndefined();
+    for (const child of children(one, 'Succeeded')) api.put(child);
+    const completed = await handle(contextOf(api), wakeOf(one, 'children'));
+    expect(completed).toMatchObject({
+      id: 'uid-order/1/2026-01-02T00:00:00Z/completed',
+      type: 'cloud.opendefense.arc.order.completed.v1',
+      data: { phase: 'Succeeded', completionTime: '2026-01-01T00:05:00Z' },
+    });
+    expect(await handle(contextOf(api), wakeOf(one, 'resync'))).toBeUndefined();
+  });
+
   it('drops entries of artifacts that are no longer asked for', async () => {
     const one = order('order', ['a:1', 'b:1']);
     const api = new FakeKube(one, ...inputs);
@@ -99,7 +122,7 @@ describe('roll-up-order', () => {
     expect(Object.keys(api.read(orders, one.metadata)?.status?.artifactWorkflows ?? {}).length).toBe(1);
   });
 
-  it('asks to be delivered again when it lost a race, and writes no Event then', async () => {
+  it('asks to be delivered again when it lost a race, and tells nobody then', async () => {
     const one = order('order', ['a:1']);
     const api = new FakeKube(one, ...inputs, ...children(one, 'Succeeded'));
     api.before = (verb) => {

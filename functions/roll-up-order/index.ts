@@ -1,38 +1,46 @@
-/** roll-up-order: an Order, its plan and its ArtifactWorkflows -> Order.status, all of it. */
+/** roll-up-order: an Order, its plan and its ArtifactWorkflows -> Order.status, all of it, and what subscribers are told of it. */
+import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
   isOwnedBy,
   labels,
   type Order,
+  orderMilestone,
   orders,
   rollUp,
   statusPatch,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { orderEvent } from '#shared/events';
 import { emitEvent } from '#shared/kube';
 import { type Context, readPlan, type Wake } from '#shared/runtime';
 import { transitions } from './transitions.ts';
 
-/** Writes the Order's status where it differs. Rejects with what the broker is to retry. */
-export async function handle(context: Context, wake: Wake): Promise<undefined> {
+/**
+ * Writes the Order's status where it differs, and replies with the domain event that this makes due, if one is. Rejects with what the
+ * broker is to retry.
+ */
+export async function handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined> {
   const { api, signal, now } = context;
   const order = await api.get(orders, { namespace: wake.namespace, name: wake.name }, signal);
-  if (order === undefined) return;
+  if (order === undefined) return undefined;
   const [plan, children] = await Promise.all([readPlan(context, order), childrenOf(context, order)]);
   const status = rollUp(order, plan, children, now);
   const patch = statusPatch(order.status, status);
-  if (patch === undefined) return;
+  if (patch === undefined) return undefined;
   const { resourceVersion } = order.metadata;
   const guarded = { metadata: { resourceVersion }, status: patch };
   try {
     await api.mergePatch(orders, order.metadata, guarded, { subresource: 'status' }, signal);
   } catch (caught) {
     // It was there a moment ago: nothing is left to write to.
-    if (ArcError.is(caught, 'NotFound')) return;
+    if (ArcError.is(caught, 'NotFound')) return undefined;
     throw caught;
   }
   for (const change of transitions(order.status, status)) await tell(context, order, change);
+  const milestone = orderMilestone(order.status, status, now);
+  return milestone && orderEvent(order, status, milestone);
 }
 
 async function childrenOf({ api, signal }: Context, order: Order): Promise<ArtifactWorkflow[]> {

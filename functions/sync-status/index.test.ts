@@ -76,6 +76,28 @@ describe('sync-status', () => {
     expect(told[0]?.message).toContain('the registry answered 401');
   });
 
+  it('replies that it started and how it ended, each once', async () => {
+    const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
+    const at = (reason: string) => handle(contextOf(api), wakeOf(submitted, reason));
+    expect(await at('workflow')).toMatchObject({
+      id: `uid-${name}/1/started`,
+      type: 'cloud.opendefense.arc.artifact.started.v1',
+      partitionkey: 'uid-order',
+      data: { phase: 'Running', attempt: 1, order: { name: 'order' } },
+    });
+    expect(await at('resync')).toBeUndefined();
+    api.put(workflowOf(submitted, name, { phase: 'Running', progress: '1/2' }));
+    expect(await at('workflow')).toBeUndefined();
+    api.put(workflowOf(submitted, name, { phase: 'Failed', finishedAt: '2026-01-01T00:05:00Z' }));
+    expect(await at('workflow')).toMatchObject({
+      id: `uid-${name}/1/failed`,
+      type: 'cloud.opendefense.arc.artifact.failed.v1',
+      time: '2026-01-01T00:05:00.000Z',
+      data: { phase: 'Failed', completionTime: '2026-01-01T00:05:00Z' },
+    });
+    expect(await at('resync')).toBeUndefined();
+  });
+
   it('asks to be delivered again when it lost a race', async () => {
     const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
     api.before = (verb) => {

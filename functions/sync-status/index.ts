@@ -1,6 +1,8 @@
-/** sync-status: the Workflow of an ArtifactWorkflow -> its phase, message, progress, results and conditions. */
+/** sync-status: the Workflow of an ArtifactWorkflow -> its phase, message, progress, results and conditions, and what subscribers are told of it. */
+import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,
+  artifactMilestone,
   artifactWorkflows,
   type CronWorkflow,
   cronWorkflows,
@@ -13,27 +15,35 @@ import {
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { artifactEvent } from '#shared/events';
 import { emitEvent } from '#shared/kube';
 import type { Context, Wake } from '#shared/runtime';
 
-/** Carries up what the Workflow says, where it differs. Rejects with what the broker is to retry. */
-export async function handle(context: Context, wake: Wake): Promise<undefined> {
+/**
+ * Carries up what the Workflow says, where it differs, and replies with the domain event that this makes due, if one is. Rejects with
+ * what the broker is to retry.
+ */
+export async function handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined> {
   const { api, signal, now } = context;
   const workflow = await api.get(artifactWorkflows, { namespace: wake.namespace, name: wake.name }, signal);
-  if (workflow === undefined) return;
+  if (workflow === undefined) return undefined;
   const { argo, run } = await argoOf(context, workflow);
   const status = syncedStatus(workflow, argo, now, run === undefined ? {} : { run });
-  if (status === undefined) return;
+  if (status === undefined) return undefined;
   const { resourceVersion } = workflow.metadata;
   const patch = { metadata: { resourceVersion }, status };
+  let written: ArtifactWorkflow;
   try {
-    await api.mergePatch(artifactWorkflows, workflow.metadata, patch, { subresource: 'status' }, signal);
+    const options = { subresource: 'status' } as const;
+    written = await api.mergePatch(artifactWorkflows, workflow.metadata, patch, options, signal);
   } catch (caught) {
     // It was there a moment ago: nothing is left to write to.
-    if (ArcError.is(caught, 'NotFound')) return;
+    if (ArcError.is(caught, 'NotFound')) return undefined;
     throw caught;
   }
   await tellFailure(context, workflow, status);
+  const milestone = artifactMilestone(workflow, written, now);
+  return milestone && artifactEvent(written, milestone);
 }
 
 interface Argo {

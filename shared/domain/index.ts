@@ -59,6 +59,13 @@ export type {
 } from './kinds/order.ts';
 export * from './kinds/refs.ts';
 export { absentSecretName, annotations, finalizers, jobKey, labels } from './marks.ts';
+export {
+  type ArtifactWord,
+  artifactMilestone,
+  type Milestone,
+  type OrderWord,
+  orderMilestone,
+} from './milestones.ts';
 export { artifactWorkflowName, cronWorkflowName, isLabelValue, keyOfName, workflowName } from './names.ts';
 export { isOwnedBy, type Ownership, ownerOfKind, ownerReference, owners } from './owners.ts';
 export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './parameters.ts';
@@ -113,6 +120,7 @@ export { type WakeRule, wakeTable } from './wake-table.ts';
 export {
   type Change,
   type Reason,
+  rootUid,
   type WakeIndex,
   type WakeObject,
   type WakeTarget,

@@ -85,7 +85,8 @@ export function wakingOf(object: WakeObject, reason: Reason): Waking {
   };
 }
 
-function rootUid(object: WakeObject): string {
+/** Uid of the Order that an object belongs to, else its own: what keeps the events of one Order together. */
+export function rootUid(object: WakeObject): string {
   const order = ownerOfKind(object, 'Order');
   return order?.uid ?? object.metadata.labels?.[labels.order] ?? object.metadata.uid ?? '';
 }

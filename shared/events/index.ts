@@ -1,7 +1,15 @@
-/** CloudEvents as the conduit sends and reads them: the wake-up, its attributes and its way over HTTP. */
+/** CloudEvents as the conduit sends and reads them: the wake-up, its way over HTTP, and what subscribers are told. */
 export { toBinaryRequest } from './binary-request.ts';
+export { artifactEvent, dataSchemaOf, domainEventType, orderEvent } from './domain-event.ts';
+export {
+  type ArtifactEventData,
+  type DomainEventName,
+  domainEventSchemas,
+  type OrderEventData,
+} from './domain-event-schemas.ts';
 export { type HeaderSource, parseEvent } from './parse-event.ts';
 export { type ParsedWake, parseWake, readWake } from './parse-wake.ts';
+export { eventSource } from './source.ts';
 export {
   type DeliveryFailure,
   type Wake,

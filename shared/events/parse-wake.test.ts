@@ -10,7 +10,6 @@ const input: WakeInput = {
   target: { apiVersion: 'g/v1', kind: 'Order', namespace: 'n', name: 'o', uid: 'u' },
   watched: { apiVersion: 'v1', kind: 'Secret', name: 's', uid: 'w', resourceVersion: '12' },
   reason: 'inputs',
-  source: '/arc',
   partitionKey: 'root',
   time: new Date(0),
 };
@@ -27,7 +26,6 @@ describe('parseWake', () => {
         { requiredKeys: ['apiVersion', 'kind', 'name', 'uid', 'resourceVersion'] },
       ),
       reason: text,
-      source: fc.webPath().map((path) => `/arc${path}`),
       partitionKey: text,
       trace: fc.option(fc.constant(trace), { nil: undefined }),
       epoch: fc.option(fc.nat(), { nil: undefined }),
@@ -37,11 +35,11 @@ describe('parseWake', () => {
       fc.property(inputs, (given) => {
         const event = wakeEvent(given);
         const { headers, body } = toBinaryRequest(event);
-        const { partitionKey, time, source, reason, watched } = given;
+        const { partitionKey, time, reason, watched } = given;
         const expected = {
           ...given.target,
           trace: given.trace ?? startTrace(event.id),
-          ...{ id: event.id, source, time, reason, partitionKey, data: { ...watched } },
+          ...{ id: event.id, source: event.source, time, reason, partitionKey, data: { ...watched } },
         };
         expect(parseWake(new Headers(headers), body)).toEqual(expected);
         expect(parseWake(structured, JSON.stringify(event))).toEqual(expected);

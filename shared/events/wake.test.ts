@@ -18,7 +18,6 @@ const input: WakeInput = {
     resourceVersion: '12',
   },
   reason: 'inputs',
-  source: '/arc',
   partitionKey: 'u-order',
   time: new Date('2026-01-02T03:04:05.678Z'),
 };
@@ -29,7 +28,7 @@ describe('wakeEvent', () => {
       specversion: '1.0',
       id: 'u-order/u-secret/12/inputs',
       type: 'cloud.opendefense.arc.wake.v1',
-      source: '/arc',
+      source: '/apis/arc.opendefense.cloud/v1alpha1',
       subject: 'n/o',
       time: '2026-01-02T03:04:05.678Z',
       kind: 'Order',
@@ -44,7 +43,7 @@ describe('wakeEvent', () => {
   });
 
   it('has the same id for the same cause, and another for every other cause', () => {
-    const later = { ...input, time: new Date(0), source: '/other' };
+    const later = { ...input, time: new Date(0) };
     expect(wakeEvent(later).id).toBe(wakeEvent(input).id);
     const others = [
       { ...input, reason: 'changed' },

@@ -1,5 +1,6 @@
 import { CloudEvent } from 'cloudevents';
 import { startTrace, type TraceContext } from '#shared/telemetry';
+import { eventSource } from './source.ts';
 
 /** The type of every wake-up. */
 export const wakeType = 'cloud.opendefense.arc.wake.v1';
@@ -44,8 +45,6 @@ export interface WakeInput {
   watched: WakeData;
   /** DESIGN section 4: changed, inputs, rendered, failed, workflow, children, gone, slot, due, resync. */
   reason: string;
-  /** The conduit: a stable URI reference, never a pod's name. */
-  source: string;
   /** Uid of the root object: brokers that order keep one root's events in order. */
   partitionKey: string;
   /** What led to it; absent: this event starts a trace of its own. */
@@ -67,7 +66,7 @@ export function wakeEvent(input: WakeInput): CloudEvent<WakeData> {
   return new CloudEvent<WakeData>({
     id,
     type: wakeType,
-    source: input.source,
+    source: eventSource,
     subject: `${target.namespace}/${target.name}`,
     time: input.time.toISOString(),
     datacontenttype: 'application/json',

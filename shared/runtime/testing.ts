@@ -21,7 +21,6 @@ export function orderWake(trace?: TraceContext) {
     },
     watched: { apiVersion: 'v1', kind: 'Secret', namespace: 'n', name: 's', uid: 'w', resourceVersion: '12' },
     reason: 'inputs',
-    source: '/arc',
     partitionKey: 'u',
     trace,
     time: new Date('2026-01-02T03:04:05Z'),

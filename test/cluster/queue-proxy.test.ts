@@ -119,7 +119,6 @@ describe.skipIf(!isThere)('a function behind queue-proxy', () => {
       target,
       watched: { ...target, resourceVersion: '1' },
       reason: 'changed',
-      source: '/test',
       partitionKey: 'u',
       time: new Date(),
     });

@@ -114,6 +114,6 @@ function eventFor(name: string) {
   const uid = '00000000-0000-4000-8000-000000000000';
   const target = { apiVersion: kind.apiVersion, kind: kind.kind, namespace: 'default', name: 'absent', uid };
   const watched = { ...target, resourceVersion: '1' };
-  const cause = { target, watched, reason, source: '/bench', partitionKey: uid, time: new Date() };
+  const cause = { target, watched, reason, partitionKey: uid, time: new Date() };
   return toBinaryRequest(wakeEvent(cause));
 }

@@ -1,0 +1,125 @@
+import { CloudEvent } from 'cloudevents';
+import {
+  type ArtifactWord,
+  type ArtifactWorkflow,
+  currentWorkflow,
+  cut,
+  isoSeconds,
+  type Milestone,
+  type Order,
+  type OrderStatus,
+  type OrderWord,
+  ownerOfKind,
+  phaseOf,
+  rootUid,
+} from '#shared/domain';
+import type { ArtifactEventData, DomainEventName, OrderEventData } from './domain-event-schemas.ts';
+import { eventSource } from './source.ts';
+
+// In bytes. A message may end with what a pod has printed, masked by the worker.
+const longestMessage = 1024;
+const longestName = 253;
+
+/** `cloud.opendefense.arc.order.accepted.v1` and the like. */
+export function domainEventType(name: DomainEventName): string {
+  return `cloud.opendefense.arc.${name}.v1`;
+}
+
+/** Where the schema of the data is: an absolute URI, another one for another version. */
+export function dataSchemaOf(name: DomainEventName): string {
+  return `https://arc.opendefense.cloud/schemas/${domainEventType(name)}.json`;
+}
+
+/** What subscribers are told of an Order whose status is now `status`. */
+export function orderEvent(
+  order: Order,
+  status: OrderStatus,
+  milestone: Milestone<OrderWord>,
+): CloudEvent<OrderEventData> {
+  const { namespace = '', name, uid = '' } = order.metadata;
+  const { total = 0, invalid = 0, pending = 0, running = 0, succeeded = 0, failed = 0 } = status.counts ?? {};
+  return domainEvent(`order.${milestone.word}`, order, milestone, {
+    namespace,
+    name,
+    uid,
+    generation: status.observedGeneration ?? 1,
+    phase: status.phase ?? 'Pending',
+    ...messageOf(status),
+    counts: { total, invalid, pending, running, succeeded, failed },
+    ...timesOf(status),
+  });
+}
+
+/** What subscribers are told of an ArtifactWorkflow as it is now. */
+export function artifactEvent(
+  workflow: ArtifactWorkflow,
+  milestone: Milestone<ArtifactWord>,
+): CloudEvent<ArtifactEventData> {
+  const { metadata, spec, status = {} } = workflow;
+  const { namespace = '', name, uid = '' } = metadata;
+  const order = ownerOfKind(workflow, 'Order');
+  return domainEvent(`artifact.${milestone.word}`, workflow, milestone, {
+    namespace,
+    name,
+    uid,
+    ...(order && { order: { name: order.name, uid: order.uid } }),
+    ...(spec.artifact?.name && { artifact: cut(spec.artifact.name, longestName) }),
+    ...(spec.type && { type: cut(spec.type, longestName) }),
+    ...(spec.srcRef && { source: cut(spec.srcRef.name, longestName) }),
+    ...(spec.dstRef && { destination: cut(spec.dstRef.name, longestName) }),
+    attempt: currentWorkflow(workflow).attempt,
+    ...(spec.cron && timeAs('scheduledTime', status.lastScheduled)),
+    phase: phaseOf(workflow),
+    ...messageOf(status),
+    ...(status.results?.digest && { digest: cut(status.results.digest, 256) }),
+    ...timesOf(status),
+  });
+}
+
+/**
+ * The id is the object's uid, which time it was and the word: the same wherever it is made again, different for everything that is
+ * told. Attributes beside it are those of a wake-up, so that Triggers filter both alike.
+ */
+function domainEvent<Data>(
+  name: DomainEventName,
+  object: Order | ArtifactWorkflow,
+  { word, occurrence, time }: Milestone<string>,
+  data: Data,
+): CloudEvent<Data> {
+  const { namespace = '', name: objectName, uid = '' } = object.metadata;
+  return new CloudEvent<Data>({
+    id: `${uid}/${occurrence}/${word}`,
+    type: domainEventType(name),
+    source: eventSource,
+    subject: `${namespace}/${objectName}`,
+    time: time.toISOString(),
+    datacontenttype: 'application/json',
+    dataschema: dataSchemaOf(name),
+    data,
+    kind: object.kind,
+    apiversion: object.apiVersion,
+    name: objectName,
+    namespace,
+    uid,
+    partitionkey: rootUid(object),
+  });
+}
+
+function messageOf({ message }: { message?: string }): { message?: string } {
+  return message === undefined ? {} : { message: cut(message, longestMessage) };
+}
+
+interface Times {
+  startTime?: string;
+  completionTime?: string;
+}
+
+function timesOf({ startTime, completionTime }: Times): Times {
+  return { ...timeAs('startTime', startTime), ...timeAs('completionTime', completionTime) };
+}
+
+/** Left out unless it is a time: Argo's status can hold whatever somebody writes there. */
+function timeAs<Field extends string>(field: Field, text: string | undefined) {
+  const ms = Date.parse(text ?? '');
+  return Number.isNaN(ms) ? {} : ({ [field]: isoSeconds(ms) } as { [F in Field]: string });
+}
