@@ -9,6 +9,7 @@ export {
 } from './domain-event-schemas.ts';
 export { type HeaderSource, parseEvent } from './parse-event.ts';
 export { type ParsedWake, parseWake, readWake } from './parse-wake.ts';
+export { domainEventNames, schemaFiles } from './schema-files.ts';
 export { eventSource } from './source.ts';
 export {
   type DeliveryFailure,

@@ -1,7 +1,7 @@
 import { glob, readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { wakeTable } from '#shared/domain';
 import { times } from '#shared/runtime';
@@ -130,6 +130,22 @@ describe('the manifests in knative/', () => {
       expect(services).toContain(spec.subscriber.ref.name);
       expect(spec.delivery.deadLetterSink.ref.name, one.metadata.name).toBe('report-dead-letter');
     }
+  });
+
+  it('let into a guarded Broker (components/oidc) the answers of every function that has some', async () => {
+    const policy = z.object({
+      spec: z.object({ from: z.array(z.object({ ref: z.looseObject({ name: z.string() }).optional() })) }),
+    });
+    const text = await readFile('knative/components/oidc/event-policy.yaml', 'utf8');
+    const { from } = policy.parse(parse(text)).spec;
+    const answering: string[] = [];
+    for (const name of await functionNames()) {
+      if (notFunctions.includes(name)) continue;
+      const source = await readFile(path.join('functions', name, 'index.ts'), 'utf8');
+      if (/export async function handle\([^)]*\): Promise<CloudEvent\b/.test(source)) answering.push(name);
+    }
+    expect(answering).toContain('render-secret');
+    expect(from.flatMap(({ ref }) => ref?.name ?? []).toSorted()).toEqual(answering.toSorted());
   });
 
   it('leave a function its deadline, and its drain, before anybody else gives up', () => {

@@ -69,7 +69,7 @@ describe('the rights and Triggers in knative/base', () => {
       await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     const made = await admin.create(orders, fresh(order('one', ['a:1'])));
     const handle = () => Promise.reject(new ArcError('Invalid', 'this Order is too strange'));
-    const { denied, sink } = await startFunctions(stack, api, { 'roll-up-order': { handle } });
+    const { denied, sink } = await startFunctions(stack, api, { instead: { 'roll-up-order': { handle } } });
     startWatching(stack, api, sink);
     const told = async () =>
       (await admin.list(events, { namespace })).items
