@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { serve } from '@hono/node-server';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import * as z from 'zod';
 import {
@@ -33,12 +33,6 @@ import {
   startWatching,
 } from '../fixtures/parts.ts';
 
-let stack: AsyncDisposableStack;
-beforeEach(() => {
-  stack = new AsyncDisposableStack();
-});
-afterEach(() => stack.disposeAsync());
-
 interface Heard {
   id: string;
   type: string;
@@ -57,7 +51,7 @@ async function startSubscriber(): Promise<{ heard: Heard[]; trigger: string }> {
     const server = serve({ fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
       resolve(`http://127.0.0.1:${port}`),
     );
-    stack.defer(() => void server.close());
+    onTestFinished(() => void server.close());
   });
   const prefixes = ['order', 'artifact'].map((noun) => ({
     prefix: { type: `cloud.opendefense.arc.${noun}.` },
@@ -73,12 +67,12 @@ async function startSubscriber(): Promise<{ heard: Heard[]; trigger: string }> {
 
 /** Everything but what a Workflow is made to say. */
 async function startParts() {
-  const api: Api = await startApi(stack);
+  const api: Api = await startApi();
   const admin = api.clientOf('admin');
   await prepareForOrders(admin);
   const { heard, trigger } = await startSubscriber();
-  const { sink, depth } = await startFunctions(stack, api, { more: [trigger] });
-  startWatching(stack, api, sink);
+  const { sink, depth } = await startFunctions(api, { more: [trigger] });
+  startWatching(api, sink);
   const names = () =>
     heard.map(({ type }) => type.replace(/^cloud\.opendefense\.arc\.(.*)\.v1$/, '$1')).sort();
   const toHear = (what: string, expected: string[]) =>

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   artifactWorkflows,
   conduitNamespace,
@@ -19,22 +19,16 @@ import {
   startWatching,
 } from '../fixtures/parts.ts';
 
-let stack: AsyncDisposableStack;
-beforeEach(() => {
-  stack = new AsyncDisposableStack();
-});
-afterEach(() => stack.disposeAsync());
-
 describe('the rights and Triggers in knative/base', () => {
   it('are enough for an Order to run to its end, and for its deletion', async () => {
-    const api = await startApi(stack);
+    const api = await startApi();
     const admin = api.clientOf('admin');
     await prepareForOrders(admin, { secretRef: { name: 'login' } });
     await admin.create(secrets, fresh(secret('login', { username: 'u', password: 'p' })));
 
-    const { denied, sink } = await startFunctions(stack, api);
+    const { denied, sink } = await startFunctions(api);
     // Events alone have to do it: nothing is repeated while this runs.
-    startWatching(stack, api, sink, { unsettled: 600_000, credentials: 600_000 });
+    startWatching(api, sink, { unsettled: 600_000, credentials: 600_000 });
 
     const made = await admin.create(orders, fresh(order('one', ['a:1', 'b:1'])));
     const list = async () => (await admin.list(workflows, { namespace })).items;
@@ -63,14 +57,14 @@ describe('the rights and Triggers in knative/base', () => {
   });
 
   it('show what a function keeps refusing as an Event on its object', async () => {
-    const api = await startApi(stack);
+    const api = await startApi();
     const admin = api.clientOf('admin');
     for (const name of [namespace, conduitNamespace])
       await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     const made = await admin.create(orders, fresh(order('one', ['a:1'])));
     const handle = () => Promise.reject(new ArcError('Invalid', 'this Order is too strange'));
-    const { denied, sink } = await startFunctions(stack, api, { instead: { 'roll-up-order': { handle } } });
-    startWatching(stack, api, sink);
+    const { denied, sink } = await startFunctions(api, { instead: { 'roll-up-order': { handle } } });
+    startWatching(api, sink);
     const told = async () =>
       (await admin.list(events, { namespace })).items
         .filter((event) => event.reason === 'WakeRefused' && event.involvedObject.uid === made.metadata.uid)
@@ -88,13 +82,13 @@ describe('the rights and Triggers in knative/base', () => {
     ['submit-workflow', 'get', 'may not read Secrets'],
     ['watch-bridge', 'get', 'may not read Secrets'],
   ])('%s %s Secrets: it %s', async (name) => {
-    const { clientOf } = await startApi(stack);
+    const { clientOf } = await startApi();
     const read = clientOf(name).get(secrets, { namespace, name: 'login' });
     await expect(read).rejects.toMatchObject({ code: 'Forbidden' });
   });
 
   it('let nobody of ours list Secrets', async () => {
-    const { clientOf } = await startApi(stack);
+    const { clientOf } = await startApi();
     for (const name of [...Object.keys(functions), 'watch-bridge']) {
       await expect(clientOf(name).list(secrets, { namespace }), name).rejects.toMatchObject({
         code: 'Forbidden',

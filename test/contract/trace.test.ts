@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { orders, workflows } from '#shared/domain';
 import { namespace, order } from '../fixtures/arc-objects.ts';
 import {
@@ -10,19 +10,13 @@ import {
   startWatching,
 } from '../fixtures/parts.ts';
 
-let stack: AsyncDisposableStack;
-beforeEach(() => {
-  stack = new AsyncDisposableStack();
-});
-afterEach(() => stack.disposeAsync());
-
 describe('the trace of an event', () => {
   it('is on every API request that it caused, and on the Workflow in the end', async () => {
-    const api = await startApi(stack);
+    const api = await startApi();
     const admin = api.clientOf('admin');
     await prepareForOrders(admin);
-    const { sink } = await startFunctions(stack, api);
-    startWatching(stack, api, sink);
+    const { sink } = await startFunctions(api);
+    startWatching(api, sink);
 
     await admin.create(orders, fresh(order('one', ['a:1'])));
     const started = async () => (await admin.list(workflows, { namespace })).items;
