@@ -39,7 +39,7 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
     throw caught;
   }
   for (const change of transitions(order.status, status)) await tell(context, order, change);
-  const milestone = orderMilestone(order.status, status, now);
+  const milestone = orderMilestone(order, status, now);
   return milestone && orderEvent(order, status, milestone);
 }
 

@@ -20,7 +20,7 @@ function rolled(of: Order, statuses: ReadonlyArray<ArtifactWorkflowStatus>, when
 }
 
 function told(before: Order, after: Order, when = now) {
-  const milestone = orderMilestone(before.status, after.status ?? {}, when);
+  const milestone = orderMilestone(before, after.status ?? {}, when);
   return milestone && `${milestone.word} ${milestone.occurrence} ${isoSeconds(milestone.time.getTime())}`;
 }
 
@@ -69,6 +69,18 @@ describe('the milestones of an Order', () => {
     );
   });
 
+  it('are none of one that is being deleted', () => {
+    for (const status of [done, running]) {
+      const before = edited(rolled(one, [status]), 2);
+      const deleted = {
+        ...before,
+        metadata: { ...before.metadata, deletionTimestamp: '2026-01-02T03:00:00Z' },
+      };
+      expect(told(deleted, rolled(deleted, [status]))).toBeUndefined();
+      expect(told(before, rolled(before, [status]))).toBeDefined();
+    }
+  });
+
   it('have no id twice, whatever becomes of its artifacts', () => {
     const phase = fc.constantFrom<WorkflowPhase>('Pending', 'Running', 'Succeeded', 'Failed', 'Stopped');
     const step = fc.record({ phases: fc.tuple(phase, phase), edit: fc.boolean() });
@@ -89,12 +101,12 @@ describe('the milestones of an Order', () => {
           });
           if (edit) current = edited(current, (current.metadata.generation ?? 1) + 1);
           const next = rolled(current, statuses, when);
-          const milestone = orderMilestone(current.status, next.status ?? {}, when);
+          const milestone = orderMilestone(current, next.status ?? {}, when);
           if (milestone) {
             ids.push(`${milestone.occurrence}/${milestone.word}`);
             generations.add(next.metadata.generation ?? 1);
           }
-          expect(orderMilestone(next.status, next.status ?? {}, when)).toBeUndefined();
+          expect(orderMilestone(next, next.status ?? {}, when)).toBeUndefined();
           expect(generations).toContain(next.metadata.generation);
           current = next;
         }
@@ -105,7 +117,7 @@ describe('the milestones of an Order', () => {
 
   it('need no time that is one', () => {
     const status: OrderStatus = { phase: 'Succeeded', observedGeneration: 1, completionTime: 'yesterday' };
-    expect(orderMilestone(undefined, status, now)?.occurrence).toBe('1/1970-01-01T00:00:00Z');
+    expect(orderMilestone(one, status, now)?.occurrence).toBe('1/1970-01-01T00:00:00Z');
   });
 });
 

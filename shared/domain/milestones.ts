@@ -1,5 +1,5 @@
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from './kinds/artifact-workflow.ts';
-import type { OrderStatus } from './kinds/order.ts';
+import type { Order, OrderStatus } from './kinds/order.ts';
 import { isDeleting, isFinalPhase, isFinished, phaseOf } from './phases.ts';
 import { isoSeconds } from './rollup.ts';
 import { currentWorkflow } from './submission.ts';
@@ -16,14 +16,17 @@ export type OrderWord = 'accepted' | 'completed' | 'failed';
 export type ArtifactWord = 'started' | 'succeeded' | 'failed';
 
 /**
- * What is new in the status that follows `before`; undefined when nothing is that anybody is told of. Each generation of an Order is
- * accepted, or ends at once. Each end is told: after an edit, a new credential or a force there is another one.
+ * What is new in `after`, which replaces the Order's status; undefined when nothing is that anybody is told of. Each generation of an
+ * Order is accepted, or ends at once. Each end is told: after an edit, a new credential or a force there is another one. Its
+ * deletion is a new generation too, and tells nothing.
  */
 export function orderMilestone(
-  before: OrderStatus | undefined,
+  order: Order,
   after: OrderStatus,
   now: Date,
 ): Milestone<OrderWord> | undefined {
+  const { status: before } = order;
+  if (isDeleting(order)) return undefined;
   const end = endOf(after);
   if (end !== undefined) {
     const known = endOf(before ?? {});

@@ -119,6 +119,13 @@ describe('a subscriber', () => {
     await deliverAgain(sink, objects);
     await eventually('nothing to be under way', 15_000, () => expect(depth()).toBe(0));
     await toHear('nothing more', all);
+
+    await admin.delete(orders, { namespace, name: 'one' });
+    await eventually('the Order to be gone', 15_000, async () =>
+      expect((await admin.list(orders, { namespace })).items).toEqual([]),
+    );
+    await eventually('nothing to be under way', 15_000, () => expect(depth()).toBe(0));
+    await toHear('nothing of its deletion', all);
     expect(new Set(heard.map(({ id }) => id)).size).toBe(all.length);
     for (const name of domainEventNames)
       for (const { data } of heard.filter(({ type }) => type === domainEventType(name)))
@@ -134,7 +141,7 @@ describe('a subscriber', () => {
     await toHear('both failures', ['order.accepted', 'artifact.failed', 'order.failed']);
     for (const { data } of heard.filter(({ type }) => type.includes('failed')))
       expect(data).toMatchObject({ phase: 'Failed', message: expect.stringContaining(message) });
-  });
+  }, 60_000);
 });
 
 const eventType = z.strictObject({
