@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, events, type Order, orders, planOrder } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { endpoint, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
@@ -32,7 +31,7 @@ describe('roll-up-order', () => {
     const one = order('order', ['a:1']);
     const api = new FakeKube(one, ...inputs);
     api.before = (verb) => {
-      if (verb === 'patch') throw new ArcError('NotFound', 'it is gone');
+      if (verb === 'patch') api.remove(orders, one.metadata);
     };
     await handle(contextOf(api), wakeOf(one));
     expect(api.writes).toEqual([]);

@@ -13,7 +13,7 @@ import {
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { orderEvent } from '#shared/events';
-import { emitEvent } from '#shared/kube';
+import { emitEvent, patchStatus } from '#shared/kube';
 import { type Context, readPlan, type Wake } from '#shared/runtime';
 import { transitions } from './transitions.ts';
 
@@ -29,15 +29,7 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const status = rollUp(order, plan, children, now);
   const patch = statusPatch(order.status, status);
   if (patch === undefined) return undefined;
-  const { resourceVersion } = order.metadata;
-  const guarded = { metadata: { resourceVersion }, status: patch };
-  try {
-    await api.mergePatch(orders, order.metadata, guarded, { subresource: 'status' }, signal);
-  } catch (caught) {
-    // It was there a moment ago: nothing is left to write to.
-    if (ArcError.is(caught, 'NotFound')) return undefined;
-    throw caught;
-  }
+  if (!(await patchStatus(api, orders, order, patch, signal))) return undefined;
   for (const change of transitions(order.status, status)) await tell(context, order, change);
   const milestone = orderMilestone(order, status, now);
   return milestone && orderEvent(order, status, milestone);

@@ -16,5 +16,5 @@ export async function writeStatus(
     isDeepStrictEqual(before[field] ?? null, value),
   );
   if (same) return true;
-  return patchStatus(api, artifactWorkflows, workflow, status, signal);
+  return (await patchStatus(api, artifactWorkflows, workflow, status, signal)) !== undefined;
 }

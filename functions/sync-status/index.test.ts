@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, type CronWorkflow, events } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { artifactWorkflow, namespace, workflowOf } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
@@ -111,7 +110,7 @@ describe('sync-status', () => {
   it('has nothing to do when its object vanishes before the write', async () => {
     const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
     api.before = (verb) => {
-      if (verb === 'patch') throw new ArcError('NotFound', 'it is gone');
+      if (verb === 'patch') api.remove(artifactWorkflows, submitted.metadata);
     };
     await handle(contextOf(api), wakeOf(submitted, 'workflow'));
     expect(api.writes).toEqual([]);

@@ -16,7 +16,7 @@ import {
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { artifactEvent } from '#shared/events';
-import { emitEvent } from '#shared/kube';
+import { emitEvent, patchStatus } from '#shared/kube';
 import type { Context, Wake } from '#shared/runtime';
 
 /**
@@ -30,17 +30,8 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const { argo, run } = await argoOf(context, workflow);
   const status = syncedStatus(workflow, argo, now, run === undefined ? {} : { run });
   if (status === undefined) return undefined;
-  const { resourceVersion } = workflow.metadata;
-  const patch = { metadata: { resourceVersion }, status };
-  let written: ArtifactWorkflow;
-  try {
-    const options = { subresource: 'status' } as const;
-    written = await api.mergePatch(artifactWorkflows, workflow.metadata, patch, options, signal);
-  } catch (caught) {
-    // It was there a moment ago: nothing is left to write to.
-    if (ArcError.is(caught, 'NotFound')) return undefined;
-    throw caught;
-  }
+  const written = await patchStatus(api, artifactWorkflows, workflow, status, signal);
+  if (written === undefined) return undefined;
   await tellFailure(context, workflow, status);
   const milestone = artifactMilestone(workflow, written, now);
   return milestone && artifactEvent(written, milestone);

@@ -2,8 +2,8 @@ import type { Kind, KubeClient, Resource } from './client.ts';
 import { isGone } from './gone.ts';
 
 /**
- * Writes fields of an object's status, null to remove one, guarded by the resourceVersion of `object`. Resolves with false when the
- * object is gone, so that nothing is left to write to. Rejects with Conflict when somebody else was faster, and with NotFound when
+ * Writes fields of an object's status, null to remove one, guarded by the resourceVersion of `object`.
+ * Resolves with the object as it is now, or undefined when it is gone and nothing is left to write to. Rejects with Conflict when somebody else was faster, and with NotFound when
  * the server does not know the kind.
  */
 export async function patchStatus<T extends Resource>(
@@ -12,14 +12,13 @@ export async function patchStatus<T extends Resource>(
   object: T,
   status: object,
   signal?: AbortSignal,
-): Promise<boolean> {
+): Promise<T | undefined> {
   const { resourceVersion } = object.metadata;
   const patch = { metadata: { resourceVersion }, status };
   try {
-    await api.mergePatch(kind, object.metadata, patch, { subresource: 'status' }, signal);
-    return true;
+    return await api.mergePatch(kind, object.metadata, patch, { subresource: 'status' }, signal);
   } catch (caught) {
-    if (isGone(caught)) return false;
+    if (isGone(caught)) return undefined;
     throw caught;
   }
 }
