@@ -53,6 +53,9 @@ describe('an Order', { timeout: 8 * minutes }, () => {
 
   beforeAll(async () => {
     registries = await prepareTeam();
+    await kubectl('apply', '-f', objects('subscriber.yaml'));
+    await kubectl('-n', 'registries', 'rollout', 'status', 'deployment/subscriber', '--timeout=120s');
+    await kubectl('-n', arc, 'wait', '--for=condition=Ready', '--timeout=60s', 'trigger/subscriber');
   }, 4 * minutes);
 
   it('moves two multi-arch images through functions that were at zero', async () => {
@@ -95,6 +98,23 @@ describe('an Order', { timeout: 8 * minutes }, () => {
     const text = await kubectl('-n', 'team', 'describe', 'order', 'images');
     expect(text).toMatch(/Normal\s+Created\s.*decompose-order\s+created 2 ArtifactWorkflows/);
     expect(text).toMatch(/Normal\s+Completed\s.*roll-up-order\s+2 of 2 succeeded/);
+  });
+
+  it('told a subscriber of each step', async () => {
+    await eventually('the last event', minutes, async () => {
+      // A broker may deliver one twice.
+      const told = new Set(await lines('-n', 'registries', 'logs', 'deployment/subscriber'));
+      const types = [...told].map((line) => /arc\.(.+)\.v1 \S+$/.exec(line)?.[1]).sort();
+      expect(types).toEqual([
+        'artifact.started',
+        'artifact.started',
+        'artifact.succeeded',
+        'artifact.succeeded',
+        'order.accepted',
+        'order.completed',
+      ]);
+    });
+    await kubectl('delete', '-f', objects('subscriber.yaml'));
   });
 
   it('leaves no rendered Secret, and the functions go back to zero', async () => {
