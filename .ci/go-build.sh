@@ -3,7 +3,11 @@
 export CGO_ENABLED=0
 go_build() {
   local dir=$1 name=$2 package=$3 flags=${4:-} stamp
-  stamp=$(find . -type f ! -name '*.sh' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -d' ' -f1)
+  stamp=$({
+    echo "$flags"
+    go version
+    find . -name '*.go' -o -name 'go.*' | LC_ALL=C sort | xargs sha256sum
+  } | sha256sum | cut -d' ' -f1)
   [ -x "$dir/$name" ] && [ "$(cat "$dir/.$name.stamp" 2>/dev/null)" = "$stamp" ] && return
   go build -trimpath -buildvcs=false -ldflags="-s -w $flags" -o "$dir/$name" "$package"
   echo "$stamp" > "$dir/.$name.stamp"

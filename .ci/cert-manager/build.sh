@@ -8,5 +8,6 @@ cd "$(dirname "$0")"
 . ../go-build.sh
 go_build "$out" cert-manager .
 kinds="$out/cert-manager-kinds.yaml"
-[ "$kinds" -nt "$out/cert-manager" ] ||
-  cat "$(go list -m -f '{{.Dir}}' github.com/cert-manager/cert-manager)"/deploy/crds/cert-manager.io_*.yaml > "$kinds"
+[ "$kinds" -nt "$out/cert-manager" ] && exit
+cat "$(go list -m -f '{{.Dir}}' github.com/cert-manager/cert-manager)"/deploy/crds/cert-manager.io_*.yaml > "$kinds.new"
+mv "$kinds.new" "$kinds"

@@ -9,6 +9,7 @@ export { artifactWorkflowDue, isSettled, orderDue } from './due.ts';
 export { parseDuration } from './duration.ts';
 export { cut } from './entry.ts';
 export { failureMessage } from './failure.ts';
+export { instantOf } from './instant.ts';
 export { type Job, type JobCredentials, type JobEndpoint, jobSchema } from './job.ts';
 export { arcKinds } from './kinds/arc-kinds.ts';
 export type {

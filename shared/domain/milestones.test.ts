@@ -53,7 +53,9 @@ describe('the milestones of an Order', () => {
     const before = rolled(one, [done]);
     const changed = edited(before, 2);
     expect(told(before, rolled(changed, [running]))).toMatch(/^accepted 2 /);
-    expect(told(before, rolled(changed, [done]))).toMatch(/^completed 2\//);
+    expect(told(before, rolled(changed, [done], at(60)), at(60))).toMatch(
+      /^completed 2\/.* 2026-01-02T03:05:05Z$/,
+    );
   });
 
   it('are one end more for each time that it ends, unseen between or not', () => {

@@ -1,3 +1,4 @@
+import { instantOf } from './instant.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from './kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from './kinds/order.ts';
 import { isDeleting, isFinalPhase, isFinished, phaseOf } from './phases.ts';
@@ -16,8 +17,8 @@ export type OrderWord = 'accepted' | 'completed' | 'failed';
 export type ArtifactWord = 'started' | 'succeeded' | 'failed';
 
 /**
- * What is new in `after`, which replaces the Order's status; undefined when nothing is that anybody is told of. Each generation of an
- * Order is accepted, or ends at once. Each end is told: after an edit, a new credential or a force there is another one. Its
+ * What is new in `after`, which replaces the Order's status; undefined when nothing is that anybody is told of. A new
+ * generation of an Order is accepted, or ends at once. Each end is told: after an edit, a new credential or a force there is another one. Its
  * deletion is a new generation too, and tells nothing.
  */
 export function orderMilestone(
@@ -26,13 +27,15 @@ export function orderMilestone(
   now: Date,
 ): Milestone<OrderWord> | undefined {
   const { status: before } = order;
+  const { observedGeneration } = after;
   if (isDeleting(order)) return undefined;
   const end = endOf(after);
   if (end !== undefined) {
     const known = endOf(before ?? {});
-    return known?.word === end.word && known.occurrence === end.occurrence ? undefined : end;
+    if (known?.word === end.word && known.occurrence === end.occurrence) return undefined;
+    // What ended before this generation was looked at ends for it now.
+    return before?.observedGeneration === observedGeneration ? end : { ...end, time: now };
   }
-  const { observedGeneration } = after;
   if (before?.phase !== undefined && before.observedGeneration === observedGeneration) return undefined;
   return { word: 'accepted', occurrence: String(observedGeneration ?? 1), time: now };
 }
@@ -44,8 +47,7 @@ function endOf(status: OrderStatus): Milestone<OrderWord> | undefined {
   const [word, decisive] =
     phase === 'Succeeded' ? (['completed', 'Ready'] as const) : (['failed', 'Stalled'] as const);
   const turned = conditions.find(({ type }) => type === decisive)?.lastTransitionTime;
-  const times = [completionTime, turned].map((text) => Date.parse(text ?? ''));
-  const latest = Math.max(0, ...times.filter((ms) => !Number.isNaN(ms)));
+  const latest = Math.max(...[completionTime, turned].map((text) => instantOf(text) ?? 0));
   return {
     word,
     occurrence: `${observedGeneration ?? 1}/${isoSeconds(latest)}`,
@@ -94,8 +96,7 @@ function runMilestone(
   return word && { word, occurrence, time: now };
 }
 
-/** Of a status that anybody who may write Workflows can fill with anything. */
 function timeOf(text: string | undefined, otherwise: Date): Date {
-  const ms = Date.parse(text ?? '');
-  return Number.isNaN(ms) ? otherwise : new Date(ms);
+  const ms = instantOf(text);
+  return ms === undefined ? otherwise : new Date(ms);
 }

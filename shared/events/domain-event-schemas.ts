@@ -50,9 +50,9 @@ const artifactData = z.object({
   scheduledTime: time('Of a run of a schedule: when it was due.').optional(),
   phase: artifactPhase(['Pending', 'Queued', 'Running', 'Succeeded', 'Failed', 'Error', 'Active', 'Stopped']),
   message,
-  digest: z.string().max(256).describe('Digest of what was moved.').optional(),
-  startTime: time('When the attempt started.').optional(),
-  completionTime: time('When the attempt ended.').optional(),
+  digest: z.string().max(256).describe('Digest of what was moved, once it has been.').optional(),
+  startTime: time('When the attempt started; absent for a run of a schedule.').optional(),
+  completionTime: time('When the attempt ended; absent for a run of a schedule.').optional(),
 });
 
 /** The data of an `order.*` event. */

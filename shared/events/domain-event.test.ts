@@ -70,10 +70,17 @@ describe('a domain event', () => {
     const scheduled: ArtifactWorkflow = {
       ...failed,
       spec: { ...failed.spec, cron: { schedules: ['@daily'] } },
-      status: { phase: 'Active', lastScheduled: '2026-01-02T00:00:00Z' },
+      status: {
+        phase: 'Active',
+        lastScheduled: '2026-01-02T00:00:00Z',
+        // of the runs before
+        startTime: '2026-01-01T00:00:00Z',
+        results: { digest: 'sha256:before' },
+      },
     };
     const { data } = artifactEvent(scheduled, { word: 'started', occurrence: 'then', time });
     expect(data).toMatchObject({ phase: 'Active', attempt: 1, scheduledTime: '2026-01-02T00:00:00Z' });
+    for (const field of ['digest', 'startTime', 'completionTime']) expect(data).not.toHaveProperty(field);
     expect(domainEventSchemas['artifact.started'].strict().parse(data)).toEqual(data);
   });
 
@@ -86,6 +93,7 @@ describe('a domain event', () => {
   it('fits what intermediaries forward and its schema, whatever is in the status', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.constantFrom('2026-01-01', '+012026-01-01T00:00:00Z', '1600-01-01T00:00:00Z'),
       fc.constantFrom('x', '"', '\n', '€', '😀').map((one) => one.repeat(5_000)),
     );
     fc.assert(

@@ -4,6 +4,7 @@ import {
   type ArtifactWorkflow,
   currentWorkflow,
   cut,
+  instantOf,
   isoSeconds,
   type Milestone,
   type Order,
@@ -16,7 +17,7 @@ import {
 import type { ArtifactEventData, DomainEventName, OrderEventData } from './domain-event-schemas.ts';
 import { eventSource } from './source.ts';
 
-// In bytes. A message may end with what a pod has printed, masked by the worker.
+// In bytes. A message is what the steps of a Workflow have said.
 const longestMessage = 1024;
 const longestName = 253;
 
@@ -71,8 +72,11 @@ export function artifactEvent(
     ...(spec.cron && timeAs('scheduledTime', status.lastScheduled)),
     phase: phaseOf(workflow),
     ...messageOf(status),
-    ...(status.results?.digest && { digest: cut(status.results.digest, 256) }),
-    ...timesOf(status),
+    // Until then it is that of a run before.
+    ...(milestone.word === 'succeeded' &&
+      status.results?.digest && { digest: cut(status.results.digest, 256) }),
+    // A schedule's own are those of all its runs.
+    ...(spec.cron ? {} : timesOf(status)),
   });
 }
 
@@ -118,8 +122,8 @@ function timesOf({ startTime, completionTime }: Times): Times {
   return { ...timeAs('startTime', startTime), ...timeAs('completionTime', completionTime) };
 }
 
-/** Left out unless it is a time: Argo's status can hold whatever somebody writes there. */
+/** Left out unless it is a time. */
 function timeAs<Field extends string>(field: Field, text: string | undefined) {
-  const ms = Date.parse(text ?? '');
-  return Number.isNaN(ms) ? {} : ({ [field]: isoSeconds(ms) } as { [F in Field]: string });
+  const ms = instantOf(text);
+  return ms === undefined ? {} : ({ [field]: isoSeconds(ms) } as { [F in Field]: string });
 }

@@ -278,7 +278,7 @@ describe('TLS', () => {
     });
     const secure = await startRegistry({ tls: { key: pair.private, cert: pair.cert } });
     await seedImage(secure, 'team/app', '1.0');
-    const trusted = tls?.ca === 'own' ? { ca: pair.cert } : tls;
+    const trusted = tls?.ca === undefined ? tls : { ca: tls.ca.replace('own', pair.cert) };
     const from = {
       name: 'src',
       remoteURL: secure.url,
@@ -289,13 +289,14 @@ describe('TLS', () => {
   }
 
   it('is trusted by the CA of the Endpoint, or not checked where the Endpoint says so', async () => {
-    expect(await copyByTls({ ca: 'own' })).toMatchObject({ referrers: 1 });
+    expect(await copyByTls({ ca: 'a comment\nown\nown' })).toMatchObject({ referrers: 1 });
     destination.contents.clear();
     expect(await copyByTls({ insecureSkipVerify: true })).toMatchObject({ referrers: 1 });
   });
 
   it('with certificates to trust that are none says so before anything is asked', async () => {
-    for (const ca of ['junk', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])
+    const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    for (const ca of ['', 'junk', damaged, `own\n${damaged}`])
       expect(await failure(copyByTls({ ca }))).toMatchObject({
         reason: 'config',
         message: expect.stringContaining('must be PEM'),

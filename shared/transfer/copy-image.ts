@@ -78,7 +78,7 @@ export async function copyImage(request: CopyRequest): Promise<CopyResult> {
       bytes,
       blobs,
       referrers: count,
-      warnings: bounded(warnings).map((warning) => session.masker.apply(warning)),
+      warnings: bounded(warnings, (warning) => session.masker.apply(warning)),
     };
   } catch (caught) {
     throw session.explained(caught, signal);
@@ -88,9 +88,12 @@ export async function copyImage(request: CopyRequest): Promise<CopyResult> {
   }
 }
 
-/** The first warnings, each cut: an image can have thousands, and the result becomes part of a Workflow's status. */
-function bounded(warnings: readonly string[]): string[] {
-  const first = warnings.slice(0, mostWarnings).map((warning) => warning.slice(0, longestWarning));
+/**
+ * The first warnings, each cut: an image can have thousands, and the result becomes part of a Workflow's status. Masked before they
+ * are cut, since half a secret is not found any more.
+ */
+function bounded(warnings: readonly string[], mask: (warning: string) => string): string[] {
+  const first = warnings.slice(0, mostWarnings).map((warning) => mask(warning).slice(0, longestWarning));
   const left = warnings.length - first.length;
   return left > 0 ? [...first, `and ${left} more`] : first;
 }

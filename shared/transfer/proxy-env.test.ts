@@ -24,12 +24,12 @@ describe('the proxy variables', () => {
     ['10.0.0.0/33', '10.0.0.0/33'],
     ['.svc', '.svc'],
     ['*', '*'],
-  ])('keep %s out of the proxy as %s', (entry, range) => {
-    expect(
-      proxyVariables({ NO_PROXY: `a.b, ${entry}` })
-        .NO_PROXY?.split(',')
-        .slice(0, 2),
-    ).toEqual(['a.b', range]);
+    ['registry.corp-1.example', 'registry.corp-1.example,.registry.corp-1.example'],
+    ['localhost:5000', 'localhost:5000'],
+    ['10.0.0.1', '10.0.0.1'],
+  ])('keep %s out of the proxy as %s', (entry, known) => {
+    const { NO_PROXY } = proxyVariables({ NO_PROXY: `a.b:1, ${entry}` });
+    expect(NO_PROXY).toBe(`a.b:1,${known},localhost,127.0.0.1,[::1],::1`);
   });
 
   it.each(['socks5://u:secret-pw@proxy', '::secret-pw'])(

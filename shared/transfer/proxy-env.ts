@@ -6,12 +6,14 @@ const loopback = ['localhost', '127.0.0.1', '[::1]', '::1'];
 
 /**
  * The proxy variables of `env` (either case) as Node's agents read them: a proxy without a scheme is an http one, as for
- * curl; IPv4 networks in NO_PROXY (`10.0.0.0/8`), which Kubernetes clusters have there, become ranges; loopback is always
- * reached directly. Throws a config TransferError for a proxy that cannot be used.
+ * curl; of NO_PROXY, a name stands for its subdomains too, as for curl and Go, and IPv4 networks (`10.0.0.0/8`), which Kubernetes
+ * clusters have there, become ranges; loopback is always reached directly. Throws a config TransferError for a proxy that cannot be used.
  */
 export function proxyVariables(env: Env): Record<string, string> {
   const direct = (given(env, 'NO_PROXY') ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
-  const variables: Record<string, string> = { NO_PROXY: [...direct.map(asRange), ...loopback].join(',') };
+  const variables: Record<string, string> = {
+    NO_PROXY: [...direct.flatMap(withSubdomains).map(asRange), ...loopback].join(','),
+  };
   for (const name of ['HTTP_PROXY', 'HTTPS_PROXY']) {
     const value = given(env, name);
     if (value !== undefined) variables[name] = proxyURL(name, value);
@@ -31,6 +33,11 @@ function proxyURL(name: string, value: string): string {
     'config',
     `${name} names no proxy that can be used: it must be http://host:port or https://host:port.`,
   );
+}
+
+/** `svc` and `.svc` for `svc`; anything but a plain name as it is. */
+function withSubdomains(entry: string): string[] {
+  return /^(?=.*[a-z])[\w-]+(\.[\w-]+)*$/i.test(entry) ? [entry, `.${entry}`] : [entry];
 }
 
 /** `10.0.0.0-10.255.255.255` for `10.0.0.0/8`; anything else as it is. */

@@ -50,10 +50,12 @@ function agentOptions(env: Readonly<Record<string, string | undefined>>): http.A
   return { keepAlive: true, maxSockets: mostSockets, scheduling: 'lifo', proxyEnv: proxyVariables(env) };
 }
 
-/** `ca` as it is; throws a config TransferError if it holds no certificate, which Node would say nothing about. */
+const eachCertificate = /-----BEGIN CERTIFICATE-----[\s\S]*?(?=-----BEGIN CERTIFICATE-----|$)/g;
+
+/** `ca` as it is; throws a config TransferError unless each certificate in it can be read, which Node would say nothing about. */
 function certificates(ca: string): string {
   try {
-    new X509Certificate(ca);
+    for (const pem of ca.match(eachCertificate) ?? [ca]) new X509Certificate(pem);
     return ca;
   } catch (caught) {
     const text =
