@@ -6,10 +6,12 @@ import { planOrder } from './plan.ts';
 import { image, inputs, order, stored } from './test-objects.ts';
 
 describe('entryFor', () => {
-  const entryOf = (status: ArtifactWorkflowStatus) => {
+  const entryOf = (status: ArtifactWorkflowStatus, deletionTimestamp?: string) => {
     const [artifact] = planOrder(order([image('app')]), inputs()).artifacts;
     if (artifact?.state !== 'ready') throw new Error('not ready');
-    const current = { artifact, key: artifact.key, workflow: stored(artifact.workflow, status) };
+    const workflow = stored(artifact.workflow, status);
+    const metadata = { ...workflow.metadata, ...(deletionTimestamp && { deletionTimestamp }) };
+    const current = { artifact, key: artifact.key, workflow: { ...workflow, metadata } };
     return entryFor(current, entryBudget(1));
   };
 
@@ -17,6 +19,16 @@ describe('entryFor', () => {
     const configMessage = 'Secret "login" not found';
     expect(entryOf({ configMessage })).toMatchObject({ phase: 'Pending', message: configMessage });
     expect(entryOf({ configMessage, phase: 'Running' }).message).toBeUndefined();
+  });
+
+  const completionTime = '2026-01-02T03:04:05Z';
+  it.each([
+    ['because its ArtifactWorkflow was deleted is to be made anew', '2026-01-02T03:04:00Z', 'Pending'],
+    ['in the second of its deletion too', completionTime, 'Pending'],
+    ['before its ArtifactWorkflow was deleted stays so', '2026-01-02T03:04:06Z', 'Stopped'],
+    ['and not deleted stays so', undefined, 'Stopped'],
+  ])('what was stopped %s', (_, deleted, phase) => {
+    expect(entryOf({ phase: 'Stopped', completionTime }, deleted).phase).toBe(phase);
   });
 });
 

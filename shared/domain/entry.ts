@@ -1,7 +1,7 @@
 import type { Current } from './current.ts';
 import type { ArtifactWorkflow } from './kinds/artifact-workflow.ts';
 import type { ArtifactStatus } from './kinds/order.ts';
-import { isFinalPhase, owesAttempt, phaseOf } from './phases.ts';
+import { isFinalPhase, isStoppedByDeletion, owesAttempt, phaseOf } from './phases.ts';
 
 /** What one artifact may take in an Order's status, so that etcd's limit for the whole object (1.5 MiB) holds. */
 export interface EntryBudget {
@@ -32,6 +32,8 @@ export function entryFor(current: Current, budget: EntryBudget): ArtifactStatus 
   const name = budget.details && artifact.name !== undefined ? { name: artifact.name } : {};
   const artifactIndex = artifact.index;
   if (remembered) return bounded({ ...remembered, artifactIndex }, budget);
+  // Remembered as ended, it would never be made anew.
+  if (workflow && isStoppedByDeletion(workflow)) return { artifactIndex, phase: 'Pending', ...name };
   if (workflow) return bounded({ artifactIndex, ...name, ...fromWorkflow(workflow) }, budget);
   if (artifact.state === 'ready') return { artifactIndex, phase: 'Pending', ...name };
   const phase = artifact.state === 'invalid' ? 'Invalid' : 'Pending';

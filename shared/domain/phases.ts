@@ -73,6 +73,16 @@ export function nextAttemptMs(workflow: ArtifactWorkflow): number {
   return (Number.isNaN(ended) ? 0 : ended) + Math.max(0, wait);
 }
 
+/**
+ * True if it was under way when it was deleted, and stopped for that: its Order still wants what it was made for. What had ended
+ * before has ended.
+ */
+export function isStoppedByDeletion({ metadata, status = {} }: ArtifactWorkflow): boolean {
+  const { deletionTimestamp } = metadata;
+  if (deletionTimestamp === undefined || status.phase !== 'Stopped') return false;
+  return !(Date.parse(status.completionTime ?? '') < Date.parse(deletionTimestamp));
+}
+
 /** True while submit-workflow has something to stop before the object may go. */
 export function isHeld(workflow: ArtifactWorkflow): boolean {
   return workflow.metadata.finalizers?.includes(finalizers.workflow) === true;
