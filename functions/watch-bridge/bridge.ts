@@ -18,16 +18,16 @@ import { ArcError } from '#shared/errors';
 import type { KubeClient } from '#shared/kube';
 import type { Logger, Metrics } from '#shared/telemetry';
 import { bridgeMetrics } from './bridge-metrics.ts';
-import { type Clock, systemClock } from './clock.ts';
-import { createDelivery } from './delivery.ts';
-import { DueTimes } from './due.ts';
-import { messageOf, type PendingWake } from './message.ts';
-import { type Outcome, WakeQueue } from './queue.ts';
-import { References } from './references.ts';
-import { Resync } from './resync.ts';
-import { RollUpPace } from './roll-up-pace.ts';
-import type { Sink } from './sink.ts';
-import { startWatches } from './watches.ts';
+import { createDelivery } from './delivery/delivery.ts';
+import { messageOf, type PendingWake } from './delivery/message.ts';
+import { type Outcome, WakeQueue } from './delivery/queue.ts';
+import type { Sink } from './delivery/sink.ts';
+import { type Clock, systemClock } from './schedule/clock.ts';
+import { DueTimes } from './schedule/due.ts';
+import { Resync } from './schedule/resync.ts';
+import { RollUpPace } from './schedule/roll-up-pace.ts';
+import { References } from './watches/references.ts';
+import { startWatches } from './watches/watches.ts';
 
 export interface BridgeOptions {
   api: KubeClient;

@@ -9,11 +9,11 @@ import { ArcError } from '#shared/errors';
 import { createKubeClient, fileToken, inClusterConfig } from '#shared/kube';
 import { createLogger, createMetrics } from '#shared/telemetry';
 import { type Bridge, startBridge } from './bridge.ts';
-import { steadyClock } from './clock.ts';
-import { runElection } from './election.ts';
+import type { Sink } from './delivery/sink.ts';
+import { sinkAuthorities } from './delivery/trust.ts';
+import { runElection } from './election/election.ts';
 import { createHealthApp } from './health.ts';
-import type { Sink } from './sink.ts';
-import { sinkAuthorities } from './trust.ts';
+import { steadyClock } from './schedule/clock.ts';
 
 const settings = z.object({
   K_SINK: z.url({ protocol: /^https?$/, error: 'expected the http(s) URL of the broker' }),

@@ -17,7 +17,7 @@ describe('the import rule', () => {
   it.each([
     ['functions/a/index.ts', '../b/index.ts', 'each other'],
     ['functions/a/index.ts', '../../scripts/start.ts', 'scripts'],
-    ['functions/a/index.ts', '../../shared/domain/plan.ts', 'door'],
+    ['functions/a/index.ts', '../../shared/domain/plan/plan.ts', 'door'],
     ['shared/domain/x.ts', '#shared/kube', 'may import only'],
     ['shared/storage/x.ts', '#shared/apiserver', 'may import only'],
     ['shared/kube/x.ts', '../../functions/a/index.ts', 'bottom'],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { type HealthCheck, type HealthOptions, health } from './health.ts';
-import { startTestServer } from './test-server.ts';
+import { startTestServer } from './testing/test-server.ts';
 
 const sound: HealthCheck = { name: 'sound', check: () => undefined };
 const broken: HealthCheck = {

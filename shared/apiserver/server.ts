@@ -8,33 +8,23 @@ import {
   type FindNamespace,
   namespaceLifecycle,
 } from './admission/index.ts';
+import type { AuditPolicy } from './audit/audit-policy.ts';
+import { type AuditedRequest, type AuditSink, createAuditor } from './audit/auditor.ts';
+import { identify, isNeverRefused, mustBeAllowed } from './authorization/authorize.ts';
 import { impersonate } from './authorization/index.ts';
-import { identify, isNeverRefused, mustBeAllowed } from './authorize.ts';
-import type { Server } from './call.ts';
 import type { Attributes, Authenticator, Authorizer, KindDefinition, User } from './definition.ts';
-import { beginHandling, type Handling, isServed } from './handling.ts';
+import { discoveryRoutes } from './discovery/discovery-routes.ts';
+import { createActivity, defaultLimits, kindOf, type Limits } from './flowcontrol/in-flight.ts';
+import { handleResource } from './handlers/routes.ts';
 import { type HealthCheck, health } from './health.ts';
-import {
-  type AuditedRequest,
-  type AuditPolicy,
-  type AuditSink,
-  authenticationMeasure,
-  authorizationMeasure,
-  createActivity,
-  createAuditor,
-  defaultLimits,
-  type Exchange,
-  kindOf,
-  type Limits,
-  type Measure,
-  type RequestMetrics,
-  requestMetrics,
-} from './operations/index.ts';
-import { keyPrefix } from './registry.ts';
-import { discoveryRoutes } from './representation/index.ts';
-import { isOurs, respondError } from './respond.ts';
-import { handleResource } from './routes.ts';
-import { attributesOf, parseTarget, verbOf } from './target.ts';
+import { authenticationMeasure, authorizationMeasure, type Measure } from './metrics/auth-metrics.ts';
+import { type RequestMetrics, requestMetrics } from './metrics/request-metrics.ts';
+import { keyPrefix } from './registry/registry.ts';
+import type { Server } from './request/call.ts';
+import type { Exchange } from './request/exchange.ts';
+import { beginHandling, type Handling, isServed } from './request/handling.ts';
+import { attributesOf, parseTarget, verbOf } from './request/request-info.ts';
+import { isOurs, respondError } from './response/respond.ts';
 
 /** The Kubernetes release whose API conventions are followed; kubectl judges version skew by it. */
 const followed = 'v1.34.0';

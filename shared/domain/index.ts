@@ -1,16 +1,8 @@
 /** The pure heart of the conduit: kinds, plans, names, phases and the table of wakes. No I/O and no clock. */
 
 export { canonicalJson, sameJson, shortHash } from './canonical.ts';
-export { type Adjustment, type ChildDecision, decideChildren } from './children.ts';
-export { conditionsFor, transition } from './conditions.ts';
-export { type CredentialPatch, type DigestKey, trackedCredentials } from './credentials.ts';
-export { type Current, currentOf } from './current.ts';
-export { artifactWorkflowDue, isSettled, orderDue } from './due.ts';
 export { parseDuration } from './duration.ts';
-export { cut } from './entry.ts';
-export { failureMessage } from './failure.ts';
 export { instantOf } from './instant.ts';
-export { type Job, type JobCredentials, type JobEndpoint, jobSchema } from './job.ts';
 export { arcKinds } from './kinds/arc-kinds.ts';
 export type {
   CronWorkflow,
@@ -60,16 +52,7 @@ export type {
 } from './kinds/order.ts';
 export * from './kinds/refs.ts';
 export { absentSecretName, annotations, finalizers, jobKey, labels } from './marks.ts';
-export {
-  type ArtifactWord,
-  artifactMilestone,
-  type Milestone,
-  type OrderWord,
-  orderMilestone,
-} from './milestones.ts';
-export { artifactWorkflowName, cronWorkflowName, isLabelValue, keyOfName, workflowName } from './names.ts';
 export { isOwnedBy, type Ownership, ownerOfKind, ownerReference, owners } from './owners.ts';
-export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './parameters.ts';
 export {
   hasEnded,
   hasFailed,
@@ -82,25 +65,49 @@ export {
   phaseOf,
   rerunAsked,
 } from './phases.ts';
+export { type Adjustment, type ChildDecision, decideChildren } from './plan/children.ts';
+export { type Current, currentOf } from './plan/current.ts';
+export {
+  artifactWorkflowName,
+  cronWorkflowName,
+  isLabelValue,
+  keyOfName,
+  workflowName,
+} from './plan/names.ts';
+export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './plan/parameters.ts';
 export {
   type OrderPlan,
   type PlanDefaults,
   type PlanInputs,
   type PlannedArtifact,
   planOrder,
-} from './plan.ts';
-export { furtherProgress, parseProgress } from './progress.ts';
+} from './plan/plan.ts';
+export {
+  type TemplateRef,
+  templateKey,
+  templateKeyOf,
+  templatesUsed,
+} from './plan/templates.ts';
+export { type CredentialPatch, type DigestKey, trackedCredentials } from './render/credentials.ts';
+export { type Job, type JobCredentials, type JobEndpoint, jobSchema } from './render/job.ts';
 export {
   credentialsOf,
   needsConfiguration,
   type RenderInputs,
   type Rendering,
   renderConfiguration,
-} from './render.ts';
-export { resultsOf } from './results.ts';
-export { isoSeconds, rollUp, statusPatch } from './rollup.ts';
-export { rollUpInterval } from './rollup-interval.ts';
-export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './status.ts';
+} from './render/render.ts';
+export { conditionsFor, transition } from './roll-up/conditions.ts';
+export { cut } from './roll-up/entry.ts';
+export {
+  type ArtifactWord,
+  artifactMilestone,
+  type Milestone,
+  type OrderWord,
+  orderMilestone,
+} from './roll-up/milestones.ts';
+export { isoSeconds, rollUp, statusPatch } from './roll-up/rollup.ts';
+export { rollUpInterval } from './roll-up/rollup-interval.ts';
 export {
   currentWorkflow,
   decideSubmission,
@@ -109,15 +116,15 @@ export {
   type Submission,
   type SubmissionInputs,
   stopGraceMs,
-} from './submission.ts';
-export {
-  type TemplateRef,
-  templateKey,
-  templateKeyOf,
-  templatesUsed,
-} from './templates.ts';
-export { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
-export { type WakeRule, wakeTable } from './wake-table.ts';
+} from './submission/submission.ts';
+export { type WorkflowOptions, workflowFor } from './submission/workflow.ts';
+export { failureMessage } from './sync/failure.ts';
+export { furtherProgress, parseProgress } from './sync/progress.ts';
+export { resultsOf } from './sync/results.ts';
+export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
+export { artifactWorkflowDue, isSettled, orderDue } from './ttl/due.ts';
+export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
+export { type WakeRule, wakeTable } from './wakes/wake-table.ts';
 export {
   type Change,
   type Reason,
@@ -128,5 +135,4 @@ export {
   type Waking,
   wakesFor,
   wakingOf,
-} from './wakes.ts';
-export { type WorkflowOptions, workflowFor } from './workflow.ts';
+} from './wakes/wakes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isOwnedBy, ownerOfKind, ownerReference, owners } from './owners.ts';
-import { order } from './test-objects.ts';
+import { order } from './testing/test-objects.ts';
 
 describe('owners', () => {
   it('name one writer for each thing', () => {

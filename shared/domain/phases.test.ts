@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from './kinds/artifact-workflow.ts';
 import { apiVersion } from './kinds/refs.ts';
 import { isFinished, nextAttemptMs, owesAttempt, phaseOf } from './phases.ts';
-import { broken, done } from './test-objects.ts';
+import { broken, done } from './testing/test-objects.ts';
 
 function made(status: ArtifactWorkflowStatus, retry = {}): ArtifactWorkflow {
   return {

@@ -1,7 +1,7 @@
 import { parseDuration } from './duration.ts';
-import { unixSeconds } from './effective.ts';
 import type { ArtifactWorkflow, WorkflowPhase } from './kinds/artifact-workflow.ts';
 import { annotations, finalizers } from './marks.ts';
+import { unixSeconds } from './plan/effective.ts';
 
 const defaultBackoffMs = 10_000;
 const longestBackoffMs = 3_600_000;

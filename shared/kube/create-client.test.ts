@@ -2,7 +2,15 @@ import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Kind, Resource } from './client.ts';
 import { createKubeClient } from './create-client.ts';
-import { answer, bodyOf, collect, type Loopback, startLoopback, statusBody, until } from './loopback.ts';
+import {
+  answer,
+  bodyOf,
+  collect,
+  type Loopback,
+  startLoopback,
+  statusBody,
+  until,
+} from './testing/loopback.ts';
 
 const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 const key = { name: 'a', namespace: 'n' };

@@ -3,7 +3,7 @@ import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createKubeClient } from './create-client.ts';
 import { type EventInput, emitEvent } from './emit-event.ts';
-import { statusBody } from './loopback.ts';
+import { statusBody } from './testing/loopback.ts';
 
 const server = 'http://api.test';
 const client = createKubeClient({ server, userAgent: 'unit' });

@@ -4,8 +4,8 @@ import type { Kind, Resource } from './client.ts';
 import { createKubeClient } from './create-client.ts';
 import type { Change } from './known-objects.ts';
 import { type ListWatchHandler, listWatch } from './list-watch.ts';
-import { answer, statusBody, until } from './loopback.ts';
-import { type LoopbackApi, startLoopbackApi } from './loopback-api.ts';
+import { answer, statusBody, until } from './testing/loopback.ts';
+import { type LoopbackApi, startLoopbackApi } from './testing/loopback-api.ts';
 
 const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 

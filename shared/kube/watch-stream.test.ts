@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Kind } from './client.ts';
-import { collect } from './loopback.ts';
+import { collect } from './testing/loopback.ts';
 import { watchEvents } from './watch-stream.ts';
 
 const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };

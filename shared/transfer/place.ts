@@ -1,4 +1,4 @@
-import { formatReference, type ImageName, isHost, parseImageName } from './reference.ts';
+import { formatReference, type ImageName, isHost, parseImageName } from './oci/reference.ts';
 import { TransferError } from './transfer-error.ts';
 
 /** How the connection to one registry is made. */

@@ -1,8 +1,8 @@
 import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDelivery } from '../../functions/watch-bridge/delivery.ts';
-import type { Sink } from '../../functions/watch-bridge/sink.ts';
+import { createDelivery } from '../../functions/watch-bridge/delivery/delivery.ts';
+import type { Sink } from '../../functions/watch-bridge/delivery/sink.ts';
 import { type AggregatedServer, startAggregated } from '../fixtures/aggregated-server.ts';
 import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/control-plane.ts';
 import { eventually } from '../fixtures/eventually.ts';

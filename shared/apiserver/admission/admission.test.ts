@@ -2,7 +2,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { createMetrics } from '#shared/telemetry';
 import type { KubeObject } from '../definition.ts';
-import { applyType, namespace, startTestServer, type TestServer, widget, widgets } from '../test-server.ts';
+import {
+  applyType,
+  namespace,
+  startTestServer,
+  type TestServer,
+  widget,
+  widgets,
+} from '../testing/test-server.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 let server: TestServer | undefined;

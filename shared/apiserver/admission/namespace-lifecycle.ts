@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
 import type { KindDefinition } from '../definition.ts';
-import { decodeObject, objectKey } from '../registry.ts';
+import { decodeObject, objectKey } from '../registry/registry.ts';
 import { notFound, qualified } from '../status.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 

@@ -1,5 +1,5 @@
-import type { Call } from '../call.ts';
 import type { KubeObject } from '../definition.ts';
+import type { Call } from '../request/call.ts';
 import type { AdmissionRequest } from './plugin.ts';
 
 /** What of a write is not the same for every write of a call. */

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { type Authority, createAuthority } from '../../../test/fixtures/authority.ts';
-import type { Connection } from '../connection.ts';
 import type { User } from '../definition.ts';
+import type { Connection } from '../request/connection.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { type AuthenticationConfig, parseAuthenticationConfig } from './config.ts';
 

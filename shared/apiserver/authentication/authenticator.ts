@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { ArcError } from '#shared/errors';
-import { type Connection, headerValues } from '../connection.ts';
 import type { Authenticator, User } from '../definition.ts';
+import { type Connection, headerValues } from '../request/connection.ts';
 import { chainsTo, subjectValues } from './chain.ts';
 import type { AuthenticationConfig } from './config.ts';
 import { isAllowedName, remoteUser } from './front-proxy.ts';

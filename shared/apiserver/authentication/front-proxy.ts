@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import { type Connection, extraKey, headerNames, headerValues } from '../connection.ts';
 import type { User } from '../definition.ts';
+import { type Connection, extraKey, headerNames, headerValues } from '../request/connection.ts';
 import { subjectValues } from './chain.ts';
 import type { FrontProxyConfig } from './config.ts';
 

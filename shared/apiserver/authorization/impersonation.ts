@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
-import { mustBeAllowed } from '../authorize.ts';
-import { type Connection, extraKey, headerNames, headerValues } from '../connection.ts';
 import type { Attributes, Authorizer, User } from '../definition.ts';
+import { type Connection, extraKey, headerNames, headerValues } from '../request/connection.ts';
+import { mustBeAllowed } from './authorize.ts';
 
 const extraPrefix = 'impersonate-extra-';
 

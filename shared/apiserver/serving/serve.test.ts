@@ -6,7 +6,7 @@ import { ArcError } from '#shared/errors';
 import { type Authority, createAuthority } from '../../../test/fixtures/authority.ts';
 import { eventually } from '../../../test/fixtures/eventually.ts';
 import { createAuthenticator, parseAuthenticationConfig } from '../authentication/index.ts';
-import { startTestServer, type TestServer, widgets } from '../test-server.ts';
+import { startTestServer, type TestServer, widgets } from '../testing/test-server.ts';
 import { type Serving, serve } from './serve.ts';
 
 let authority: Authority;

@@ -4,7 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAuthority } from '../../../test/fixtures/authority.ts';
-import { connectionOf } from '../connection.ts';
+import { connectionOf } from '../request/connection.ts';
 import { boundStrangers } from './strangers.ts';
 
 const max = 10;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { createAuthority } from '../../../test/fixtures/authority.ts';
 import { eventually } from '../../../test/fixtures/eventually.ts';
-import { startTestServer, type TestServer, widget, widgets } from '../test-server.ts';
+import { startTestServer, type TestServer, widget, widgets } from '../testing/test-server.ts';
 import { type Serving, serve } from './serve.ts';
 import { frame, opcode } from './web-socket.ts';
 

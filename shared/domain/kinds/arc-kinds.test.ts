@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { planOrder } from '../plan.ts';
-import { rollUp } from '../rollup.ts';
-import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../test-objects.ts';
+import { planOrder } from '../plan/plan.ts';
+import { rollUp } from '../roll-up/rollup.ts';
+import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../testing/test-objects.ts';
 import { arcKinds } from './arc-kinds.ts';
 import type { AnyObject } from './meta.ts';
 

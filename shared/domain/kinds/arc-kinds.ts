@@ -1,4 +1,11 @@
 import { phaseOf } from '../phases.ts';
+import { orderCauses, orderWarnings } from '../validation/order-causes.ts';
+import {
+  artifactTypeCauses,
+  artifactTypeWarnings,
+  artifactWorkflowCauses,
+  endpointCauses,
+} from '../validation/other-causes.ts';
 import type { ArtifactType } from './artifact-type.ts';
 import { artifactTypeSchema } from './artifact-type-schema.ts';
 import type { ArtifactWorkflow } from './artifact-workflow.ts';
@@ -7,14 +14,7 @@ import { type ArcKind, age, arcKind, firstLine } from './definition.ts';
 import type { Endpoint } from './endpoint.ts';
 import { endpointSchema } from './endpoint-schema.ts';
 import type { Order } from './order.ts';
-import { orderCauses, orderWarnings } from './order-causes.ts';
 import { orderSchema } from './order-schema.ts';
-import {
-  artifactTypeCauses,
-  artifactTypeWarnings,
-  artifactWorkflowCauses,
-  endpointCauses,
-} from './other-causes.ts';
 
 const order = arcKind<Order>({
   kind: 'Order',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { patience } from '../../../test/contract/store-support.ts';
 import { openCached } from '../../../test/fixtures/cached-etcd.ts';
-import { FakeEtcd } from '../etcd/fake-etcd.ts';
+import { FakeEtcd } from '../etcd/testing/fake-etcd.ts';
 import type { Store } from '../store.ts';
 
 /** Writes of one revision, a fault, or a watch that is opened after all that happened before. */

@@ -3,8 +3,8 @@ import { createMetrics } from '#shared/telemetry';
 import { describeStore, type StoreUnderTest } from '../../../test/contract/store.ts';
 import { eventsAfter, line, patience } from '../../../test/contract/store-support.ts';
 import { openCached } from '../../../test/fixtures/cached-etcd.ts';
-import { FakeEtcd } from '../etcd/fake-etcd.ts';
 import { makeStore } from '../etcd/open-etcd.ts';
+import { FakeEtcd } from '../etcd/testing/fake-etcd.ts';
 import { cacheStore } from './cached-store.ts';
 
 describeStore('the cached store over etcd', open);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compactForever, compactTo, takeTurn } from './compactor.ts';
-import { FakeEtcd } from './fake-etcd.ts';
+import { FakeEtcd } from './testing/fake-etcd.ts';
 
 describe('compaction', () => {
   it('compacts to the revision of the turn before', async () => {

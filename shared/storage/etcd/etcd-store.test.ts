@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeStore, type StoreUnderTest } from '../../../test/contract/store.ts';
-import { FakeEtcd } from './fake-etcd.ts';
 import { makeStore } from './open-etcd.ts';
+import { FakeEtcd } from './testing/fake-etcd.ts';
 
 /** The fake refuses what kine would not understand, so this also proves which requests the store makes. */
 describeStore('the etcd store over requests that kine understands', open);

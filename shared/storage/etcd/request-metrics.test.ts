@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createMetrics } from '#shared/telemetry';
-import { FakeEtcd } from './fake-etcd.ts';
 import { makeStore } from './open-etcd.ts';
+import { FakeEtcd } from './testing/fake-etcd.ts';
 
 it('counts calls by operation, group and resource, and those that failed', async () => {
   const metrics = createMetrics();

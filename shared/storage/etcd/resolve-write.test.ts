@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WriteResult } from '../store.ts';
 import type { EtcdStore } from './etcd-store.ts';
-import { FakeEtcd } from './fake-etcd.ts';
 import { makeStore } from './open-etcd.ts';
+import { FakeEtcd } from './testing/fake-etcd.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 const lost = new Error('14 UNAVAILABLE: Connection dropped');

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoreEvent, WatchBatch } from '../store.ts';
 import type { EtcdStore } from './etcd-store.ts';
-import { FakeEtcd } from './fake-etcd.ts';
 import { makeStore } from './open-etcd.ts';
+import { FakeEtcd } from './testing/fake-etcd.ts';
 
 const options = { compactionInterval: 0, progressInterval: 10 };
 

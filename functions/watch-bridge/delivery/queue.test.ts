@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../test/fixtures/fake-clock.ts';
+import { type Outcome, WakeQueue } from './queue.ts';
+
+/** A sender whose deliveries end when the test says so. */
+class FakeSender {
+  readonly sent: string[] = [];
+  readonly #open: { wake: string; end: (outcome: Outcome) => void }[] = [];
+
+  readonly send = (wake: string): Promise<Outcome> => {
+    this.sent.push(wake);
+    return new Promise((end) => this.#open.push({ wake, end }));
+  };
+
+  get open(): number {
+    return this.#open.length;
+  }
+
+  async end(outcome: Outcome = { result: 'delivered' }): Promise<void> {
+    this.#open.shift()?.end(outcome);
+    await settle();
+  }
+}
+
+/** Lets the promise chain of a delivery run to its end. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+}
+
+const transient: Outcome = { result: 'transient', reason: '503' };
+
+function setUp(parallel = 4) {
+  const clock = new FakeClock();
+  const sender = new FakeSender();
+  const ended: { wake: string; result: string; lagMs: number }[] = [];
+  const queue = new WakeQueue<string>({
+    send: sender.send,
+    settled: (wake, { result }, lagMs) => ended.push({ wake, result, lagMs }),
+    clock,
+    random: () => 0.5,
+    parallel,
+  });
+  return { clock, sender, queue, ended };
+}
+
+describe('WakeQueue', () => {
+  it('sends a wake at once', async () => {
+    const { sender, queue, ended } = setUp();
+    queue.offer('a', 'a1');
+    expect(sender.sent).toEqual(['a1']);
+    await sender.end();
+    expect(ended).toEqual([{ wake: 'a1', result: 'delivered', lagMs: 0 }]);
+    expect(queue.depth).toBe(0);
+  });
+
+  it('coalesces what arrives while a delivery of the key is under way: the latest wins, one at a time', async () => {
+    const { sender, queue } = setUp();
+    for (const wake of ['a1', 'a2', 'a3']) queue.offer('a', wake);
+    expect(sender.sent).toEqual(['a1']);
+    await sender.end();
+    expect(sender.sent).toEqual(['a1', 'a3']);
+    await sender.end();
+    expect(sender.sent).toEqual(['a1', 'a3']);
+  });
+
+  it('sends other keys in parallel, up to the limit', async () => {
+    const { sender, queue } = setUp(2);
+    for (const key of ['a', 'b', 'c']) queue.offer(key, key);
+    expect(sender.sent).toEqual(['a', 'b']);
+    await sender.end();
+    expect(sender.sent).toEqual(['a', 'b', 'c']);
+  });
+
+  it('holds a delayed wake until its time, keeping the first time and the last value', () => {
+    const { clock, sender, queue } = setUp();
+    queue.offer('a', 'a1', 1000);
+    clock.advance(600);
+    queue.offer('a', 'a2', 1600);
+    clock.advance(399);
+    expect(sender.sent).toEqual([]);
+    clock.advance(1);
+    expect(sender.sent).toEqual(['a2']);
+  });
+
+  it('sends a delayed wake at once when the next offer is due now', () => {
+    const { sender, queue } = setUp();
+    queue.offer('a', 'a1', 1000);
+    queue.offer('a', 'a2');
+    expect(sender.sent).toEqual(['a2']);
+    expect(queue.depth).toBe(1);
+  });
+
+  it('retries a transient answer for ever, with growing waits that stop growing', async () => {
+    const { clock, sender, queue } = setUp();
+    queue.offer('a', 'a1');
+    const times: number[] = [];
+    for (let attempt = 0; attempt < 40; attempt++) {
+      const before = clock.now();
+      await sender.end(transient);
+      while (sender.open === 0) clock.advance(100);
+      times.push(clock.now() - before);
+    }
+    expect(sender.sent.length).toBe(41);
+    expect(times.slice(0, 3)).toEqual([200, 400, 800]);
+    expect(times.at(-1)).toBe(30_000);
+  });
+
+  it('sends the newer wake after a failure, and not before the backoff has passed', async () => {
+    const { clock, sender, queue } = setUp();
+    queue.offer('a', 'a1');
+    queue.offer('a', 'a2');
+    await sender.end(transient);
+    queue.offer('a', 'a3');
+    expect(sender.sent).toEqual(['a1']);
+    clock.advance(200);
+    expect(sender.sent).toEqual(['a1', 'a3']);
+  });
+
+  it('waits as long as the broker asked', async () => {
+    const { clock, sender, queue } = setUp();
+    queue.offer('a', 'a1');
+    await sender.end({ ...transient, retryAfterMs: 5000 });
+    clock.advance(4999);
+    expect(sender.sent.length).toBe(1);
+    clock.advance(1);
+    expect(sender.sent.length).toBe(2);
+  });
+
+  it('drops what was refused for good and reports it', async () => {
+    const { clock, sender, queue, ended } = setUp();
+    queue.offer('a', 'a1');
+    await sender.end({ result: 'refused', reason: '400' });
+    clock.advance(100_000);
+    expect(sender.sent.length).toBe(1);
+    expect(ended[0]?.result).toBe('refused');
+    queue.offer('a', 'a2');
+    expect(sender.sent).toEqual(['a1', 'a2']);
+  });
+
+  it('close waits for what is under way and sends nothing more', async () => {
+    const { sender, queue } = setUp(1);
+    queue.offer('a', 'a1');
+    queue.offer('b', 'b1');
+    const closed = queue.close();
+    await sender.end();
+    await closed;
+    expect(sender.sent).toEqual(['a1']);
+  });
+
+  it('delivers the last value of every key, whatever fails, never two of a key at once', async () => {
+    const step = fc.oneof(
+      fc.record({ offer: fc.constantFrom('a', 'b', 'c'), delay: fc.constantFrom(0, 0, 500) }),
+      fc.record({ end: fc.constantFrom<Outcome>({ result: 'delivered' }, transient) }),
+      fc.record({ advance: fc.integer({ min: 0, max: 1000 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const { clock, sender, queue, ended } = setUp(2);
+        const latest = new Map<string, string>();
+        let count = 0;
+        for (const one of steps) {
+          if ('offer' in one) {
+            const wake = `${one.offer}${count++}`;
+            latest.set(one.offer, wake);
+            queue.offer(one.offer, wake, clock.now() + one.delay);
+          } else if ('end' in one) await sender.end(one.end);
+          else clock.advance(one.advance);
+          expect(sender.open).toBeLessThanOrEqual(2);
+        }
+        for (let turn = 0; turn < 100 && queue.depth > 0; turn++) {
+          clock.advance(60_000);
+          await sender.end();
+        }
+        expect(queue.depth).toBe(0);
+        const last = new Map(ended.map(({ wake }) => [wake.slice(0, 1), wake]));
+        expect(last).toEqual(latest);
+      }),
+    );
+  });
+});

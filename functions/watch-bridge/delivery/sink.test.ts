@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Authority, createAuthority } from '../../../test/fixtures/authority.ts';
+import { createPost } from './sink.ts';
+
+describe('createPost over TLS', () => {
+  let first: Authority;
+  let second: Authority;
+  let url: URL;
+  let present: (authority: Authority) => Promise<void>;
+  const tokens: (string | undefined)[] = [];
+  const closers: (() => void)[] = [];
+  const { signal } = new AbortController();
+
+  beforeAll(async () => {
+    [first, second] = await Promise.all([createAuthority('first'), createAuthority('second')]);
+    const server = createServer({}, (request, response) => {
+      tokens.push(request.headers.authorization);
+      request.resume().on('end', () => response.writeHead(202, { connection: 'close' }).end());
+    });
+    present = async (authority) => {
+      server.setSecureContext(await authority.issue({ name: 'broker' }, { hosts: ['127.0.0.1'] }));
+    };
+    await present(first);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    closers.push(
+      () => server.close(),
+      () => server.closeAllConnections(),
+    );
+    url = new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  });
+  afterAll(() => {
+    for (const close of closers) close();
+  });
+
+  it('refuses a broker that nobody vouches for', async () => {
+    await expect(createPost({ url })({}, '', signal)).rejects.toThrow(/certificate/);
+    const others = createPost({ url, authorities: async () => second.cert });
+    await expect(others({}, '', signal)).rejects.toThrow(/certificate/);
+  });
+
+  it('trusts whom it is told to, and whom it is told to later', async () => {
+    let pem = first.cert;
+    const post = createPost({ url, authorities: async () => pem });
+    expect(await post({}, '{}', signal)).toEqual({ status: 202, retryAfter: undefined });
+    await present(second);
+    await expect(post({}, '{}', signal)).rejects.toThrow(/certificate/);
+    pem = `${first.cert}\n${second.cert}`;
+    expect(await post({}, '{}', signal)).toMatchObject({ status: 202 });
+    await present(first);
+  });
+
+  it('shows the token of now', async () => {
+    let token = 'one';
+    const post = createPost({ url, authorities: async () => first.cert, token: async () => token });
+    tokens.length = 0;
+    await post({}, '', signal);
+    token = 'two';
+    await post({}, '', signal);
+    expect(tokens).toEqual(['Bearer one', 'Bearer two']);
+  });
+
+  it('rejects with what keeps the token away, and when it is told to stop', async () => {
+    const token = () => Promise.reject(new Error('no token'));
+    await expect(createPost({ url, token })({}, '', signal)).rejects.toThrow('no token');
+    const aborted = createPost({ url, authorities: async () => first.cert });
+    await expect(aborted({}, '', AbortSignal.abort())).rejects.toThrow(/aborted/);
+  });
+});

@@ -1,0 +1,168 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/errors';
+import { createLogger } from '#shared/telemetry';
+import { FakeClock } from '../../../test/fixtures/fake-clock.ts';
+import { FakeKube } from '../../../test/fixtures/fake-kube.ts';
+import { type Election, runElection, type Term } from './election.ts';
+import { type LeaseSpec, leases } from './lease.ts';
+
+const key = { namespace: 'arc-system', name: 'watch-bridge' };
+const log = createLogger({ name: 'test', level: 'silent' });
+
+/** One replica: its own clock, its own way to the API, which may be cut. */
+class Replica {
+  readonly clock = new FakeClock();
+  readonly control = new AbortController();
+  readonly election: Election;
+  readonly terms: Term[] = [];
+  cut = false;
+
+  constructor(name: string, server: FakeKube) {
+    const api = new Proxy(server, {
+      get: (target, property) => {
+        if (this.cut) throw new ArcError('ServiceUnavailable', 'the network is cut');
+        const value: unknown = Reflect.get(target, property);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    this.election = runElection({
+      api,
+      lease: key,
+      identity: name,
+      lead: async (term) => {
+        this.terms.push(term);
+        await new Promise((resolve) => term.signal.addEventListener('abort', resolve, { once: true }));
+      },
+      log,
+      signal: this.control.signal,
+      clock: this.clock,
+      random: () => 0.5,
+    });
+  }
+
+  get holds(): boolean {
+    return this.terms.at(-1)?.holds() ?? false;
+  }
+}
+
+/** Lets everything that is not waiting for a clock happen. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+async function pass(seconds: number, ...replicas: Replica[]): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    for (const { clock } of replicas) clock.advance(1000);
+    await settle();
+    await settle();
+  }
+}
+
+const started: Replica[] = [];
+afterEach(async () => {
+  for (const { control, election } of started.splice(0)) {
+    control.abort();
+    await election.done;
+  }
+});
+async function start(name: string, server: FakeKube): Promise<Replica> {
+  const replica = new Replica(name, server);
+  started.push(replica);
+  await settle();
+  return replica;
+}
+
+const specOf = (server: FakeKube): LeaseSpec | undefined => server.read(leases, key)?.spec;
+
+describe('runElection', () => {
+  it('lets the first lead and the second stand by, for as long as the Lease is renewed', async () => {
+    const server = new FakeKube();
+    const a = await start('a', server);
+    const b = await start('b', server);
+    await pass(120, a, b);
+    expect([a.election.role, b.election.role]).toEqual(['leader', 'standby']);
+    expect([a.terms.length, b.terms.length]).toEqual([1, 0]);
+    expect(specOf(server)).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 15 });
+    expect(specOf(server)?.renewTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  });
+
+  it('hands over at once when the leader ends cleanly', async () => {
+    const server = new FakeKube();
+    const a = await start('a', server);
+    const b = await start('b', server);
+    await pass(4, a, b);
+    a.control.abort();
+    await a.election.done;
+    expect(specOf(server)?.holderIdentity).toBeUndefined();
+    await pass(3, b);
+    expect(b.holds).toBe(true);
+    expect(specOf(server)).toMatchObject({ holderIdentity: 'b', leaseTransitions: 2 });
+  });
+
+  it('ends a term before another begins when the leader cannot reach the API', async () => {
+    const server = new FakeKube();
+    const a = await start('a', server);
+    const b = await start('b', server);
+    await pass(4, a, b);
+    a.cut = true;
+    for (let second = 0; second < 40; second += 1) {
+      await pass(1, a, b);
+      expect(a.holds && b.holds, `second ${second}`).toBe(false);
+    }
+    expect([a.holds, b.holds]).toEqual([false, true]);
+    a.cut = false;
+    await pass(4, a, b);
+    expect(a.election.role).toBe('standby');
+  });
+
+  it('does not act when it was stopped for longer than its Lease, before any timer has run', async () => {
+    const server = new FakeKube();
+    const a = await start('a', server);
+    const b = await start('b', server);
+    await pass(4, a, b);
+    await pass(20, b);
+    expect(b.holds).toBe(true);
+    a.clock.jump(20_000);
+    expect(a.holds).toBe(false);
+    await pass(4, a, b);
+    expect([a.election.role, b.election.role]).toEqual(['standby', 'leader']);
+  });
+
+  it('judges a Lease by its own clock, whatever times are written in it', async () => {
+    const renewTime = '2001-01-01T00:00:00.000000Z';
+    const server = new FakeKube({
+      apiVersion: leases.apiVersion,
+      kind: leases.kind,
+      metadata: key,
+      spec: { holderIdentity: 'long gone', leaseDurationSeconds: 15, renewTime },
+    });
+    const a = await start('a', server);
+    await pass(14, a);
+    expect(a.election.role).toBe('standby');
+    await pass(5, a);
+    expect(a.election.role).toBe('leader');
+  });
+
+  it('gives way when another one is written into the Lease', async () => {
+    const server = new FakeKube();
+    const a = await start('a', server);
+    await pass(1, a);
+    const lease = server.read(leases, key);
+    server.put({ ...lease, spec: { ...lease?.spec, holderIdentity: 'usurper' } } as never);
+    await pass(4, a);
+    expect([a.election.role, a.holds]).toEqual(['standby', false]);
+  });
+
+  it('rejects with what its work rejects with', async () => {
+    const server = new FakeKube();
+    const control = new AbortController();
+    const { done } = runElection({
+      api: server,
+      lease: key,
+      identity: 'a',
+      lead: () => Promise.reject(new ArcError('InternalError', 'a mistake in the program')),
+      log,
+      signal: control.signal,
+      clock: new FakeClock(),
+    });
+    await expect(done).rejects.toThrow('a mistake in the program');
+  });
+});

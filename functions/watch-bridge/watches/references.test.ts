@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { AnyObject } from '#shared/domain';
+import { artifactWorkflow, endpoint, order } from '../../../test/fixtures/arc-objects.ts';
+import { References } from './references.ts';
+
+function names(objects: Iterable<{ metadata: { name: string } }>): string[] {
+  return [...objects].map(({ metadata }) => metadata.name).toSorted();
+}
+
+function setUp(...objects: object[]): References {
+  const references = new References();
+  for (const object of objects) references.put(object as AnyObject);
+  return references;
+}
+
+describe('References', () => {
+  it('knows the Orders that use an Endpoint, by default or by artifact', () => {
+    const own = order('own', [], {
+      artifacts: [{ type: 'oci', srcRef: { name: 'other' }, dstRef: { name: 'destination' } }],
+    });
+    const references = setUp(order('plain', ['a:1']), own);
+    expect(names(references.ordersUsingEndpoint('team', 'source'))).toEqual(['plain']);
+    expect(names(references.ordersUsingEndpoint('team', 'other'))).toEqual(['own']);
+    expect(names(references.ordersUsingEndpoint('team', 'destination'))).toEqual(['own', 'plain']);
+    expect(names(references.ordersUsingEndpoint('elsewhere', 'source'))).toEqual([]);
+  });
+
+  it('knows the Orders that use a type, of the namespace and of the cluster', () => {
+    const references = setUp(order('one', ['a:1']));
+    expect(names(references.ordersUsingType('team', 'oci'))).toEqual(['one']);
+    expect(names(references.ordersUsingType(undefined, 'oci'))).toEqual(['one']);
+    expect(names(references.ordersUsingType('elsewhere', 'oci'))).toEqual([]);
+  });
+
+  it('follows an Order that is edited, and forgets one that is gone', () => {
+    const one = order('one', ['a:1']);
+    const references = setUp(one, {
+      ...one,
+      spec: { ...one.spec, defaults: { srcRef: { name: 'new' }, dstRef: { name: 'destination' } } },
+    });
+    expect(names(references.ordersUsingEndpoint('team', 'source'))).toEqual([]);
+    expect(names(references.ordersUsingEndpoint('team', 'new'))).toEqual(['one']);
+    references.remove(one);
+    expect(names(references.ordersUsingEndpoint('team', 'new'))).toEqual([]);
+  });
+
+  it('knows the Endpoints that use a Secret, as credentials or as CA', () => {
+    const references = setUp(
+      endpoint('a', { secretRef: { name: 's' } }),
+      endpoint('b', { tls: { caSecretRef: { name: 's' } } }),
+      endpoint('c'),
+    );
+    expect(names(references.endpointsUsingSecret('team', 's'))).toEqual(['a', 'b']);
+  });
+
+  it('gives waiting ArtifactWorkflows only: finished ones have nothing to wake for', () => {
+    const open = artifactWorkflow('open');
+    const references = setUp(open, artifactWorkflow('done', { status: { phase: 'Succeeded' } }));
+    expect(names(references.artifactWorkflowsOfArtifact('team', 'label'))).toEqual(['open']);
+    expect(names(references.artifactWorkflowsUsingEndpoint('team', 'source'))).toEqual(['open']);
+    expect(references.artifactWorkflowNamed('team', 'done')?.metadata.name).toBe('done');
+    expect(references.hasUnfinishedChild('uid-order')).toBe(true);
+    references.put({ ...open, status: { phase: 'Failed' } } as unknown as AnyObject);
+    expect(references.hasUnfinishedChild('uid-order')).toBe(false);
+  });
+
+  it('sees that an Order was judged by other generations than there are now', () => {
+    const one = order('one', ['a:1']);
+    const judged = { ...one, status: { endpointGenerations: { source: 1, destination: 1 } } };
+    const references = setUp(judged, endpoint('source'), endpoint('destination'));
+    expect(references.hasStaleInputs(judged)).toBe(false);
+    const moved = endpoint('source');
+    moved.metadata.generation = 2;
+    references.put(moved as unknown as AnyObject);
+    expect(references.hasStaleInputs(judged)).toBe(true);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { artifactWorkflow, workflowOf } from '../../../test/fixtures/arc-objects.ts';
+import { trimmed } from './watches.ts';
+
+describe('trimmed', () => {
+  it('keeps of a Workflow how it goes and how it ends, and drops its nodes', () => {
+    const whole = workflowOf(artifactWorkflow('a'), 'a', {
+      phase: 'Failed',
+      message: 'no',
+      nodes: { a: { message: 'x'.repeat(1000) } },
+    });
+    expect(trimmed(whole)).toMatchObject({ status: { phase: 'Failed', message: 'no' } });
+    expect(JSON.stringify(trimmed(whole)).length).toBeLessThan(600);
+    expect(trimmed(whole).metadata.ownerReferences).toEqual(whole.metadata.ownerReferences);
+  });
+
+  it('keeps of a Workflow that it waits in a queue, which only its nodes tell', () => {
+    const queued = (phase: string) => {
+      const status = { phase: 'Running' as const, nodes: { a: { type: 'Pod', phase } } };
+      const whole = workflowOf(artifactWorkflow('a'), 'a', status);
+      const labels = { ...whole.metadata.labels, 'kueue.x-k8s.io/queue-name': 'q' };
+      return trimmed({ ...whole, metadata: { ...whole.metadata, labels } }).status;
+    };
+    expect(queued('Pending')).toEqual({ phase: 'Running', queued: true });
+    expect(queued('Running')).toEqual({ phase: 'Running' });
+  });
+
+  it('keeps of an ArtifactWorkflow everything but what never changes', () => {
+    const whole = artifactWorkflow('a');
+    const { artifact: _artifact, ...spec } = whole.spec;
+    expect(trimmed(whole)).toEqual({ ...whole, spec });
+  });
+
+  it('keeps of a Secret that it is there, and nothing that could be a credential', () => {
+    const applied = {
+      'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"password":"aHVudGVyMg=="}}',
+    };
+    const metadata = { name: 's', namespace: 'team', uid: 'u', resourceVersion: '7', annotations: applied };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { password: 'aHVudGVyMg==' } };
+    expect(trimmed(secret)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's', namespace: 'team', uid: 'u', resourceVersion: '7' },
+    });
+  });
+
+  it('drops managedFields', () => {
+    const whole = artifactWorkflow('a');
+    const managed = { ...whole, metadata: { ...whole.metadata, managedFields: [{ manager: 'kubectl' }] } };
+    expect(trimmed(managed).metadata).toEqual(whole.metadata);
+  });
+});

@@ -1,0 +1,98 @@
+import { parse as parseYaml } from 'yaml';
+import * as z from 'zod';
+import { ArcError } from '#shared/errors';
+import type { Exchange } from '../request/exchange.ts';
+
+const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
+const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
+
+export type Level = (typeof levels)[number];
+export type Stage = (typeof stages)[number];
+
+const texts = z.array(z.string()).default([]);
+const resources = z.strictObject({ group: z.string().default(''), resources: texts, resourceNames: texts });
+const rule = z.strictObject({
+  level: z.enum(levels),
+  users: texts,
+  userGroups: texts,
+  verbs: texts,
+  resources: z.array(resources).default([]),
+  namespaces: texts,
+  nonResourceURLs: texts,
+  omitStages: z.array(z.enum(stages)).default([]),
+  omitManagedFields: z.boolean().optional(),
+});
+const policy = z.strictObject({
+  apiVersion: z.literal('audit.k8s.io/v1'),
+  kind: z.literal('Policy'),
+  metadata: z.unknown().optional(),
+  rules: z.array(rule).min(1),
+  omitStages: z.array(z.enum(stages)).default([]),
+  omitManagedFields: z.boolean().default(false),
+});
+
+export type AuditPolicy = z.infer<typeof policy>;
+type Rule = AuditPolicy['rules'][number];
+
+/** Reads an audit.k8s.io/v1 Policy in YAML or JSON; rejects with Invalid naming the field that is wrong. */
+export function parseAuditPolicy(text: string): AuditPolicy {
+  let value: unknown;
+  try {
+    value = parseYaml(text, { maxAliasCount: 100 });
+  } catch (caught) {
+    throw new ArcError('Invalid', `the audit policy is no YAML: ${ArcError.from(caught).message}`);
+  }
+  const parsed = policy.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new ArcError('Invalid', `the audit policy is wrong: ${faults.join('; ')}`);
+}
+
+/** What is to be recorded of a request. */
+export interface AuditChoice {
+  level: Level;
+  omitStages: ReadonlySet<Stage>;
+  omitManagedFields: boolean;
+}
+
+/** The first rule that fits decides; where none does, nothing is recorded (k8s.io/apiserver, audit/policy/checker.go). */
+export function chooseAudit(policy: AuditPolicy, exchange: Exchange): AuditChoice {
+  const found = policy.rules.find((each) => fits(each, exchange));
+  return {
+    level: found?.level ?? 'None',
+    omitStages: new Set([...policy.omitStages, ...(found?.omitStages ?? [])]),
+    omitManagedFields: found?.omitManagedFields ?? policy.omitManagedFields,
+  };
+}
+
+function fits(rule: Rule, { user, attributes }: Exchange): boolean {
+  const any = (list: readonly string[], ...values: readonly string[]) =>
+    list.length === 0 || values.some((value) => list.includes(value));
+  if (!any(rule.users, user?.name ?? '') || !any(rule.userGroups, ...(user?.groups ?? []))) return false;
+  if (!any(rule.verbs, attributes?.verb ?? '')) return false;
+  if (rule.namespaces.length === 0 && rule.resources.length === 0 && rule.nonResourceURLs.length === 0)
+    return true;
+  if (attributes === undefined) return false;
+  if (!attributes.resource) return rule.nonResourceURLs.some((pattern) => fitsPath(pattern, attributes.path));
+  if (rule.namespaces.length === 0 && rule.resources.length === 0) return false;
+  if (!any(rule.namespaces, attributes.namespace)) return false;
+  return rule.resources.length === 0 || rule.resources.some((each) => fitsResource(each, attributes));
+}
+
+function fitsPath(pattern: string, path: string): boolean {
+  if (pattern === '*') return true;
+  return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+}
+
+function fitsResource(
+  { group, resources, resourceNames }: Rule['resources'][number],
+  asked: { group: string; plural: string; subresource: string; name: string },
+): boolean {
+  if (group !== asked.group) return false;
+  if (resourceNames.length > 0 && !resourceNames.includes(asked.name)) return false;
+  if (resources.length === 0) return true;
+  const { plural, subresource } = asked;
+  const whole = subresource === '' ? plural : `${plural}/${subresource}`;
+  const wide = subresource === '' ? [] : [`${plural}/*`, `*/${subresource}`];
+  return ['*', whole, ...wide].some((pattern) => resources.includes(pattern));
+}

@@ -1,0 +1,43 @@
+import { isRecord, parseBody } from '../codec/request-body.ts';
+import type { AuditChoice } from './audit-policy.ts';
+
+/** Bytes of a body that are recorded at most. */
+const recordedBytes = 1024 * 1024;
+
+/** A body as it is recorded: `object` where it holds one, `truncated` where it was too large for that. */
+export interface AuditedBody {
+  object?: object;
+  truncated: boolean;
+}
+
+/** @param type its media type; YAML is recorded as JSON */
+export function auditedBody(bytes: Uint8Array, type: string, choice: AuditChoice): AuditedBody {
+  if (bytes.byteLength > recordedBytes) return { truncated: true };
+  let value: unknown;
+  try {
+    ({ value } = parseBody(bytes, type));
+  } catch {
+    return { truncated: false }; // protobuf, or not well-formed: the code of the answer tells
+  }
+  if (typeof value !== 'object' || value === null) return { truncated: false };
+  if (choice.omitManagedFields) dropManagedFields(value);
+  return { object: value, truncated: false };
+}
+
+function dropManagedFields(value: object): void {
+  const { metadata, items } = value as { metadata?: unknown; items?: unknown };
+  if (isRecord(metadata)) delete metadata.managedFields;
+  if (Array.isArray(items)) for (const item of items) if (isRecord(item)) dropManagedFields(item);
+}
+
+/** The bytes of a response, as far as they are worth recording. */
+export async function readUpTo(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    chunks.push(chunk);
+    if (size > recordedBytes) break;
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,140 @@
+import { ArcError } from '#shared/errors';
+import { noteBody } from '../request/exchange.ts';
+import { badRequest } from '../status.ts';
+import { nestsDeeper, scanJson } from './json-scan.ts';
+import { yamlToJson } from './yaml-body.ts';
+
+/** Bytes a body may have, as the Kubernetes API server limits it. */
+export const bodyLimit = 3 * 1024 * 1024;
+/** As far as a body without a length is read to its end, for nothing but the connection to stay usable. */
+const discardLimit = 2 * bodyLimit;
+/** Nesting a body may have. Far above any real object, far below what the stack of a recursive walk holds. */
+export const depthLimit = 500;
+
+/** A parsed body, and the paths of keys that it names twice. */
+export interface ParsedBody {
+  value: unknown;
+  duplicates: string[];
+}
+
+/** The media type of the body without parameters, lower case; '' when the client names none, and all of what is none. */
+export function bodyType(request: Request): string {
+  const header = (request.headers.get('content-type') ?? '').trim().toLowerCase();
+  return header.split(';')[0]?.trim() || header;
+}
+
+/** Reads the whole body, counting while it streams; rejects with RequestEntityTooLarge or UnsupportedMediaType (gzip). */
+export async function readBody(request: Request): Promise<Uint8Array> {
+  const coding = request.headers.get('content-encoding') ?? 'identity';
+  if (coding !== 'identity') {
+    throw new ArcError(
+      'UnsupportedMediaType',
+      `the content encoding "${coding}" is not supported for request bodies`,
+    );
+  }
+  const length = request.headers.get('content-length');
+  if (length !== null && Number(length) > bodyLimit) throw tooLarge();
+  const body = length === null ? await collect(request) : new Uint8Array(await whole(request));
+  if (body.byteLength > bodyLimit) throw tooLarge();
+  noteBody(request, body);
+  return body;
+}
+
+/** As long as its header says, which the parser of HTTP sees to; without a stream around it. */
+function whole(request: Request): Promise<ArrayBuffer> {
+  return request.arrayBuffer().catch(incomplete);
+}
+
+/** Of unknown length. */
+async function collect(request: Request): Promise<Uint8Array> {
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.body) {
+      size += chunk.byteLength;
+      if (size > discardLimit) throw tooLarge();
+      if (size <= bodyLimit) chunks.push(chunk);
+    }
+  } catch (caught) {
+    if (caught instanceof ArcError) throw caught;
+    return incomplete(caught);
+  }
+  if (size > bodyLimit) throw tooLarge();
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** Whoever would read the answer has left, and it is no failure of ours. */
+function incomplete(caught: unknown): never {
+  throw new ArcError('BadRequest', 'the body ended before it was complete', { cause: caught });
+}
+
+function tooLarge(): ArcError {
+  return new ArcError('RequestEntityTooLarge', `Request entity too large: limit is ${bodyLimit}`);
+}
+
+/** JSON or YAML to a value. YAML goes through JSON, so both meet the same limits. Rejects with BadRequest. */
+export function parseBody(bytes: Uint8Array, type: string): ParsedBody {
+  const text = decodeText(bytes);
+  if (text.trim() === '') return { value: undefined, duplicates: [] };
+  const mayBeYaml = type === 'application/yaml' || type === 'application/apply-patch+yaml';
+  const asJson = mayBeYaml ? jsonInYaml(text) : parseJson(text);
+  return asJson ?? parseJson(yamlToJson(text, { depth: depthLimit, size: bodyLimit }));
+}
+
+/** Most clients send JSON as YAML, which it is: reading it as JSON is many times faster and finds repeated keys. */
+function jsonInYaml(text: string): ParsedBody | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined;
+  try {
+    return parseJson(text);
+  } catch (caught) {
+    // A mapping of YAML may begin like that, too.
+    if (caught instanceof ArcError && caught.cause instanceof SyntaxError) return undefined;
+    throw caught;
+  }
+}
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (caught) {
+    throw new ArcError('BadRequest', 'the body is not valid UTF-8', { cause: caught });
+  }
+}
+
+/** JSON.parse that refuses deep nesting, drops `__proto__` keys and finds keys named twice. */
+export function parseJson(text: string): ParsedBody {
+  if (nestsDeeper(text, depthLimit)) throw badRequest(`the body is nested deeper than ${depthLimit} levels`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (caught) {
+    const reason = caught instanceof Error ? caught.message : String(caught);
+    throw new ArcError('BadRequest', `the body is not valid JSON: ${reason}`, { cause: caught });
+  }
+  const { duplicates, prototypeKey } = scanJson(text);
+  if (prototypeKey) value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : inner));
+  if (mayOverflow.test(text)) JSON.parse(text, (_key, inner) => finite(inner));
+  if (surrogate.test(text))
+    value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : wellFormed(inner)));
+  return { value, duplicates };
+}
+
+/** A number beyond float64 is none that could be stored. */
+const mayOverflow = /[:[,\s]-?\d[\d.]*[eE]\+?\d{3}|\d{309}/;
+function finite(value: unknown): unknown {
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
+    throw badRequest('the body is not valid JSON: a number is out of range');
+  return value;
+}
+
+/** Half a surrogate pair cannot be stored as UTF-8: it becomes U+FFFD, as Go's decoder makes it. */
+const surrogate = /\\u[dD][89a-fA-F]/;
+function wellFormed(value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
+/** True for what `{…}` makes, false for arrays, null and scalars. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../definition.ts';
+import { badRequest } from '../status.ts';
+import { conflictError, listConflicts } from './conflict.ts';
+import { isEmpty } from './fieldpath/field-set.ts';
+import { keptByLastApplied, withLastApplied } from './last-applied.ts';
+import {
+  identityOf,
+  listManaged,
+  type Managed,
+  type ManagedFieldsEntry,
+  nobody,
+  storedManaged,
+  withFields,
+} from './managed-fields.ts';
+import { afterChange, conflictsOf, ignoredBy, ownable, withoutIgnored } from './ownership.ts';
+import { prune } from './prune.ts';
+import { updated, type Writer, withoutOwners } from './track-update.ts';
+import { faultText, typeFaults } from './typed/check-typed.ts';
+import { mergeTypeOf } from './typed/merge-type.ts';
+import { compareTyped } from './typed/typed-compare.ts';
+import { fieldsOf } from './typed/typed-fields.ts';
+import { mergeTyped } from './typed/typed-merge.ts';
+import { upToDate } from './up-to-date.ts';
+
+/** What an apply has made: the object, not yet defaulted nor judged, without managedFields, and who owns what in it. */
+export interface Applied {
+  object: KubeObject;
+  managedFields: ManagedFieldsEntry[] | undefined;
+}
+
+/** The owner of what an object held before anybody applied to it, where that was not tracked. */
+const untracked = 'before-first-apply';
+
+/** The manager whose client-side apply left an annotation that still speaks for it. */
+const kubectl = 'kubectl';
+
+/**
+ * Server-side apply: `config` laid over `live` (undefined where there is no object yet). What the writer has applied
+ * before and leaves out now is removed, unless somebody else owns it. A field that another manager owns and that would
+ * change is a Conflict, or with `force` the writer's. Rejects with BadRequest for what the schema does not know.
+ */
+export function applyConfiguration(
+  writer: Writer,
+  live: KubeObject | undefined,
+  config: KubeObject,
+  force: boolean,
+): Applied {
+  const faults = typeFaults(mergeTypeOf(writer.definition), config);
+  if (faults.length > 0) {
+    const { name, namespace = '' } = config.metadata;
+    const about = `${namespace}/${name}; ${config.apiVersion}, Kind=${config.kind}`;
+    throw badRequest(`failed to create typed patch object (${about}): ${faultText(faults)}`);
+  }
+  const stored = storedManaged(live?.metadata.managedFields);
+  const managed =
+    stored.size === 0 && live ? updated({ ...writer, manager: untracked }, undefined, live, nobody) : stored;
+  const before = withoutOwners(live) ?? {
+    apiVersion: config.apiVersion,
+    kind: config.kind,
+    metadata: { name: '' },
+  };
+  const applied = applyTo(
+    writer,
+    before,
+    config,
+    upToDate(managed, writer.definition, writer.apiVersion),
+    force,
+  );
+  return writer.manager === kubectl
+    ? { ...applied, object: withLastApplied(applied.object, config) }
+    : applied;
+}
+
+function applyTo(
+  writer: Writer,
+  live: KubeObject,
+  config: KubeObject,
+  managed: Managed,
+  force: boolean,
+): Applied {
+  const { definition, apiVersion, manager, subresource, time } = writer;
+  const type = mergeTypeOf(definition);
+  const ignored = ignoredBy(subresource, definition.status);
+  const base = { manager, operation: 'Apply', apiVersion } as const;
+  const identity = identityOf({ ...base, subresource });
+  const last = managed.get(identity);
+  const fields = withoutIgnored(fieldsOf(type, config), ignored);
+  const merged = mergeTyped(type, live, config);
+  const owners = new Map(managed);
+  const rest = { fieldsType: 'FieldsV1', fieldsV1: fields, ...(subresource && { subresource }) } as const;
+  owners.set(identity, { ...base, ...(last?.time !== undefined && { time: last.time }), ...rest });
+  const object = (last ? prune(type, merged, owners, last.fieldsV1, fields) : merged) as KubeObject;
+  const same = isDeepStrictEqual(object, live);
+  const changes = compareTyped(type, live, same ? live : object, ignored);
+  const conflicts = conflictsOf(owners, changes, identity);
+  if (!force && conflicts.size > 0) {
+    const kept = manager === kubectl ? keptByLastApplied(type, live) : undefined;
+    const open = listConflicts(owners, conflicts, kept);
+    if (open.total > 0) throw conflictError(open);
+  }
+  const after = afterChange(owners, changes, identity);
+  const own = ownable(fields);
+  if (isEmpty(own)) after.delete(identity);
+  else if (isUnchanged(last, own) && same && last) after.set(identity, last);
+  else after.set(identity, withFields({ ...base, ...timeOf(same, last, time), ...rest }, own));
+  return { object, managedFields: listManaged(after) };
+}
+
+function isUnchanged(last: ManagedFieldsEntry | undefined, own: object): boolean {
+  return last !== undefined && isDeepStrictEqual(last.fieldsV1, own);
+}
+
+/** The time of the last apply that changed the object: one that only comes to share ownership has none, as in Kubernetes. */
+function timeOf(same: boolean, last: ManagedFieldsEntry | undefined, now: string): { time?: string } {
+  if (!same) return { time: now };
+  return last?.time === undefined ? {} : { time: last.time };
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { aWidget, sampleWidget } from '../testing/sample-widget.ts';
+import { keptByLastApplied, withLastApplied } from './last-applied.ts';
+import { mergeTypeOf } from './typed/merge-type.ts';
+
+const note = 'kubectl.kubernetes.io/last-applied-configuration';
+const type = mergeTypeOf(sampleWidget);
+const noted = (content: unknown, spec: object) => aWidget(spec, { annotations: { [note]: content } });
+
+describe('keptByLastApplied', () => {
+  it('tells the fields that are as they were applied', () => {
+    const kept = keptByLastApplied(
+      type,
+      noted(JSON.stringify(aWidget({ size: 1, color: 'a' })), { size: 1, color: 'b' }),
+    );
+    expect([
+      kept?.(['f:spec', 'f:size']),
+      kept?.(['f:spec', 'f:color']),
+      kept?.(['f:spec', 'f:flag']),
+    ]).toEqual([true, false, false]);
+  });
+
+  it.each(['', '{', '[]', '{"apiVersion":"other/v1"}'])('says nothing of %j', (content) => {
+    expect(keptByLastApplied(type, noted(content, {}))).toBeUndefined();
+  });
+});
+
+describe('withLastApplied', () => {
+  it('writes the configuration into the annotation where there is one', () => {
+    const config = aWidget({ size: 2, color: 'a' }, { annotations: { [note]: 'old', mine: 'x' } });
+    const { annotations } = withLastApplied(noted('{}', {}), config).metadata;
+    expect(annotations?.[note]).toBe(
+      '{"apiVersion":"test.example.com/v1","kind":"Widget","metadata":{"annotations":{"mine":"x"},"name":"one","namespace":"ns"},"spec":{"color":"a","size":2}}\n',
+    );
+    const bare = aWidget({});
+    expect(withLastApplied(bare, config)).toBe(bare);
+  });
+});

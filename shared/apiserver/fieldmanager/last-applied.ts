@@ -1,0 +1,60 @@
+import { isRecord } from '../codec/request-body.ts';
+import type { KubeObject } from '../definition.ts';
+import { difference, has, noFields } from './fieldpath/field-set.ts';
+import type { PathElement } from './fieldpath/path-element.ts';
+import type { MergeType } from './typed/merge-type.ts';
+import { compareTyped } from './typed/typed-compare.ts';
+import { fieldsOf } from './typed/typed-fields.ts';
+
+/** Where kubectl's client-side apply notes what it has applied. */
+const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * Tells which fields still are as kubectl's client-side apply has left them: its server-side apply may take these from
+ * whoever is noted as their owner. Undefined where there is no such annotation, or it is not to be read.
+ */
+export function keptByLastApplied(
+  type: MergeType,
+  live: KubeObject,
+): ((path: readonly PathElement[]) => boolean) | undefined {
+  const lastApplied = parse(live.metadata.annotations?.[annotation] ?? '');
+  if (!lastApplied || lastApplied.apiVersion !== live.apiVersion) return undefined;
+  const { added, modified, removed } = compareTyped(type, lastApplied, live, noFields);
+  const kept = [modified, added, removed].reduce(difference, fieldsOf(type, lastApplied));
+  return (path) => has(kept, path);
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch (caught) {
+    // The annotation is the user's to write: what is no JSON says nothing.
+    if (caught instanceof SyntaxError) return undefined;
+    throw caught;
+  }
+}
+
+/** Keeps the annotation, where there is one, true for clients that still apply by themselves. */
+export function withLastApplied(object: KubeObject, config: KubeObject): KubeObject {
+  const { annotations } = object.metadata;
+  if (!annotations?.[annotation]) return object;
+  const { annotations: own = {}, ...metadata } = config.metadata;
+  const { [annotation]: _last, ...others } = own;
+  const noted = {
+    ...config,
+    metadata: Object.keys(own).length > 0 ? { ...metadata, annotations: others } : metadata,
+  };
+  const text = `${JSON.stringify(sortedKeys(noted))}\n`;
+  return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [annotation]: text } } };
+}
+
+/** As Go writes maps. */
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isRecord(value)) return value;
+  const entries = Object.keys(value)
+    .sort()
+    .map((name) => [name, sortedKeys(value[name])]);
+  return Object.fromEntries(entries);
+}

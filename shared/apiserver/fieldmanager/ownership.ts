@@ -1,0 +1,69 @@
+import { difference, type FieldSet, intersection, isEmpty, union, without } from './fieldpath/field-set.ts';
+import { type Managed, type ManagedFieldsEntry, withFields } from './managed-fields.ts';
+import type { Comparison } from './typed/typed-compare.ts';
+
+/** Set by the server, or the name of the object itself: nobody owns these. */
+const neverOwned: FieldSet = {
+  'f:apiVersion': {},
+  'f:kind': {},
+  'f:metadata': {
+    '.': {},
+    'f:clusterName': {},
+    'f:creationTimestamp': {},
+    'f:generation': {},
+    'f:managedFields': {},
+    'f:name': {},
+    'f:namespace': {},
+    'f:resourceVersion': {},
+    'f:selfLink': {},
+    'f:uid': {},
+  },
+};
+
+/** What of a set its manager gets to own. */
+export function ownable(fields: FieldSet): FieldSet {
+  return difference(fields, neverOwned);
+}
+
+/** What an endpoint does not write, and so nobody comes to own through it. */
+export function ignoredBy(subresource: string, hasStatus: boolean): FieldSet {
+  if (subresource === 'status') return { 'f:spec': {} };
+  return hasStatus ? { 'f:status': {} } : {};
+}
+
+export function withoutIgnored(fields: FieldSet, ignored: FieldSet): FieldSet {
+  return without(fields, ignored);
+}
+
+/** What others own of the fields that a change has set, by the identity of the owner. */
+export function conflictsOf(
+  managed: Managed,
+  changes: Comparison,
+  self: string | undefined,
+): Map<string, FieldSet> {
+  const changed = union(changes.modified, changes.added);
+  const conflicts = new Map<string, FieldSet>();
+  if (isEmpty(changed)) return conflicts;
+  for (const [identity, { fieldsV1 }] of managed) {
+    if (identity === self) continue;
+    const both = intersection(fieldsV1, changed);
+    if (!isEmpty(both)) conflicts.set(identity, both);
+  }
+  return conflicts;
+}
+
+/** Everybody but `self` loses what was changed under them and what is gone; who owns nothing any more leaves the list. */
+export function afterChange(
+  managed: Managed,
+  changes: Comparison,
+  self: string | undefined,
+): Map<string, ManagedFieldsEntry> {
+  const changed = union(changes.modified, changes.added);
+  const left = new Map<string, ManagedFieldsEntry>();
+  for (const [identity, entry] of managed) {
+    const { fieldsV1 } = entry;
+    const fields = identity === self ? fieldsV1 : difference(difference(fieldsV1, changed), changes.removed);
+    if (!isEmpty(fields)) left.set(identity, withFields(entry, fields));
+  }
+  return left;
+}

@@ -1,0 +1,95 @@
+import { isRecord } from '../../codec/request-body.ts';
+import { fieldElement, type PathElement, showElement, showPath } from '../fieldpath/path-element.ts';
+import { goSyntax, goType, goValue } from './go-text.ts';
+import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
+import { isScalar, itemElement, shapeOf } from './value-shape.ts';
+
+/** Nobody reads more, and each fault is a line of the answer. */
+const mostFaults = 100;
+
+interface Walk {
+  path: PathElement[];
+  faults: string[];
+}
+
+/**
+ * What keeps a configuration from being applied, each as `.spec.bogus: field not declared in schema`: unknown fields,
+ * wrong types, items that cannot be told apart. The words are those of structured-merge-diff. An empty list is a pass.
+ */
+export function typeFaults(type: MergeType, value: unknown): string[] {
+  const walk: Walk = { path: [], faults: [] };
+  check(walk, type, value);
+  return walk.faults;
+}
+
+/** Several faults as one text. */
+export function faultText(faults: readonly string[]): string {
+  const [first = ''] = faults;
+  return faults.length === 1 ? first : ['errors:', ...faults.map((fault) => `  ${fault}`)].join('\n');
+}
+
+function report(walk: Walk, fault: string): void {
+  if (walk.faults.length >= mostFaults) return;
+  const path = showPath(walk.path);
+  walk.faults.push(path === '' ? fault : `${path}: ${fault}`);
+}
+
+function check(walk: Walk, type: MergeType, value: unknown): void {
+  if (value === null || value === undefined) return;
+  const shape = shapeOf(type, value);
+  if (shape === 'map' && type.map) checkMap(walk, type.map, value);
+  else if (shape === 'list' && type.list) checkList(walk, type.list, value);
+  else checkScalar(walk, type, value);
+}
+
+function checkMap(walk: Walk, map: MapType, value: unknown): void {
+  if (!isRecord(value)) {
+    report(walk, `expected map, got &{${goValue(value)}}`);
+    return;
+  }
+  for (const [name, field] of Object.entries(value)) {
+    const type = fieldType(map, name);
+    walk.path.push(fieldElement(name));
+    if (type) check(walk, type, field);
+    else report(walk, 'field not declared in schema');
+    walk.path.pop();
+  }
+}
+
+function checkList(walk: Walk, list: ListType, value: unknown): void {
+  if (!Array.isArray(value)) {
+    report(walk, `expected list, got &{${goValue(value)}}`);
+    return;
+  }
+  const seen = new Set<string>();
+  for (const [index, item] of value.entries()) {
+    const element = list.kind === 'atomic' ? `i:${index}` : itemElement(list, item);
+    if (typeof element !== 'string') {
+      report(walk, `element ${index}: ${element.fault}`);
+      return;
+    }
+    if (seen.has(element)) report(walk, `duplicate entries for key ${showElement(element)}`);
+    seen.add(element);
+    walk.path.push(element);
+    check(walk, list.items, item);
+    walk.path.pop();
+  }
+}
+
+function checkScalar(walk: Walk, type: MergeType, value: unknown): void {
+  switch (type.scalar) {
+    case 'string':
+      if (typeof value !== 'string') {
+        report(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+      }
+      return;
+    case 'numeric':
+      if (typeof value !== 'number') report(walk, `expected numeric (int or float), got ${goType(value)}`);
+      return;
+    case 'boolean':
+      if (typeof value !== 'boolean') report(walk, `expected boolean, got &{${goValue(value)}}`);
+      return;
+    default:
+      if (!isScalar(value)) report(walk, `expected any scalar, got &{${goValue(value)}}`);
+  }
+}

@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type FieldSet, FieldSetBuilder, isEmpty, without } from '../fieldpath/field-set.ts';
+import { fieldElement, type PathElement } from '../fieldpath/path-element.ts';
+import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
+import { elementsOf, listOf, mapOf, type Shape, shapesOf } from './value-shape.ts';
+
+/** How two objects differ. No path is in more than one of the sets; all empty means equal. */
+export interface Comparison {
+  added: FieldSet;
+  modified: FieldSet;
+  removed: FieldSet;
+}
+
+interface Walk {
+  added: FieldSetBuilder;
+  modified: FieldSetBuilder;
+  removed: FieldSetBuilder;
+}
+
+/** What has happened to the fields from `before` to `after`. Fields below one of `ignored` are not looked at. */
+export function compareTyped(
+  type: MergeType,
+  before: unknown,
+  after: unknown,
+  ignored: FieldSet,
+): Comparison {
+  const walk: Walk = {
+    added: new FieldSetBuilder(),
+    modified: new FieldSetBuilder(),
+    removed: new FieldSetBuilder(),
+  };
+  visit(walk, type, before, after);
+  return {
+    added: without(walk.added.result(), ignored),
+    modified: without(walk.modified.result(), ignored),
+    removed: without(walk.removed.result(), ignored),
+  };
+}
+
+export function isSame({ added, modified, removed }: Comparison): boolean {
+  return isEmpty(added) && isEmpty(modified) && isEmpty(removed);
+}
+
+function visit(walk: Walk, type: MergeType, before: unknown, after: unknown): void {
+  if (before === after) return;
+  let whole = false;
+  for (const shape of shapesOf(type, before, after)) whole = visitShape(walk, type, shape, before, after);
+  if (whole) return;
+  if (before === undefined) walk.added.add();
+  else if (after === undefined) walk.removed.add();
+}
+
+/** True: the place was judged as a whole. */
+function visitShape(walk: Walk, type: MergeType, shape: Shape, before: unknown, after: unknown): boolean {
+  if (shape === 'map' && type.map) return visitMap(walk, type.map, before, after);
+  if (shape === 'list' && type.list) return visitList(walk, type.list, before, after);
+  return judge(walk, before, after);
+}
+
+function enter({ added, modified, removed }: Walk, element: PathElement): void {
+  added.enter(element);
+  modified.enter(element);
+  removed.enter(element);
+}
+
+function leave({ added, modified, removed }: Walk): void {
+  added.leave();
+  modified.leave();
+  removed.leave();
+}
+
+function judge(walk: Walk, before: unknown, after: unknown): boolean {
+  if (before === undefined) walk.added.add();
+  else if (after === undefined) walk.removed.add();
+  else if (!isDeepStrictEqual(before, after)) walk.modified.add();
+  return true;
+}
+
+function visitMap(walk: Walk, map: MapType, before: unknown, after: unknown): boolean {
+  const left = mapOf(before);
+  const right = mapOf(after);
+  const names = Object.keys(left);
+  for (const name of Object.keys(right)) if (!Object.hasOwn(left, name)) names.push(name);
+  // Nothing on either side: what differs is null, {} or absence, and that is the value.
+  if (map.atomic || names.length === 0) return judge(walk, before, after);
+  for (const name of names) {
+    enter(walk, fieldElement(name));
+    visit(walk, fieldType(map, name) ?? {}, own(left, name), own(right, name));
+    leave(walk);
+  }
+  return false;
+}
+
+function own(map: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(map, name) ? map[name] : undefined;
+}
+
+function visitList(walk: Walk, list: ListType, before: unknown, after: unknown): boolean {
+  const left = listOf(before);
+  const right = listOf(after);
+  if (list.kind === 'atomic' || left.length + right.length === 0) return judge(walk, before, after);
+  const leftElements = elementsOf(list, left);
+  const rightElements = elementsOf(list, right);
+  if (!leftElements || !rightElements) return judge(walk, before, after);
+  const leftItems = grouped(leftElements, left);
+  const rightItems = grouped(rightElements, right);
+  for (const element of new Set([...leftElements, ...rightElements])) {
+    enter(walk, element);
+    visitItems(walk, list, leftItems.get(element) ?? [], rightItems.get(element) ?? []);
+    leave(walk);
+  }
+  return false;
+}
+
+function grouped(elements: readonly PathElement[], items: readonly unknown[]): Map<PathElement, unknown[]> {
+  const groups = new Map<PathElement, unknown[]>();
+  for (const [index, element] of elements.entries()) {
+    const group = groups.get(element);
+    if (group) group.push(items[index]);
+    else groups.set(element, [items[index]]);
+  }
+  return groups;
+}
+
+/** The items of one step: one on each side, as a rule. Repeated ones count as one thing. */
+function visitItems(walk: Walk, list: ListType, left: readonly unknown[], right: readonly unknown[]): void {
+  const [before] = left;
+  const [after] = right;
+  if (left.length <= 1 && right.length <= 1) {
+    visit(walk, list.items, before, after);
+  } else if (left.length > 1 && right.length > 1) {
+    if (!isDeepStrictEqual(left, right)) walk.modified.add();
+  } else if (left.length > 1) {
+    if (right.length > 0) visit(walk, list.items, undefined, after);
+    walk.removed.add();
+  } else {
+    if (left.length > 0) visit(walk, list.items, before, undefined);
+    walk.added.add();
+  }
+}

@@ -1,0 +1,94 @@
+import { ArcError } from '#shared/errors';
+import { mustBeAllowed } from '../authorization/authorize.ts';
+import { isRecord, parseBody, readBody } from '../codec/request-body.ts';
+import type { KubeObject } from '../definition.ts';
+import { type Applied, applyConfiguration } from '../fieldmanager/index.ts';
+import { apiVersionOf } from '../registry/registry.ts';
+import type { Call } from '../request/call.ts';
+import { attributesOf, isTrue } from '../request/request-info.ts';
+import { respondWritten } from '../response/respond.ts';
+import { badRequest, modified, notFound, qualified } from '../status.ts';
+import { stamped, storeNew } from './create.ts';
+import { cleanObject, judgeFields } from './object-input.ts';
+import { writerOf } from './owners.ts';
+import { writeObject } from './write-object.ts';
+
+/** PATCH with a configuration to apply: changes the object, or creates it where there is none. */
+export async function applyObject(call: Call, dryRun: boolean): Promise<Response> {
+  const { definition, query, target } = call;
+  const config = await readConfiguration(call);
+  const force = isTrue(query.get('force'));
+  const apply = (live: KubeObject | undefined): Applied => {
+    const { object, managedFields } = applyConfiguration(writerOf(call), live, config, force);
+    return { object: cleanObject(call, object), managedFields };
+  };
+  let created = false;
+  const written = await writeObject(call, {
+    dryRun,
+    change(old) {
+      const { object, managedFields } = apply(old);
+      const { resourceVersion = '' } = config.metadata;
+      if (resourceVersion && resourceVersion !== old.metadata.resourceVersion)
+        throw modified(definition, target.name);
+      return { object, owners: () => managedFields };
+    },
+    async absent() {
+      const { object, managedFields } = await firstState(call, config, apply);
+      const stored = await storeNew(call, object, dryRun, () => managedFields);
+      created = stored !== undefined;
+      return stored;
+    },
+  });
+  return respondWritten(call, written, created ? 201 : 200);
+}
+
+/** The object as a first apply makes it; the right to create is needed beside the right to patch. */
+async function firstState(
+  call: Call,
+  config: KubeObject,
+  apply: (live: undefined) => Applied,
+): Promise<Applied> {
+  const { definition, server, target, user } = call;
+  if (target.subresource !== '') throw notFound(definition, target.name);
+  const attributes = attributesOf(target, 'create', call.query);
+  await mustBeAllowed(server.authorize, user, attributes);
+  // A resourceVersion is a precondition on an object that is there, and none on one that is not, as in the reference.
+  const { name, uid } = config.metadata;
+  if (uid) throw noSuchObject(call, String(uid));
+  const { object, managedFields } = apply(undefined);
+  if (!name) {
+    throw badRequest(
+      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  return { object: stamped(call, object, name), managedFields };
+}
+
+function noSuchObject({ definition, target }: Call, uid: string): ArcError {
+  const { group, plural } = definition;
+  const message = `Operation cannot be fulfilled on ${qualified(plural, group)} "${target.name}": uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  const details = { name: target.name, ...(group && { group }), kind: plural };
+  return new ArcError('Conflict', message, { details });
+}
+
+/** The body, of the kind that the URL names; what the schema says of it is judged when it is applied. */
+async function readConfiguration(call: Call): Promise<KubeObject> {
+  const { definition, request } = call;
+  const { value, duplicates } = parseBody(await readBody(request), 'application/apply-patch+yaml');
+  if (!isRecord(value)) throw badRequest('error decoding YAML: the body must hold an object');
+  const { apiVersion = '', kind = '', metadata } = value;
+  if (apiVersion !== apiVersionOf(definition) || kind !== definition.kind) {
+    const version = String(apiVersion);
+    const named = version.includes('/') ? version : `/${version}`;
+    throw badRequest(`invalid object type: ${named}, Kind=${String(kind)}`);
+  }
+  if (metadata !== undefined && metadata !== null && !isRecord(metadata)) {
+    throw badRequest('metadata must be an object');
+  }
+  const { managedFields, ...own } = metadata ?? {};
+  if (managedFields !== undefined && managedFields !== null) {
+    throw badRequest('metadata.managedFields must be nil');
+  }
+  judgeFields(call, duplicates, []);
+  return { ...value, apiVersion, kind, metadata: own } as KubeObject;
+}

@@ -1,0 +1,97 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { KubeObject } from '../definition.ts';
+import { decodeObject, encodeObject, objectKey } from '../registry/registry.ts';
+import type { Call } from '../request/call.ts';
+import { noteCreated } from '../request/exchange.ts';
+import { respondObject, respondWritten, type Written } from '../response/respond.ts';
+import { alreadyExists, badRequest, invalid } from '../status.ts';
+import { generatedPrefix } from '../validation/metadata.ts';
+import { validateSchema } from '../validation/validate-schema.ts';
+import { wholeSecond } from '../whole-second.ts';
+import { judge } from './check-write.ts';
+import { readObject } from './object-input.ts';
+import { type Owners, updateOwners, withOwners } from './owners.ts';
+import { checkManager, isDryRun } from './write-options.ts';
+
+const nameAttempts = 8;
+/** Letters without vowels or look-alikes, as Kubernetes draws generated names from. */
+const letters = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** POST to a collection. */
+export async function createObject(call: Call): Promise<Response> {
+  const { definition } = call;
+  if (definition.virtual) return answerVirtual(call);
+  if (definition.scope === 'Namespaced' && call.namespace === '') {
+    throw badRequest('an empty namespace may not be set during creation');
+  }
+  const dryRun = isDryRun(call.query, 'CreateOptions');
+  checkManager(call.query, 'CreateOptions');
+  const body = await readObject(call);
+  if (body.metadata.resourceVersion) {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  const owners = updateOwners(call, undefined, body.metadata.managedFields);
+  const prefix = body.metadata.name === '' ? (body.metadata.generateName ?? '') : '';
+  for (let attempt = 1; ; attempt++) {
+    const name = prefix === '' ? body.metadata.name : generateName(prefix);
+    const object = stamped(call, body, name);
+    const created = await storeNew(call, object, dryRun, owners);
+    if (created) {
+      noteCreated(call.request, object.metadata);
+      return respondWritten(call, created, 201);
+    }
+    if (prefix === '' || attempt === nameAttempts) throw await nameTaken(call, name);
+  }
+}
+
+/** What the server itself sets; whatever the client sent for it is not looked at. */
+export function stamped(call: Call, body: KubeObject, name: string): KubeObject {
+  const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion, managedFields, ...kept } =
+    body.metadata;
+  const metadata = {
+    ...kept,
+    name,
+    uid: randomUUID(),
+    creationTimestamp: wholeSecond(call.server.now()),
+    generation: 1,
+  };
+  const { status: _status, ...rest } = body;
+  return call.definition.status ? ({ ...rest, metadata } as KubeObject) : { ...body, metadata };
+}
+
+async function nameTaken(call: Call, name: string) {
+  const { item } = await call.server.store.get(objectKey(call.definition, call.namespace, name));
+  const leaving = item !== undefined && decodeObject(item).metadata.deletionTimestamp !== undefined;
+  return alreadyExists(call.definition, name, leaving);
+}
+
+function generateName(prefix: string): string {
+  const random = Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
+  return prefix.slice(0, generatedPrefix) + random;
+}
+
+/** Judges a stamped object and stores it. Undefined: the name is taken. */
+export async function storeNew(
+  call: Call,
+  given: KubeObject,
+  dryRun: boolean,
+  owners: Owners,
+): Promise<Written | undefined> {
+  const { definition, server } = call;
+  const object = await judge(call, given, undefined, (next) => withOwners(next, owners(next)));
+  const key = objectKey(definition, call.namespace, object.metadata.name);
+  const value = encodeObject(definition, object);
+  if (dryRun) return (await server.store.get(key)).item ? undefined : { object };
+  const written = await server.store.create(key, value);
+  return written.ok ? { item: { key, value, revision: written.revision } } : undefined;
+}
+
+/** Kinds that answer a question and store nothing (access reviews). */
+async function answerVirtual(call: Call): Promise<Response> {
+  const { definition, user } = call;
+  const body = await readObject(call);
+  const { object, causes } = validateSchema(definition, body);
+  if (causes.length > 0) throw invalid(definition, body.metadata.name, causes);
+  const answer = await definition.virtual?.(object, user);
+  return respondObject(call, answer ?? object, 201);
+}

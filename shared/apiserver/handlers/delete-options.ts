@@ -1,0 +1,97 @@
+import type { Cause } from '#shared/errors';
+import { bodyType, isRecord, parseBody, readBody } from '../codec/request-body.ts';
+import { decodeReview } from '../codec/review-protobuf.ts';
+import type { Call } from '../request/call.ts';
+import { isTrue } from '../request/request-info.ts';
+import { badRequest, invalidOf } from '../status.ts';
+import { wholeNumber } from './list-options.ts';
+import { unsupportedType } from './object-input.ts';
+import { isDryRun } from './write-options.ts';
+
+const protobuf = 'application/vnd.kubernetes.protobuf';
+
+/** metav1.DeleteOptions as far as they mean anything here; gracePeriodSeconds does not. */
+export interface DeleteOptions {
+  /** Undefined: what the object's own finalizers say, Background otherwise. */
+  policy: 'Orphan' | 'Background' | 'Foreground' | undefined;
+  preconditions: { uid?: string; resourceVersion?: string };
+  dryRun: boolean;
+}
+
+/** From the body (with or without kind), else from the query. Rejects with BadRequest or Invalid. */
+export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
+  const type = bodyType(call.request);
+  const bytes = await readBody(call.request);
+  if (bytes.byteLength === 0) return optionsOf(queryOptions(call.query));
+  if (!['', 'application/json', 'application/yaml', protobuf].includes(type)) {
+    throw unsupportedType(['application/json', 'application/yaml']);
+  }
+  const body = type === protobuf ? decodeReview(bytes) : parseBody(bytes, type).value;
+  if (body === undefined || body === null) return optionsOf(queryOptions(call.query));
+  if (!isRecord(body)) throw badRequest('the body of a delete must hold DeleteOptions');
+  if (body.kind !== undefined && body.kind !== '' && body.kind !== 'DeleteOptions') {
+    throw badRequest(`the body of a delete must hold DeleteOptions, not ${JSON.stringify(body.kind)}`);
+  }
+  return optionsOf({ ...queryOptions(call.query), ...body });
+}
+
+function queryOptions(query: URLSearchParams): Record<string, unknown> {
+  const dryRun = query.getAll('dryRun');
+  const orphan = query.get('orphanDependents');
+  wholeNumber(query, 'gracePeriodSeconds');
+  return {
+    ...(dryRun.length > 0 && { dryRun }),
+    ...(query.get('propagationPolicy') && { propagationPolicy: query.get('propagationPolicy') }),
+    ...(orphan !== null && { orphanDependents: isTrue(orphan) }),
+  };
+}
+
+function optionsOf(given: Record<string, unknown>): DeleteOptions {
+  const { propagationPolicy: policy, orphanDependents: orphan, preconditions } = given;
+  const causes: Cause[] = [];
+  if (policy !== undefined && policy !== null && orphan !== undefined && orphan !== null) {
+    const message = `Invalid value: ${JSON.stringify(policy)}: orphanDependents and deletionPropagation cannot be both set`;
+    causes.push({ reason: 'FieldValueInvalid', message, field: 'propagationPolicy' });
+  }
+  if (policy !== undefined && policy !== null && !isPolicy(policy)) {
+    const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`;
+    causes.push({ reason: 'FieldValueNotSupported', message, field: 'propagationPolicy' });
+  }
+  if (causes.length > 0) throw invalidOf('DeleteOptions', 'meta.k8s.io', '', causes);
+  const byOrphan = typeof orphan === 'boolean' ? (orphan ? 'Orphan' : 'Background') : undefined;
+  return {
+    policy: isPolicy(policy) ? policy : byOrphan,
+    preconditions: preconditionsOf(preconditions),
+    dryRun: dryRunOf(given.dryRun),
+  };
+}
+
+function isPolicy(value: unknown): value is NonNullable<DeleteOptions['policy']> {
+  return value === 'Orphan' || value === 'Background' || value === 'Foreground';
+}
+
+function preconditionsOf(value: unknown): DeleteOptions['preconditions'] {
+  if (value === undefined || value === null) return {};
+  if (!isRecord(value)) throw badRequest('preconditions must be an object');
+  const { uid, resourceVersion } = value;
+  return {
+    ...text('preconditions.uid', 'uid', uid),
+    ...text('preconditions.resourceVersion', 'resourceVersion', resourceVersion),
+  };
+}
+
+/** A precondition that cannot be read must not turn into none. */
+function text(path: string, field: string, value: unknown): Record<string, string> {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== 'string') throw badRequest(`${path} must be a string`);
+  return { [field]: value };
+}
+
+function dryRunOf(value: unknown): boolean {
+  if (value === undefined || value === null) return false;
+  if (!Array.isArray(value)) throw badRequest('dryRun must be a list');
+  return isDryRun(
+    new URLSearchParams(value.map((one): [string, string] => ['dryRun', String(one)])),
+    'DeleteOptions',
+  );
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  group,
+  mergeType,
+  startTestServer,
+  type TestServer,
+  widget,
+  widgets,
+} from '../testing/test-server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const call: TestServer['call'] = (...given) => server.call(...given);
+
+describe('delete', () => {
+  it('removes at once what nothing holds', async () => {
+    const { body: made } = await call('POST', widgets, widget('gone'));
+    const { status, body } = await call('DELETE', `${widgets}/gone`, { propagationPolicy: 'Background' });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      status: 'Success',
+      details: { name: 'gone', group, kind: 'widgets', uid: made.metadata.uid },
+    });
+    expect((await call('GET', `${widgets}/gone`)).status).toBe(404);
+    expect((await call('DELETE', `${widgets}/gone`)).status).toBe(404);
+  });
+
+  it('waits for finalizers; removing the last one deletes', async () => {
+    await call('POST', widgets, widget('held', {}, { finalizers: ['example.com/hold'] }));
+    const first = await call('DELETE', `${widgets}/held`);
+    expect(first.body.metadata).toMatchObject({ deletionGracePeriodSeconds: 0, generation: 2 });
+    expect(first.body.metadata.deletionTimestamp).toBeDefined();
+    const again = await call('DELETE', `${widgets}/held`);
+    expect(again.body).toEqual(first.body);
+    const more = { metadata: { finalizers: ['example.com/hold', 'example.com/more'] } };
+    expect((await call('PATCH', `${widgets}/held`, more, mergeType)).status).toBe(422);
+    const released = await call('PATCH', `${widgets}/held`, { metadata: { finalizers: null } }, mergeType);
+    expect(released.status).toBe(200);
+    expect(released.body.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion);
+    expect((await call('GET', `${widgets}/held`)).status).toBe(404);
+  });
+
+  it('leaves foreground and orphan deletion to the garbage collector through finalizers', async () => {
+    await call('POST', widgets, widget('fore'));
+    const fore = await call('DELETE', `${widgets}/fore`, { propagationPolicy: 'Foreground' });
+    expect(fore.body.metadata.finalizers).toEqual(['foregroundDeletion']);
+    const orphan = await call('DELETE', `${widgets}/fore?propagationPolicy=Orphan`);
+    expect(orphan.body.metadata.finalizers).toEqual(['orphan']);
+    const back = await call('DELETE', `${widgets}/fore?propagationPolicy=Background`);
+    expect(back.body.status).toBe('Success');
+  });
+
+  it('honours preconditions and refuses options it does not know', async () => {
+    await call('POST', widgets, widget('cond'));
+    const wrong = await call('DELETE', `${widgets}/cond`, { preconditions: { uid: 'x' } });
+    expect(wrong.status).toBe(409);
+    expect(wrong.body.details.kind).toBe('Widget');
+    const unknown = await call('DELETE', `${widgets}/cond`, { propagationPolicy: 'Sometimes' });
+    expect(unknown.status).toBe(422);
+    const dry = await call('DELETE', `${widgets}/cond`, { dryRun: ['All'] });
+    expect(dry.body.status).toBe('Success');
+    expect((await call('GET', `${widgets}/cond`)).status).toBe(200);
+  });
+
+  it('deletes a collection by selector and names what it deleted', async () => {
+    for (const name of ['c1', 'c2', 'c3'])
+      await call('POST', widgets, widget(name, {}, { labels: { set: name === 'c3' ? 'b' : 'a' } }));
+    const { body } = await call('DELETE', `${widgets}?labelSelector=set%3Da`);
+    expect(body.kind).toBe('WidgetList');
+    expect(body.items.map((item) => item.metadata.name)).toEqual(['c1', 'c2']);
+    expect((await call('GET', `${widgets}/c3`)).status).toBe(200);
+  });
+});
+
+it('logs no failure of its own in all this', () => {
+  expect(server.logged).toEqual([]);
+});

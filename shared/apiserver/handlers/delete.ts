@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredItem } from '#shared/storage';
+import { admissionRequest } from '../admission/index.ts';
+import type { KubeObject } from '../definition.ts';
+import { encodeContinue } from '../registry/continue-token.ts';
+import { decodeObject, encodeObject, keyPrefix, objectKey } from '../registry/registry.ts';
+import { selection } from '../registry/selectors.ts';
+import { isSelected } from '../registry/stored-facts.ts';
+import { breathe, type Call, deadline } from '../request/call.ts';
+import { respondList } from '../response/list-response.ts';
+import { respondBody, respondObject } from '../response/respond.ts';
+import { notFound, preconditionFailed } from '../status.ts';
+import { wholeSecond } from '../whole-second.ts';
+import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
+import { listRequest } from './list-options.ts';
+import { contended, writeAttempts } from './write-options.ts';
+
+/** What a delete came to: gone at once, or marked and waiting for finalizers. */
+type Deletion = { gone: boolean; object: KubeObject };
+
+/** DELETE of one object: Status Success when it is gone, the object when finalizers hold it. */
+export async function deleteObject(call: Call): Promise<Response> {
+  const { definition, server, target } = call;
+  const options = await readDeleteOptions(call);
+  const key = objectKey(definition, call.namespace, target.name);
+  const { item } = await server.store.get(key, { signal: deadline(call) });
+  const deletion = await remove(call, item, target.name, options);
+  if (!deletion.gone) return respondObject(call, deletion.object);
+  const { group, plural } = definition;
+  const { name, uid } = deletion.object.metadata;
+  const details = { name, ...(group && { group }), kind: plural, ...(uid && { uid }) };
+  return respondBody(call, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
+}
+
+/** DELETE of a collection: every object that the selectors choose, or a page of them; answers with what was there. */
+export async function deleteCollection(call: Call): Promise<Response> {
+  const { definition, server } = call;
+  const options = await readDeleteOptions(call);
+  const request = listRequest(call.query, false);
+  const selected = selection(definition, request.labelSelector, request.fieldSelector);
+  const prefix = keyPrefix(definition, call.namespace);
+  const deleted: StoredItem[] = [];
+  const signal = deadline(call);
+  let start: string | undefined;
+  for (;;) {
+    const list = await server.store.list(prefix, {
+      limit: Math.min(100, request.limit || 100),
+      signal,
+      ...(start !== undefined && { start }),
+    });
+    const chosen = list.items.filter((item) => isSelected(definition, selected, item));
+    const results = await Promise.all(chosen.map((item) => removeIfThere(call, item, options)));
+    for (const item of results) if (item) deleted.push(item);
+    const last = list.items.at(-1);
+    const resourceVersion = String(list.revision);
+    if (list.remaining === 0 || !last) return respondList(call, deleted, { resourceVersion });
+    if (request.limit > 0 && deleted.length >= request.limit) {
+      const token = encodeContinue(prefix, `${last.key}\0`, list.revision);
+      const counted = selected.everything ? { remainingItemCount: list.remaining } : {};
+      return respondList(call, deleted, { resourceVersion, continue: token, ...counted });
+    }
+    start = `${last.key}\0`;
+    await breathe();
+  }
+}
+
+/** The object as it was found; undefined: somebody else was faster. */
+async function removeIfThere(
+  call: Call,
+  item: StoredItem,
+  options: DeleteOptions,
+): Promise<StoredItem | undefined> {
+  const name = decodeObject(item).metadata.name;
+  const current = (await call.server.store.get(item.key)).item;
+  if (!current) return undefined;
+  await remove(call, current, name, options);
+  return current;
+}
+
+async function remove(
+  call: Call,
+  found: StoredItem | undefined,
+  name: string,
+  options: DeleteOptions,
+): Promise<Deletion> {
+  const { definition, server } = call;
+  let item = found;
+  for (let attempt = 0; attempt < writeAttempts; attempt++) {
+    if (!item) throw notFound(definition, name);
+    const old = decodeObject(item);
+    checkPreconditions(call, old, options);
+    const { dryRun, policy, preconditions } = options;
+    const judged = admissionRequest(call, {
+      ...{ operation: 'DELETE', object: undefined, oldObject: old, dryRun },
+      options: { preconditions, ...(policy && { propagationPolicy: policy }) },
+    });
+    await server.admission.mutate(judged);
+    await server.admission.validate(judged);
+    const object = marked(call, old, options);
+    const gone = (object.metadata.finalizers ?? []).length === 0;
+    if (gone && options.dryRun) return { gone, object: old };
+    if (!gone && (options.dryRun || isDeepStrictEqual(object, old))) return { gone, object };
+    const result = gone
+      ? await server.store.delete(item.key, item.revision)
+      : await server.store.update(item.key, encodeObject(definition, object), item.revision);
+    if (result.ok && gone) return { gone, object: old };
+    if (result.ok) {
+      const metadata = { ...object.metadata, resourceVersion: String(result.revision) };
+      return { gone, object: { ...object, metadata } };
+    }
+    item = result.current;
+  }
+  throw contended(name);
+}
+
+function checkPreconditions(call: Call, object: KubeObject, options: DeleteOptions): void {
+  const { uid, resourceVersion } = options.preconditions;
+  const { name, uid: foundUid = '', resourceVersion: foundRevision = '' } = object.metadata;
+  if (uid !== undefined && uid !== foundUid)
+    throw preconditionFailed(call.definition, name, 'UID', uid, foundUid);
+  if (resourceVersion !== undefined && resourceVersion !== foundRevision) {
+    throw preconditionFailed(call.definition, name, 'ResourceVersion', resourceVersion, foundRevision);
+  }
+}
+
+/** The object as it waits for its finalizers: the propagation policy adds or removes those of the garbage collector. */
+function marked(call: Call, old: KubeObject, options: DeleteOptions): KubeObject {
+  const { metadata } = old;
+  const own = (metadata.finalizers ?? []).filter(
+    (name) => name !== 'foregroundDeletion' && name !== 'orphan',
+  );
+  const { policy } = options;
+  const finalizers = policy === undefined ? (metadata.finalizers ?? []) : [...own];
+  if (policy === 'Foreground') finalizers.push('foregroundDeletion');
+  if (policy === 'Orphan') finalizers.push('orphan');
+  const { finalizers: _old, ...rest } = metadata;
+  const held = finalizers.length > 0 ? { ...rest, finalizers } : rest;
+  if (metadata.deletionTimestamp !== undefined) return { ...old, metadata: held };
+  const marks = {
+    deletionTimestamp: wholeSecond(call.server.now()),
+    deletionGracePeriodSeconds: 0,
+    generation: (metadata.generation ?? 1) + 1,
+  };
+  const object = { ...old, metadata: { ...held, ...marks } };
+  // Without finalizers it is gone at once, and nobody sees what the hook would show.
+  return finalizers.length > 0 ? (call.definition.hooks?.beginDeletion?.(object) ?? object) : object;
+}

@@ -1,0 +1,178 @@
+import { ArcError } from '#shared/errors';
+import { decodeCore, readsProtobuf } from '../codec/core-protobuf.ts';
+import { bodyType, isRecord, type ParsedBody, parseBody, readBody } from '../codec/request-body.ts';
+import { decodeReview } from '../codec/review-protobuf.ts';
+import type { KindDefinition, KubeObject, ObjectMeta } from '../definition.ts';
+import { apiVersionOf } from '../registry/registry.ts';
+import type { Call } from '../request/call.ts';
+import { badRequest, invalidOf } from '../status.ts';
+import { metadataTypeFault } from '../validation/metadata.ts';
+import { checkFields } from '../validation/structural.ts';
+
+const jsonTypes = ['', 'application/json', 'application/yaml'];
+const protobuf = 'application/vnd.kubernetes.protobuf';
+
+/** The object of a POST or PUT: read, matched against the URL, pruned of unknown fields. */
+export async function readObject(call: Call): Promise<KubeObject> {
+  const { definition, request } = call;
+  const type = bodyType(request);
+  if (type === protobuf && definition.virtual) {
+    return identified(call, decodeReview(await readBody(request)));
+  }
+  if (type === protobuf && readsProtobuf(apiVersionOf(definition), definition.kind)) {
+    return acceptObject(call, { value: decodeCore(await readBody(request)), duplicates: [] });
+  }
+  if (!jsonTypes.includes(type)) throw unsupportedType(['application/json', 'application/yaml']);
+  const body = parseBody(await readBody(request), type);
+  return acceptObject(call, body);
+}
+
+export function unsupportedType(accepted: string[]): ArcError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  return new ArcError('UnsupportedMediaType', message);
+}
+
+/** What a body has to be before any rule of its kind is asked; also for what a patch has made. */
+export function acceptObject(call: Call, body: ParsedBody): KubeObject {
+  return cleanObject(call, body.value, (unknown) => judgeFields(call, body.duplicates, unknown));
+}
+
+/** The object without what its schema does not know, and in the namespace of the URL. */
+export function cleanObject(
+  call: Call,
+  value: unknown,
+  judgeUnknown?: (unknown: string[]) => void,
+): KubeObject {
+  const object = identified(call, value);
+  const { pruned, unknown } = checkFields(call.definition, object);
+  judgeUnknown?.(unknown);
+  const metadata = objectMeta(object.metadata, pruned.metadata);
+  if (call.namespace === '') delete metadata.namespace;
+  else metadata.namespace = call.namespace;
+  return { ...pruned, apiVersion: object.apiVersion, kind: object.kind, metadata };
+}
+
+/** Clients may leave out what the URL says of the kinds of Kubernetes itself, and theirs do; others are told. */
+function builtIn({ group }: KindDefinition): boolean {
+  return group === '' || group.endsWith('.k8s.io');
+}
+
+function typeOf(
+  definition: KindDefinition,
+  value: Record<string, unknown>,
+): { apiVersion: string; kind: string } {
+  const expected = apiVersionOf(definition);
+  const { apiVersion, kind } = builtIn(definition)
+    ? { ...value, apiVersion: value.apiVersion || expected, kind: value.kind || definition.kind }
+    : value;
+  if (typeof kind !== 'string' || kind === '') throw badRequest("Object 'Kind' is missing in the body");
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${typeof apiVersion === 'string' ? apiVersion.slice(0, 100) : ''}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== definition.kind) {
+    const message = `Invalid value: ${JSON.stringify(kind.slice(0, 100))}: must be ${definition.kind}`;
+    throw invalidOf(kind.slice(0, 100), definition.group, shownName(value.metadata), [
+      { reason: 'FieldValueInvalid', message, field: 'kind' },
+    ]);
+  }
+  return { apiVersion, kind };
+}
+
+/** apiVersion, kind, name and namespace must be those of the URL (400 otherwise). */
+function identified(call: Call, value: unknown): KubeObject {
+  const { definition, namespace, target } = call;
+  if (!isRecord(value)) throw badRequest('the body must hold an object');
+  const { apiVersion, kind } = typeOf(definition, value);
+  const metadata = isRecord(value.metadata) ? withTexts(value.metadata) : value.metadata;
+  const fault = isRecord(metadata ?? {})
+    ? metadataTypeFault({ ...(metadata ?? {}) })
+    : 'metadata must be an object';
+  if (fault) throw undecodable(definition, fault);
+  const { name = '', namespace: ns = '' } = (metadata ?? {}) as Partial<ObjectMeta>;
+  if (target.name !== '' && !name && !bodyType(call.request).includes('apply-patch')) {
+    throw badRequest(
+      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (target.name !== '' && name && name !== target.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  }
+  if (ns !== '' && ns !== namespace && definition.scope === 'Namespaced') {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  return { ...value, apiVersion, kind, metadata: { ...(metadata ?? {}), name: name ?? '' } };
+}
+
+/** null in a map of texts is the empty text, as Go reads it. */
+function withTexts(metadata: Record<string, unknown>): Record<string, unknown> {
+  const filled = { ...metadata };
+  for (const field of ['labels', 'annotations']) {
+    const texts = metadata[field];
+    if (!isRecord(texts) || !Object.values(texts).includes(null)) continue;
+    filled[field] = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? '']));
+  }
+  return filled;
+}
+
+function shownName(metadata: unknown): string {
+  const name = isRecord(metadata) ? metadata.name : undefined;
+  return typeof name === 'string' ? name.slice(0, 253) : '';
+}
+
+function undecodable(definition: KindDefinition, fault: string): ArcError {
+  const { kind, version } = definition;
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${fault}`);
+}
+
+/** Fields that one answer names. */
+const mostNamed = 100;
+
+/** fieldValidation: Strict refuses, Warn (the default) warns, Ignore says nothing. */
+export function judgeFields(call: Call, duplicates: string[], unknown: string[]): void {
+  const mode = call.query.get('fieldValidation') || 'Warn';
+  if (!['Strict', 'Warn', 'Ignore'].includes(mode)) {
+    throw new ArcError(
+      'Invalid',
+      `fieldValidation: Unsupported value: "${mode}": supported values: "Ignore", "Strict", "Warn"`,
+    );
+  }
+  const found = [
+    ...duplicates.map((field) => `duplicate field "${field}"`),
+    ...unknown.map((field) => `unknown field "${field}"`),
+  ];
+  if (mode === 'Ignore' || found.length === 0) return;
+  if (mode === 'Warn') {
+    call.warnings.push(...found);
+    return;
+  }
+  const more = found.length > mostNamed ? `, and ${found.length - mostNamed} more` : '';
+  throw undecodable(call.definition, `strict decoding error: ${found.slice(0, mostNamed).join(', ')}${more}`);
+}
+
+/** Empty maps and lists of the metadata are as absent ones, and stored as such. */
+function isNothing(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.keys(value).length === 0;
+}
+
+/** 0 is how a client without a revision may write that it has none. */
+function isNoRevision(field: string, value: unknown): boolean {
+  return field === 'resourceVersion' && value === '0';
+}
+
+/**
+ * What pruning has left of the metadata. null means absent; selfLink is not kept; managedFields stay as they are, for
+ * whoever tracks owners to judge.
+ */
+function objectMeta(given: ObjectMeta, pruned: unknown): ObjectMeta {
+  const kept = Object.entries(isRecord(pruned) ? pruned : {}).filter(
+    ([field, value]) =>
+      !isNothing(value) && field !== 'managedFields' && field !== 'selfLink' && !isNoRevision(field, value),
+  );
+  const { managedFields } = given;
+  const owners = managedFields !== undefined && managedFields !== null && { managedFields };
+  return { ...Object.fromEntries(kept), ...owners, name: given.name };
+}

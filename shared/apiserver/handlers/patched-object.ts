@@ -1,0 +1,61 @@
+import { ArcError } from '#shared/errors';
+import type { ParsedBody } from '../codec/request-body.ts';
+import type { KubeObject } from '../definition.ts';
+import { apiVersionOf } from '../registry/registry.ts';
+import type { Call } from '../request/call.ts';
+import { invalidOf } from '../status.ts';
+import { acceptObject } from './object-input.ts';
+
+/**
+ * What a patch has made, as acceptObject takes it. A result that cannot be read as an object of the kind is the patch's
+ * fault: 422 about `patch`, where a body would be a 400. The result itself is not repeated: it may be long, or secret.
+ */
+export function acceptPatched(call: Call, body: ParsedBody): KubeObject {
+  checkRevision(call, body.value);
+  checkVersion(call, body.value);
+  try {
+    return acceptObject(call, body);
+  } catch (caught) {
+    const why = unreadable(caught);
+    if (why === undefined) throw caught;
+    const message = `Invalid value: "{…}": ${why}`;
+    throw invalidOf('', '', '', [{ reason: 'FieldValueInvalid', message, field: 'patch' }]);
+  }
+}
+
+function unreadable(caught: unknown): string | undefined {
+  if (!ArcError.is(caught, 'BadRequest')) return undefined;
+  const decoding = /cannot be handled as a \w+: (.*)$/s.exec(caught.message)?.[1];
+  return decoding ?? (caught.message.startsWith("Object 'Kind'") ? caught.message : undefined);
+}
+
+function metadataOf(value: unknown): Record<string, unknown> | undefined {
+  const metadata = (value as { metadata?: unknown } | null | undefined)?.metadata;
+  return typeof metadata === 'object' && metadata !== null
+    ? (metadata as Record<string, unknown>)
+    : undefined;
+}
+
+/** A patch that takes the revision out asks for a blind write, which custom resources do not have. */
+function checkRevision(call: Call, value: unknown): void {
+  const { definition, target } = call;
+  const metadata = metadataOf(value);
+  if (definition.group === '' || metadata === undefined || metadata.name !== target.name) return;
+  if (metadata.resourceVersion) return;
+  const message = 'Invalid value: 0: must be specified for an update';
+  const field = 'metadata.resourceVersion';
+  throw invalidOf(definition.plural, definition.group, target.name, [
+    { reason: 'FieldValueInvalid', message, field },
+  ]);
+}
+
+function checkVersion(call: Call, value: unknown): void {
+  const { definition, target } = call;
+  const expected = apiVersionOf(definition);
+  const { apiVersion } = (value ?? {}) as { apiVersion?: unknown };
+  if (typeof apiVersion !== 'string' || apiVersion === expected) return;
+  const message = `Invalid value: ${JSON.stringify(apiVersion.slice(0, 100))}: must be ${expected}`;
+  throw invalidOf(definition.kind, definition.group, target.name, [
+    { reason: 'FieldValueInvalid', message, field: 'apiVersion' },
+  ]);
+}

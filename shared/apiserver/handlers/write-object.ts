@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredItem } from '#shared/storage';
+import type { KubeObject, ObjectMeta } from '../definition.ts';
+import { sameOwners } from '../fieldmanager/index.ts';
+import { decodeObject, encodeObject, objectKey } from '../registry/registry.ts';
+import { type Call, deadline } from '../request/call.ts';
+import type { Written } from '../response/respond.ts';
+import { notFound } from '../status.ts';
+import { judge } from './check-write.ts';
+import { type Owners, withOwners } from './owners.ts';
+import { contended, writeAttempts } from './write-options.ts';
+
+/** What a request makes of the object it finds. */
+export interface Change {
+  object: KubeObject;
+  owners: Owners;
+}
+
+export interface WriteOptions {
+  dryRun: boolean;
+  change: (old: KubeObject) => Change;
+  /** What to do where there is no object: undefined once somebody else has made one. Without it that is NotFound. */
+  absent?: () => Promise<Written | undefined>;
+}
+
+/**
+ * Reads, changes and writes until nobody has come in between; a change that changes nothing is not written. It begins with
+ * what memory holds, as kube-apiserver does: if that is old, a write finds out by itself, and no other end is believed
+ * before the newest state has been seen.
+ */
+export async function writeObject(call: Call, options: WriteOptions): Promise<Written> {
+  const { definition, server, target } = call;
+  const signal = deadline(call);
+  const key = objectKey(definition, call.namespace, target.name);
+  const { item: remembered } = await server.store.get(key, { signal, atLeast: 0 });
+  if (!remembered) return writeNewest(call, options, (await server.store.get(key, { signal })).item);
+
+  const warned = call.warnings.length;
+  const next = await stateOrFailure(call, remembered, options);
+  let newest: StoredItem | undefined;
+  if ('failure' in next || next.same || options.dryRun) {
+    newest = (await server.store.get(key, { signal })).item;
+    if (newest?.revision === remembered.revision) return settled(next);
+  } else {
+    const written = await commit(call, remembered, next);
+    if (written.done) return { item: written.item };
+    newest = written.current;
+  }
+  call.warnings.length = warned;
+  return writeNewest(call, options, newest);
+}
+
+async function writeNewest(
+  call: Call,
+  options: WriteOptions,
+  newest: StoredItem | undefined,
+): Promise<Written> {
+  const { definition, server, target } = call;
+  const warned = call.warnings.length;
+  let item = newest;
+  for (let attempt = 0; attempt < writeAttempts; attempt++) {
+    call.warnings.length = warned;
+    if (!item) {
+      if (!options.absent) throw notFound(definition, target.name);
+      const created = await options.absent();
+      if (created) return created;
+      ({ item } = await server.store.get(objectKey(definition, call.namespace, target.name)));
+      continue;
+    }
+    const next = await nextState(call, item, options);
+    if (options.dryRun || next.same) return settled(next);
+    const written = await commit(call, item, next);
+    if (written.done) return { item: written.item };
+    item = written.current;
+  }
+  throw contended(target.name);
+}
+
+type Outcome = NextState | { failure: unknown };
+
+function stateOrFailure(call: Call, item: StoredItem, options: WriteOptions): Promise<Outcome> {
+  return nextState(call, item, options).catch((failure: unknown) => ({ failure }));
+}
+
+function settled(outcome: Outcome): Written {
+  if ('failure' in outcome) throw outcome.failure;
+  return { item: outcome.item };
+}
+
+interface NextState {
+  metadata: ObjectMeta;
+  /** As it would be stored, at the revision of what it follows. */
+  item: StoredItem;
+  /** Nothing but times of managedFields would change: `item` is the old one. */
+  same: boolean;
+}
+
+async function nextState(call: Call, item: StoredItem, { change }: WriteOptions): Promise<NextState> {
+  const { definition } = call;
+  const old = decodeObject(item);
+  const { object: wanted, owners } = change(old);
+  const judged = await judge(call, merged(call, wanted, old), old, (next) =>
+    withOwners(next, owners(submitted(call, wanted, next))),
+  );
+  const metadata = withGeneration(call, judged, old);
+  const next = { ...item, value: encodeObject(definition, { ...judged, metadata }) };
+  // What a later read would give is compared: fields that hold undefined are gone, and make no difference.
+  const same =
+    metadata.generation === old.metadata.generation &&
+    (Buffer.compare(next.value, item.value) === 0 || isSame(decodeObject(next), old));
+  return { metadata, item: same ? item : next, same };
+}
+
+function isSame(object: KubeObject, old: KubeObject): boolean {
+  const { managedFields, ...metadata } = object.metadata;
+  const { managedFields: former, ...oldMetadata } = old.metadata;
+  return (
+    isDeepStrictEqual({ ...object, metadata }, { ...old, metadata: oldMetadata }) &&
+    sameOwners(managedFields, former)
+  );
+}
+
+type Commit = { done: true; item: StoredItem } | { done: false; current: StoredItem | undefined };
+
+/** An object that was waiting for its last finalizer goes with the update that removes it. */
+async function commit(call: Call, item: StoredItem, next: NextState): Promise<Commit> {
+  const { server } = call;
+  const { deletionTimestamp, finalizers } = next.metadata;
+  const released = deletionTimestamp !== undefined && (finalizers ?? []).length === 0;
+  const result = released
+    ? await server.store.delete(item.key, item.revision)
+    : await server.store.update(item.key, next.item.value, item.revision);
+  if (!result.ok) return { done: false, current: result.current };
+  return { done: true, item: { ...next.item, revision: released ? item.revision : result.revision } };
+}
+
+/** The part of `given` that this endpoint may write, the rest from `old`; without owners. */
+function merged(call: Call, given: KubeObject, old: KubeObject): KubeObject {
+  const { definition, target } = call;
+  if (target.subresource === 'status') {
+    const { status: _old, ...rest } = withOwners(old, undefined);
+    return (given.status === undefined ? rest : { ...rest, status: given.status }) as KubeObject;
+  }
+  const metadata = { ...given.metadata };
+  for (const field of serverFields) inherit(metadata, old.metadata, field);
+  metadata.name = old.metadata.name;
+  const { generation: _generation, resourceVersion: _revision, managedFields: _owners, ...kept } = metadata;
+  const { generation, resourceVersion } = old.metadata;
+  const object = {
+    ...given,
+    metadata: {
+      ...kept,
+      ...(generation !== undefined && { generation }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+  } as KubeObject;
+  if (!definition.status) return object;
+  const { status: _status, ...rest } = object;
+  return (old.status === undefined ? rest : { ...rest, status: old.status }) as KubeObject;
+}
+
+/**
+ * What owners are told by. On /status that is the metadata as it was sent, though none of it is stored: kube-apiserver does
+ * so for custom resources, and a manager that sends an object back whole changes nothing by it.
+ */
+function submitted(call: Call, wanted: KubeObject, next: KubeObject): KubeObject {
+  if (call.target.subresource !== 'status') return next;
+  const metadata = { ...wanted.metadata };
+  for (const field of serverFields) inherit(metadata, next.metadata, field);
+  return { ...next, metadata };
+}
+
+const serverFields = [
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generateName',
+];
+
+/** A writer that leaves a field of the server out means no change. */
+function inherit(metadata: ObjectMeta, old: ObjectMeta, field: string): void {
+  if (metadata[field] === undefined && old[field] !== undefined) metadata[field] = old[field];
+}
+
+/** generation counts changes outside metadata and, where status is its own endpoint, outside status. */
+function withGeneration(call: Call, object: KubeObject, old: KubeObject): ObjectMeta {
+  const generation = old.metadata.generation ?? 1;
+  const same = isDeepStrictEqual(contentOf(call, object), contentOf(call, old));
+  return { ...object.metadata, generation: same ? generation : generation + 1 };
+}
+
+function contentOf(call: Call, object: KubeObject): object {
+  const { metadata: _metadata, ...content } = object;
+  if (!call.definition.status) return content;
+  const { status: _status, ...spec } = content;
+  return spec;
+}

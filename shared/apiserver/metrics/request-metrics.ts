@@ -1,0 +1,150 @@
+import type { Labels, Metrics } from '#shared/telemetry';
+import type { KindDefinition } from '../definition.ts';
+import type { Activity } from '../flowcontrol/in-flight.ts';
+import type { Exchange } from '../request/exchange.ts';
+
+/** Counts requests under the names that dashboards of Kubernetes API servers use. */
+export interface RequestMetrics {
+  /** A request is over. `bytes` is the size of its response where it is known. */
+  observe(exchange: Exchange, code: number, bytes: number | undefined): void;
+  /** A watch began; call the result when it is over. */
+  watching(exchange: Exchange): () => void;
+  /** One event went out to one watch. */
+  event(definition: KindDefinition, bytes: number): void;
+  /** Before an exposition: how many requests are under way. */
+  running(): void;
+  /** Before an exposition: how many objects of a kind are stored. */
+  objects(definition: KindDefinition, count: number): void;
+}
+
+const resource = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
+/** Verbs times kinds times codes; far below what a client could make up. */
+const maxSeries = 5_000;
+const durations = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const eventSizes = [1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072];
+
+export function requestMetrics(metrics: Metrics, activity: Activity): RequestMetrics {
+  const total = metrics.counter({
+    name: 'apiserver_request_total',
+    help: 'Requests by verb, resource, and HTTP code.',
+    labels: [...resource, 'dry_run', 'code'],
+    maxSeries,
+  });
+  const duration = metrics.histogram({
+    name: 'apiserver_request_duration_seconds',
+    help: 'Time from receiving a request to the end of its response. Watches are left out.',
+    labels: [...resource, 'dry_run'],
+    buckets: durations,
+    maxSeries,
+  });
+  const sli = metrics.histogram({
+    name: 'apiserver_request_sli_duration_seconds',
+    help: 'As apiserver_request_duration_seconds, for service level indicators.',
+    labels: resource,
+    buckets: durations,
+    maxSeries,
+  });
+  const responseSizes = metrics.histogram({
+    name: 'apiserver_response_sizes',
+    help: 'Bytes of responses to reads, as they were sent.',
+    labels: resource,
+    buckets: sizes,
+    maxSeries,
+  });
+  const inflight = metrics.gauge({
+    name: 'apiserver_current_inflight_requests',
+    help: 'Requests under way.',
+    labels: ['request_kind'],
+  });
+  const dropped = metrics.counter({
+    name: 'apiserver_dropped_requests_total',
+    help: 'Requests refused because too many were under way.',
+    labels: ['request_kind'],
+  });
+  const longRunning = metrics.gauge({
+    name: 'apiserver_longrunning_requests',
+    help: 'Watches under way.',
+    labels: resource,
+    maxSeries,
+  });
+  const events = metrics.counter({
+    name: 'apiserver_watch_events_total',
+    help: 'Events sent to watches.',
+    labels: ['group', 'version', 'resource'],
+  });
+  const bytesOfEvents = metrics.histogram({
+    name: 'apiserver_watch_events_sizes',
+    help: 'Bytes of events sent to watches.',
+    labels: ['group', 'version', 'resource'],
+    buckets: eventSizes,
+  });
+  const stored = metrics.gauge({
+    name: 'apiserver_resource_objects',
+    help: 'Objects stored.',
+    labels: ['group', 'resource'],
+  });
+
+  return {
+    observe(exchange, code, bytes) {
+      const labels = labelsOf(exchange);
+      const dryRun = exchange.url.searchParams.get('dryRun') === 'All' ? 'All' : '';
+      total.inc({ ...labels, dry_run: dryRun, code });
+      if (labels.verb !== 'WATCH') {
+        const seconds = (performance.now() - exchange.startedAt) / 1000;
+        duration.observe(seconds, { ...labels, dry_run: dryRun });
+        sli.observe(seconds, labels);
+      }
+      const isRead = labels.verb === 'GET' || labels.verb === 'LIST';
+      if (isRead && bytes !== undefined) responseSizes.observe(bytes, labels);
+      if (code === 429)
+        dropped.inc({ request_kind: exchange.request.method === 'GET' ? 'readOnly' : 'mutating' });
+    },
+    watching(exchange) {
+      const labels = labelsOf(exchange);
+      longRunning.add(1, labels);
+      return () => longRunning.add(-1, labels);
+    },
+    event({ group, version, plural }, bytes) {
+      const labels = { group, version, resource: plural };
+      events.inc(labels);
+      bytesOfEvents.observe(bytes, labels);
+    },
+    running() {
+      for (const kind of ['readOnly', 'mutating'] as const)
+        inflight.set(activity.running[kind], { request_kind: kind });
+    },
+    objects: ({ group, plural }, number) => stored.set(number, { group, resource: plural }),
+  };
+}
+
+const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
+
+/** Only what a kind or method is called, never a user's text, becomes a label; the rest is `other`. */
+function labelsOf({ request, attributes }: Exchange): Labels & { verb: string } {
+  const component = 'apiserver';
+  const method = methods.has(request.method) ? request.method : 'other';
+  if (!attributes?.resource) {
+    const none = { group: '', version: '', resource: '', subresource: '', scope: '' };
+    return { verb: method, ...none, component };
+  }
+  const { verb, group, version, plural, subresource, namespace, name } = attributes;
+  const scope = name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster';
+  return {
+    verb: verbLabel(verb, request, method),
+    group,
+    version,
+    resource: plural,
+    subresource,
+    scope,
+    component,
+  };
+}
+
+function verbLabel(verb: string, request: Request, method: string): string {
+  if (verb === 'list' || verb === 'watch' || verb === 'deletecollection') return verb.toUpperCase();
+  const isApply = request.headers.get('content-type')?.startsWith('application/apply-patch') === true;
+  return verb === 'patch' && isApply ? 'APPLY' : method;
+}

@@ -1,0 +1,177 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../codec/request-body.ts';
+
+/** One operation of RFC 6902, already known to have what its `op` needs. */
+export interface Operation {
+  op: 'add' | 'replace' | 'test' | 'remove' | 'move' | 'copy';
+  path: string;
+  from?: string;
+  value?: unknown;
+}
+
+const texts = ['op', 'path', 'from'];
+
+/** True for what can be read as an operation, whether or not it is one that can be carried out. */
+export function isOperation(value: unknown): value is Partial<Operation> | null {
+  if (value === null) return true;
+  if (!isRecord(value)) return false;
+  return texts.map((field) => value[field]).every((text) => text == null || typeof text === 'string');
+}
+
+/** The operation, or UnfitOperation for one without what its op needs. A value left out is null. */
+function complete(operation: Partial<Operation> | null): Operation {
+  const { op, path, from, value = null } = operation ?? {};
+  if (typeof path !== 'string') throw new UnfitOperation('it has no path');
+  for (const pointer of [path, from ?? ''])
+    if (pointer !== '' && !pointer.includes('/')) throw missing(pointer);
+  switch (op) {
+    case 'move':
+    case 'copy':
+      if (typeof from !== 'string') throw new UnfitOperation('it does not say from where');
+      return { op, path, from };
+    case 'add':
+    case 'replace':
+    case 'test':
+    case 'remove':
+      return { op, path, value };
+    default:
+      throw new UnfitOperation(`${JSON.stringify(op ?? '').slice(0, 100)} is no operation`);
+  }
+}
+
+function stepsOf(path: string): string[] {
+  const steps = path.split('/').slice(1);
+  return path.includes('~') ? steps.map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~')) : steps;
+}
+
+/** An operation that cannot be carried out on the document; the message says why. */
+export class UnfitOperation extends Error {}
+
+const missing = (path: string) => new UnfitOperation(`${shownPath(path)} does not exist`);
+
+function shownPath(path: string): string {
+  return path.length > 200 ? `${path.slice(0, 200)}…` : path || 'the document';
+}
+
+/** Where a pointer ends: in an object or an array. `key` is an own key of nothing yet. */
+type Place = { list: unknown[]; index: number } | { fields: Record<string, unknown>; key: string };
+
+/** The value below a step; own properties alone, array indexes as plain decimals. */
+function child(parent: unknown, step: string): { value: unknown } | undefined {
+  if (Array.isArray(parent)) {
+    const index = indexOf(step, parent.length);
+    return index !== undefined && index < parent.length ? { value: parent[index] } : undefined;
+  }
+  return isRecord(parent) && Object.hasOwn(parent, step) ? { value: parent[step] } : undefined;
+}
+
+/** Negative indexes count from the end, as in the library that Kubernetes uses. */
+function indexOf(step: string, length: number): number | undefined {
+  if (!/^[-+]?\d{1,9}$/.test(step)) return undefined;
+  const index = Number(step);
+  return index >= 0 ? index : index >= -length ? length + index : undefined;
+}
+
+function valueAt(document: unknown, path: string): unknown {
+  let value = document;
+  for (const step of stepsOf(path)) {
+    const found = child(value, step);
+    if (!found) throw missing(path);
+    value = found.value;
+  }
+  return value;
+}
+
+/** A field that is not there passes for null, where its object is there. */
+function valueOrNull(document: unknown, path: string): unknown {
+  if (path === '') return document;
+  const place = placeOf(document, path);
+  if ('list' in place) return valueAt(document, path);
+  return Object.hasOwn(place.fields, place.key) ? place.fields[place.key] : null;
+}
+
+function placeOf(document: unknown, path: string): Place {
+  const steps = stepsOf(path);
+  const key = steps.pop() ?? '';
+  let parent = document;
+  for (const step of steps) {
+    const found = child(parent, step);
+    if (!found) throw missing(path);
+    parent = found.value;
+  }
+  if (Array.isArray(parent)) {
+    const index = key === '-' ? parent.length : indexOf(key, parent.length);
+    if (index === undefined || index > parent.length) throw missing(path);
+    return { list: parent, index };
+  }
+  if (!isRecord(parent)) throw missing(path);
+  // An own property of that name would be lost or taken for the prototype later.
+  if (key === '__proto__') throw new UnfitOperation('"__proto__" cannot be a field');
+  return { fields: parent, key };
+}
+
+function add(document: unknown, path: string, value: unknown): unknown {
+  if (path === '') return value;
+  const place = placeOf(document, path);
+  if ('list' in place) place.list.splice(place.index, 0, value);
+  else place.fields[place.key] = value;
+  return document;
+}
+
+function remove(document: unknown, path: string): unknown {
+  if (path === '') return null;
+  valueAt(document, path);
+  const place = placeOf(document, path);
+  if ('list' in place) place.list.splice(place.index, 1);
+  else delete place.fields[place.key];
+  return document;
+}
+
+/** A field that is not there is set, as in the library that Kubernetes uses; an item must be there. */
+function replace(document: unknown, path: string, value: unknown): unknown {
+  if (path === '') return value;
+  const place = placeOf(document, path);
+  if ('list' in place) valueAt(document, path);
+  if ('list' in place) place.list[place.index] = value;
+  else place.fields[place.key] = value;
+  return document;
+}
+
+function move(document: unknown, from: string, path: string): unknown {
+  const value = valueAt(document, from);
+  if (from === path) return document;
+  if (path.startsWith(`${from}/`)) throw new UnfitOperation(`${shownPath(from)} cannot move into itself`);
+  return add(remove(document, from), path, value);
+}
+
+/**
+ * Carries out one operation of RFC 6902 on `document`, which is changed, and returns the document there is then.
+ * Costs what the operation names, not what the document holds: a body may have ten thousand of them. `copied` is told
+ * each value that is copied, so that a caller can count. Throws UnfitOperation.
+ */
+export function applyOperation(
+  document: unknown,
+  operation: Partial<Operation> | null,
+  copied: (value: unknown) => void,
+): unknown {
+  const { op, path, from = '', value: given } = complete(operation);
+  switch (op) {
+    case 'add':
+      return add(document, path, structuredClone(given));
+    case 'replace':
+      return replace(document, path, structuredClone(given));
+    case 'remove':
+      return remove(document, path);
+    case 'move':
+      return move(document, from, path);
+    case 'copy': {
+      const value = valueAt(document, from);
+      copied(value);
+      return add(document, path, structuredClone(value));
+    }
+    default: {
+      if (isDeepStrictEqual(valueOrNull(document, path), given)) return document;
+      throw new UnfitOperation(`the value at ${shownPath(path)} is another`);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../definition.ts';
+import { kinds } from '../testing/test-server.ts';
+import { applyPatch, mergePatch, readPatch } from './patch.ts';
+
+const [definition] = kinds;
+const object: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Widget',
+  metadata: { name: 'x' },
+  spec: { a: [1, 2], b: { c: 1 } },
+};
+
+function patched(operations: object[], target: KubeObject = object): unknown {
+  if (!definition) throw new Error('no kind');
+  return applyPatch({ type: 'json', operations: operations as never, duplicates: [] }, target, definition);
+}
+
+const read = async (body: unknown, type = 'application/json-patch+json') => {
+  if (!definition) throw new Error('no kind');
+  return readPatch(
+    new Request('http://test.invalid/', {
+      method: 'PATCH',
+      body: JSON.stringify(body),
+      headers: { 'content-type': type },
+    }),
+    definition,
+  );
+};
+
+describe('merge patch', () => {
+  // The table of RFC 7386, appendix A.
+  it.each([
+    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+    [{ a: 'b' }, { a: null }, {}],
+    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+    [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+      ['c', 'd'],
+    ],
+    [{ a: 'b' }, ['c'], ['c']],
+    [{ a: 'foo' }, null, null],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  ])('%j with %j gives %j', (target, changes, result) => {
+    expect(mergePatch(target, changes)).toEqual(result);
+  });
+
+  it('changes nothing more the second time, and never its target', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (target, changes) => {
+        const before = JSON.stringify(target);
+        const once = mergePatch(target, changes);
+        expect(mergePatch(once, changes)).toEqual(once);
+        expect(JSON.stringify(target)).toBe(before);
+      }),
+    );
+  });
+});
+
+describe('JSON patch', () => {
+  it('leaves the object it is applied to alone', () => {
+    expect(patched([{ op: 'add', path: '/spec/b/d', value: 2 }])).toMatchObject({
+      spec: { b: { c: 1, d: 2 } },
+    });
+    expect(object.spec).toEqual({ a: [1, 2], b: { c: 1 } });
+  });
+
+  it('can be applied again to another state', () => {
+    const operations = [
+      { op: 'add', path: '/spec/new', value: {} },
+      { op: 'add', path: '/spec/new/x', value: 1 },
+    ];
+    expect(patched(operations)).toEqual(patched(operations));
+  });
+
+  it.each([
+    [{ op: 'test', path: '/spec/b/c', value: 2 }],
+    [{ op: 'remove', path: '/spec/none' }],
+    [{ op: 'replace', path: '/spec/none/none', value: 1 }],
+    [{ op: 'add', path: '/no/where/at/all', value: 1 }],
+    [{ op: 'add', path: '/__proto__/polluted', value: 1 }],
+    [{ op: 'add', path: '/constructor/prototype/polluted', value: 1 }],
+    [{ op: 'copy', path: '/spec/x', from: '/none/none' }],
+  ])('answers Invalid to %j', (operation) => {
+    expect(() => patched([operation])).toThrowError(expect.objectContaining({ code: 'Invalid' }));
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  it('stops copies that double the object again and again', () => {
+    const operations = Array.from({ length: 60 }, (_, index) => ({
+      op: 'copy',
+      from: '/spec',
+      path: `/spec/c${index}`,
+    }));
+    expect(() => patched(operations)).toThrowError(
+      expect.objectContaining({ code: 'RequestEntityTooLarge' }),
+    );
+  });
+
+  it('refuses what is no patch, and too many operations', async () => {
+    for (const body of [{}, [1], [{ op: 'add', path: 1 }], [{ op: {}, path: '/a' }]]) {
+      await expect(read(body)).rejects.toMatchObject({ code: 'BadRequest' });
+    }
+    const many = Array.from({ length: 10_001 }, () => ({ op: 'remove', path: '/a' }));
+    await expect(read(many)).rejects.toMatchObject({ code: 'RequestEntityTooLarge' });
+    await expect(read([], 'application/merge-patch+json')).rejects.toMatchObject({ code: 'BadRequest' });
+  });
+});

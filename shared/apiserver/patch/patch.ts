@@ -1,0 +1,114 @@
+import { ArcError } from '#shared/errors';
+import { bodyLimit, bodyType, isRecord, parseBody, parseJson, readBody } from '../codec/request-body.ts';
+import type { KindDefinition, KubeObject } from '../definition.ts';
+import { unsupportedType } from '../handlers/object-input.ts';
+import { badRequest } from '../status.ts';
+import { applyOperation, isOperation, type Operation } from './json-patch.ts';
+import { strategicMerge } from './strategic-merge.ts';
+
+const jsonType = 'application/json-patch+json';
+const mergeType = 'application/merge-patch+json';
+const strategicType = 'application/strategic-merge-patch+json';
+const applyType = 'application/apply-patch+yaml';
+const operationLimit = 10_000;
+
+/** As they were sent: one that lacks something fails when its turn comes. */
+type Operations = readonly (Partial<Operation> | null)[];
+
+/** A patch that can be applied again and again, to whatever state the object is found in. */
+export type Patch =
+  | { type: 'merge' | 'strategic'; changes: Record<string, unknown>; duplicates: string[] }
+  | { type: 'json'; operations: Operations; duplicates: string[] };
+
+/**
+ * The media type of a patch; UnsupportedMediaType for others than ours. Strategic merge exists for the core kinds alone:
+ * for all others clients fall back from it on exactly this 415.
+ */
+export function patchType(request: Request, definition: KindDefinition): string {
+  const type = bodyType(request);
+  const accepted = [jsonType, mergeType, ...(definition.group === '' ? [strategicType] : []), applyType];
+  if (!accepted.includes(type)) throw unsupportedType(accepted);
+  return type;
+}
+
+/** True for a configuration to apply, which is no patch in the sense of this file. */
+export function isApply(type: string): boolean {
+  return type === applyType;
+}
+
+/** Reads a patch body; rejects with UnsupportedMediaType, BadRequest or RequestEntityTooLarge. */
+export async function readPatch(request: Request, definition: KindDefinition): Promise<Patch> {
+  const type = patchType(request, definition);
+  const { value, duplicates } = parseBody(await readBody(request), 'application/json');
+  if (type !== jsonType) {
+    if (!isRecord(value)) throw badRequest('a merge patch must be a JSON object');
+    return { type: type === mergeType ? 'merge' : 'strategic', changes: value, duplicates };
+  }
+  if (value === null) return { type: 'json', operations: [], duplicates };
+  if (!Array.isArray(value) || !value.every(isOperation)) {
+    throw badRequest('a JSON patch must be a list of operations, whose op, path and from are texts');
+  }
+  if (value.length > operationLimit) {
+    const message = `The allowed maximum operations in a JSON patch is ${operationLimit}, got ${value.length}`;
+    throw new ArcError('RequestEntityTooLarge', message);
+  }
+  return { type: 'json', operations: value, duplicates };
+}
+
+/** The patched object, not yet judged. `object` is not changed. Rejects with Invalid when an operation does not fit. */
+export function applyPatch(patch: Patch, object: KubeObject, definition: KindDefinition): unknown {
+  if (patch.type === 'json') return applyOperations(patch.operations, object, definition);
+  return patch.type === 'merge' ? mergePatch(object, patch.changes) : strategicMerge(object, patch.changes);
+}
+
+/** RFC 7386: objects are merged, null removes, everything else replaces. */
+export function mergePatch(target: unknown, changes: unknown): unknown {
+  if (!isRecord(changes)) return changes;
+  const merged = new Map(isRecord(target) ? Object.entries(target) : []);
+  for (const [key, change] of Object.entries(changes)) {
+    if (change === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), change));
+  }
+  return Object.fromEntries(merged);
+}
+
+/** Operations are few, but each copy may double the document: what they copy is counted. */
+function applyOperations(operations: Operations, object: KubeObject, definition: KindDefinition): unknown {
+  let document: unknown = structuredClone(object);
+  let copied = 0;
+  const count = (value: unknown) => {
+    copied += JSON.stringify(value ?? null).length;
+    if (copied <= bodyLimit) return;
+    throw new ArcError(
+      'RequestEntityTooLarge',
+      `the copies of a JSON patch may not exceed ${bodyLimit} bytes in all`,
+    );
+  };
+  for (const [index, operation] of operations.entries()) {
+    try {
+      document = applyOperation(document, operation, count);
+    } catch (caught) {
+      throw caught instanceof ArcError ? caught : unfitting(operation, index, definition, caught);
+    }
+  }
+  if (!isRecord(document)) {
+    const message = 'the server rejected our request due to an error in our request: nothing is left of it';
+    throw new ArcError('Invalid', message, { details: {} });
+  }
+  const text = JSON.stringify(document);
+  if (text.length > bodyLimit)
+    throw new ArcError('RequestEntityTooLarge', `the patched object exceeds ${bodyLimit} bytes`);
+  // Nesting grows with patches, too: the same limits hold as for a body.
+  return parseJson(text).value;
+}
+
+function unfitting(
+  operation: Partial<Operation> | null,
+  index: number,
+  definition: KindDefinition,
+  caught: unknown,
+): ArcError {
+  const why = caught instanceof Error ? caught.message : String(caught);
+  const message = `the server rejected our request due to an error in our request: operation ${index} (${operation?.op ?? 'nothing'} ${(operation?.path ?? '').slice(0, 200)}) does not fit the ${definition.kind}: ${why}`;
+  return new ArcError('Invalid', message, { details: {}, cause: caught });
+}

@@ -1,0 +1,133 @@
+import type { Column, KindDefinition, KubeObject } from '../definition.ts';
+import { age } from './human-duration.ts';
+import { type ListMeta, type PartialObjectMetadata, toPartial } from './partial.ts';
+
+/** What a row carries beside its cells (query parameter includeObject). */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+export interface TableColumn {
+  name: string;
+  type: string;
+  format: string;
+  description: string;
+  priority: number;
+}
+
+export type Cell = string | number | boolean | null;
+
+export interface TableRow {
+  cells: Cell[];
+  object: PartialObjectMetadata | KubeObject | null;
+}
+
+/** meta.k8s.io/v1 Table. `columnDefinitions` is null where a watch has sent them before. */
+export interface Table {
+  kind: 'Table';
+  apiVersion: 'meta.k8s.io/v1';
+  metadata: ListMeta;
+  columnDefinitions: TableColumn[] | null;
+  rows: TableRow[];
+}
+
+export interface TableOptions {
+  includeObject: IncludeObject;
+  /** Ages are counted up to here. */
+  now: Date;
+  /** Of the list shown; a single object shows its own resourceVersion. */
+  listMeta?: ListMeta;
+  /** False for every event of a watch but the first. */
+  columnDefinitions: boolean;
+}
+
+const nameColumn: TableColumn = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  description: 'Unique among the objects of this kind in the namespace; it cannot be changed.',
+  priority: 0,
+};
+
+const ageColumn: Column = {
+  name: 'Age',
+  type: 'date',
+  description: 'How long ago the server created the object.',
+  value: (object) => object.metadata.creationTimestamp,
+};
+
+/** The kind's own columns, and the age behind them unless the kind shows one itself. */
+function columnsOf(definition: KindDefinition): readonly Column[] {
+  return definition.columns.some((column) => column.name === 'Age')
+    ? definition.columns
+    : [...definition.columns, ageColumn];
+}
+
+/** What an object shows in the kind's columns, dates as they are; cellsOf() prints it. */
+export function columnValues(definition: KindDefinition, object: KubeObject): unknown[] {
+  return columnsOf(definition).map((column) => column.value(object));
+}
+
+/** The cells of a row behind the name. @param now ages are counted up to here */
+export function cellsOf(definition: KindDefinition, values: readonly unknown[], now: Date): Cell[] {
+  return columnsOf(definition).map((column, index) => cell(column, values[index], now));
+}
+
+/** A value that is not of the column's type prints as nothing: what was stored may be older than the column. */
+function cell(column: Column, value: unknown, now: Date): Cell {
+  if (value === null || value === undefined) return null;
+  switch (column.type) {
+    case 'date':
+      return typeof value === 'string' ? age(value, now) : null;
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'string':
+      return String(value);
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+  }
+}
+
+/** What a Table says of its columns. */
+export function columnDefinitions(definition: KindDefinition): TableColumn[] {
+  const own = columnsOf(definition).map(({ name, type, description, priority = 0 }) => ({
+    name,
+    type,
+    format: '',
+    description,
+    priority,
+  }));
+  return [nameColumn, ...own];
+}
+
+function rowObject(object: KubeObject, include: IncludeObject): TableRow['object'] {
+  if (include === 'None') return null;
+  return include === 'Object' ? object : toPartial(object);
+}
+
+function metadataOf(objects: readonly KubeObject[], listMeta: ListMeta | undefined): ListMeta {
+  if (listMeta) return listMeta;
+  const resourceVersion = objects.length === 1 ? objects[0]?.metadata.resourceVersion : undefined;
+  return resourceVersion === undefined ? {} : { resourceVersion };
+}
+
+/**
+ * Objects as `kubectl get` shows them: the name, the kind's columns (priority 1 only with -o wide), the age.
+ * Absent values are null, dates come out as ages: kubectl prints cells as they are.
+ */
+export function toTable(
+  definition: KindDefinition,
+  objects: readonly KubeObject[],
+  options: TableOptions,
+): Table {
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: metadataOf(objects, options.listMeta),
+    columnDefinitions: options.columnDefinitions ? columnDefinitions(definition) : null,
+    rows: objects.map((object) => ({
+      cells: [object.metadata.name, ...cellsOf(definition, columnValues(definition, object), options.now)],
+      object: rowObject(object, options.includeObject),
+    })),
+  };
+}

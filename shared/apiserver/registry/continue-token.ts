@@ -1,0 +1,54 @@
+import type { ArcError } from '#shared/errors';
+import { badRequest } from '../status.ts';
+
+/** Where the next page of a list starts. `revision` -1: at whatever is newest, the old state is gone. */
+export interface Continuation {
+  revision: number;
+  /** The first key of the page, below the list's prefix. */
+  start: string;
+}
+
+/** `start` must lie under `prefix`; the token holds only what follows it. Format of apiserver's storage.EncodeContinue. */
+export function encodeContinue(prefix: string, start: string, revision: number): string {
+  const token = { v: 'meta.k8s.io/v1', rv: revision, start: start.slice(prefix.length) };
+  return Buffer.from(JSON.stringify(token)).toString('base64url');
+}
+
+/** For tokens that are not ours, and for ours of a revision that is still to come. */
+export function notIssued(): ArcError {
+  return badRequest('continue key is not valid: it was not issued by this server');
+}
+
+function unreadable(why: string): ArcError {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`);
+}
+
+/** The first byte that cannot be base64url; undefined if all can. */
+function firstBadByte(text: string): number | undefined {
+  const at = text.search(/[^A-Za-z0-9_-]/);
+  if (at >= 0) return at;
+  return text.length % 4 === 1 ? text.length - 1 : undefined;
+}
+
+/** Rejects with BadRequest for what we did not issue, and for a start that would leave the prefix. */
+export function decodeContinue(prefix: string, text: string): Continuation {
+  const badByte = firstBadByte(text);
+  if (badByte !== undefined) throw unreadable(`illegal base64 data at input byte ${badByte}`);
+  let token: { v?: unknown; rv?: unknown; start?: unknown };
+  try {
+    token = JSON.parse(Buffer.from(text, 'base64url').toString()) as typeof token;
+  } catch {
+    throw notIssued();
+  }
+  if (typeof token !== 'object' || token === null) throw notIssued();
+  if (token.v !== 'meta.k8s.io/v1') {
+    const version = typeof token.v === 'string' ? token.v.slice(0, 100) : '';
+    throw unreadable(`server does not recognize this encoded version ${version}`);
+  }
+  const { rv, start } = token;
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) throw notIssued();
+  // Canonical: at most namespace/name, closed by the NUL that makes it the next key.
+  if (typeof start !== 'string' || !/^(?:[^/\0]+\/)?[^/\0]+\0$/.test(start)) throw notIssued();
+  if (start.split('/').some((part) => part === '..' || part === '.')) throw notIssued();
+  return { revision: rv, start: prefix + start };
+}

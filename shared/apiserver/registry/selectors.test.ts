@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../definition.ts';
+import { kinds } from '../testing/test-server.ts';
+import { parseLabelSelector, selectableOf, selection } from './selectors.ts';
+
+const [widget] = kinds;
+
+function object(name: string, labels: Record<string, string> = {}): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Widget',
+    metadata: { name, namespace: 'ns', labels },
+    spec: { color: 'red' },
+  };
+}
+
+const key = fc.constantFrom('app', 'tier', 'example.com/part');
+const value = fc.constantFrom('a', 'b', '1.0');
+const labels = fc.dictionary(key, value);
+
+describe('label selectors', () => {
+  it.each([
+    ['app=a', { app: 'a' }, { app: 'b' }],
+    ['app==a', { app: 'a' }, {}],
+    ['app!=a', {}, { app: 'a' }],
+    ['app in (a, b)', { app: 'b' }, { app: 'c' }],
+    ['app notin (a,b)', {}, { app: 'a' }],
+    ['app', { app: '' }, {}],
+    ['!app', {}, { app: 'x' }],
+    ['example.com/part=x,app', { 'example.com/part': 'x', app: '1' }, { app: '1' }],
+    ['app=', { app: '' }, { app: 'a' }],
+  ])('%s chooses', (text, matching, other) => {
+    const matches = parseLabelSelector(text);
+    expect(matches(matching as Record<string, string>)).toBe(true);
+    expect(matches(other as Record<string, string>)).toBe(false);
+  });
+
+  it.each([
+    'a===b',
+    'a in',
+    'a in (b',
+    '=a',
+    'a,,b',
+    'a b',
+    '-x',
+    'a=b c',
+    `a=${'x'.repeat(64)}`,
+    'a in (b))',
+    '!',
+  ])('refuses %s', (text) => {
+    expect(() => parseLabelSelector(text)).toThrowError(expect.objectContaining({ code: 'BadRequest' }));
+  });
+
+  it('negated terms choose exactly what the plain ones leave', () => {
+    fc.assert(
+      fc.property(labels, key, fc.array(value, { minLength: 1 }), (given, name, values) => {
+        const list = values.join(',');
+        expect(parseLabelSelector(`${name} in (${list})`)(given)).toBe(
+          !parseLabelSelector(`${name} notin (${list})`)(given),
+        );
+        expect(parseLabelSelector(name)(given)).toBe(!parseLabelSelector(`!${name}`)(given));
+      }),
+    );
+  });
+
+  it('does not take inherited properties for labels', () => {
+    expect(parseLabelSelector('constructor')({})).toBe(false);
+  });
+});
+
+describe('selection', () => {
+  it('knows when everything is chosen, and which one name is', () => {
+    if (!widget) throw new Error('no kind');
+    expect(selection(widget, '', '').everything).toBe(true);
+    const one = selection(widget, '', 'metadata.name=a,spec.color=red');
+    expect(one).toMatchObject({ everything: false, name: 'a' });
+    expect(one.matches(selectableOf(widget, object('a')))).toBe(true);
+    expect(one.matches(selectableOf(widget, object('b')))).toBe(false);
+    expect(selection(widget, '', 'metadata.name!=a').name).toBeUndefined();
+    expect(() => selection(widget, '', 'spec.size=1')).toThrowError('field label not supported: spec.size');
+  });
+});

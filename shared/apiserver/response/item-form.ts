@@ -1,0 +1,53 @@
+import type { StoredItem } from '#shared/storage';
+import type { As } from '../codec/negotiate.ts';
+import type { KindDefinition } from '../definition.ts';
+import { cellsOf, type IncludeObject } from '../printers/table.ts';
+import { writeMetadata, writeWithRevision } from '../registry/registry.ts';
+import { factsOf } from '../registry/stored-facts.ts';
+import type { BytesWriter } from './bytes-writer.ts';
+
+/** How the objects of a list or watch are shown; `includeObject` and `now` (ages) count for Tables. */
+export interface ItemForm {
+  as: As | undefined;
+  includeObject: IncludeObject;
+  now: Date;
+}
+
+/** Writes one item as it stands in a list or an event: the object, its metadata, or its row; put together from stored bytes. */
+export function writeItem(
+  writer: BytesWriter,
+  definition: KindDefinition,
+  item: StoredItem,
+  form: ItemForm,
+  revision = item.revision,
+): void {
+  if (form.as === undefined) writeWithRevision(writer, definition, item, revision);
+  else if (form.as !== 'Table') writePartial(writer, definition, item, revision);
+  else writeRow(writer, definition, item, form, revision);
+}
+
+function writePartial(
+  writer: BytesWriter,
+  definition: KindDefinition,
+  item: StoredItem,
+  revision: number,
+): void {
+  writer.text('{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":');
+  writeMetadata(writer, definition, item, revision);
+  writer.text('}');
+}
+
+function writeRow(
+  writer: BytesWriter,
+  definition: KindDefinition,
+  item: StoredItem,
+  { includeObject, now }: ItemForm,
+  revision: number,
+): void {
+  const { name, columns } = factsOf(definition, item);
+  writer.text(`{"cells":${JSON.stringify([name, ...cellsOf(definition, columns, now)])},"object":`);
+  if (includeObject === 'None') writer.text('null');
+  else if (includeObject === 'Object') writeWithRevision(writer, definition, item, revision);
+  else writePartial(writer, definition, item, revision);
+  writer.text('}');
+}

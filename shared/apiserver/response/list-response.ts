@@ -1,0 +1,108 @@
+import { ArcError } from '#shared/errors';
+import type { StoredItem } from '#shared/storage';
+import { columnDefinitions } from '../printers/table.ts';
+import { apiVersionOf } from '../registry/registry.ts';
+import { breathe, type Call } from '../request/call.ts';
+import { BytesWriter } from './bytes-writer.ts';
+import { type ItemForm, writeItem } from './item-form.ts';
+import { includeObjectOf, respondBody, respondPieces, respondRaw, wantsPretty } from './respond.ts';
+
+export interface ListMeta {
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+/** A slice of a response ends behind so many bytes or items: it takes a few ms, and then others get their turn. */
+const sliceBytes = 512 * 1024;
+const sliceItems = 500;
+/** Room for the item that crosses the end of a slice, so that few slices are moved to a larger buffer. */
+const overhang = 32 * 1024;
+
+/**
+ * A list in the form the client asked for, from stored bytes. What fits one slice is sent as one body; longer lists are
+ * written slice by slice, as fast as the client reads.
+ */
+export async function respondList(
+  call: Call,
+  items: readonly StoredItem[],
+  metadata: ListMeta,
+): Promise<Response> {
+  const { format, pretty } = call.format;
+  const source = slices(call, items, metadata);
+  if (format !== 'json' || wantsPretty(call, pretty)) return respondBody(call, await parsed(source));
+  // The first slice is made before the response begins, so that what fails early is still a Status.
+  const first = source.next();
+  if (first.done) return respondRaw(call, Buffer.alloc(0));
+  const second = source.next();
+  if (second.done) return respondRaw(call, first.value);
+  return respondPieces(call, paced([first.value, second.value], source));
+}
+
+/** At least one slice, the last of which ends the list. */
+function* slices(call: Call, items: readonly StoredItem[], metadata: ListMeta): Generator<Buffer, void> {
+  const { definition, format, query, server } = call;
+  const form: ItemForm = { as: format.as, includeObject: includeObjectOf(query), now: server.now() };
+  // A short list gets no more than it is likely to need.
+  const likely = 4096 + items.length * ((items[0]?.value.byteLength ?? 0) + 256);
+  let writer = new BytesWriter(Math.min(sliceBytes + overhang, likely));
+  writer.text(opening(call, metadata));
+  let written = 0;
+  for (const [index, item] of items.entries()) {
+    if (writer.length >= sliceBytes || written === sliceItems) {
+      yield writer.take();
+      writer = new BytesWriter(sliceBytes + overhang);
+      written = 0;
+    }
+    if (index > 0) writer.text(',');
+    writeItem(writer, definition, item, form);
+    written += 1;
+  }
+  writer.text(']}');
+  yield writer.take();
+}
+
+/** What a list begins with, up to its first item. */
+function opening({ definition, format }: Call, metadata: ListMeta): string {
+  const meta = 'meta.k8s.io/v1';
+  const open = (head: object, items: string) => `${JSON.stringify(head).slice(0, -1)},"${items}":[`;
+  switch (format.as) {
+    case undefined:
+      return open(
+        { apiVersion: apiVersionOf(definition), kind: `${definition.kind}List`, metadata },
+        'items',
+      );
+    case 'Table': {
+      const columns = columnDefinitions(definition);
+      return open({ kind: 'Table', apiVersion: meta, metadata, columnDefinitions: columns }, 'rows');
+    }
+    case 'PartialObjectMetadataList':
+      return open({ kind: 'PartialObjectMetadataList', apiVersion: meta, metadata }, 'items');
+    case 'PartialObjectMetadata':
+      throw new ArcError(
+        'NotAcceptable',
+        'you requested PartialObjectMetadata, but the requested object is a list',
+      );
+  }
+}
+
+/** Slices with a turn for others before each that has yet to be made. */
+async function* paced(made: readonly Buffer[], source: Generator<Buffer, void>): AsyncGenerator<Buffer> {
+  yield* made;
+  for (;;) {
+    await breathe();
+    const next = source.next();
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+/** For the forms that people read: they are made from the finished list. */
+async function parsed(source: Iterable<Buffer>): Promise<object> {
+  const all: Buffer[] = [];
+  for (const slice of source) {
+    all.push(slice);
+    await breathe();
+  }
+  return JSON.parse(Buffer.concat(all).toString()) as object;
+}

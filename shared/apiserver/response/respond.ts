@@ -1,0 +1,191 @@
+import { stringify as stringifyYaml } from 'yaml';
+import { ArcError, httpStatus } from '#shared/errors';
+import type { StoredItem } from '#shared/storage';
+import { parseAccept } from '../codec/accept.ts';
+import type { KubeObject } from '../definition.ts';
+import { toPartial } from '../printers/partial.ts';
+import { toTable } from '../printers/table.ts';
+import { decodeObject, withRevision } from '../registry/registry.ts';
+import type { Call } from '../request/call.ts';
+import { badRequest, toStatus } from '../status.ts';
+import { acceptsGzip, gzipFrom, gzipped } from './gzip.ts';
+
+/** The `includeObject` of a Table request; BadRequest for other values. */
+export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | 'Object' {
+  const value = query.get('includeObject') ?? '';
+  if (value === '') return 'Metadata';
+  if (value === 'None' || value === 'Metadata' || value === 'Object') return value;
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value.slice(0, 100))}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
+
+/** Quoted where a reader of YAML 1.1, as most clients have, would take a text for something else. */
+const yamlForm = { aliasDuplicateObjects: false, version: '1.1' } as const;
+
+/** One object in the form the client asked for. */
+export function respondObject(call: Call, object: KubeObject, status = 200): Response {
+  return respondBody(call, represent(call, object), status);
+}
+
+/** As respondObject, from its stored bytes; parsed only where the representation needs it. */
+export function respondItem(call: Call, item: StoredItem, status = 200): Response {
+  const { format, as, pretty } = call.format;
+  if (format !== 'json' || as !== undefined || wantsPretty(call, pretty))
+    return respondObject(call, decodeObject(item), status);
+  return send(call, withRevision(call.definition, item), status, 'application/json');
+}
+
+/** What a write has come to: as it is stored, or as it would be. */
+export type Written = { item: StoredItem } | { object: KubeObject };
+
+export function respondWritten(call: Call, written: Written, status = 200): Response {
+  return 'item' in written
+    ? respondItem(call, written.item, status)
+    : respondObject(call, written.object, status);
+}
+
+function represent(call: Call, object: KubeObject): object {
+  const { as } = call.format;
+  if (as === undefined) return object;
+  if (as === 'PartialObjectMetadata') return toPartial(object);
+  if (as === 'PartialObjectMetadataList') {
+    throw new ArcError(
+      'NotAcceptable',
+      'you requested PartialObjectMetadataList, but the requested object is no list',
+    );
+  }
+  return toTable(call.definition, [object], {
+    includeObject: includeObjectOf(call.query),
+    now: call.server.now(),
+    listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
+    columnDefinitions: true,
+  });
+}
+
+/** Any finished body (lists, Tables, Status) as JSON or YAML. */
+export function respondBody(call: Call, body: object, status = 200): Response {
+  if (call.format.format === 'yaml') {
+    return send(call, stringifyYaml(body, yamlForm), status, 'application/yaml');
+  }
+  const text = JSON.stringify(body, undefined, wantsPretty(call, call.format.pretty) ? 2 : undefined);
+  return send(call, text, status, 'application/json');
+}
+
+/** The query parameter has the last word over what the client's name suggests. */
+export function wantsPretty(call: Call, byDefault: boolean): boolean {
+  const asked = call.query.get('pretty');
+  return asked === null || asked === '' ? byDefault : asked !== '0' && asked !== 'false';
+}
+
+/** A JSON body of finished bytes. */
+export function respondRaw(call: Call, body: Uint8Array): Response {
+  return send(call, body, 200, 'application/json');
+}
+
+/** A long JSON body that is made while it is sent, no faster than the client reads. */
+export function respondPieces(call: Call, pieces: AsyncGenerator<Uint8Array>): Response {
+  const headers = headersOf(call, 'application/json');
+  // Too late for a Status: the client sees a body that ends too early.
+  const broke = (caught: unknown) => call.server.log('a list broke off', caught);
+  if (!acceptsGzip(call.request.headers.get('accept-encoding')))
+    return new Response(streamOf(pieces, broke), { headers });
+  return new Response(gzipped(pieces, broke), { headers: withGzip(headers) });
+}
+
+/** The lines of a watch, as they come. */
+export function respondLines(call: Call, body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, { headers: headersOf(call, 'application/json') });
+}
+
+function streamOf(
+  pieces: AsyncGenerator<Uint8Array>,
+  broke: (caught: unknown) => void,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (caught) {
+        broke(caught);
+        controller.error(caught);
+      }
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+}
+
+function send(call: Call, body: string | Uint8Array, status: number, type: string): Response {
+  const headers = headersOf(call, type);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  if (bytes.byteLength < gzipFrom || !acceptsGzip(call.request.headers.get('accept-encoding')))
+    return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers });
+  const broke = (caught: unknown) => call.server.log('a response could not be compressed', caught);
+  return new Response(gzipped([bytes], broke), { status, headers: withGzip(headers) });
+}
+
+function withGzip(headers: Headers): Headers {
+  headers.set('Content-Encoding', 'gzip');
+  headers.append('Vary', 'Accept-Encoding');
+  return headers;
+}
+
+function headersOf(call: Call, type: string): Headers {
+  const headers = new Headers({ 'Content-Type': type });
+  addWarnings(headers, call.warnings);
+  return headers;
+}
+
+function addWarnings(headers: Headers, warnings: readonly string[]): void {
+  for (const text of warningTexts(warnings)) headers.append('Warning', `299 - "${text}"`);
+}
+
+/** Characters that warnings may have in all, and each of them has where they have more. As k8s.io/apiserver has it. */
+const warningBudget = 4096;
+const longestWarning = 256;
+
+/** Headers carry Latin-1; what else a warning quotes is shown as '?'. What does not fit a header's room is left out. */
+function warningTexts(warnings: readonly string[]): string[] {
+  const distinct = [...new Set(warnings.slice(0, warningBudget))];
+  const total = distinct.reduce((sum, text) => sum + text.length, 0);
+  const cut = total > warningBudget ? distinct.map((text) => text.slice(0, longestWarning)) : distinct;
+  let left = warningBudget;
+  return cut.flatMap((text) => {
+    left -= text.length;
+    return left < 0 ? [] : [text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')];
+  });
+}
+
+/** The Status response of a failure, and what was to be said of the request before it failed. */
+export function respondError(
+  caught: unknown,
+  accept?: string | null,
+  warnings: readonly string[] = [],
+): Response {
+  const status = toStatus(caught);
+  const yaml = prefersYaml(accept);
+  const headers = new Headers({ 'Content-Type': yaml ? 'application/yaml' : 'application/json' });
+  addWarnings(headers, warnings);
+  if (status.reason === 'Forbidden') headers.set('X-Content-Type-Options', 'nosniff');
+  const retry = status.details?.retryAfterSeconds;
+  if (retry !== undefined) headers.set('Retry-After', String(retry));
+  const body = yaml ? stringifyYaml(status, yamlForm) : JSON.stringify(status);
+  return new Response(body, { status: status.code, headers });
+}
+
+/** Failures too come in YAML where that is what the client asked for; an Accept nobody can serve gets JSON. */
+function prefersYaml(accept: string | null | undefined): boolean {
+  const [first] = parseAccept(accept);
+  return first !== undefined && yamlTypes.has(first.type);
+}
+const yamlTypes = new Set(['application/yaml', 'application/x-yaml', 'text/yaml']);
+
+/** For the log: 5xx are worth a line, what clients do wrong (asking for a revision still to come, too) is not. */
+export function isOurs(error: ArcError): boolean {
+  if (error.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return false;
+  return httpStatus(error.code) >= 500;
+}

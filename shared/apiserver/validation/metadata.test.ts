@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { KindDefinition, ObjectMeta } from '../definition.ts';
+import { kinds } from '../testing/test-server.ts';
+import { immutableCauses, metadataCauses, metadataTypeFault } from './metadata.ts';
+
+function kind(plural: string): KindDefinition {
+  const found = kinds.find((one) => one.plural === plural);
+  if (!found) throw new Error(`no kind ${plural}`);
+  return found;
+}
+
+const fields = (metadata: Partial<ObjectMeta>, plural = 'widgets') =>
+  metadataCauses(kind(plural), { name: 'ok', ...metadata }).map((cause) => cause.field);
+
+describe('metadataCauses', () => {
+  it.each(['a', 'a-b', 'a.b', '0', 'x'.repeat(253), 'a.b-c.d'])('takes the name %s', (name) => {
+    expect(fields({ name })).toEqual([]);
+  });
+
+  it.each(['', 'A', '-a', 'a-', 'a..b', 'a_b', 'a/b', 'ä', 'x'.repeat(254), '.', '..'])(
+    'refuses the name %s',
+    (name) => {
+      expect(fields({ name })).toEqual(['metadata.name']);
+    },
+  );
+
+  it('holds namespaces to labels of 63 characters', () => {
+    expect(fields({ name: 'a.b' }, 'namespaces')).toEqual(['metadata.name']);
+    expect(fields({ name: 'x'.repeat(64) }, 'namespaces')).toEqual(['metadata.name']);
+    expect(fields({ name: 'x'.repeat(63) }, 'namespaces')).toEqual([]);
+  });
+
+  it('judges labels, annotations, finalizers and owners', () => {
+    expect(fields({ labels: { 'example.com/a': 'B_1', app: '' } })).toEqual([]);
+    expect(fields({ labels: { 'a/b/c': 'x' } })).toEqual(['metadata.labels']);
+    expect(fields({ labels: { a: 'x'.repeat(64) } })).toEqual(['metadata.labels']);
+    expect(fields({ annotations: { 'kubectl.kubernetes.io/X': 'any thing: {}' } })).toEqual([]);
+    expect(fields({ annotations: { a: 'x'.repeat(256 * 1024) } })).toEqual(['metadata.annotations']);
+    expect(fields({ finalizers: ['orphan', 'example.com/x'] })).toEqual([]);
+    expect(fields({ finalizers: ['example.com/-'] })).toEqual(['metadata.finalizers']);
+    expect(fields({ finalizers: ['mine'] })).toEqual([]);
+    expect(fields({ generateName: 'Bad_' })).toEqual(['metadata.generateName']);
+    const first = { apiVersion: 'v1', kind: 'K', name: 'a', uid: 'u', controller: true };
+    expect(fields({ ownerReferences: [first, first] })).toEqual(['metadata.ownerReferences']);
+    const owner = { apiVersion: 'v1', kind: 'K', name: '', uid: 'u' };
+    expect(fields({ ownerReferences: [owner] })).toEqual(['metadata.ownerReferences.name']);
+  });
+});
+
+describe('metadataTypeFault', () => {
+  it('names the first field of a wrong type', () => {
+    expect(metadataTypeFault({ name: 'a', labels: { a: 'b' }, finalizers: null })).toBeUndefined();
+    expect(metadataTypeFault({ labels: { a: 1 } })).toBe('metadata.labels must be a map of strings');
+    expect(metadataTypeFault({ managedFields: [] })).toBeUndefined();
+    expect(metadataTypeFault({ ownerReferences: [1] })).toBe(
+      'metadata.ownerReferences must be a list of objects',
+    );
+  });
+});
+
+describe('immutableCauses', () => {
+  it('lets finalizers go but not come while an object is being deleted', () => {
+    const old = { name: 'a', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x/a', 'x/b'] };
+    expect(immutableCauses({ ...old, finalizers: ['x/b'] }, old)).toEqual([]);
+    const [cause] = immutableCauses({ ...old, finalizers: ['x/a', 'x/c'] }, old);
+    expect(cause?.message).toContain('found new finalizers []string{"x/c"}');
+  });
+});

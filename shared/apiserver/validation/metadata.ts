@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Cause } from '#shared/errors';
+import { isRecord } from '../codec/request-body.ts';
+import type { KindDefinition, ObjectMeta, OwnerReference } from '../definition.ts';
+import { labelNameFaults, labelValueFaults, qualifiedFaults, subdomainFaults } from './name-rules.ts';
+
+const annotationLimit = 256 * 1024;
+
+/** Longest name that generateName's five random characters may be added to. */
+export const generatedPrefix = 58;
+
+const bad = (field: string, value: unknown, text: string): Cause => ({
+  reason: 'FieldValueInvalid',
+  message: `Invalid value: ${shown(value)}: ${text}`,
+  field,
+});
+
+/** A value as an error message quotes it: JSON, cut to a readable length. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'null';
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+}
+
+/** The rules every object's metadata keeps (k8s.io/apimachinery, api/validation); an empty list is a pass. */
+export function metadataCauses(definition: KindDefinition, metadata: ObjectMeta): Cause[] {
+  return [
+    ...generateNameCauses(definition, metadata.generateName),
+    ...nameCauses(definition, metadata.name),
+    ...mapCauses('metadata.labels', metadata.labels, true),
+    ...mapCauses('metadata.annotations', metadata.annotations, false),
+    ...annotationSize(metadata.annotations),
+    ...(metadata.finalizers ?? []).flatMap(finalizerCauses),
+    ...ownersCauses(metadata.ownerReferences ?? []),
+  ];
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+const isTextMap = (value: unknown) => isRecord(value) && Object.values(value).every(isText);
+const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText);
+const isObjectList = (value: unknown) => Array.isArray(value) && value.every(isRecord);
+
+const fieldTypes: [field: string, wanted: string, holds: (value: unknown) => boolean][] = [
+  ...[
+    'name',
+    'namespace',
+    'generateName',
+    'uid',
+    'resourceVersion',
+    'creationTimestamp',
+    'deletionTimestamp',
+  ].map((field): [string, string, (value: unknown) => boolean] => [field, 'a string', isText]),
+  ['labels', 'a map of strings', isTextMap],
+  ['annotations', 'a map of strings', isTextMap],
+  ['finalizers', 'a list of strings', isTextList],
+  ['ownerReferences', 'a list of objects', isObjectList],
+  ['managedFields', 'a list of objects', isObjectList],
+];
+
+/** What is of the wrong type, as `metadata.labels must be a map of strings`; undefined if all can be relied upon. */
+export function metadataTypeFault(metadata: Record<string, unknown>): string | undefined {
+  for (const [field, wanted, holds] of fieldTypes) {
+    const value = metadata[field];
+    if (value !== undefined && value !== null && !holds(value)) return `metadata.${field} must be ${wanted}`;
+  }
+  return undefined;
+}
+
+function nameCauses(definition: KindDefinition, name: string): Cause[] {
+  const field = 'metadata.name';
+  if (name === '') {
+    return [
+      { reason: 'FieldValueRequired', message: 'Required value: name or generateName is required', field },
+    ];
+  }
+  return nameFaults(definition, name).map((text) => bad(field, name, text));
+}
+
+function nameFaults(definition: KindDefinition, name: string): string[] {
+  const isNamespace = definition.group === '' && definition.plural === 'namespaces';
+  return isNamespace ? labelNameFaults(name) : subdomainFaults(name);
+}
+
+/** A prefix may end in a dash or a dot: what follows it ends the name. */
+function generateNameCauses(definition: KindDefinition, prefix: string | undefined): Cause[] {
+  if (!prefix) return [];
+  const faults = nameFaults(definition, prefix.length > 1 ? prefix.replace(/[-.]$/, 'a') : prefix);
+  return faults.map((text) => bad('metadata.generateName', prefix, text));
+}
+
+function mapCauses(
+  field: string,
+  entries: Record<string, string> | undefined,
+  judgeValues: boolean,
+): Cause[] {
+  return Object.entries(entries ?? {}).flatMap(([key, value]) => {
+    // Annotation keys are judged in lower case, as Kubernetes does.
+    const keyFaults = qualifiedFaults(judgeValues ? key : key.toLowerCase());
+    const valueFaults = judgeValues ? labelValueFaults(value) : [];
+    return [
+      ...keyFaults.map((text) => bad(field, key, text)),
+      ...valueFaults.map((text) => bad(field, value, text)),
+    ];
+  });
+}
+
+function annotationSize(annotations: Record<string, string> | undefined): Cause[] {
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations ?? {}))
+    size += Buffer.byteLength(key) + Buffer.byteLength(value);
+  if (size <= annotationLimit) return [];
+  const message = `Too long: may not be more than ${annotationLimit} bytes`;
+  return [{ reason: 'FieldValueTooLong', message, field: 'metadata.annotations' }];
+}
+
+function finalizerCauses(name: string): Cause[] {
+  return qualifiedFaults(name).map((text) => bad('metadata.finalizers', name, text));
+}
+
+/** What of new finalizers works but may not be meant. */
+export function metadataWarnings(metadata: ObjectMeta, old: ObjectMeta | undefined): string[] {
+  const fresh = (metadata.finalizers ?? []).filter((name) => !old?.finalizers?.includes(name));
+  return fresh
+    .filter((name) => !name.includes('/') && !standardFinalizers.has(name))
+    .map(
+      (name) =>
+        `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    );
+}
+const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+function ownersCauses(owners: readonly OwnerReference[]): Cause[] {
+  const field = 'metadata.ownerReferences';
+  const [first, second] = owners.filter(({ controller }) => controller === true);
+  const causes = owners.flatMap(ownerCauses);
+  if (!first || !second) return causes;
+  const named = ({ kind, name }: OwnerReference) => `${kind}/${name}`;
+  const text = `Only one reference can have Controller set to true. Found "true" in references for ${named(first)} and ${named(second)}`;
+  return [...causes, bad(field, owners, text)];
+}
+
+function ownerCauses(owner: object): Cause[] {
+  const fields: Record<string, unknown> = { ...owner };
+  return ['apiVersion', 'kind', 'name', 'uid'].flatMap((name) => {
+    const value = fields[name];
+    if (typeof value === 'string' && value !== '') return [];
+    const text = name === 'apiVersion' ? 'version must not be empty' : 'must not be empty';
+    return [bad(`metadata.ownerReferences.${name}`, value ?? '', text)];
+  });
+}
+
+const fixed = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+];
+
+/** What an update may not touch. A field that the new object leaves out is taken from the old one before. */
+export function immutableCauses(metadata: ObjectMeta, old: ObjectMeta): Cause[] {
+  const causes = fixed
+    .filter((field) => !isDeepStrictEqual(metadata[field], old[field]))
+    .map((field) => bad(`metadata.${field}`, metadata[field] ?? null, 'field is immutable'));
+  if (old.deletionTimestamp === undefined) return causes;
+  const added = (metadata.finalizers ?? []).filter((name) => !old.finalizers?.includes(name));
+  if (added.length === 0) return causes;
+  const list = added.map((name) => JSON.stringify(name)).join(', ');
+  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
+  return [...causes, { reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' }];
+}

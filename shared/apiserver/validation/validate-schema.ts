@@ -1,0 +1,92 @@
+import { ArcError, type Cause } from '#shared/errors';
+import type { KindDefinition, KubeObject } from '../definition.ts';
+import { isRecord } from '../openapi/schema.ts';
+import { bounded, type Show, toCauses, typeCause } from './causes.ts';
+import { fieldPath, type Step } from './field-path.ts';
+import { shownValue, typeName } from './shown-value.ts';
+import { type StructuralTree, structuralTree } from './structural.ts';
+import { duplicateCauses } from './unique-items.ts';
+
+/** What a Secret holds does not appear in messages, and so not in anybody's log. */
+function showFor(definition: KindDefinition): Show {
+  return definition.group === '' && definition.kind === 'Secret' ? () => '"***"' : shownValue;
+}
+
+/**
+ * zod's output laid over the input: its defaults and conversions count, but nothing the input had is lost, though
+ * zod leaves unknown keys of plain objects out.
+ */
+function overlay(input: unknown, output: unknown): unknown {
+  if (input === output) return input;
+  if (Array.isArray(input) && Array.isArray(output) && input.length === output.length) {
+    return output.map((item, index) => overlay(input[index], item));
+  }
+  if (!isRecord(input) || !isRecord(output)) return output;
+  const merged = new Map(Object.entries(input));
+  for (const [name, value] of Object.entries(output)) {
+    if (value !== undefined) merged.set(name, merged.has(name) ? overlay(merged.get(name), value) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+function fits(type: StructuralTree['type'], value: unknown): boolean {
+  const is = typeName(value);
+  return type === undefined || is === type || (type === 'number' && is === 'integer');
+}
+
+/** Types only, by the tree: for metadata, which has no zod schema. */
+function typeCauses(tree: StructuralTree, value: unknown, steps: readonly Step[]): Cause[] {
+  if (value === undefined || (value === null && tree.nullable)) return [];
+  if (!fits(tree.type, value)) return [typeCause(fieldPath(steps), value, tree.type ?? 'another')];
+  if (Array.isArray(value)) {
+    const { items } = tree;
+    return items ? value.flatMap((item, index) => typeCauses(items, item, [...steps, index])) : [];
+  }
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([name, field]) => {
+    const child = tree.fields.get(name) ?? tree.values;
+    return child ? typeCauses(child, field, [...steps, name]) : [];
+  });
+}
+
+function subtree(tree: StructuralTree, steps: readonly Step[]): StructuralTree | undefined {
+  let at: StructuralTree | undefined = tree;
+  for (const step of steps) at = typeof step === 'number' ? at?.items : (at?.fields.get(step) ?? at?.values);
+  return at;
+}
+
+function parse(definition: KindDefinition, fields: Record<string, unknown>) {
+  try {
+    return definition.schema.safeParse(fields);
+  } catch (caught) {
+    if (caught instanceof RangeError) {
+      throw new ArcError('BadRequest', `the ${definition.kind} is nested too deeply`, { cause: caught });
+    }
+    throw ArcError.from(caught);
+  }
+}
+
+/**
+ * Checks an object against its kind and fills in defaults. Without causes, `object` is the one to store: what the
+ * schema allows beyond the fields it names is kept, and so are apiVersion, kind and metadata as they are (only the
+ * types inside metadata are checked). With causes, which name every wrong field in the words of Kubernetes,
+ * it is the object given. Prune with checkFields first. Rejects with BadRequest where recursion would not end.
+ */
+export function validateSchema(
+  definition: KindDefinition,
+  object: KubeObject,
+): { object: KubeObject; causes: Cause[] } {
+  const { apiVersion, kind, metadata, ...fields } = object;
+  const tree = structuralTree(definition);
+  const metadataTree = tree.fields.get('metadata');
+  const typeAt = (steps: readonly Step[]) => subtree(tree, steps)?.type;
+  const causes = metadataTree ? typeCauses(metadataTree, metadata, ['metadata']) : [];
+  const result = parse(definition, fields);
+  if (!result.success)
+    causes.push(...toCauses(result.error.issues, object, { show: showFor(definition), typeAt }));
+  if (causes.length > 0 || !result.success) return { object, causes: bounded(causes) };
+  const filled = overlay(fields, result.data);
+  const repeated = duplicateCauses(tree, filled);
+  if (repeated.length > 0) return { object, causes: bounded(repeated) };
+  return { object: { apiVersion, kind, metadata, ...(isRecord(filled) ? filled : fields) }, causes: [] };
+}

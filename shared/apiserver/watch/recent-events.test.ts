@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRecent } from './recent-events.ts';
+
+describe('createRecent', () => {
+  it('keeps the newest values within its bytes, and always the last one', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3000 }),
+        fc.integer({ min: 1, max: 200 }),
+        (sizes, limit) => {
+          const recent = createRecent<object, number>(limit);
+          const keys = sizes.map(() => ({}));
+          for (const [index, key] of keys.entries()) recent.set(key, index, sizes[index] ?? 0);
+          const kept = keys.map((key) => recent.get(key) !== undefined);
+          const first = kept.indexOf(true);
+          expect(kept.slice(first).every(Boolean)).toBe(true);
+          const bytes = sizes.slice(first).reduce((sum, size) => sum + size, 0);
+          expect(first === keys.length - 1 || bytes <= limit).toBe(true);
+          // Nothing was forgotten that there was room for.
+          expect(first === 0 || bytes + (sizes[first - 1] ?? 0) > limit).toBe(true);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('knows nothing of what it was not given', () => {
+    expect(createRecent<object, string>(10).get({})).toBeUndefined();
+  });
+});

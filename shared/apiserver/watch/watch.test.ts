@@ -1,0 +1,195 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { KubeObject } from '../definition.ts';
+import {
+  group,
+  linesOf,
+  mergeType,
+  namespace,
+  startTestServer,
+  type TestServer,
+  widget,
+  widgets,
+} from '../testing/test-server.ts';
+
+let server: TestServer;
+const open: AbortController[] = [];
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterEach(() => {
+  for (const stop of open.splice(0)) stop.abort();
+});
+afterAll(() => server.close());
+
+interface Watched {
+  next(): Promise<{ type: string; object: KubeObject } | undefined>;
+  stop: AbortController;
+}
+
+async function watch(query: string, accept = 'application/json', path = widgets): Promise<Watched> {
+  const stop = new AbortController();
+  open.push(stop);
+  const response = await server.fetch(`${path}?watch=1&${query}`, {
+    headers: { accept },
+    signal: stop.signal,
+  });
+  expect(response.status).toBe(200);
+  const lines = linesOf(response);
+  return { stop, next: async () => (await lines.next()).value ?? undefined };
+}
+
+async function make(name: string, color = 'red'): Promise<KubeObject> {
+  return (await server.call('POST', widgets, widget(name, { color }))).body;
+}
+
+async function revision(): Promise<string> {
+  return (await server.call('GET', widgets)).body.metadata.resourceVersion;
+}
+
+describe('watch', () => {
+  it('shows the present first, then what happens', async () => {
+    const old = await make('old');
+    const watched = await watch('fieldSelector=metadata.name%3Dold');
+    expect(await watched.next()).toEqual({ type: 'ADDED', object: old });
+    const patched = await server.call('PATCH', `${widgets}/old`, { spec: { size: 1 } }, mergeType);
+    expect(await watched.next()).toEqual({ type: 'MODIFIED', object: patched.body });
+    await server.call('DELETE', `${widgets}/old`);
+    const deleted = await watched.next();
+    expect(deleted?.type).toBe('DELETED');
+    expect(deleted?.object.spec).toEqual(patched.body.spec);
+    expect(Number(deleted?.object.metadata.resourceVersion)).toBeGreaterThan(
+      Number(patched.body.metadata.resourceVersion),
+    );
+  });
+
+  it('replays what came after a revision', async () => {
+    const from = await revision();
+    const one = await make('replay1');
+    const two = await make('replay2');
+    const watched = await watch(`resourceVersion=${from}`);
+    expect(await watched.next()).toEqual({ type: 'ADDED', object: one });
+    expect(await watched.next()).toEqual({ type: 'ADDED', object: two });
+  });
+
+  it('turns changes of a selected field into ADDED and DELETED', async () => {
+    const from = await revision();
+    const watched = await watch(`resourceVersion=${from}&fieldSelector=spec.color%3Dgreen`);
+    const made = await make('turn', 'red');
+    const entered = await server.call('PATCH', `${widgets}/turn`, { spec: { color: 'green' } }, mergeType);
+    const left = await server.call('PATCH', `${widgets}/turn`, { spec: { color: 'red' } }, mergeType);
+    expect(made.metadata.name).toBe('turn');
+    expect(await watched.next()).toEqual({ type: 'ADDED', object: entered.body });
+    const gone = await watched.next();
+    expect(gone?.type).toBe('DELETED');
+    expect(gone?.object.spec).toEqual(entered.body.spec);
+    expect(gone?.object.metadata.resourceVersion).toBe(left.body.metadata.resourceVersion);
+  });
+
+  it('does not show longer names than the one selected', async () => {
+    const from = await revision();
+    const watched = await watch(`resourceVersion=${from}&fieldSelector=metadata.name%3Dab`);
+    await make('abc');
+    const ab = await make('ab');
+    expect(await watched.next()).toEqual({ type: 'ADDED', object: ab });
+  });
+
+  it('ends a compacted watch with an ERROR event', async () => {
+    await make('early');
+    const from = await revision();
+    await make('compact1');
+    await make('compact2');
+    await server.store.compact(await server.store.revision());
+    const watched = await watch(`resourceVersion=${from}`);
+    const error = await watched.next();
+    expect(error).toMatchObject({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } });
+    expect(await watched.next()).toBeUndefined();
+  });
+
+  it('marks the end of the initial events of a WatchList', async () => {
+    const { body: list } = await server.call('GET', widgets);
+    const watched = await watch(
+      'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
+    );
+    for (const object of list.items) expect(await watched.next()).toEqual({ type: 'ADDED', object });
+    const mark = await watched.next();
+    expect(mark).toMatchObject({
+      type: 'BOOKMARK',
+      object: {
+        kind: 'Widget',
+        apiVersion: `${group}/v1`,
+        metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } },
+      },
+    });
+    expect(Number(mark?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(
+      Number(list.metadata.resourceVersion),
+    );
+  });
+
+  it('needs resourceVersionMatch for a WatchList', async () => {
+    expect((await server.call('GET', `${widgets}?watch=1&sendInitialEvents=true`)).status).toBe(422);
+  });
+
+  it('closes in time with a bookmark that has come past the writes of others', async () => {
+    const from = await revision();
+    const watched = await watch(`resourceVersion=${from}&allowWatchBookmarks=true&timeoutSeconds=1`);
+    const other = await server.call('POST', '/api/v1/namespaces', namespace('foreign'));
+    const mark = await watched.next();
+    expect(mark?.type).toBe('BOOKMARK');
+    expect(Number(mark?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(
+      Number(other.body.metadata.resourceVersion),
+    );
+    expect(await watched.next()).toBeUndefined();
+  });
+
+  it('describes the columns of a Table in its first event only', async () => {
+    const from = await revision();
+    const watched = await watch(`resourceVersion=${from}`, 'application/json;as=Table;v=v1;g=meta.k8s.io');
+    await make('table1');
+    await make('table2');
+    const first = await watched.next();
+    const second = await watched.next();
+    expect(first?.object.kind).toBe('Table');
+    expect(first?.object.columnDefinitions).toHaveLength(3);
+    expect(second?.object.columnDefinitions ?? []).toEqual([]);
+    expect(second?.object.rows).toMatchObject([{ cells: ['table2', 'red', expect.any(String)] }]);
+  });
+
+  it('carries metadata alone where asked for', async () => {
+    const from = await revision();
+    const watched = await watch(
+      `resourceVersion=${from}`,
+      'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+    );
+    const made = await make('partial');
+    expect(await watched.next()).toEqual({
+      type: 'ADDED',
+      object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: made.metadata },
+    });
+  });
+
+  it('shows every watcher the same history', async () => {
+    const from = await revision();
+    const watchers = await Promise.all(Array.from({ length: 10 }, () => watch(`resourceVersion=${from}`)));
+    const made = await Promise.all(Array.from({ length: 30 }, (_, index) => make(`fan${index}`)));
+    const order = made.map((object) => Number(object.metadata.resourceVersion)).sort((a, b) => a - b);
+    for (const watched of watchers) {
+      const seen: number[] = [];
+      for (let count = 0; count < 30; count++)
+        seen.push(Number((await watched.next())?.object.metadata.resourceVersion));
+      expect(seen).toEqual(order);
+    }
+  });
+});
+
+describe('shutdown', () => {
+  it('ends watches and fails readyz', async () => {
+    const own = await startTestServer();
+    const response = await own.fetch(`${widgets}?watch=1`);
+    const lines = linesOf(response);
+    await own.api.close();
+    expect((await lines.next()).done).toBe(true);
+    expect((await own.fetch('/readyz')).status).toBe(500);
+    expect((await own.fetch('/livez')).status).toBe(200);
+    await own.close();
+  });
+});

@@ -1,0 +1,169 @@
+import { randomInt } from 'node:crypto';
+import type { WatchBatch } from '#shared/storage';
+import { type ListRequest, listRequest } from '../handlers/list-options.ts';
+import { reachRevision, refuseWhileLoading } from '../handlers/read.ts';
+import { type KeyRange, rangeOf } from '../registry/range.ts';
+import { type Selection, selection } from '../registry/selectors.ts';
+import { isSelected } from '../registry/stored-facts.ts';
+import { breathe, type Call } from '../request/call.ts';
+import { includeObjectOf, respondLines } from '../response/respond.ts';
+import { toStatus } from '../status.ts';
+import { nextBeat } from './bookmark-timer.ts';
+import { bookmarkLine, type EventForm, eventLine, line, newLine, type Seen, seenBy } from './encode-event.ts';
+import { LineStream } from './line-stream.ts';
+
+const bookmarkEvery = 60_000;
+/** Objects of the initial list that are written before others get their turn. */
+const sliceItems = 500;
+
+/** A watch as it runs: what it prints, and how far it has seen. */
+interface Watching {
+  call: Call;
+  request: ListRequest;
+  range: KeyRange;
+  selected: Selection;
+  form: EventForm;
+  out: LineStream;
+  /** Aborted when the client leaves, the time is up, the server closes or the client does not read. */
+  stop: AbortController;
+  revision: number;
+  /** True until the first event of a Table watch, which describes the columns. */
+  columnsDue: boolean;
+  /** True once the initial list is out: before, `revision` is no progress a bookmark could promise. */
+  live: boolean;
+}
+
+/** GET with watch=true: 200 at once, then one JSON document per line until the time is up. */
+export async function watchObjects(call: Call): Promise<Response> {
+  const request = listRequest(call.query, true);
+  const { definition, server } = call;
+  refuseWhileLoading(call, request);
+  const selected = selection(definition, request.labelSelector, request.fieldSelector);
+  const form = { as: call.format.as, includeObject: includeObjectOf(call.query) };
+  const asked = request.resourceVersion ?? 0;
+  if (request.sendInitialEvents && asked > 0) await reachRevision(call, asked);
+  // Who wants no initial state begins at the newest revision; otherwise the list says where.
+  const isFromNow = asked === 0 && request.sendInitialEvents === false;
+  const stop = new AbortController();
+  const watching: Watching = {
+    call,
+    request,
+    range: rangeOf(call, selected),
+    selected,
+    form,
+    out: new LineStream(stop),
+    stop,
+    revision: isFromNow ? await server.store.revision() : asked,
+    columnsDue: form.as === 'Table',
+    live: false,
+  };
+  run(watching).catch((caught: unknown) => server.log('a watch ended unexpectedly', caught));
+  return respondLines(call, watching.out.body);
+}
+
+async function run(watching: Watching): Promise<void> {
+  const { call, request, out, stop } = watching;
+  const seconds = request.timeoutSeconds || randomInt(1800, 3600);
+  const end = () => stop.abort();
+  const timer = setTimeout(end, Math.min(seconds, 86_400) * 1000);
+  const bookmarks = setInterval(() => bookmark(watching, false), bookmarkEvery);
+  let spread: NodeJS.Timeout | undefined;
+  const close = () => {
+    spread = setTimeout(end, Math.random() * call.server.spreadMs());
+  };
+  const { signal } = call.request;
+  const { closing } = call.server;
+  signal.addEventListener('abort', end);
+  closing.addEventListener('abort', close);
+  if (signal.aborted || closing.aborted) end();
+  try {
+    await deliver(watching);
+    bookmark(watching, false);
+  } catch (caught) {
+    if (!stop.signal.aborted) out.write(line('ERROR', toStatus(caught)));
+  } finally {
+    clearTimeout(timer);
+    clearInterval(bookmarks);
+    clearTimeout(spread);
+    signal.removeEventListener('abort', end);
+    closing.removeEventListener('abort', close);
+    out.end();
+  }
+}
+
+/** The initial state where it is asked for, then what happens, until `stop`. */
+async function deliver(watching: Watching): Promise<void> {
+  const { call, request, selected, range, stop, out } = watching;
+  const fromNow = (request.resourceVersion ?? 0) === 0;
+  if (request.sendInitialEvents ?? fromNow) await sendInitial(watching);
+  watching.live = true;
+  if (request.sendInitialEvents && request.allowBookmarks) bookmark(watching, true);
+  const after = watching.revision;
+  const { prefix, key } = range;
+  for await (const batch of call.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {
+    // A watch from a revision still to come starts there, and a key's prefix may have longer siblings.
+    const events = batch.events.filter(
+      (event) => event.revision > after && (key === undefined || event.key === key),
+    );
+    print(
+      watching,
+      events.flatMap((event) => seenBy(call.definition, selected, event) ?? []),
+    );
+    watching.revision = Math.max(watching.revision, progress(batch));
+    await out.drained();
+    if (events.length > 0) await nextBeat();
+    if (stop.signal.aborted) return;
+  }
+}
+
+function progress(batch: WatchBatch): number {
+  return Math.max(batch.revision, batch.events.at(-1)?.revision ?? 0);
+}
+
+async function sendInitial(watching: Watching): Promise<void> {
+  const { call, request, range, selected, stop, out } = watching;
+  const { definition, server } = call;
+  const atLeast = request.resourceVersion;
+  const { signal } = stop;
+  const options = { signal, ...(atLeast !== undefined && { atLeast }) };
+  const { items, revision } = await server.store.list(range.key ?? range.prefix, options);
+  for (let from = 0; from < items.length; from += sliceItems) {
+    const slice = items
+      .slice(from, from + sliceItems)
+      .filter((item) => isSelected(definition, selected, item));
+    print(
+      watching,
+      slice.map((item) => ({ type: 'ADDED', item, revision: item.revision })),
+    );
+    await out.drained();
+    await breathe();
+    if (signal.aborted) return;
+  }
+  watching.revision = revision;
+}
+
+/** Writes what happened as one piece; lines are shared with the other watches, so that a single one is not copied. */
+function print(watching: Watching, events: readonly Seen[]): void {
+  const lines = events.map((seen) => lineOf(watching, seen));
+  const [first, ...more] = lines;
+  if (first) watching.out.write(more.length === 0 ? first : Buffer.concat(lines));
+}
+
+function lineOf(watching: Watching, seen: Seen): Uint8Array {
+  const { definition, server } = watching.call;
+  const form = { ...watching.form, now: server.now() };
+  // Before `live` nobody else wants the same.
+  const isOwn = watching.columnsDue || !watching.live;
+  const line = isOwn
+    ? newLine(definition, seen, form, watching.columnsDue)
+    : eventLine(definition, seen, form);
+  watching.columnsDue = false;
+  server.watched?.(definition, line.byteLength);
+  return line;
+}
+
+function bookmark(watching: Watching, initialEnd: boolean): void {
+  const { call, form, out, request, revision } = watching;
+  if (!watching.live || !(request.allowBookmarks || initialEnd)) return;
+  out.write(bookmarkLine(call.definition, form.as, revision, initialEnd));
+}

@@ -1,0 +1,133 @@
+import { sameJson } from '../canonical.ts';
+import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
+import type { Order } from '../kinds/order.ts';
+import { annotations, finalizers, labels } from '../marks.ts';
+import { hasFailed, isDeleting, isFinished } from '../phases.ts';
+import { currentOf, newestFirst } from './current.ts';
+import { unixSeconds } from './effective.ts';
+import type { OrderPlan } from './plan.ts';
+
+/** Finished versions of one artifact that are kept beside the one in force. */
+const historyLimit = 3;
+
+const policyFields = ['ttlAfterFinished', 'ttlAfterFailed', 'retry', 'queueName', 'suspend'] as const;
+
+/** A merge patch (RFC 7386) for one ArtifactWorkflow. */
+export interface Adjustment {
+  workflow: ArtifactWorkflow;
+  patch: { spec?: Record<string, unknown>; metadata?: { annotations: Record<string, string> } };
+}
+
+export interface ChildDecision {
+  /** The Order's own finalizer: put it on before anything is created, take it off when all children are gone. */
+  finalizer: 'add' | 'remove' | 'keep';
+  create: ArtifactWorkflow[];
+  /** Unfinished and no longer wanted: delete; their finalizer stops the Workflow first. */
+  stop: ArtifactWorkflow[];
+  /** Finished and no longer kept: delete, guarded by resourceVersion. */
+  remove: ArtifactWorkflow[];
+  adjust: Adjustment[];
+}
+
+/**
+ * How the ArtifactWorkflows that exist become those the plan asks for. `existing` holds all that the Order owns, those
+ * being deleted included. Repeating it changes nothing: the outcome of its writes is a decision to do nothing.
+ */
+export function decideChildren(
+  order: Order,
+  plan: OrderPlan,
+  existing: readonly ArtifactWorkflow[],
+): ChildDecision {
+  const held = order.metadata.finalizers?.includes(finalizers.children) === true;
+  if (isDeleting(order)) {
+    if (isOrphaning(order)) return { ...nothing, finalizer: held ? 'remove' : 'keep' };
+    const stop = existing.filter((workflow) => !isDeleting(workflow));
+    return { ...nothing, stop, finalizer: held && existing.length === 0 ? 'remove' : 'keep' };
+  }
+  const current = currentOf(order, plan, existing);
+  const inForce = new Set(current.flatMap(({ workflow }) => workflow?.metadata.name ?? []));
+  const retryAt = unixSeconds(order.metadata.annotations?.[annotations.retryAt]);
+  const create = current.flatMap(({ artifact, workflow, remembered }) => {
+    if (artifact.state !== 'ready' || workflow) return [];
+    return remembered && !retryWanted(remembered, retryAt) ? [] : [artifact.workflow];
+  });
+  const { stop, remove } = retire(plan, existing, inForce);
+  const adjust = current.flatMap(({ artifact, workflow }) =>
+    artifact.state === 'ready' && workflow && !isDeleting(workflow)
+      ? adjustment(artifact.workflow, workflow, retryAt)
+      : [],
+  );
+  return { finalizer: held ? 'keep' : 'add', create, stop, remove, adjust };
+}
+
+/** Deleted with propagationPolicy Orphan: the garbage collector makes the children independent, and they go on. */
+function isOrphaning(order: Order): boolean {
+  return order.metadata.finalizers?.includes('orphan') === true;
+}
+
+const nothing: ChildDecision = { finalizer: 'keep', create: [], stop: [], remove: [], adjust: [] };
+
+function retryWanted(entry: { phase: string; completionTime?: string }, retryAt: number): boolean {
+  const failed = entry.phase === 'Failed' || entry.phase === 'Error';
+  return failed && retryAt * 1000 >= Date.parse(entry.completionTime ?? '');
+}
+
+function retire(plan: OrderPlan, existing: readonly ArtifactWorkflow[], inForce: ReadonlySet<string>) {
+  // While an artifact cannot be planned its versions are left alone: its inputs may be back in a moment.
+  const undecided = new Set(
+    plan.artifacts.filter(({ state }) => state !== 'ready').map(({ label }) => label),
+  );
+  const obsolete = existing.filter(
+    (workflow) =>
+      !isDeleting(workflow) && !inForce.has(workflow.metadata.name) && !undecided.has(labelOf(workflow)),
+  );
+  const stop = obsolete.filter((workflow) => !isFinished(workflow));
+  const history = Map.groupBy(
+    obsolete.filter((workflow) => isFinished(workflow)),
+    labelOf,
+  );
+  const remove = [...history.values()].flatMap((versions) => newestFirst(versions).slice(historyLimit));
+  return { stop, remove };
+}
+
+function labelOf(workflow: ArtifactWorkflow): string {
+  return workflow.metadata.labels?.[labels.artifact] ?? '';
+}
+
+function adjustment(wanted: ArtifactWorkflow, actual: ArtifactWorkflow, retryAt: number): Adjustment[] {
+  const spec = policyPatch(wanted.spec, actual.spec);
+  const note = retryNote(actual, retryAt);
+  if (!spec && !note) return [];
+  return [
+    {
+      workflow: actual,
+      patch: { ...(spec ? { spec } : {}), ...(note ? { metadata: { annotations: note } } : {}) },
+    },
+  ];
+}
+
+function policyPatch(
+  wanted: ArtifactWorkflowSpec,
+  actual: ArtifactWorkflowSpec,
+): Record<string, unknown> | undefined {
+  const changed = policyFields.filter((field) => !sameJson(wanted[field], actual[field]));
+  if (changed.length === 0) return undefined;
+  return Object.fromEntries(changed.map((field) => [field, fieldPatch(wanted[field], actual[field])]));
+}
+
+// A merge patch merges objects: fields of `retry` that are no longer wanted must be nulled one by one.
+function fieldPatch(wanted: unknown, actual: unknown): unknown {
+  if (wanted === undefined) return null;
+  if (typeof wanted !== 'object' || typeof actual !== 'object' || actual === null) return wanted;
+  return { ...Object.fromEntries(Object.keys(actual).map((key) => [key, null])), ...wanted };
+}
+
+// Only what had failed when the user asked is asked to run again; what fails later is not.
+function retryNote(workflow: ArtifactWorkflow, retryAt: number): Record<string, string> | undefined {
+  const before = workflow.metadata.annotations?.[annotations.retryAt];
+  if (retryAt === 0 || !hasFailed(workflow) || unixSeconds(before) >= retryAt) return undefined;
+  const ended = Date.parse(workflow.status?.completionTime ?? '');
+  return Number.isNaN(ended) || retryAt * 1000 >= ended
+    ? { [annotations.retryAt]: String(retryAt) }
+    : undefined;
+}

@@ -1,0 +1,25 @@
+import type { Cron, Duration } from '../kinds/meta.ts';
+import type { Artifact, Order } from '../kinds/order.ts';
+import { annotations } from '../marks.ts';
+
+/** The artifact's schedule, else the Order's default; undefined for a transfer that runs once. */
+export function effectiveCron(order: Order, artifact: Artifact): Cron | undefined {
+  return artifact.cron ?? order.spec.defaults?.cron;
+}
+
+/** Unix seconds in an annotation; 0 where it is absent or no whole number of at most 12 digits. */
+export function unixSeconds(text: string | undefined): number {
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : 0;
+}
+
+/** The later of the annotation `force-at` and status.lastForceAt, in Unix seconds; 0 if neither is set. */
+export function forceTime(order: Order): number {
+  const asked = unixSeconds(order.metadata.annotations?.[annotations.forceAt]);
+  const done = order.status?.lastForceAt ? Math.floor(Date.parse(order.status.lastForceAt) / 1000) : 0;
+  return Math.max(asked, Number.isNaN(done) ? 0 : done);
+}
+
+/** Whole seconds as a Duration. */
+export function secondsTtl(seconds: number | undefined): Duration | undefined {
+  return seconds === undefined ? undefined : `${seconds}s`;
+}

@@ -1,0 +1,106 @@
+import type { EndpointRef } from '../kinds/artifact-workflow.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
+import type { Reference } from '../kinds/meta.ts';
+
+export type Side = 'source' | 'destination';
+
+/** An Endpoint as one side of a transfer. */
+export interface EndpointUse {
+  ref: EndpointRef;
+  secretRef: Reference | undefined;
+  /** What track-credentials saw in the Secret. */
+  digest: string | undefined;
+  parameters: { type: string; remoteURL: string; secret: boolean };
+  /** What of it makes a transfer another one; type and URL too, because an Endpoint made anew starts at generation 1 again. */
+  identity: unknown[];
+}
+
+export type Resolution =
+  | { state: 'ready'; type: string; use: EndpointUse }
+  | { state: 'waiting'; type: string; message: string }
+  | { state: 'invalid'; message: string };
+
+/** Finds the Endpoint of one side and says whether it may be used for it now. */
+export function resolveEndpoint(
+  endpoints: ReadonlyMap<string, Endpoint>,
+  name: string | undefined,
+  side: Side,
+): Resolution {
+  const field = side === 'source' ? 'srcRef' : 'dstRef';
+  if (name === undefined) {
+    return { state: 'invalid', message: `no ${side}: set ${field} or spec.defaults.${field}` };
+  }
+  const endpoint = endpoints.get(name);
+  if (!endpoint) return { state: 'invalid', message: `${side} Endpoint "${name}" not found` };
+  const usage = endpoint.spec.usage ?? 'All';
+  const allowed = side === 'source' ? 'PullOnly' : 'PushOnly';
+  if (usage !== 'All' && usage !== allowed) {
+    return { state: 'invalid', message: `Endpoint "${name}" is ${usage} and cannot be a ${side}` };
+  }
+  const { type } = endpoint.spec;
+  const unseen = unseenReason(endpoint);
+  if (unseen) return { state: 'waiting', type, message: unseen };
+  return { state: 'ready', type, use: useOf(endpoint) };
+}
+
+/**
+ * Why an Endpoint cannot be used yet: track-credentials has not looked at it in its current generation. Using it before
+ * would run its transfers once with the old counter and again with the new one.
+ */
+export function unseenReason(endpoint: Endpoint): string | undefined {
+  const { metadata, spec, status } = endpoint;
+  if (status?.observedGeneration !== metadata.generation) {
+    return `Endpoint "${metadata.name}" has not been looked at since it changed`;
+  }
+  if (spec.secretRef && status?.secretGeneration === undefined) {
+    return `Secret "${spec.secretRef.name}" of Endpoint "${metadata.name}" has not been found yet`;
+  }
+  return undefined;
+}
+
+function useOf(endpoint: Endpoint): EndpointUse {
+  const { metadata, spec } = endpoint;
+  const ref = endpointRef(endpoint);
+  return {
+    ref,
+    secretRef: spec.secretRef ? { name: spec.secretRef.name } : undefined,
+    digest: endpoint.status?.credentialDigest,
+    parameters: { type: spec.type, remoteURL: spec.remoteURL, secret: spec.secretRef !== undefined },
+    identity: [
+      metadata.name,
+      ref.generation ?? null,
+      ref.secretGeneration ?? null,
+      spec.type,
+      spec.remoteURL,
+      spec.secretRef?.name ?? null,
+    ],
+  };
+}
+
+/**
+ * Why two Endpoints cannot be used together yet: they share a Secret, and only one of them has been looked at since its data
+ * changed. Using them now would run the transfer with half of the change and again with the other half.
+ */
+export function halfSeenReason(from: EndpointUse, to: EndpointUse): string | undefined {
+  const name = from.secretRef?.name;
+  if (name === undefined || name !== to.secretRef?.name || from.digest === to.digest) return undefined;
+  // Digests under different keys say nothing about each other.
+  if (from.digest === undefined || keyOf(from.digest) !== keyOf(to.digest)) return undefined;
+  return `Secret "${name}" has changed, which Endpoints "${from.ref.name}" and "${to.ref.name}" have not both been looked at for yet`;
+}
+
+function keyOf(digest: string | undefined): string | undefined {
+  return digest?.slice(0, digest.indexOf(':'));
+}
+
+/** The reference to an Endpoint in its present state. The Secret's counter counts only while it refers to one. */
+export function endpointRef(endpoint: Endpoint): EndpointRef {
+  const { metadata, spec, status } = endpoint;
+  return {
+    name: metadata.name,
+    ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
+    ...(spec.secretRef && status?.secretGeneration !== undefined
+      ? { secretGeneration: status.secretGeneration }
+      : {}),
+  };
+}

@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Artifact, Order } from '../kinds/order.ts';
+import { annotations, finalizers, labels } from '../marks.ts';
+import { endpoint, image, inputs, order, type } from '../testing/test-objects.ts';
+import { type OrderPlan, type PlanInputs, planOrder } from './plan.ts';
+
+function only(plan: OrderPlan) {
+  expect(plan.artifacts).toHaveLength(1);
+  const [artifact] = plan.artifacts;
+  if (!artifact) throw new Error('no artifact');
+  return artifact;
+}
+
+function ready(plan: OrderPlan) {
+  const artifact = only(plan);
+  if (artifact.state !== 'ready') throw new Error(artifact.message);
+  return artifact;
+}
+
+function named(order_: Order, given: PlanInputs = inputs()): string {
+  return ready(planOrder(order_, given)).workflow.metadata.name;
+}
+
+describe('planOrder', () => {
+  it('makes an owned, held and labelled ArtifactWorkflow with everything a transfer needs', () => {
+    const { workflow, key, label } = ready(planOrder(order([image('app')]), inputs()));
+    expect(workflow.metadata).toMatchObject({
+      name: `release-${key}`,
+      namespace: 'team',
+      labels: { [labels.artifact]: label, [labels.order]: 'order-uid', [labels.artifactType]: 'oci' },
+      finalizers: [finalizers.workflow],
+      ownerReferences: [{ kind: 'Order', uid: 'order-uid', controller: true }],
+    });
+    expect(workflow.spec).toMatchObject({
+      workflowTemplateRef: { name: 'arc-oci-image', clusterScope: true },
+      srcSecretRef: { name: 'login' },
+      srcRef: { name: 'from', generation: 1, secretGeneration: 1 },
+      dstRef: { name: 'to', generation: 1 },
+      artifact: { name: 'app', spec: { image: 'app:1.0' } },
+    });
+    expect(workflow.spec.parameters).toContainEqual({ name: 'dstSecret', value: 'false' });
+  });
+
+  const bad: Array<[string, Artifact, string]> = [
+    ['an unknown type', { type: 'tape' }, 'artifact type "tape" not found'],
+    [
+      'an unknown source',
+      { type: 'oci', srcRef: { name: 'nowhere' } },
+      'source Endpoint "nowhere" not found',
+    ],
+    [
+      'a source only to push to',
+      { type: 'oci', srcRef: { name: 'push' } },
+      '"push" is PushOnly and cannot be a source',
+    ],
+    [
+      'a destination only to pull from',
+      { type: 'oci', dstRef: { name: 'pull' } },
+      'PullOnly and cannot be a destination',
+    ],
+    [
+      'a source the type does not take',
+      { type: 'strict', srcRef: { name: 's3' } },
+      'takes a source of type oci, not "s3"',
+    ],
+  ];
+  const world = inputs({
+    endpoints: [
+      ...inputs().endpoints,
+      endpoint('push', { usage: 'PushOnly' }),
+      endpoint('pull', { usage: 'PullOnly' }),
+      endpoint('s3', { type: 's3' }),
+      endpoint('fresh', {}, { observedGeneration: 0 }),
+      endpoint('locked', { secretRef: { name: 'x' } }),
+    ],
+    types: [type(), type('strict', { rules: { srcTypes: ['oci'] } })],
+  });
+
+  it('waits while only one of two Endpoints has seen the change of the Secret they share', () => {
+    const secretRef = { name: 'login' };
+    const seen = (from: string, to: string) =>
+      only(
+        planOrder(
+          order([image('app')]),
+          inputs({
+            endpoints: [
+              endpoint('from', { secretRef }, { secretGeneration: 2, credentialDigest: from }),
+              endpoint('to', { secretRef }, { secretGeneration: 1, credentialDigest: to }),
+            ],
+          }),
+        ),
+      );
+    expect(seen('k1:new', 'k1:old')).toMatchObject({
+      state: 'waiting',
+      message: expect.stringContaining('Secret "login" has changed'),
+    });
+    expect(seen('k1:new', 'k1:new').state).toBe('ready');
+    // After a change of the conduit's own key digests cannot be compared.
+    expect(seen('k2:other', 'k1:old').state).toBe('ready');
+  });
+
+  it.each(bad)('calls an artifact with %s invalid and says why', (_, artifact, message) => {
+    const found = only(planOrder(order([artifact]), world));
+    expect(found).toMatchObject({ state: 'invalid', key: 'index-0' });
+    expect(found).toHaveProperty('message', expect.stringContaining(message));
+  });
+
+  it.each(['fresh', 'locked'])('lets an artifact wait for the Endpoint %s to be looked at', (name) => {
+    const found = only(planOrder(order([{ type: 'oci', srcRef: { name } }]), world));
+    expect(found).toMatchObject({ state: 'waiting', message: expect.stringContaining(name) });
+  });
+
+  it('never lets bad artifacts affect the others', () => {
+    const slots = fc.array(fc.option(fc.constantFrom(...bad.map(([, artifact]) => artifact))), {
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(slots, (list) => {
+        const artifacts = list.map((broken, index) => broken ?? image(`app-${index}`));
+        const all = planOrder(order(artifacts), world).artifacts.filter(({ state }) => state === 'ready');
+        const alone = artifacts
+          .filter((_, index) => list[index] === null)
+          .map((artifact) => only(planOrder(order([artifact]), world)).key);
+        expect(all.map(({ key }) => key)).toEqual(alone);
+      }),
+    );
+  });
+
+  it('survives a spec that nobody can walk through', () => {
+    let deep: Artifact['spec'] = {};
+    for (let level = 0; level < 100_000; level += 1) deep = { deep };
+    const plan = planOrder(order([{ type: 'oci', spec: deep }, image('app')]), inputs());
+    expect(plan.artifacts.map(({ state }) => state)).toEqual(['invalid', 'ready']);
+  });
+
+  it('moves artifacts that are alike once', () => {
+    const plan = planOrder(order([image('a'), { ...image('a'), name: 'again' }, image('b')]), inputs());
+    expect(plan.artifacts.map(({ index, name }) => [index, name])).toEqual([
+      [0, 'a'],
+      [2, 'b'],
+    ]);
+  });
+
+  it('keeps the same thing on two schedules apart', () => {
+    const daily = { ...image('a'), cron: { schedules: ['@daily'] } };
+    const plan = planOrder(order([image('a'), daily]), inputs());
+    expect(new Set(plan.artifacts.map(({ label }) => label)).size).toBe(2);
+  });
+
+  it('prefers the type of the namespace', () => {
+    const own = { ...type('oci', { workflowTemplateRef: { name: 'mine' } }), kind: 'ArtifactType' };
+    for (const types of [
+      [own, type()],
+      [type(), own],
+    ]) {
+      const { workflow } = ready(planOrder(order([image('a')]), inputs({ types })));
+      expect(workflow.spec.workflowTemplateRef).toEqual({ name: 'mine' });
+    }
+  });
+
+  it('lets the Order decide TTLs, retry and queue before the type', () => {
+    const types = [type('oci', { ttlAfterFinished: '1h', ttlAfterFailed: '2h', queueName: 'slow' })];
+    const plain = ready(planOrder(order([image('a')]), inputs({ types }))).workflow.spec;
+    expect(plain).toMatchObject({ ttlAfterFinished: '1h', ttlAfterFailed: '2h', queueName: 'slow' });
+    const own = { ttlSecondsAfterCompletion: 5, queueName: 'fast', retry: { limit: 2 }, suspend: true };
+    const spec = ready(planOrder(order([image('a')], own), inputs({ types }))).workflow.spec;
+    expect(spec).toMatchObject({
+      ttlAfterFinished: '5s',
+      ttlAfterFailed: '5s',
+      queueName: 'fast',
+      suspend: true,
+    });
+  });
+});
+
+describe('the name of an ArtifactWorkflow', () => {
+  const base = order([image('app')]);
+  const from = { secretRef: { name: 'login' } };
+
+  const changes: Array<[string, Order, PlanInputs?]> = [
+    ['namespace', { ...base, metadata: { ...base.metadata, namespace: 'other' } }],
+    ['uid', { ...base, metadata: { ...base.metadata, uid: 'other' } }],
+    ['spec', order([{ ...image('app'), spec: { image: 'app:1.1' } }])],
+    ['schedule', order([{ ...image('app'), cron: { schedules: ['@daily'] } }])],
+    ['force-at', { ...base, metadata: { ...base.metadata, annotations: { [annotations.forceAt]: '7' } } }],
+    ['last force', { ...base, status: { lastForceAt: '2026-01-01T00:00:00Z' } }],
+    ['template', base, inputs({ types: [type('oci', { workflowTemplateRef: { name: 'other' } })] })],
+    ['type parameter', base, inputs({ types: [type('oci', { parameters: [{ name: 'a', value: 'b' }] })] })],
+    [
+      'Secret counter',
+      base,
+      inputs({ endpoints: [endpoint('from', from, { secretGeneration: 2 }), endpoint('to')] }),
+    ],
+    [
+      'Endpoint URL',
+      base,
+      inputs({
+        endpoints: [
+          endpoint('from', from, { secretGeneration: 1 }),
+          endpoint('to', { remoteURL: 'https://x' }),
+        ],
+      }),
+    ],
+  ];
+
+  it.each(changes)('is another one when the %s changes', (_, changed, given) => {
+    expect(named(changed, given)).not.toBe(named(base));
+  });
+
+  const alike: Array<[string, Order, PlanInputs?]> = [
+    ['order of inputs', base, inputs({ endpoints: [...inputs().endpoints].reverse() })],
+    ['artifact name', order([{ ...image('app'), name: 'renamed' }])],
+    ['spelling of the refs', order([{ ...image('app'), srcRef: { name: 'from' }, dstRef: { name: 'to' } }])],
+    ['TTL of the type', base, inputs({ types: [type('oci', { ttlAfterFinished: '1h' })] })],
+    ['policy of the Order', order([image('app')], { retry: { limit: 3 }, suspend: true, ttl: '1h' })],
+    ['order of spec fields', order([{ type: 'oci', spec: { image: 'app:1.0' }, name: 'app' }])],
+    [
+      'older force-at',
+      { ...base, metadata: { ...base.metadata, annotations: { [annotations.forceAt]: 'x' } } },
+    ],
+  ];
+
+  it.each(alike)('is the same whatever the %s', (_, changed, given) => {
+    expect(named(changed, given)).toBe(named(base));
+  });
+
+  it('counts the later of annotation and last force', () => {
+    const annotated = { ...base.metadata, annotations: { [annotations.forceAt]: '1767225600' } };
+    const both = { ...base, metadata: annotated, status: { lastForceAt: '2026-01-01T00:00:00Z' } };
+    expect(named(both)).toBe(named({ ...base, metadata: annotated }));
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Secret } from '../kinds/core.ts';
+import { jobKey } from '../marks.ts';
+import { planOrder } from '../plan/plan.ts';
+import { broken, done, endpoint, image, inputs, now, order, stored } from '../testing/test-objects.ts';
+import { jobSchema } from './job.ts';
+import { credentialsOf, needsConfiguration, type RenderInputs, renderConfiguration } from './render.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+function secret(name: string, values: Record<string, string>): Secret {
+  const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(value)]));
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'team' }, data };
+}
+
+function made(given = inputs()): ArtifactWorkflow {
+  const [planned] = planOrder(order([image('app')]), given).artifacts;
+  if (planned?.state !== 'ready') throw new Error('not ready');
+  return stored(planned.workflow);
+}
+
+const login = secret('login', { username: 'me', password: 'hunter2' });
+const [source, destination] = inputs().endpoints;
+const all: RenderInputs = { source, destination, sourceSecret: login };
+
+describe('renderConfiguration', () => {
+  it('renders a Job that the worker accepts, owned by the ArtifactWorkflow', () => {
+    const workflow = made();
+    const found = renderConfiguration(workflow, all);
+    if (!('secret' in found)) throw new Error(JSON.stringify(found));
+    expect(found.secret.metadata).toMatchObject({
+      name: workflow.metadata.name,
+      namespace: 'team',
+      ownerReferences: [{ kind: 'ArtifactWorkflow', uid: workflow.metadata.uid, controller: true }],
+    });
+    const job = JSON.parse(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
+    expect(jobSchema.parse(job)).toEqual({
+      artifact: { type: 'oci', name: 'app', spec: { image: 'app:1.0' } },
+      source: {
+        name: 'from',
+        type: 'oci',
+        remoteURL: 'https://from.example',
+        credentials: { username: 'me', password: 'hunter2' },
+      },
+      destination: { name: 'to', type: 'oci', remoteURL: 'https://to.example' },
+    });
+  });
+
+  it('puts the certificate authority in, and waits for it', () => {
+    const secured = endpoint('to', { tls: { caSecretRef: { name: 'ca' }, insecureSkipVerify: false } });
+    const given = { ...all, destination: secured };
+    expect(renderConfiguration(made(), given)).toMatchObject({ waiting: expect.stringContaining('"ca"') });
+    const found = renderConfiguration(made(), { ...given, destinationCa: secret('ca', { 'ca.crt': 'PEM' }) });
+    if (!('secret' in found)) throw new Error(JSON.stringify(found));
+    const job = JSON.parse(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
+    expect(job.destination.tls).toEqual({ ca: 'PEM' });
+  });
+
+  it.each<[string, RenderInputs]>([
+    ['generation', { ...all, source: { ...endpoint('from'), metadata: { name: 'from', generation: 2 } } }],
+    [
+      'credentials',
+      { ...all, source: endpoint('from', { secretRef: { name: 'login' } }, { secretGeneration: 2 }) },
+    ],
+    [
+      'Secret',
+      { ...all, source: endpoint('from', { secretRef: { name: 'other' } }, { secretGeneration: 1 }) },
+    ],
+  ])('is stale when the Endpoint has another %s, whatever is missing', (_, given) => {
+    expect(renderConfiguration(made(), given)).toMatchObject({ stale: expect.stringContaining('"from"') });
+    expect(renderConfiguration(made(), { ...given, sourceSecret: undefined })).toHaveProperty('stale');
+  });
+
+  it.each<[string, RenderInputs, string]>([
+    ['Endpoint', { ...all, destination: undefined }, 'Endpoint "to" not found'],
+    ['Secret', { ...all, sourceSecret: undefined }, 'Secret "login" not found'],
+    [
+      'usable key',
+      { ...all, sourceSecret: secret('login', { pass: 'hunter2' }) },
+      'Secret "login" has none of',
+    ],
+  ])('waits for the %s, without a secret in the text', (_, given, message) => {
+    const found = renderConfiguration(made(), given);
+    expect(found).toMatchObject({ waiting: expect.stringContaining(message) });
+    expect(JSON.stringify(found)).not.toContain('hunter2');
+  });
+
+  it('reads an ArtifactWorkflow made by hand from its parameters', () => {
+    const workflow = made();
+    const { srcRef: _, dstRef: __, artifact: ___, ...spec } = workflow.spec;
+    const found = renderConfiguration({ ...workflow, spec }, { sourceSecret: login });
+    if (!('secret' in found)) throw new Error(JSON.stringify(found));
+    const job = JSON.parse(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
+    expect(job.artifact.spec).toEqual({ image: 'app:1.0' });
+    expect(job.source.remoteURL).toBe('https://from.example');
+    expect(renderConfiguration({ ...workflow, spec: { ...spec, parameters: [] } }, {})).toHaveProperty(
+      'waiting',
+    );
+  });
+});
+
+describe('credentialsOf', () => {
+  it.each([
+    [{ '.dockerconfigjson': '{}' }, { dockerConfigJson: '{}' }],
+    [{ token: 't' }, { token: 't' }],
+    [
+      { username: 'u', password: '' },
+      { username: 'u', password: '' },
+    ],
+  ])('of %j', (data, expected) => expect(credentialsOf(secret('s', data))).toEqual(expected));
+});
+
+describe('needsConfiguration', () => {
+  it('lasts until nothing more is to follow', () => {
+    const workflow = made();
+    expect(needsConfiguration(workflow)).toBe(true);
+    expect(needsConfiguration({ ...workflow, status: done })).toBe(false);
+    expect(needsConfiguration({ ...workflow, status: broken })).toBe(false);
+    const retried = { ...workflow, spec: { ...workflow.spec, retry: { limit: 1 } }, status: broken };
+    expect(needsConfiguration(retried)).toBe(true);
+    const deletionTimestamp = now.toISOString();
+    expect(needsConfiguration({ ...workflow, metadata: { ...workflow.metadata, deletionTimestamp } })).toBe(
+      false,
+    );
+  });
+});

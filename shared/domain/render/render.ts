@@ -1,0 +1,163 @@
+import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
+import type { Secret } from '../kinds/core.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
+import type { Reference } from '../kinds/meta.ts';
+import { jobKey, labels } from '../marks.ts';
+import { ownerReference } from '../owners.ts';
+import { isDeleting, isFinished } from '../phases.ts';
+import { isLabelValue } from '../plan/names.ts';
+import { specFromParameters } from '../plan/parameters.ts';
+import type { Job, JobCredentials, JobEndpoint } from './job.ts';
+
+/** What an ArtifactWorkflow refers to, as far as it exists. Endpoints are absent where it names none (made by hand). */
+export interface RenderInputs {
+  source?: Endpoint | undefined;
+  destination?: Endpoint | undefined;
+  sourceSecret?: Secret | undefined;
+  destinationSecret?: Secret | undefined;
+  /** The Secrets of `tls.caSecretRef`, with the PEM under `ca.crt`. */
+  sourceCa?: Secret | undefined;
+  destinationCa?: Secret | undefined;
+}
+
+/** `stale`: an Endpoint has moved on, the Order has to plan anew. `waiting`: something is missing or unusable as yet. */
+export type Rendering = { secret: Secret } | { stale: string } | { waiting: string };
+
+/** True while a rendered Secret has a use: not once its ArtifactWorkflow has ended for good. */
+export function needsConfiguration(workflow: ArtifactWorkflow): boolean {
+  return !isDeleting(workflow) && !isFinished(workflow);
+}
+
+/** The Secret that configures one transfer: a Job under `job.json`, named like its ArtifactWorkflow and owned by it. */
+export function renderConfiguration(workflow: ArtifactWorkflow, inputs: RenderInputs): Rendering {
+  const source = side(workflow, {
+    prefix: 'src',
+    ref: workflow.spec.srcRef,
+    secretRef: workflow.spec.srcSecretRef,
+    endpoint: inputs.source,
+    secret: inputs.sourceSecret,
+    ca: inputs.sourceCa,
+  });
+  const destination = side(workflow, {
+    prefix: 'dst',
+    ref: workflow.spec.dstRef,
+    secretRef: workflow.spec.dstSecretRef,
+    endpoint: inputs.destination,
+    secret: inputs.destinationSecret,
+    ca: inputs.destinationCa,
+  });
+  // Stale outranks waiting: what is missing may belong to an Endpoint as it was.
+  for (const found of [source, destination]) if ('stale' in found) return found;
+  if ('waiting' in source) return source;
+  if ('waiting' in destination) return destination;
+  if (!('endpoint' in source) || !('endpoint' in destination))
+    return { waiting: 'its Endpoints are unknown' };
+  return {
+    secret: secretOf(workflow, {
+      artifact: artifactOf(workflow),
+      source: source.endpoint,
+      destination: destination.endpoint,
+    }),
+  };
+}
+
+function artifactOf({ spec }: ArtifactWorkflow): Job['artifact'] {
+  const { artifact, type = '', parameters = [] } = spec;
+  return {
+    type,
+    ...(artifact?.name === undefined ? {} : { name: artifact.name }),
+    spec: artifact?.spec ?? specFromParameters(parameters),
+  };
+}
+
+interface Side {
+  prefix: 'src' | 'dst';
+  ref: EndpointRef | undefined;
+  secretRef: Reference | undefined;
+  endpoint: Endpoint | undefined;
+  secret: Secret | undefined;
+  ca: Secret | undefined;
+}
+
+type SideResult = { endpoint: JobEndpoint } | { stale: string } | { waiting: string };
+
+function side(workflow: ArtifactWorkflow, one: Side): SideResult {
+  const base = one.ref ? fromEndpoint(one.ref, one) : fromParameters(workflow, one.prefix);
+  if (!('endpoint' in base)) return base;
+  if (!one.secretRef) return base;
+  if (!one.secret) return { waiting: `Secret "${one.secretRef.name}" not found` };
+  const credentials = credentialsOf(one.secret);
+  if (typeof credentials === 'string') return { waiting: credentials };
+  return { endpoint: { ...base.endpoint, credentials } };
+}
+
+function fromEndpoint(ref: EndpointRef, { endpoint, secretRef, ca }: Side): SideResult {
+  if (!endpoint) return { waiting: `Endpoint "${ref.name}" not found` };
+  const { metadata, spec, status } = endpoint;
+  // A reference made by hand may leave the generations out and then takes the Endpoint as it is.
+  const moved = ref.generation !== undefined && ref.generation !== metadata.generation;
+  const turned = ref.secretGeneration !== undefined && ref.secretGeneration !== status?.secretGeneration;
+  if (moved || turned || spec.secretRef?.name !== secretRef?.name) {
+    return { stale: `Endpoint "${ref.name}" has changed since this ArtifactWorkflow was made` };
+  }
+  const caName = spec.tls?.caSecretRef?.name;
+  const pem = ca && decoded(ca, 'ca.crt');
+  if (caName !== undefined && pem === undefined) {
+    return {
+      waiting: `Secret "${caName}" with the key ca.crt not found (tls.caSecretRef of Endpoint "${ref.name}")`,
+    };
+  }
+  const tls = {
+    ...(caName === undefined || pem === undefined ? {} : { ca: pem }),
+    ...(spec.tls?.insecureSkipVerify ? { insecureSkipVerify: true } : {}),
+    ...(spec.tls?.plainHTTP ? { plainHTTP: true } : {}),
+  };
+  return {
+    endpoint: {
+      name: metadata.name,
+      type: spec.type,
+      remoteURL: spec.remoteURL,
+      ...(Object.keys(tls).length > 0 ? { tls } : {}),
+    },
+  };
+}
+
+function fromParameters({ spec }: ArtifactWorkflow, prefix: 'src' | 'dst'): SideResult {
+  const value = (name: string) => spec.parameters?.find((parameter) => parameter.name === name)?.value;
+  const remoteURL = value(`${prefix}RemoteURL`);
+  if (!remoteURL) return { waiting: `it has neither ${prefix}Ref nor a parameter ${prefix}RemoteURL` };
+  return { endpoint: { name: prefix, type: value(`${prefix}Type`) ?? '', remoteURL } };
+}
+
+/** The credentials in a Secret by its keys, or why there are none. Never a value in the text. */
+export function credentialsOf(secret: Secret): JobCredentials | string {
+  const dockerConfigJson = decoded(secret, '.dockerconfigjson');
+  if (dockerConfigJson !== undefined) return { dockerConfigJson };
+  const username = decoded(secret, 'username');
+  const password = decoded(secret, 'password');
+  if (username !== undefined && password !== undefined) return { username, password };
+  const token = decoded(secret, 'token');
+  if (token !== undefined) return { token };
+  return `Secret "${secret.metadata.name}" has none of: username and password, .dockerconfigjson, token`;
+}
+
+function decoded(secret: Secret, key: string): string | undefined {
+  const value = secret.data?.[key];
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
+}
+
+function secretOf(workflow: ArtifactWorkflow, job: Job): Secret {
+  const { name, namespace } = workflow.metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(isLabelValue(name) ? { labels: { [labels.artifactWorkflow]: name } } : {}),
+      ownerReferences: [ownerReference(workflow)],
+    },
+    type: 'Opaque',
+    data: { [jobKey]: Buffer.from(JSON.stringify(job)).toString('base64') },
+  };
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import type { OrderPhase } from '../kinds/order.ts';
+import { now } from '../testing/test-objects.ts';
+import { conditionsFor } from './conditions.ts';
+
+/** What kstatus makes of conditions (cli-utils, pkg/kstatus/status/core.go). */
+function kstatus(phase: OrderPhase): string {
+  const found = conditionsFor(phase, '', 1, [], now);
+  const is = (type: string) => found.find((one) => one.type === type)?.status === 'True';
+  if (is('Reconciling')) return 'InProgress';
+  if (is('Stalled')) return 'Failed';
+  return is('Ready') ? 'Current' : 'InProgress';
+}
+
+describe('conditionsFor', () => {
+  it.each<[OrderPhase, string]>([
+    ['Pending', 'InProgress'],
+    ['Running', 'InProgress'],
+    ['Succeeded', 'Current'],
+    ['Failed', 'Failed'],
+    ['Suspended', 'InProgress'],
+    ['Scheduled', 'Current'],
+  ])('reads %s as %s', (phase, expected) => expect(kstatus(phase)).toBe(expected));
+
+  it('speaks about one generation', () => {
+    for (const one of conditionsFor('Running', 'x', 7, [], now)) expect(one.observedGeneration).toBe(7);
+    for (const one of conditionsFor('Running', 'x', undefined, [], now)) {
+      expect(one).not.toHaveProperty('observedGeneration');
+    }
+  });
+});

@@ -1,0 +1,46 @@
+import type { Condition } from '../kinds/meta.ts';
+import type { OrderPhase } from '../kinds/order.ts';
+
+type Verdict = Record<'Ready' | 'Reconciling' | 'Stalled', boolean>;
+
+// After kstatus (cli-utils, pkg/kstatus): Reconciling=True reads "in progress", Stalled=True "failed", else Ready decides.
+// A scheduled Order is as current as it can be; a suspended one is neither failed nor done.
+const verdicts: Record<OrderPhase, Verdict> = {
+  Pending: { Ready: false, Reconciling: true, Stalled: false },
+  Running: { Ready: false, Reconciling: true, Stalled: false },
+  Succeeded: { Ready: true, Reconciling: false, Stalled: false },
+  Failed: { Ready: false, Reconciling: false, Stalled: true },
+  Suspended: { Ready: false, Reconciling: false, Stalled: false },
+  Scheduled: { Ready: true, Reconciling: false, Stalled: false },
+};
+
+/** Ready, Reconciling and Stalled for a phase; a condition whose status has not changed keeps its transition time. */
+export function conditionsFor(
+  phase: OrderPhase,
+  message: string,
+  generation: number | undefined,
+  before: readonly Condition[],
+  now: Date,
+): Condition[] {
+  return Object.entries(verdicts[phase]).map(([type, yes]) =>
+    transition(before, now, {
+      type,
+      status: yes ? 'True' : 'False',
+      reason: phase,
+      message,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    }),
+  );
+}
+
+/** The condition with the time of its last change of status: that of its predecessor, or now. Whole seconds. */
+export function transition(
+  before: readonly Condition[],
+  now: Date,
+  next: Omit<Condition, 'lastTransitionTime'>,
+): Condition {
+  const old = before.find(({ type }) => type === next.type);
+  const lastTransitionTime =
+    old?.status === next.status ? old.lastTransitionTime : now.toISOString().replace(/\.\d{3}Z$/, 'Z');
+  return { ...next, lastTransitionTime };
+}

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
+import { planOrder } from '../plan/plan.ts';
+import { image, inputs, order, stored } from '../testing/test-objects.ts';
+import { cut, entryBudget, entryFor } from './entry.ts';
+
+describe('entryFor', () => {
+  const entryOf = (status: ArtifactWorkflowStatus, deletionTimestamp?: string) => {
+    const [artifact] = planOrder(order([image('app')]), inputs()).artifacts;
+    if (artifact?.state !== 'ready') throw new Error('not ready');
+    const workflow = stored(artifact.workflow, status);
+    const metadata = { ...workflow.metadata, ...(deletionTimestamp && { deletionTimestamp }) };
+    const current = { artifact, key: artifact.key, workflow: { ...workflow, metadata } };
+    return entryFor(current, entryBudget(1));
+  };
+
+  it('tells why an artifact has no configuration, as long as it waits for one', () => {
+    const configMessage = 'Secret "login" not found';
+    expect(entryOf({ configMessage })).toMatchObject({ phase: 'Pending', message: configMessage });
+    expect(entryOf({ configMessage, phase: 'Running' }).message).toBeUndefined();
+  });
+
+  const completionTime = '2026-01-02T03:04:05Z';
+  it.each([
+    ['because its ArtifactWorkflow was deleted is to be made anew', '2026-01-02T03:04:00Z', 'Pending'],
+    ['in the second of its deletion too', completionTime, 'Pending'],
+    ['before its ArtifactWorkflow was deleted stays so', '2026-01-02T03:04:06Z', 'Stopped'],
+    ['and not deleted stays so', undefined, 'Stopped'],
+  ])('what was stopped %s', (_, deleted, phase) => {
+    expect(entryOf({ phase: 'Stopped', completionTime }, deleted).phase).toBe(phase);
+  });
+});
+
+describe('cut', () => {
+  it('keeps what fits and bounds what does not, by its size in JSON', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 200 }),
+        fc.integer({ min: 8, max: 300 }),
+        (text, bytes) => {
+          const result = cut(text, bytes);
+          const size = (one: string) => Buffer.byteLength(JSON.stringify(one)) - 2;
+          expect(size(result)).toBeLessThanOrEqual(bytes);
+          if (size(text) <= bytes) expect(result).toBe(text);
+          else expect(result.endsWith('…')).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('entryBudget', () => {
+  it('shrinks as artifacts grow in number and never vanishes', () => {
+    expect(entryBudget(1)).toEqual({ details: true, messageBytes: 2_048 });
+    expect(entryBudget(5_000)).toEqual({ details: false, messageBytes: 32 });
+    for (let count = 1; count < 10_000; count += 97) {
+      expect(entryBudget(count).messageBytes).toBeGreaterThanOrEqual(32);
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { ArtifactStatus } from '../kinds/order.ts';
+import { isFinalPhase, isStoppedByDeletion, owesAttempt, phaseOf } from '../phases.ts';
+import type { Current } from '../plan/current.ts';
+
+/** What one artifact may take in an Order's status, so that etcd's limit for the whole object (1.5 MiB) holds. */
+export interface EntryBudget {
+  /** Most bytes of a message, as JSON prints it. */
+  messageBytes: number;
+  /** Whether name, digest and attempts are shown; phase, index and completion time always are. */
+  details: boolean;
+}
+
+// Half of etcd's limit: the other half is for the spec, which is as long as the list of artifacts.
+const statusBytes = 700 * 1024;
+const fixedBytes = 130;
+const detailBytes = 180;
+const longestMessage = 2_048;
+const shortestMessage = 32;
+
+/** The budget of each entry of an Order of so many artifacts; the same for all, whatever they say. */
+export function entryBudget(artifacts: number): EntryBudget {
+  const each = statusBytes / Math.max(1, artifacts);
+  const details = each >= fixedBytes + detailBytes + 2 * shortestMessage;
+  const left = Math.floor(each - fixedBytes - (details ? detailBytes : 0));
+  return { details, messageBytes: Math.max(shortestMessage, Math.min(longestMessage, left)) };
+}
+
+/** What the Order's status says of one artifact. */
+export function entryFor(current: Current, budget: EntryBudget): ArtifactStatus {
+  const { artifact, workflow, remembered } = current;
+  const name = budget.details && artifact.name !== undefined ? { name: artifact.name } : {};
+  const artifactIndex = artifact.index;
+  if (remembered) return bounded({ ...remembered, artifactIndex }, budget);
+  // Remembered as ended, it would never be made anew.
+  if (workflow && isStoppedByDeletion(workflow)) return { artifactIndex, phase: 'Pending', ...name };
+  if (workflow) return bounded({ artifactIndex, ...name, ...fromWorkflow(workflow) }, budget);
+  if (artifact.state === 'ready') return { artifactIndex, phase: 'Pending', ...name };
+  const phase = artifact.state === 'invalid' ? 'Invalid' : 'Pending';
+  return bounded({ artifactIndex, phase, message: artifact.message, ...name }, budget);
+}
+
+function fromWorkflow({
+  spec,
+  status = {},
+  metadata,
+}: ArtifactWorkflow): Omit<ArtifactStatus, 'artifactIndex'> {
+  const workflow = { apiVersion: '', kind: '', metadata, spec, status };
+  const owed = owesAttempt(workflow);
+  const phase = owed ? 'Pending' : phaseOf(workflow);
+  const waiting = phase === 'Pending' ? status.configMessage : undefined;
+  const message = owed
+    ? retryMessage(workflow)
+    : phase === 'Succeeded'
+      ? undefined
+      : (status.message ?? waiting);
+  const running = phase === 'Running' || (phase === 'Active' && status.activeWorkflowRef !== undefined);
+  return {
+    phase,
+    ...(message ? { message } : {}),
+    ...(!isFinalPhase(phase) || status.completionTime === undefined
+      ? {}
+      : { completionTime: status.completionTime }),
+    ...((status.attempts ?? 1) > 1 ? { attempts: status.attempts ?? 1 } : {}),
+    ...(running ? { progress: status.progress ?? '0/1' } : {}),
+    ...(status.results?.digest === undefined ? {} : { digest: status.results.digest }),
+  };
+}
+
+function retryMessage({ status = {} }: ArtifactWorkflow): string {
+  const when = status.nextAttemptTime === undefined ? '' : ` at ${status.nextAttemptTime}`;
+  const why = status.message ? `: ${status.message}` : '';
+  return `attempt ${status.attempts ?? 1} failed, trying again${when}${why}`;
+}
+
+function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {
+  const { name, attempts, digest, message, ...rest } = entry;
+  return {
+    ...rest,
+    ...(message === undefined ? {} : { message: cut(message, budget.messageBytes) }),
+    ...(budget.details && name !== undefined ? { name } : {}),
+    ...(budget.details && attempts !== undefined ? { attempts } : {}),
+    ...(budget.details && digest !== undefined ? { digest: digest.slice(0, 136) } : {}),
+  };
+}
+
+/** The start of a text that takes at most `bytes` bytes when JSON prints it in UTF-8, marked with `…` where it was cut. */
+export function cut(text: string, bytes: number): string {
+  if (printed(text) <= bytes) return text;
+  let result = '';
+  let used = printed('…');
+  for (const character of text) {
+    used += printed(character);
+    if (used > bytes) break;
+    result += character;
+  }
+  return `${result}…`;
+}
+
+// A long text would cost time to measure whole: each character prints to at least one byte.
+function printed(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
+}

@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
+import type { Order, OrderStatus } from '../kinds/order.ts';
+import { planOrder } from '../plan/plan.ts';
+import { broken, done, image, inputs, made, now, order, stored } from '../testing/test-objects.ts';
+import { artifactMilestone, orderMilestone } from './milestones.ts';
+import { isoSeconds, rollUp } from './rollup.ts';
+
+const bad = { name: 'bad', type: 'tape' };
+const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+
+/** The Order with the status that follows when its artifacts have these. */
+function rolled(of: Order, statuses: ReadonlyArray<ArtifactWorkflowStatus>, when = now): Order {
+  const plan = planOrder(of, inputs());
+  const children = plan.artifacts.flatMap((one, index) =>
+    one.state === 'ready' ? [stored(one.workflow, statuses[index])] : [],
+  );
+  return { ...of, status: rollUp(of, plan, children, when) };
+}
+
+function told(before: Order, after: Order, when = now) {
+  const milestone = orderMilestone(before, after.status ?? {}, when);
+  return milestone && `${milestone.word} ${milestone.occurrence} ${isoSeconds(milestone.time.getTime())}`;
+}
+
+function edited(of: Order, generation: number): Order {
+  return { ...of, metadata: { ...of.metadata, generation } };
+}
+
+describe('the milestones of an Order', () => {
+  const one = order([image('a')]);
+  const running: ArtifactWorkflowStatus = { phase: 'Running' };
+
+  it('are that it is accepted, and its end', () => {
+    const first = rolled(one, [{}]);
+    expect(told(one, first)).toBe('accepted 1 2026-01-02T03:04:05Z');
+    const second = rolled(first, [running]);
+    expect(told(first, second)).toBeUndefined();
+    const ended = rolled(second, [done], at(60));
+    expect(told(second, ended, at(60))).toBe('completed 1/2026-01-02T03:05:05Z 2026-01-02T03:05:05Z');
+    expect(told(ended, rolled(ended, [done], at(90)), at(90))).toBeUndefined();
+  });
+
+  it('are only the end of one that has nothing to run', () => {
+    expect(told(order([bad]), rolled(order([bad]), []))).toBe(
+      'failed 1/2026-01-02T03:04:05Z 2026-01-02T03:04:05Z',
+    );
+    expect(told(order([]), rolled(order([]), []))).toMatch(/^completed 1/);
+  });
+
+  it('are told of every generation: again accepted, or ended at once', () => {
+    const before = rolled(one, [done]);
+    const changed = edited(before, 2);
+    expect(told(before, rolled(changed, [running]))).toMatch(/^accepted 2 /);
+    expect(told(before, rolled(changed, [done], at(60)), at(60))).toMatch(
+      /^completed 2\/.* 2026-01-02T03:05:05Z$/,
+    );
+  });
+
+  it('are one end more for each time that it ends, unseen between or not', () => {
+    const first = rolled(one, [broken]);
+    const retried = { ...broken, completionTime: isoSeconds(at(600).getTime()) };
+    expect(told(first, rolled(first, [retried], at(601)), at(601))).toMatch(
+      /^failed 1\/2026-01-02T03:14:05Z/,
+    );
+    const again = rolled(first, [running], at(500));
+    expect(told(first, again, at(500))).toBeUndefined();
+    expect(told(again, rolled(again, [retried], at(601)), at(601))).toMatch(
+      /^failed 1\/2026-01-02T03:14:06Z/,
+    );
+  });
+
+  it('are none of one that is being deleted', () => {
+    for (const status of [done, running]) {
+      const before = edited(rolled(one, [status]), 2);
+      const deleted = {
+        ...before,
+        metadata: { ...before.metadata, deletionTimestamp: '2026-01-02T03:00:00Z' },
+      };
+      expect(told(deleted, rolled(deleted, [status]))).toBeUndefined();
+      expect(told(before, rolled(before, [status]))).toBeDefined();
+    }
+  });
+
+  it('have no id twice, whatever becomes of its artifacts', () => {
+    const phase = fc.constantFrom<WorkflowPhase>('Pending', 'Running', 'Succeeded', 'Failed', 'Stopped');
+    const step = fc.record({ phases: fc.tuple(phase, phase), edit: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        let current = order([image('a'), image('b')]);
+        const ids: string[] = [];
+        const generations = new Set<number>();
+        for (const [index, { phases, edit }] of steps.entries()) {
+          const when = at(index);
+          // An attempt ends when it is seen to, and stays ended then.
+          const kept = Object.values(current.status?.artifactWorkflows ?? {});
+          const statuses = phases.map((each, which): ArtifactWorkflowStatus => {
+            const { phase: old, completionTime = isoSeconds(when.getTime()) } = kept[which] ?? { phase: '' };
+            return ['Pending', 'Running'].includes(each)
+              ? { phase: each }
+              : { phase: each, completionTime: old === each ? completionTime : isoSeconds(when.getTime()) };
+          });
+          if (edit) current = edited(current, (current.metadata.generation ?? 1) + 1);
+          const next = rolled(current, statuses, when);
+          const milestone = orderMilestone(current, next.status ?? {}, when);
+          if (milestone) {
+            ids.push(`${milestone.occurrence}/${milestone.word}`);
+            generations.add(next.metadata.generation ?? 1);
+          }
+          expect(orderMilestone(next, next.status ?? {}, when)).toBeUndefined();
+          expect(generations).toContain(next.metadata.generation);
+          current = next;
+        }
+        expect(new Set(ids).size).toBe(ids.length);
+      }),
+    );
+  });
+
+  it('need no time that is one', () => {
+    const status: OrderStatus = { phase: 'Succeeded', observedGeneration: 1, completionTime: 'yesterday' };
+    expect(orderMilestone(one, status, now)?.occurrence).toBe('1/1970-01-01T00:00:00Z');
+  });
+});
+
+describe('the milestones of an artifact', () => {
+  const attempt = (number: number) =>
+    ({
+      workflowRef: { kind: 'Workflow', name: 'w', attempt: number },
+      attempts: number,
+      syncedAttempt: number,
+    }) as const;
+  const startTime = '2026-01-02T03:00:00Z';
+  const completionTime = '2026-01-02T03:01:00Z';
+
+  function of(status: ArtifactWorkflowStatus, more: Partial<ArtifactWorkflow> = {}): ArtifactWorkflow {
+    return { ...made(order([image('a')]), status), ...more };
+  }
+
+  function heard(before: ArtifactWorkflow, after: ArtifactWorkflow) {
+    const milestone = artifactMilestone(before, after, now);
+    return milestone && `${milestone.word} ${milestone.occurrence} ${isoSeconds(milestone.time.getTime())}`;
+  }
+
+  it.each<[string, ArtifactWorkflowStatus, ArtifactWorkflowStatus, string | undefined]>([
+    ['starts', {}, { phase: 'Running', startTime }, `started 1 ${startTime}`],
+    ['starts out of a queue', { phase: 'Queued' }, { phase: 'Running' }, 'started 1 2026-01-02T03:04:05Z'],
+    ['goes on', { phase: 'Running' }, { phase: 'Running', progress: '1/2' }, undefined],
+    ['is queued', {}, { phase: 'Queued' }, undefined],
+    [
+      'succeeds',
+      { phase: 'Running' },
+      { phase: 'Succeeded', completionTime },
+      `succeeded 1 ${completionTime}`,
+    ],
+    ['succeeds at once', {}, { phase: 'Succeeded', completionTime }, `succeeded 1 ${completionTime}`],
+    ['fails', { phase: 'Running' }, { phase: 'Failed', completionTime }, `failed 1 ${completionTime}`],
+    ['meets an error', { phase: 'Running' }, { phase: 'Error' }, 'failed 1 2026-01-02T03:04:05Z'],
+    ['is terminated', { phase: 'Running' }, { phase: 'Stopped' }, 'failed 1 2026-01-02T03:04:05Z'],
+    ['has failed already', { phase: 'Error' }, { phase: 'Failed', message: 'why' }, undefined],
+    ['has no time', {}, { phase: 'Running', startTime: 'now' }, 'started 1 2026-01-02T03:04:05Z'],
+  ])('when it %s', (_, before, after, expected) => {
+    expect(heard(of({ ...attempt(1), ...before }), of({ ...attempt(1), ...after }))).toBe(expected);
+  });
+
+  it('are those of each attempt', () => {
+    const before = of({ ...attempt(2), syncedAttempt: 1, phase: 'Running' });
+    expect(heard(before, of({ ...attempt(2), phase: 'Running', startTime }))).toBe(`started 2 ${startTime}`);
+    const failed = of({ ...attempt(2), syncedAttempt: 1, phase: 'Failed' });
+    expect(heard(failed, of({ ...attempt(2), phase: 'Failed', completionTime }))).toBe(
+      `failed 2 ${completionTime}`,
+    );
+  });
+
+  it('are no failure while another attempt follows, and one when it turns out that none does', () => {
+    const retry = { retry: { limit: 1 } };
+    const artifact = (status: ArtifactWorkflowStatus) => made(order([image('a')]), status, retry);
+    const running = artifact({ ...attempt(1), phase: 'Running' });
+    const first = artifact({ ...attempt(1), phase: 'Failed', completionTime });
+    expect(heard(running, first)).toBeUndefined();
+    const hopeless = artifact({
+      ...attempt(1),
+      phase: 'Failed',
+      completionTime,
+      results: { reason: 'denied' },
+    });
+    expect(heard(running, hopeless)).toBe(`failed 1 ${completionTime}`);
+    expect(heard(first, hopeless)).toBe(`failed 1 ${completionTime}`);
+    const last = artifact({ ...attempt(2), phase: 'Failed', completionTime });
+    expect(heard(artifact({ ...attempt(2), phase: 'Running' }), last)).toBe(`failed 2 ${completionTime}`);
+  });
+
+  it('are no failure when it is stopped because nobody wants it any more', () => {
+    const gone = (status: ArtifactWorkflowStatus) => {
+      const one = of({ ...attempt(1), ...status });
+      return { ...one, metadata: { ...one.metadata, deletionTimestamp: startTime } };
+    };
+    expect(heard(gone({ phase: 'Running' }), gone({ phase: 'Stopped' }))).toBeUndefined();
+    expect(heard(gone({ phase: 'Running' }), gone({ phase: 'Succeeded' }))).toMatch(/^succeeded/);
+  });
+
+  it('of a schedule are those of its runs', () => {
+    const daily = { cron: { schedules: ['@daily'] } };
+    const artifact = (status: ArtifactWorkflowStatus) =>
+      made(order([image('a')]), { phase: 'Active', ...status }, daily);
+    const first = '2026-01-01T00:00:00Z';
+    const second = '2026-01-02T00:00:00Z';
+    const idle = artifact({});
+    const running = artifact({ activeWorkflowRef: { name: 'run-1' }, lastScheduled: first });
+    expect(heard(idle, running)).toBe(`started ${first} ${first}`);
+    expect(heard(running, { ...running })).toBeUndefined();
+    const ended = artifact({ lastScheduled: first, succeeded: 1 });
+    expect(heard(running, ended)).toBe(`succeeded ${first} 2026-01-02T03:04:05Z`);
+    expect(heard(ended, artifact({ lastScheduled: first, succeeded: 1, message: 'x' }))).toBeUndefined();
+    const next = artifact({ activeWorkflowRef: { name: 'run-2' }, lastScheduled: second, succeeded: 1 });
+    expect(heard(ended, next)).toBe(`started ${second} ${second}`);
+    const failed = artifact({ lastScheduled: second, succeeded: 1, failed: 1 });
+    expect(heard(next, failed)).toBe(`failed ${second} 2026-01-02T03:04:05Z`);
+    // Its CronWorkflow was deleted, made again, and has run.
+    expect(heard(artifact({ succeeded: 4 }), artifact({ lastScheduled: second, succeeded: 1 }))).toMatch(
+      /^succeeded/,
+    );
+    expect(heard(artifact({ succeeded: 4 }), artifact({ succeeded: 0 }))).toBeUndefined();
+  });
+});

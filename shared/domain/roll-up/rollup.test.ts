@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
+import type { Artifact, Order } from '../kinds/order.ts';
+import { annotations } from '../marks.ts';
+import { planOrder } from '../plan/plan.ts';
+import { broken, done, image, inputs, now, order, stored } from '../testing/test-objects.ts';
+import { rollUp, statusPatch } from './rollup.ts';
+
+const later = new Date(now.getTime() + 3_600_000);
+const bad: Artifact = { name: 'bad', type: 'tape' };
+const daily = { schedules: ['@daily'] };
+
+function children(
+  of: Order,
+  statuses: ReadonlyArray<ArtifactWorkflowStatus | undefined>,
+): ArtifactWorkflow[] {
+  return planOrder(of, inputs()).artifacts.flatMap((one, index) =>
+    one.state === 'ready' && statuses[index] ? [stored(one.workflow, statuses[index])] : [],
+  );
+}
+
+function roll(of: Order, statuses: ReadonlyArray<ArtifactWorkflowStatus | undefined>, at = now) {
+  return rollUp(of, planOrder(of, inputs()), children(of, statuses), at);
+}
+
+describe('rollUp', () => {
+  const running: ArtifactWorkflowStatus = { phase: 'Running', progress: '1/4' };
+  const cases: Array<[string, Order, Array<ArtifactWorkflowStatus | undefined>, string, string]> = [
+    ['nothing listed', order([]), [], 'Succeeded', 'the Order lists no artifacts'],
+    ['nothing made yet', order([image('a')]), [], 'Pending', '0 of 1 succeeded, 1 pending'],
+    [
+      'one running',
+      order([image('a'), image('b')]),
+      [running, done],
+      'Running',
+      '1 of 2 succeeded, 1 running',
+    ],
+    ['some done', order([image('a'), image('b')]), [done], 'Running', '1 of 2 succeeded, 1 pending'],
+    ['all done', order([image('a'), image('b')]), [done, done], 'Succeeded', '2 of 2 succeeded'],
+    [
+      'one failed',
+      order([image('a'), image('b')]),
+      [done, broken],
+      'Failed',
+      '1 of 2 succeeded, 1 failed; artifact 1 (b): the registry refused the push',
+    ],
+    [
+      'one invalid',
+      order([bad, image('b')]),
+      [undefined, done],
+      'Failed',
+      '1 of 2 succeeded, 1 invalid; artifact 0 (bad): artifact type "tape" not found: neither an ArtifactType in this namespace nor a ClusterArtifactType',
+    ],
+    [
+      'suspended',
+      order([image('a')], { suspend: true }),
+      [],
+      'Suspended',
+      '0 of 1 succeeded, 1 pending; suspended: nothing new is started',
+    ],
+    [
+      'only a schedule',
+      order([{ ...image('a'), cron: daily }]),
+      [{ phase: 'Active' }],
+      'Scheduled',
+      '0 of 1 succeeded, 1 pending',
+    ],
+    [
+      'a run of a schedule',
+      order([{ ...image('a'), cron: daily }]),
+      [{ phase: 'Active', activeWorkflowRef: { name: 'run' } }],
+      'Running',
+      '0 of 1 succeeded, 1 running',
+    ],
+  ];
+
+  it.each(cases)('with %s', (_, of, statuses, phase, message) => {
+    expect(roll(of, statuses)).toMatchObject({ phase, message });
+  });
+
+  it('shows a failure that will be tried again as pending', () => {
+    const of = order([image('a')], { retry: { limit: 1 } });
+    const failed = { ...broken, attempts: 1, nextAttemptTime: '2026-01-02T03:05:00Z' };
+    const status = roll(of, [failed]);
+    expect(status.phase).toBe('Pending');
+    expect(Object.values(status.artifactWorkflows ?? {})[0]).toMatchObject({
+      phase: 'Pending',
+      message: 'attempt 1 failed, trying again at 2026-01-02T03:05:00Z: the registry refused the push',
+    });
+  });
+
+  it('counts every artifact once', () => {
+    const phases: WorkflowPhase[] = [
+      'Pending',
+      'Queued',
+      'Running',
+      'Succeeded',
+      'Failed',
+      'Error',
+      'Stopped',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.option(fc.constantFrom(...phases)), { maxLength: 20 }), (list) => {
+        const of = order(list.map((_, index) => image(`a${index}`)));
+        const status = roll(
+          of,
+          list.map((phase) => (phase ? { phase } : undefined)),
+        );
+        const { total, ...parts } = status.counts ?? { total: -1 };
+        expect(Object.values(parts).reduce((sum, count) => sum + count, 0)).toBe(total);
+        expect(total).toBe(list.length);
+        expect(Object.keys(status.artifactWorkflows ?? {})).toHaveLength(list.length);
+      }),
+    );
+  });
+
+  it('equals what is there already, at any later time, until something changes', () => {
+    const statuses = [done, broken, running, undefined];
+    const of = order([image('a'), image('b'), image('c'), image('d'), bad]);
+    const status = roll(of, statuses);
+    const again = roll({ ...of, status }, statuses, later);
+    expect(again).toEqual(status);
+    expect(statusPatch(status, again)).toBeUndefined();
+    const all = roll(order([bad]), []);
+    expect(roll({ ...order([bad]), status: all }, [], later)).toEqual(all);
+  });
+
+  it('moves the time of a condition only with its status', () => {
+    const of = order([image('a')]);
+    const before = roll(of, [running]);
+    const same = roll({ ...of, status: before }, [{ ...running, progress: '2/4' }], later);
+    expect(same.conditions).toEqual(before.conditions);
+    const after = roll({ ...of, status: before }, [done], later);
+    expect(after.conditions).toContainEqual({
+      type: 'Ready',
+      status: 'True',
+      reason: 'Succeeded',
+      message: '1 of 1 succeeded',
+      lastTransitionTime: '2026-01-02T04:04:05Z',
+      observedGeneration: 1,
+    });
+    expect(after.conditions).toContainEqual(
+      expect.objectContaining({
+        type: 'Stalled',
+        status: 'False',
+        lastTransitionTime: '2026-01-02T03:04:05Z',
+      }),
+    );
+  });
+
+  it('remembers what finished after its ArtifactWorkflow is gone, and even its Endpoint', () => {
+    const of = order([image('a')]);
+    const seen = { ...of, status: roll(of, [done]) };
+    expect(roll(seen, [], later)).toEqual(seen.status);
+    const lost = rollUp(seen, planOrder(seen, { endpoints: [], types: [] }), [], later);
+    expect(lost.phase).toBe('Succeeded');
+    expect(lost.artifactWorkflows).toEqual(seen.status.artifactWorkflows);
+    const edited = { ...seen, metadata: { ...seen.metadata, generation: 2 } };
+    expect(rollUp(edited, planOrder(edited, { endpoints: [], types: [] }), [], later).counts?.invalid).toBe(
+      1,
+    );
+  });
+
+  it('records the force time it was computed for, and what inputs it saw', () => {
+    const of = order([image('a')]);
+    const forced = {
+      ...of,
+      metadata: { ...of.metadata, annotations: { [annotations.forceAt]: '1767225600' } },
+    };
+    expect(roll(forced, [])).toMatchObject({
+      lastForceAt: '2026-01-01T00:00:00Z',
+      endpointGenerations: { from: 1, to: 1 },
+      secretGenerations: { from: 1 },
+    });
+  });
+});
+
+describe('the size of a status', () => {
+  const texts = ['x'.repeat(20_000), '"\\\n\u0001'.repeat(2_000), '🚢'.repeat(5_000)];
+
+  it.each([1, 10, 500, 5_000])('is bounded for %d artifacts, whatever they say', (count) => {
+    const of = order(Array.from({ length: count }, (_, index) => image(`artifact-${index}`)));
+    const statuses =
+      of.spec.artifacts?.map((_, index) => ({ ...broken, message: texts[index % 3] ?? '' })) ?? [];
+    const status = roll(of, statuses);
+    expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(900 * 1024);
+    expect(Buffer.byteLength(JSON.stringify({ ...of, status }))).toBeLessThan(1.5 * 1024 * 1024);
+    expect(status.counts?.failed).toBe(count);
+  });
+
+  it('shows digests where there is room for them', () => {
+    const few = roll(order([image('a')]), [done]);
+    expect(Object.values(few.artifactWorkflows ?? {})[0]).toMatchObject({
+      name: 'a',
+      digest: done.results?.digest,
+    });
+  });
+});
+
+describe('statusPatch', () => {
+  const json = fc.dictionary(
+    fc.constantFrom('a', 'b', 'c'),
+    fc.oneof(fc.nat(), fc.dictionary(fc.constantFrom('x', 'y'), fc.nat())),
+  );
+
+  function merged(target: unknown, patch: unknown): unknown {
+    if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+    const result: Record<string, unknown> =
+      typeof target === 'object' && target !== null ? { ...target } : {};
+    for (const [key, value] of Object.entries(patch)) {
+      if (value === null) delete result[key];
+      else result[key] = merged(result[key], value);
+    }
+    return result;
+  }
+
+  it('turns one status into the other as a merge patch, and is nothing when they are alike', () => {
+    fc.assert(
+      fc.property(json, json, (before, after) => {
+        expect(merged(before, statusPatch(before, after) ?? {})).toEqual(after);
+        expect(statusPatch(after, structuredClone(after))).toBeUndefined();
+      }),
+    );
+  });
+});

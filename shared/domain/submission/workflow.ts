@@ -1,0 +1,101 @@
+import type { CronWorkflow, Workflow, WorkflowSpec } from '../kinds/argo.ts';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Parameter } from '../kinds/meta.ts';
+import { argoApiVersion } from '../kinds/refs.ts';
+import { absentSecretName, labels } from '../marks.ts';
+import { ownerReference } from '../owners.ts';
+import { cronWorkflowName, isLabelValue, workflowName } from '../plan/names.ts';
+
+/** How long a finished Workflow stays to be read: results live in the ArtifactWorkflow, so a day outlasts any outage of ours. */
+const keepFinishedSeconds = 86_400;
+
+export interface WorkflowOptions {
+  /** Argo's controller `instanceID`; a controller that has one ignores what is not labelled with it. */
+  instanceId?: string;
+}
+
+/**
+ * The Argo object of one attempt: a CronWorkflow where there is a schedule, else a Workflow. Only fields that Argo allows
+ * beside a template reference under `templateReferencing: Strict`. The same input gives the same object, name included.
+ */
+export function workflowFor(
+  workflow: ArtifactWorkflow,
+  attempt: number,
+  options: WorkflowOptions = {},
+): Workflow | CronWorkflow {
+  return workflow.spec.cron ? cronFor(workflow, options) : singleFor(workflow, attempt, options);
+}
+
+function singleFor(workflow: ArtifactWorkflow, attempt: number, options: WorkflowOptions): Workflow {
+  const marks = { ...labelsFor(workflow, options), [labels.attempt]: String(attempt) };
+  return {
+    apiVersion: argoApiVersion,
+    kind: 'Workflow',
+    metadata: metadataFor(workflow, workflowName(workflow.metadata.name, attempt), marks),
+    spec: specFor(workflow),
+  };
+}
+
+function cronFor(workflow: ArtifactWorkflow, options: WorkflowOptions): CronWorkflow {
+  const marks = labelsFor(workflow, options);
+  const { cron, suspend } = workflow.spec;
+  return {
+    apiVersion: argoApiVersion,
+    kind: 'CronWorkflow',
+    metadata: metadataFor(workflow, cronWorkflowName(workflow.metadata.name), marks),
+    spec: {
+      ...cron,
+      // Forbid: a run that takes longer than the interval is neither doubled nor killed.
+      concurrencyPolicy: 'Forbid',
+      successfulJobsHistoryLimit: 1,
+      failedJobsHistoryLimit: 1,
+      ...(suspend === true ? { suspend: true } : {}),
+      workflowSpec: specFor(workflow),
+      workflowMetadata: { labels: marks },
+    },
+  };
+}
+
+function metadataFor(workflow: ArtifactWorkflow, name: string, marks: Record<string, string>) {
+  const { namespace } = workflow.metadata;
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: marks,
+    ownerReferences: [ownerReference(workflow)],
+  };
+}
+
+function labelsFor(
+  { metadata, spec }: ArtifactWorkflow,
+  { instanceId }: WorkflowOptions,
+): Record<string, string> {
+  const inherited = [labels.artifact, labels.artifactType, labels.order].flatMap((name) => {
+    const value = metadata.labels?.[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(inherited),
+    ...(isLabelValue(metadata.name) ? { [labels.artifactWorkflow]: metadata.name } : {}),
+    ...(spec.queueName === undefined ? {} : { [labels.queue]: spec.queueName }),
+    ...(instanceId === undefined ? {} : { [labels.argoInstance]: instanceId }),
+  };
+}
+
+function specFor({ spec, metadata, status }: ArtifactWorkflow): WorkflowSpec {
+  const { name, clusterScope } = spec.workflowTemplateRef;
+  const ours: Parameter[] = [
+    { name: 'configSecretName', value: status?.configSecret?.name ?? metadata.name },
+    { name: 'srcSecretName', value: spec.srcSecretRef?.name ?? absentSecretName },
+    { name: 'dstSecretName', value: spec.dstSecretRef?.name ?? absentSecretName },
+    // For templates that put the label of a Kueue LocalQueue on their pod: Strict forbids us to.
+    ...(spec.queueName === undefined ? [] : [{ name: 'queueName', value: spec.queueName }]),
+  ];
+  const reserved = new Set(ours.map((parameter) => parameter.name));
+  const given = (spec.parameters ?? []).filter((parameter) => !reserved.has(parameter.name));
+  return {
+    workflowTemplateRef: clusterScope === true ? { name, clusterScope } : { name },
+    arguments: { parameters: [...given, ...ours] },
+    ttlStrategy: { secondsAfterCompletion: keepFinishedSeconds },
+  };
+}

@@ -1,0 +1,65 @@
+import type { Workflow, WorkflowNode } from '../kinds/argo.ts';
+import { cut } from '../roll-up/entry.ts';
+
+/** Most bytes of a failure text in an ArtifactWorkflow, log lines included. */
+const longest = 6_144;
+const longestTail = 4_096;
+const mostTailLines = 30;
+
+/** 128 + SIGKILL, and the kubelet's word for the commonest cause of it. */
+const killedCode = /exit code 137\b|OOMKilled/;
+const killedText =
+  'the worker was killed before it could say why: its container may have run out of memory (raise the limit in the workflow template) or been evicted or stopped by hand; spec.retry or the annotation arc.opendefense.cloud/retry-at of the Order runs it again';
+
+/**
+ * Why a Workflow failed, for the person who has to act: the worker's own words first, then the Workflow's message, the failed
+ * nodes' (which hold exit codes and termination messages) and the last lines of the log, if somebody fetched them.
+ */
+export function failureMessage(workflow: Workflow, reported: string | undefined, tail?: string): string {
+  const parts: string[] = [];
+  const said: string[] = [];
+  const add = (text: string | undefined, where = '') => {
+    const added = newIn(text?.trim() ?? '', said);
+    if (added === '') return;
+    said.push(added);
+    parts.push(where + added);
+  };
+  add(reported);
+  add(workflow.status?.message);
+  for (const { message, displayName } of failedNodes(workflow))
+    add(message, displayName ? `step ${displayName}: ` : '');
+  const killed = reported === undefined && parts.some((part) => killedCode.test(part));
+  if (killed) parts.unshift(killedText);
+  const log = lastLines(tail);
+  if (log !== '') parts.push(`last lines of the log:\n${log}`);
+  return cut(parts.join('; '), longest);
+}
+
+/** What a text adds to those before it: Argo repeats a node's message as the Workflow's, and both quote the worker. */
+function newIn(text: string, before: readonly string[]): string {
+  let rest = text;
+  for (const part of before)
+    if (rest.endsWith(part)) rest = rest.slice(0, -part.length).replace(/[\s:;]+$/, '');
+  return before.some((part) => part.endsWith(rest)) ? '' : rest;
+}
+
+function failedNodes({ status }: Workflow): WorkflowNode[] {
+  const nodes = Object.values(status?.nodes ?? {});
+  const failed = nodes.filter(
+    ({ type, phase }) => type === 'Pod' && (phase === 'Failed' || phase === 'Error'),
+  );
+  // The last to fail is the one that mattered; by name where times are equal, so that the text stays the same.
+  const time = (node: WorkflowNode) => node.finishedAt ?? '';
+  return failed.sort((a, b) => order(time(b), time(a)) || order(a.name ?? '', b.name ?? '')).slice(0, 3);
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function lastLines(tail: string | undefined): string {
+  if (!tail) return '';
+  const lines = tail.trimEnd().split('\n').slice(-mostTailLines);
+  while (lines.length > 1 && Buffer.byteLength(lines.join('\n')) > longestTail) lines.shift();
+  return cut(lines.join('\n'), longestTail);
+}

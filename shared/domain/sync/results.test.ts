@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Workflow } from '../kinds/argo.ts';
+import { resultsOf } from './results.ts';
+
+function reporting(value: string): Workflow {
+  return {
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'Workflow',
+    metadata: { name: 'w' },
+    spec: {},
+    status: { outputs: { parameters: [{ name: 'result', value }] } },
+  };
+}
+
+describe('resultsOf', () => {
+  it('reads the worker’s JSON, known fields only', () => {
+    const line = {
+      outcome: 'succeeded',
+      digest: 'sha256:aa',
+      bytes: { copied: 5, existed: 0, extra: 1 },
+      referrers: 1,
+      warnings: ['slow', 3],
+      password: 'x',
+    };
+    expect(resultsOf(reporting(JSON.stringify(line)))).toEqual({
+      outcome: 'succeeded',
+      digest: 'sha256:aa',
+      bytes: { copied: 5, existed: 0 },
+      referrers: 1,
+      warnings: ['slow'],
+    });
+  });
+
+  it('finds it on a node where the Workflow has none', () => {
+    const workflow = reporting('');
+    const nodes = {
+      n: { outputs: { parameters: [{ name: 'x', globalName: 'result', value: '{"digest":"d"}' }] } },
+    };
+    expect(resultsOf({ ...workflow, status: { ...workflow.status, nodes } })).toEqual({ digest: 'd' });
+  });
+
+  it('is small and never throws, whatever a template puts there', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        const found = resultsOf(reporting(text));
+        expect(JSON.stringify(found ?? {}).length).toBeLessThan(12_000);
+      }),
+    );
+    expect(
+      resultsOf(reporting(JSON.stringify({ message: 'x'.repeat(50_000) })))?.message?.length,
+    ).toBeLessThan(2_100);
+  });
+});

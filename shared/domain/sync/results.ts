@@ -1,0 +1,89 @@
+import type { OutputParameter, Workflow } from '../kinds/argo.ts';
+import type { TransferCounts, TransferResults } from '../kinds/artifact-workflow.ts';
+import { cut } from '../roll-up/entry.ts';
+
+/**
+ * What the worker reported: the JSON in the output parameter `result` of the Workflow, or of one of its nodes. Only the
+ * fields we know, in bounds; undefined where there is none or it is no JSON object, as with templates that are not ours.
+ */
+export function resultsOf(workflow: Workflow): TransferResults | undefined {
+  const { outputs, nodes = {} } = workflow.status ?? {};
+  const lists = [
+    outputs?.parameters ?? [],
+    ...Object.values(nodes).map((node) => node.outputs?.parameters ?? []),
+  ];
+  for (const list of lists) {
+    const results = parse(list.find(isResult)?.value);
+    if (results) return results;
+  }
+  return undefined;
+}
+
+function isResult({ name, globalName }: OutputParameter): boolean {
+  return name === 'result' || globalName === 'result';
+}
+
+function parse(text: string | undefined): TransferResults | undefined {
+  const found = asRecord(parseJson(text));
+  if (!found) return undefined;
+  const outcome = found.outcome === 'succeeded' || found.outcome === 'failed' ? found.outcome : undefined;
+  const reason = asText(found.reason, 64);
+  const message = asText(found.message, 2_048);
+  const digest = asText(found.digest, 136);
+  const mediaType = asText(found.mediaType, 256);
+  const bytes = asCounts(found.bytes);
+  const blobs = asCounts(found.blobs);
+  const referrers = asCount(found.referrers);
+  const warnings = asTexts(found.warnings);
+  return {
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    ...(digest === undefined ? {} : { digest }),
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(blobs === undefined ? {} : { blobs }),
+    ...(referrers === undefined ? {} : { referrers }),
+    ...(warnings === undefined ? {} : { warnings }),
+  };
+}
+
+function parseJson(text: string | undefined): unknown {
+  if (!text || text.length > 65_536) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A template may well have an output of that name that is no JSON: then there are no results to show.
+    return undefined;
+  }
+}
+
+function asRecord(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+function asText(value: unknown, bytes: number): string | undefined {
+  return typeof value === 'string' && value !== '' ? cut(value, bytes) : undefined;
+}
+
+function asCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function asCounts(value: unknown): TransferCounts | undefined {
+  const found = asRecord(value);
+  if (!found) return undefined;
+  const known = (['copied', 'existed', 'mounted'] as const).flatMap((name) => {
+    const count = asCount(found[name]);
+    return count === undefined ? [] : [[name, count] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+function asTexts(value: unknown): string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.filter((one) => typeof one === 'string').slice(0, 10);
+  return texts.length === 0 ? undefined : texts.map((one) => cut(one, 512));
+}

@@ -1,0 +1,180 @@
+import { sameJson } from '../canonical.ts';
+import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
+import type { Condition } from '../kinds/meta.ts';
+import { labels } from '../marks.ts';
+import { isOwnedBy } from '../owners.ts';
+import { isFinalPhase, phaseOf } from '../phases.ts';
+import { transition } from '../roll-up/conditions.ts';
+import { cut } from '../roll-up/entry.ts';
+import { isoSeconds } from '../roll-up/rollup.ts';
+import { currentWorkflow } from '../submission/submission.ts';
+import { failureMessage } from './failure.ts';
+import { furtherProgress } from './progress.ts';
+import { resultsOf } from './results.ts';
+
+/** A merge patch for the status fields sync-status owns; null takes a field away. */
+export type SyncPatch = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | null };
+
+export interface SyncExtras {
+  /** The run a CronWorkflow has made last, if there is one. */
+  run?: Workflow | undefined;
+  /** The end of the failed container's log, masked by its writer. */
+  logTail?: string | undefined;
+}
+
+/**
+ * What sync-status has to write after looking at an ArtifactWorkflow's Argo object; undefined when nothing changes, when the
+ * object is not the one in force or somebody else's, or when it is gone (what was seen of it stays true; submit-workflow makes it again if need be).
+ */
+export function syncedStatus(
+  workflow: ArtifactWorkflow,
+  argo: Workflow | CronWorkflow | undefined,
+  now: Date,
+  extras: SyncExtras = {},
+): SyncPatch | undefined {
+  const reference = currentWorkflow(workflow);
+  if (!argo || argo.metadata.name !== reference.name || argo.kind !== reference.kind) return undefined;
+  // One that somebody made by hand, or that an ArtifactWorkflow before this one has left, says nothing of this transfer.
+  if (!isOwnedBy(argo, workflow)) return undefined;
+  const seen =
+    argo.kind === 'CronWorkflow'
+      ? fromCron(workflow, argo as CronWorkflow, extras)
+      : fromWorkflow(workflow, argo as Workflow, now, extras);
+  if (!seen) return undefined;
+  const generation = workflow.metadata.generation;
+  const phase = seen.phase ?? 'Pending';
+  return changes(workflow.status ?? {}, {
+    ...seen,
+    syncedAttempt: reference.attempt,
+    conditions: conditionsOf(workflow, phase, seen.message ?? '', now),
+    observedGeneration: generation,
+  });
+}
+
+type Seen = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | undefined };
+
+function fromWorkflow(
+  workflow: ArtifactWorkflow,
+  argo: Workflow,
+  now: Date,
+  extras: SyncExtras,
+): Seen | undefined {
+  const phase = phaseFrom(argo);
+  const before = phaseOf(workflow);
+  // An end is an end: a late view of the same attempt changes nothing.
+  if (isFinalPhase(before) && !isFinalPhase(phase)) return undefined;
+  const { attempt } = currentWorkflow(workflow);
+  const same = (workflow.status?.syncedAttempt ?? 1) === attempt;
+  const old: ArtifactWorkflowStatus = same ? (workflow.status ?? {}) : {};
+  const { startedAt, finishedAt, progress } = argo.status ?? {};
+  const results = resultsOf(argo) ?? old.results;
+  const final = isFinalPhase(phase);
+  // The log is fetched once, at the end: a later look without it does not lose the text.
+  const settled = isFinalPhase(before) ? old.message : undefined;
+  return {
+    phase,
+    message: messageOf(argo, phase, settled, extras),
+    startTime: startedAt ?? old.startTime,
+    completionTime: final ? (finishedAt ?? old.completionTime ?? isoSeconds(now.getTime())) : undefined,
+    progress: furtherProgress(old.progress, progress),
+    results,
+  };
+}
+
+function messageOf(
+  argo: Workflow,
+  phase: WorkflowPhase,
+  settled: string | undefined,
+  { logTail }: SyncExtras,
+): string | undefined {
+  if (phase === 'Succeeded') return undefined;
+  if (!isFinalPhase(phase)) return argo.status?.message ? cut(argo.status.message, 2_048) : undefined;
+  const results = resultsOf(argo);
+  const reported = results?.outcome === 'failed' ? results.message : undefined;
+  return settled ?? (failureMessage(argo, reported, logTail) || undefined);
+}
+
+/**
+ * True while a Workflow with a queue waits in Kueue's: Argo calls it Running and none of its pods has got further than Pending. One that
+ * was let in and has yet to start looks the same.
+ */
+export function isQueued({ metadata, status = {} }: Workflow): boolean {
+  if (metadata.labels?.[labels.queue] === undefined || status.phase !== 'Running') return false;
+  const pods = Object.values(status.nodes ?? {}).filter(({ type }) => type === 'Pod');
+  return pods.length > 0 && pods.every(({ phase }) => phase === 'Pending');
+}
+
+/** Our phase for Argo's. Pending with a message and no start is waiting in Argo's queue. */
+function phaseFrom(workflow: Workflow): WorkflowPhase {
+  const { spec, status = {} } = workflow;
+  const { phase, startedAt, message } = status;
+  const ended = phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
+  // Argo before 4.1.2 called a Workflow Succeeded that was terminated while it waited for a lock (argo #16776).
+  if (ended && spec.shutdown) return 'Stopped';
+  if (!phase) return 'Pending';
+  if (isQueued(workflow) || (phase === 'Pending' && !startedAt && message)) return 'Queued';
+  return phase;
+}
+
+function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, logTail }: SyncExtras): Seen {
+  const old = workflow.status ?? {};
+  const { active, lastScheduledTime, succeeded, failed } = argo.status ?? {};
+  const current = active?.[0];
+  const results = run && resultsOf(run);
+  const runFailed = run?.status?.phase === 'Failed' || run?.status?.phase === 'Error';
+  // The same run goes forward only; the next one starts anew.
+  const sameRun = current !== undefined && current.name === old.activeWorkflowRef?.name;
+  const progress = furtherProgress(sameRun ? old.progress : undefined, run?.status?.progress);
+  return {
+    phase: 'Active',
+    message:
+      run && runFailed ? failureMessage(run, results?.message, logTail) : run ? undefined : old.message,
+    startTime: old.startTime ?? lastScheduledTime ?? undefined,
+    lastScheduled: lastScheduledTime ?? old.lastScheduled,
+    succeeded: succeeded ?? old.succeeded,
+    failed: failed ?? old.failed,
+    activeWorkflowRef: current ? { name: current.name } : undefined,
+    progress: current ? progress : undefined,
+    results: results ?? old.results,
+  };
+}
+
+function conditionsOf(
+  workflow: ArtifactWorkflow,
+  phase: WorkflowPhase,
+  message: string,
+  now: Date,
+): Condition[] {
+  const failed = phase === 'Failed' || phase === 'Error' || phase === 'Stopped';
+  const ready = phase === 'Succeeded' || phase === 'Active';
+  const { generation } = workflow.metadata;
+  const verdict = { Ready: ready, Reconciling: !ready && !failed, Stalled: failed };
+  return Object.entries(verdict).map(([type, yes]) =>
+    transition(workflow.status?.conditions ?? [], now, {
+      type,
+      status: yes ? 'True' : 'False',
+      reason: phase,
+      message: cut(message, 256),
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    }),
+  );
+}
+
+// Objects are replaced field by field of a merge patch, so those that go must be nulled, one level down as well.
+function changes(before: ArtifactWorkflowStatus, seen: Seen): SyncPatch | undefined {
+  const old = before as Record<string, unknown>;
+  const patch: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(seen)) {
+    if (sameJson(old[field] ?? null, value ?? null)) continue;
+    patch[field] = value === undefined ? null : replacing(old[field], value);
+  }
+  return Object.keys(patch).length === 0 ? undefined : (patch as SyncPatch);
+}
+
+function replacing(old: unknown, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (typeof old !== 'object' || old === null || Array.isArray(old)) return value;
+  const gone = Object.keys(old).filter((key) => !(key in value));
+  return { ...Object.fromEntries(gone.map((key) => [key, null])), ...value };
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { planOrder } from '../plan/plan.ts';
+import { rollUp } from '../roll-up/rollup.ts';
+import { stopGraceMs } from '../submission/submission.ts';
+import { broken, done, endpoint, image, inputs, made, now, order } from '../testing/test-objects.ts';
+import { artifactWorkflowDue, isSettled } from './due.ts';
+
+const of = order([image('a')]);
+
+const iso = (date: Date | undefined) => date?.toISOString();
+
+describe('due times', () => {
+  it('are those of the next attempt, of stopping and of expiry', () => {
+    const retried = made(of, broken, { retry: { limit: 1, backoff: '90s' } });
+    expect(iso(artifactWorkflowDue(retried, undefined))).toBe('2026-01-02T03:01:30.000Z');
+    const suspended = { ...retried, spec: { ...retried.spec, suspend: true } };
+    expect(artifactWorkflowDue(suspended, undefined)).toBeUndefined();
+    const going = { ...retried, metadata: { ...retried.metadata, deletionTimestamp: now.toISOString() } };
+    expect(iso(artifactWorkflowDue(going, undefined))).toBe(iso(new Date(now.getTime() + stopGraceMs)));
+    expect(iso(artifactWorkflowDue(made(of, done, { ttlAfterFinished: '1h' }), undefined))).toBe(
+      '2026-01-02T04:00:00.000Z',
+    );
+  });
+});
+
+describe('isSettled', () => {
+  it('tells what has got where it wants to be', () => {
+    const status = rollUp(of, planOrder(of, inputs()), [made(of, done)], now);
+    expect(isSettled({ ...of, status })).toBe(true);
+    expect(isSettled({ ...of, status, metadata: { ...of.metadata, generation: 2 } })).toBe(false);
+    expect(isSettled(of)).toBe(false);
+    expect(isSettled(made(of, done))).toBe(true);
+    expect(isSettled(made(of, {}))).toBe(false);
+    expect(isSettled(endpoint('a'))).toBe(true);
+    expect(isSettled(endpoint('a', { secretRef: { name: 's' } }))).toBe(false);
+  });
+});

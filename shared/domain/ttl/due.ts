@@ -1,0 +1,40 @@
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
+import type { Order } from '../kinds/order.ts';
+import { hasEnded, isDeleting, isFinished, isHeld, nextAttemptMs, owesAttempt } from '../phases.ts';
+import { unseenReason } from '../plan/endpoint-use.ts';
+import { currentWorkflow, stopGraceMs } from '../submission/submission.ts';
+import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
+
+/** The next time at which an Order must be looked at though nothing changes; undefined if there is none. */
+export function orderDue(order: Order): Date | undefined {
+  return orderExpiry(order);
+}
+
+/** The same for an ArtifactWorkflow: the next attempt, the end of the patience with a Workflow told to stop, its expiry. */
+export function artifactWorkflowDue(workflow: ArtifactWorkflow, order: Order | undefined): Date | undefined {
+  if (isDeleting(workflow)) return isHeld(workflow) ? stopDue(workflow) : undefined;
+  if (hasEnded(workflow) && owesAttempt(workflow)) {
+    // While it is suspended no time helps; resuming it is a change.
+    if (workflow.spec.suspend === true) return undefined;
+    return new Date(Math.ceil(nextAttemptMs(workflow) / 1000) * 1000);
+  }
+  return artifactWorkflowExpiry(workflow, order);
+}
+
+function stopDue(workflow: ArtifactWorkflow): Date | undefined {
+  const asked = Date.parse(workflow.metadata.deletionTimestamp ?? '');
+  if (Number.isNaN(asked)) return undefined;
+  const single = currentWorkflow(workflow).kind === 'Workflow';
+  return new Date(asked + (single ? 1 : 2) * stopGraceMs);
+}
+
+/** True when an Order, ArtifactWorkflow or Endpoint has got where it wants to be; what has not is resynced often. */
+export function isSettled(object: Order | ArtifactWorkflow | Endpoint): boolean {
+  if (isDeleting(object)) return false;
+  if (object.kind === 'Endpoint') return unseenReason(object as Endpoint) === undefined;
+  if (object.kind === 'ArtifactWorkflow') return isFinished(object as ArtifactWorkflow);
+  const { status, metadata } = object as Order;
+  if (status?.observedGeneration !== metadata.generation) return false;
+  return status?.conditions?.some(({ type, status: yes }) => type === 'Ready' && yes === 'True') === true;
+}

@@ -1,0 +1,41 @@
+import { parseDuration } from '../duration.ts';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Order } from '../kinds/order.ts';
+import { isDeleting, isFinished, phaseOf } from '../phases.ts';
+import { keyOfName } from '../plan/names.ts';
+
+/** No roll-up is put off for longer. */
+const rollUpPatienceMs = 600_000;
+
+/** When an Order is to be deleted: `spec.ttl` after its creation, whatever its state. undefined: never. */
+export function orderExpiry(order: Order): Date | undefined {
+  if (isDeleting(order)) return undefined;
+  return after(order.metadata.creationTimestamp, order.spec.ttl);
+}
+
+/**
+ * When a finished ArtifactWorkflow is to be deleted. Unset keeps it, 0 is at once. undefined too while `order`, its owner, does
+ * not show the end yet: from then on the Order's status is the only memory that the artifact is done.
+ */
+export function artifactWorkflowExpiry(
+  workflow: ArtifactWorkflow,
+  order: Order | undefined,
+): Date | undefined {
+  if (isDeleting(workflow) || !isFinished(workflow)) return undefined;
+  const { ttlAfterFinished, ttlAfterFailed } = workflow.spec;
+  const ttl = phaseOf(workflow) === 'Succeeded' ? ttlAfterFinished : ttlAfterFailed;
+  const due = after(workflow.status?.completionTime, ttl);
+  if (!order || !due) return due;
+  const entries = order.status?.artifactWorkflows ?? {};
+  const entry = entries[keyOfName(workflow.metadata.name) ?? workflow.metadata.name];
+  if (entry) return entry.completionTime === undefined ? undefined : due;
+  // Either history, or a version that the next roll-up will show: only time tells.
+  const settled = Date.parse(workflow.status?.completionTime ?? '') + rollUpPatienceMs;
+  return new Date(Math.max(due.getTime(), settled));
+}
+
+function after(time: string | undefined, ttl: string | undefined): Date | undefined {
+  const start = Date.parse(time ?? '');
+  const length = ttl === undefined ? undefined : parseDuration(ttl);
+  return Number.isNaN(start) || length === undefined ? undefined : new Date(start + Math.max(0, length));
+}

@@ -1,0 +1,109 @@
+import type { Cause } from '#shared/errors';
+import { parseDuration } from '../duration.ts';
+import { isLabelValue } from '../plan/names.ts';
+
+/** Finders of what is wrong with one field, in the words of metav1.StatusCause. Each answers with no cause where all is well. */
+
+export function invalid(field: string, message: string): Cause {
+  return { reason: 'FieldValueInvalid', field, message };
+}
+
+export function required(field: string, message: string): Cause {
+  return { reason: 'FieldValueRequired', field, message: `Required value: ${message}` };
+}
+
+/** A list with names, each given and there once. `field` is that of the list. */
+export function uniqueNames(
+  field: string,
+  names: ReadonlyArray<string | undefined>,
+  optional = false,
+): Cause[] {
+  const seen = new Set<string>();
+  return names.flatMap((name, index) => {
+    const at = `${field}[${index}].name`;
+    if (name === undefined) return optional ? [] : [required(at, 'a name')];
+    if (name === '') return [required(at, 'it must not be empty')];
+    if (seen.has(name))
+      return [{ reason: 'FieldValueDuplicate', field: at, message: `Duplicate value: "${name}"` }];
+    seen.add(name);
+    return [];
+  });
+}
+
+/** Parameters as Argo takes them: named once, in letters, digits, `-` and `_`. */
+export function parameterCauses(
+  field: string,
+  parameters: ReadonlyArray<{ name: string; value: string }> = [],
+): Cause[] {
+  const bad = parameters.flatMap(({ name }, index) =>
+    name !== '' && !/^[-a-zA-Z0-9_]+$/.test(name)
+      ? [
+          invalid(
+            `${field}[${index}].name`,
+            `Invalid value: "${name}": only letters, digits, - and _ are allowed`,
+          ),
+        ]
+      : [],
+  );
+  return [
+    ...uniqueNames(
+      field,
+      parameters.map(({ name }) => name),
+    ),
+    ...bad,
+    ...templateCauses(field, parameters),
+  ];
+}
+
+/** A duration that can be read and is not negative. */
+export function durationCauses(field: string, value: string | undefined): Cause[] {
+  if (value === undefined) return [];
+  const length = parseDuration(value);
+  if (length === undefined)
+    return [invalid(field, `Invalid value: "${value}": not a duration such as 90s or 1h30m`)];
+  return length < 0 ? [invalid(field, `Invalid value: "${value}": must not be negative`)] : [];
+}
+
+// RFC 1123 subdomain, as Kubernetes names objects (k8s.io/apimachinery, pkg/util/validation).
+const objectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const longestName = 253;
+
+/** A reference to an object by its name: given, and a name that an object can have. */
+export function nameCauses(field: string, value: string | undefined): Cause[] {
+  if (value === undefined) return [];
+  if (value === '') return [required(field, 'it must not be empty')];
+  if (value.length <= longestName && objectName.test(value)) return [];
+  const shown = value.length <= longestName ? value : `${value.slice(0, 60)}…`;
+  return [
+    invalid(
+      field,
+      `Invalid value: "${shown}": no object can have this name: up to ${longestName} lower case letters, digits, '-' and '.', the first and the last a letter or digit`,
+    ),
+  ];
+}
+
+export function queueCauses(field: string, value: string | undefined): Cause[] {
+  if (value === undefined || (value !== '' && isLabelValue(value))) return [];
+  return [invalid(field, `Invalid value: "${value}": must be the name of a LocalQueue, usable as a label`)];
+}
+
+const deepest = 32;
+
+/**
+ * Texts with `{{` anywhere within, keys included: Argo substitutes a submitted spec as a whole, so that a user's value could
+ * read other parameters or run expressions in its controller. And values nested deeper than anybody needs.
+ */
+export function templateCauses(field: string, value: unknown, depth = 0): Cause[] {
+  if (typeof value === 'string') return bracesIn(field, value);
+  if (typeof value !== 'object' || value === null) return [];
+  if (depth > deepest) return [invalid(field, `Invalid value: nested more than ${deepest} levels deep`)];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const at = Array.isArray(value) ? `${field}[${key}]` : `${field}.${key}`;
+    return [...(Array.isArray(value) ? [] : bracesIn(at, key)), ...templateCauses(at, inner, depth + 1)];
+  });
+}
+
+function bracesIn(field: string, text: string): Cause[] {
+  if (!text.includes('{{')) return [];
+  return [invalid(field, 'Invalid value: must not contain "{{", which Argo would evaluate')];
+}

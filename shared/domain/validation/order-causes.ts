@@ -1,0 +1,117 @@
+import type { Cause } from '#shared/errors';
+import { canonicalJson, sameJson } from '../canonical.ts';
+import type { Artifact, Order, OrderSpec } from '../kinds/order.ts';
+import { annotations } from '../marks.ts';
+import {
+  durationCauses,
+  invalid,
+  nameCauses,
+  queueCauses,
+  required,
+  templateCauses,
+  uniqueNames,
+} from './causes.ts';
+import { cronCauses } from './cron-causes.ts';
+
+/** Working out a schedule takes time: an Order has a few of them, not thousands. */
+const mostSchedules = 100;
+
+/** What of an Order could never work. On an update only what changed is judged. */
+export function orderCauses(order: Order, old: Order | undefined): Cause[] {
+  const { spec } = order;
+  const changed = (field: keyof OrderSpec) => !old || !sameJson(spec[field], old.spec[field]);
+  return [
+    ...annotationCauses(order, old),
+    ...(changed('ttl') ? durationCauses('spec.ttl', spec.ttl) : []),
+    ...(changed('retry') ? durationCauses('spec.retry.backoff', spec.retry?.backoff) : []),
+    ...(changed('queueName') ? queueCauses('spec.queueName', spec.queueName) : []),
+    ...(changed('defaults') ? defaultsCauses(spec) : []),
+    ...(changed('artifacts') || changed('defaults') ? artifactsCauses(spec, old?.spec) : []),
+  ];
+}
+
+function annotationCauses(order: Order, old: Order | undefined): Cause[] {
+  return [annotations.forceAt, annotations.retryAt].flatMap((name) => {
+    const value = order.metadata.annotations?.[name];
+    if (value === undefined || value === old?.metadata.annotations?.[name] || /^\d{1,12}$/.test(value))
+      return [];
+    return [
+      invalid(`metadata.annotations[${name}]`, `Invalid value: "${value}": must be a time in Unix seconds`),
+    ];
+  });
+}
+
+function defaultsCauses({ defaults = {} }: OrderSpec): Cause[] {
+  return [
+    ...nameCauses('spec.defaults.srcRef.name', defaults.srcRef?.name),
+    ...nameCauses('spec.defaults.dstRef.name', defaults.dstRef?.name),
+    ...cronCauses('spec.defaults.cron', defaults.cron),
+  ];
+}
+
+function artifactsCauses(spec: OrderSpec, old: OrderSpec | undefined): Cause[] {
+  const artifacts = spec.artifacts ?? [];
+  const fresh = [...artifacts.entries()].filter(isNew(old?.artifacts ?? []));
+  const sideless = old && sameJson(spec.defaults, old.defaults) ? fresh : [...artifacts.entries()];
+  const names = old && sameJson(spec.artifacts, old.artifacts) ? [] : artifacts.map(({ name }) => name);
+  return [
+    ...uniqueNames('spec.artifacts', names, true),
+    ...fresh.flatMap(([index, artifact]) => artifactCauses(`spec.artifacts[${index}]`, artifact)),
+    ...sideless.flatMap(([index, artifact]) => sideCauses(`spec.artifacts[${index}]`, artifact, spec)),
+    ...schedulesCauses(fresh),
+  ];
+}
+
+/** Most stay where they were: what is found there need not be looked for elsewhere. */
+function isNew(known: readonly Artifact[]): (entry: [number, Artifact]) => boolean {
+  let elsewhere: Set<string> | undefined;
+  return ([index, artifact]) => {
+    if (index < known.length && sameJson(artifact, known[index])) return false;
+    elsewhere ??= new Set(known.map(canonicalJson));
+    return !elsewhere.has(canonicalJson(artifact));
+  };
+}
+
+function artifactCauses(field: string, { cron: _, ...artifact }: Artifact): Cause[] {
+  return [
+    ...nameCauses(`${field}.type`, artifact.type),
+    ...nameCauses(`${field}.srcRef.name`, artifact.srcRef?.name),
+    ...nameCauses(`${field}.dstRef.name`, artifact.dstRef?.name),
+    ...templateCauses(field, artifact),
+  ];
+}
+
+function sideCauses(field: string, { srcRef, dstRef }: Artifact, { defaults = {} }: OrderSpec): Cause[] {
+  return [
+    ...(srcRef || defaults.srcRef ? [] : [required(`${field}.srcRef`, 'set it or spec.defaults.srcRef')]),
+    ...(dstRef || defaults.dstRef ? [] : [required(`${field}.dstRef`, 'set it or spec.defaults.dstRef')]),
+  ];
+}
+
+// The same schedule on many artifacts is worked out once.
+function schedulesCauses(artifacts: ReadonlyArray<[number, Artifact]>): Cause[] {
+  const withCron = artifacts.filter(([, { cron }]) => cron !== undefined);
+  const distinct = Map.groupBy(withCron, ([, { cron }]) => canonicalJson(cron));
+  if (distinct.size > mostSchedules) {
+    const message = `Invalid value: ${distinct.size} different schedules in one Order, at most ${mostSchedules} are possible`;
+    return [invalid('spec.artifacts', message)];
+  }
+  return [...distinct.values()].flatMap(([first]) =>
+    first ? cronCauses(`spec.artifacts[${first[0]}].cron`, first[1].cron) : [],
+  );
+}
+
+/** What works but may not be meant. */
+export function orderWarnings({ spec }: Order): string[] {
+  const { defaults = {} } = spec;
+  const seen = new Map<string, number>();
+  return (spec.artifacts ?? []).flatMap((artifact, index) => {
+    const { type, srcRef = defaults.srcRef, dstRef = defaults.dstRef, cron = defaults.cron } = artifact;
+    const identity = canonicalJson([type, srcRef, dstRef, cron, artifact.spec ?? {}]);
+    const first = seen.get(identity);
+    if (first === undefined) seen.set(identity, index);
+    return first === undefined
+      ? []
+      : [`spec.artifacts[${index}] is the same as spec.artifacts[${first}]: it is moved once`];
+  });
+}

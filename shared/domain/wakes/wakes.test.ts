@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { AnyObject } from '../kinds/meta.ts';
+import { annotations, labels } from '../marks.ts';
+import { planOrder } from '../plan/plan.ts';
+import { workflowFor } from '../submission/workflow.ts';
+import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../testing/test-objects.ts';
+import { wakeTable } from './wake-table.ts';
+import { type Change, type Reason, type WakeIndex, wakesFor, wakingOf } from './wakes.ts';
+
+const anOrder = order([image('a')]);
+
+function made(status: ArtifactWorkflow['status'] = {}): ArtifactWorkflow {
+  const [planned] = planOrder(anOrder, inputs()).artifacts;
+  if (planned?.state !== 'ready') throw new Error('not ready');
+  return stored(planned.workflow, status ?? {});
+}
+
+const sibling: ArtifactWorkflow = {
+  ...made(),
+  metadata: { ...made().metadata, name: 'sibling', uid: 'sibling' },
+};
+const place = endpoint('from', { secretRef: { name: 'login' } });
+
+const index: WakeIndex = {
+  ordersUsingEndpoint: (namespace, name) => (namespace === 'team' && name === 'from' ? [anOrder] : []),
+  ordersUsingType: (namespace, name) => (namespace !== 'other' && name === 'oci' ? [anOrder] : []),
+  ordersUsingTemplate: (namespace, name) => (namespace !== 'other' && name === 'steps' ? [anOrder] : []),
+  endpointsUsingSecret: (_, name) => (name === 'login' ? [place] : []),
+  artifactWorkflowNamed: (_, name) => (name === made().metadata.name ? made() : undefined),
+  artifactWorkflowsOfArtifact: (_, label) =>
+    label === made().metadata.labels?.[labels.artifact] ? [made(), sibling] : [],
+  artifactWorkflowsUsingEndpoint: (_, name) => (name === 'from' ? [made()] : []),
+};
+
+function woken(change: Change): string[] {
+  return wakesFor(change, index).map(({ target, reason }) => `${target.kind} ${target.name} ${reason}`);
+}
+
+function edited<T extends AnyObject>(object: T, more: object): T {
+  return { ...object, ...more };
+}
+
+const aw = made().metadata.name;
+const argo = workflowFor(made(), 1);
+const run = {
+  ...argo,
+  metadata: { name: 'run', namespace: 'team', uid: 'run', labels: { [labels.artifactWorkflow]: aw } },
+};
+const rendered = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: aw, namespace: 'team', uid: 's', ownerReferences: argo.metadata.ownerReferences ?? [] },
+};
+const template: AnyObject = {
+  apiVersion: 'argoproj.io/v1alpha1',
+  kind: 'WorkflowTemplate',
+  metadata: { name: 'steps', namespace: 'team', uid: 't' },
+};
+const login: AnyObject = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'login', namespace: 'team', uid: 'l', resourceVersion: '1' },
+};
+
+const cases: Array<[string, AnyObject | undefined, AnyObject | undefined, string[]]> = [
+  ['an Order appears', undefined, anOrder, ['Order release changed']],
+  ['an Order goes', anOrder, undefined, []],
+  ['an Order gets a status', anOrder, edited(anOrder, { status: { phase: 'Running' } }), []],
+  ['an Order is edited', anOrder, edited(anOrder, { spec: {} }), ['Order release changed']],
+  [
+    'an Order is forced',
+    anOrder,
+    edited(anOrder, { metadata: { ...anOrder.metadata, annotations: { [annotations.forceAt]: '1' } } }),
+    ['Order release changed'],
+  ],
+  [
+    'an Order is to go',
+    anOrder,
+    edited(anOrder, { metadata: { ...anOrder.metadata, deletionTimestamp: now.toISOString() } }),
+    ['Order release changed'],
+  ],
+  [
+    'an ArtifactWorkflow appears',
+    undefined,
+    made(),
+    [`ArtifactWorkflow ${aw} changed`, 'Order release children'],
+  ],
+  [
+    'it is rendered',
+    made(),
+    made({ configSecret: { name: 'c' } }),
+    [`ArtifactWorkflow ${aw} rendered`, 'Order release children'],
+  ],
+  [
+    'it has finished and its configuration is cleared away',
+    made({ ...done, configSecret: { name: 'c' } }),
+    made(done),
+    [],
+  ],
+  ['it progresses', made({ progress: '1/2' }), made({ progress: '2/2' }), ['Order release children']],
+  [
+    'it succeeds',
+    made({ phase: 'Running' }),
+    made(done),
+    [`ArtifactWorkflow ${aw} changed`, 'Order release children', 'ArtifactWorkflow sibling slot'],
+  ],
+  [
+    'it fails',
+    made({ phase: 'Running' }),
+    made(broken),
+    [
+      `ArtifactWorkflow ${aw} changed`,
+      `ArtifactWorkflow ${aw} failed`,
+      'Order release children',
+      'ArtifactWorkflow sibling slot',
+    ],
+  ],
+  ['it goes', made(done), undefined, ['Order release gone', 'ArtifactWorkflow sibling slot']],
+  [
+    'an Endpoint appears',
+    undefined,
+    place,
+    ['Endpoint from changed', 'Order release inputs', `ArtifactWorkflow ${aw} inputs`],
+  ],
+  [
+    'an Endpoint is looked at',
+    edited(place, { status: {} }),
+    place,
+    ['Order release inputs', `ArtifactWorkflow ${aw} inputs`],
+  ],
+  [
+    'its credentials turn',
+    place,
+    edited(place, { status: { ...place.status, secretGeneration: 2 } }),
+    ['Order release inputs', `ArtifactWorkflow ${aw} inputs`],
+  ],
+  ['it is probed', place, edited(place, { status: { ...place.status, lastProbeTime: 'x' } }), []],
+  [
+    'it has room again',
+    edited(place, { status: { ...place.status, inFlight: ['x'] } }),
+    place,
+    [`ArtifactWorkflow ${aw} slot`],
+  ],
+  ['an Endpoint goes', place, undefined, ['Order release inputs', `ArtifactWorkflow ${aw} inputs`]],
+  ['a type of the cluster appears', undefined, type(), ['Order release inputs']],
+  ['it is labelled', type(), edited(type(), { metadata: { name: 'oci', labels: {} } }), []],
+  [
+    'a type of the namespace goes',
+    { ...type(), kind: 'ArtifactType', metadata: { name: 'oci', namespace: 'team' } },
+    undefined,
+    ['Order release inputs'],
+  ],
+  ['a Secret appears', undefined, login, ['Endpoint from inputs']],
+  [
+    'a Secret is written',
+    login,
+    edited(login, { metadata: { ...login.metadata, resourceVersion: '2' } }),
+    ['Endpoint from inputs'],
+  ],
+  ['a Secret goes', login, undefined, ['Endpoint from inputs']],
+  ['a Secret is seen again', login, edited(login, {}), []],
+  ['a rendered Secret goes', rendered, undefined, [`ArtifactWorkflow ${aw} gone`]],
+  [
+    'a Workflow progresses',
+    argo,
+    edited(argo, { status: { phase: 'Running' } }),
+    [`ArtifactWorkflow ${aw} workflow`],
+  ],
+  ['a Workflow goes', argo, undefined, [`ArtifactWorkflow ${aw} gone`]],
+  [
+    'a run of a schedule ends',
+    run,
+    edited(run, { status: { phase: 'Failed' } }),
+    [`ArtifactWorkflow ${aw} workflow`],
+  ],
+  [
+    'a CronWorkflow starts a run',
+    edited(argo, { kind: 'CronWorkflow' }),
+    edited(argo, { kind: 'CronWorkflow', status: { active: [] } }),
+    [`ArtifactWorkflow ${aw} workflow`],
+  ],
+  ['a template appears', undefined, template, ['Order release inputs']],
+  ['a template is edited', template, edited(template, { spec: { entrypoint: 'other' } }), []],
+  [
+    'a template of the cluster goes',
+    edited(template, { kind: 'ClusterWorkflowTemplate', metadata: { name: 'steps', uid: 'ct' } }),
+    undefined,
+    ['Order release inputs'],
+  ],
+  ['a CronWorkflow goes', edited(argo, { kind: 'CronWorkflow' }), undefined, [`ArtifactWorkflow ${aw} gone`]],
+];
+
+describe('wakesFor', () => {
+  it.each(cases)('when %s', (_, before, after, expected) => {
+    const kind = (after ?? before)?.kind ?? '';
+    expect(woken({ kind, before, after })).toEqual(expected);
+    // The same object seen twice is no change.
+    expect(woken({ kind, before: after, after: after && structuredClone(after) })).toEqual([]);
+  });
+
+  it('has a case above for every row of the table', () => {
+    const seen = cases.flatMap(([, before, after]) => {
+      const watched = (after ?? before)?.kind ?? '';
+      return wakesFor({ kind: watched, before, after }, index).map(
+        ({ target, reason }) => `${watched} ${target.kind} ${reason}`,
+      );
+    });
+    for (const { watched, target, reason } of wakeTable)
+      expect(seen).toContain(`${watched} ${target} ${reason}`);
+  });
+
+  it('gives every reason but those of time a row, and every row words', () => {
+    const reasons: Reason[] = [
+      'changed',
+      'inputs',
+      'rendered',
+      'failed',
+      'workflow',
+      'children',
+      'gone',
+      'slot',
+    ];
+    expect(new Set(wakeTable.map(({ reason }) => reason))).toEqual(new Set(reasons));
+    for (const { what } of wakeTable) expect(what.length).toBeGreaterThan(5);
+  });
+
+  it('does not wake an Order for a finalizer put on it, but for one that is lost, and for any once it is being deleted', () => {
+    const metadata = { ...anOrder.metadata, finalizers: ['a'] };
+    const held = { ...anOrder, metadata: { ...metadata, finalizers: ['a', 'b'] } };
+    const free = { ...anOrder, metadata };
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    const going = (one: typeof held) => ({ ...one, metadata: { ...one.metadata, deletionTimestamp } });
+    const change = (before: AnyObject, after: AnyObject) => woken({ kind: 'Order', before, after });
+    expect(change(free, held)).toEqual([]);
+    expect(change(held, free)).toEqual(['Order release changed']);
+    expect(change(going(held), going(free))).toEqual(['Order release changed']);
+    expect(change(free, { ...held, spec: { ...held.spec, suspend: true } })).toEqual([
+      'Order release changed',
+    ]);
+  });
+
+  it('keeps what belongs to one Order together', () => {
+    expect(wakingOf(made(), 'due').partitionKey).toBe('order-uid');
+    expect(wakingOf(anOrder, 'resync').partitionKey).toBe('order-uid');
+    expect(wakesFor({ kind: 'Workflow', before: argo }, index)[0]?.partitionKey).toBe('order-uid');
+    expect(wakingOf(place, 'due').partitionKey).toBe(place.metadata.uid);
+  });
+
+  it('names an object woken for two causes of one reason once', () => {
+    const doubled = { ...index, ordersUsingEndpoint: () => [anOrder, anOrder] };
+    const wakes = wakesFor({ kind: 'Endpoint', after: place }, doubled).filter(
+      ({ target }) => target.kind === 'Order',
+    );
+    expect(wakes).toHaveLength(1);
+  });
+});

@@ -1,0 +1,92 @@
+import type { AnyObject } from '../kinds/meta.ts';
+import { labels } from '../marks.ts';
+import { ownerOfKind } from '../owners.ts';
+import { type WakeRule, wakeTable } from './wake-table.ts';
+
+/** Why an object is woken (DESIGN section 4). */
+export type Reason =
+  | 'changed'
+  | 'inputs'
+  | 'rendered'
+  | 'failed'
+  | 'workflow'
+  | 'children'
+  | 'gone'
+  | 'slot'
+  | 'due'
+  | 'resync';
+
+/** What was seen of one watched object: both halves for a change, one for its appearance or disappearance. */
+export interface Change {
+  kind: string;
+  before?: AnyObject | undefined;
+  after?: AnyObject | undefined;
+}
+
+/** Just enough of an object to wake it. */
+export type WakeObject = Pick<AnyObject, 'apiVersion' | 'kind' | 'metadata'>;
+
+/** What the bridge knows about objects it watches. `namespace` undefined means all namespaces. */
+export interface WakeIndex {
+  ordersUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
+  ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject>;
+  /** Those with an artifact of a type that refers to the template. */
+  ordersUsingTemplate(namespace: string | undefined, name: string): Iterable<WakeObject>;
+  endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject>;
+  artifactWorkflowNamed(namespace: string, name: string): WakeObject | undefined;
+  /** Those of one `arc.opendefense.cloud/artifact` label. */
+  artifactWorkflowsOfArtifact(namespace: string, label: string): Iterable<WakeObject>;
+  /** Those that name the Endpoint as source or destination. */
+  artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
+}
+
+export interface WakeTarget {
+  apiVersion: string;
+  kind: string;
+  namespace: string;
+  name: string;
+  uid: string;
+}
+
+export interface Waking {
+  target: WakeTarget;
+  reason: Reason;
+  /** Uid of the root object: the Order of an ArtifactWorkflow, else the object itself. */
+  partitionKey: string;
+}
+
+/** Which objects must wake because of one watched change, each object and reason once. */
+export function wakesFor(change: Change, index: WakeIndex): Waking[] {
+  const found = new Map<string, Waking>();
+  const about = change.after ?? change.before;
+  if (!about) return [];
+  for (const rule of wakeTable) {
+    if (rule.watched !== change.kind || !rule.when(change)) continue;
+    for (const object of targetsOf(rule, about, index)) {
+      const waking = wakingOf(object, rule.reason);
+      found.set(`${waking.target.kind}/${waking.target.uid}/${waking.reason}`, waking);
+    }
+  }
+  return [...found.values()];
+}
+
+function targetsOf(rule: WakeRule, about: AnyObject, index: WakeIndex): Iterable<WakeObject> {
+  // An empty or dangling target is no target: a hint about nothing.
+  return [...rule.targets(about, index)].filter(({ metadata }) => metadata.uid !== undefined);
+}
+
+/** The wake of one object: for the table above, and for due times and resyncs, which no change tells. */
+export function wakingOf(object: WakeObject, reason: Reason): Waking {
+  const { name, namespace = '', uid = '' } = object.metadata;
+  return {
+    target: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid },
+    reason,
+    partitionKey: rootUid(object),
+  };
+}
+
+/** Uid of the Order that an object belongs to, else its own: what keeps the events of one Order together. */
+export function rootUid(object: WakeObject): string {
+  const order = ownerOfKind(object, 'Order');
+  return order?.uid ?? object.metadata.labels?.[labels.order] ?? object.metadata.uid ?? '';
+}

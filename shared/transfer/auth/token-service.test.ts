@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { WireRequest } from '../http/wire.ts';
+import { createMasker } from '../mask.ts';
+import type { RegistryCredentials } from './docker-config.ts';
+import { createTokenService } from './token-service.ts';
+
+const signal = new AbortController().signal;
+const basic: RegistryCredentials = { kind: 'basic', username: 'bob', password: 'x' };
+
+function service(credentials: RegistryCredentials, answer: string, origin = 'https://r.io') {
+  const sent: WireRequest[] = [];
+  const masker = createMasker();
+  const asking = { endpoint: 'src', host: 'r.io', repository: 'a', credentials, doing: '', writing: false };
+  const wire = {
+    send: async (request: WireRequest) => {
+      sent.push(request);
+      return { status: 200, headers: {}, body: Readable.from([Buffer.from(answer)]) };
+    },
+    close: () => {},
+  };
+  return { sent, masker, tokens: createTokenService({ wire, credentials, origin, asking, masker }) };
+}
+
+const request = {
+  realm: 'https://auth.io/token?x=1',
+  service: 'r.io',
+  scopes: ['repository:a:pull', 'repository:b:pull'],
+};
+
+describe('the token service', () => {
+  it('is asked with Basic credentials for every scope, and its token is masked from then on', async () => {
+    const { sent, masker, tokens } = service(basic, '{"token":"secret-token","expires_in":300}');
+    expect(await tokens.fetch(request, signal)).toEqual({ value: 'secret-token', lifetimeMs: 300_000 });
+    expect(sent[0]?.url.searchParams.getAll('scope')).toEqual(request.scopes);
+    expect(sent[0]?.headers).toHaveProperty('authorization');
+    expect(masker.apply('secret-token')).toBe('***');
+  });
+
+  it('is given an identity token by POST', async () => {
+    const { sent, tokens } = service({ kind: 'identity', token: 'refresh me' }, '{"access_token":"t"}');
+    expect(await tokens.fetch(request, signal)).toEqual({ value: 't', lifetimeMs: 60_000 });
+    expect(sent[0]?.method).toBe('POST');
+    expect(String(sent[0]?.body?.())).toContain('grant_type=refresh_token&refresh_token=refresh+me');
+  });
+
+  it.each([
+    ['http://auth.io/token', 'only http'],
+    ['ftp://auth.io', 'ftp:'],
+    ['nonsense', 'no URL'],
+  ])('at %s gets no credentials of an https registry', async (realm, why) => {
+    const { sent, tokens } = service(basic, '{}');
+    await expect(tokens.fetch({ ...request, realm }, signal)).rejects.toThrow(why);
+    expect(sent).toEqual([]);
+  });
+
+  it.each(['', '{}', '{"token":""}', 'null'])('that answers %j gave no token', async (answer) => {
+    await expect(service(basic, answer).tokens.fetch(request, signal)).rejects.toThrow('without a token');
+  });
+});

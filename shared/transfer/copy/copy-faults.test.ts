@@ -1,0 +1,319 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { generate } from 'selfsigned';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultRule, type Registry, seedImage, startRegistry } from '../../../scripts/registry/index.ts';
+import { transferFailure } from '../../../test/fixtures/transfer-failure.ts';
+import type { TlsSettings } from '../place.ts';
+import type { TransferError } from '../transfer-error.ts';
+import { type CopyRequest, copyImage } from './copy-image.ts';
+
+const password = 'hunter22-secret';
+const account = { username: 'bob', password };
+const layerBytes = 1_500_000;
+const blobGet = { method: 'GET', path: /\/blobs\// } as const;
+let workDir = '';
+let source: Registry;
+let destination: Registry;
+let layer = '';
+
+beforeEach(async () => {
+  workDir = await mkdtemp(path.join(os.tmpdir(), 'arc-faults-'));
+  source = await startRegistry({ auth: 'basic', ...account });
+  destination = await startRegistry({ auth: 'bearer', ...account });
+  const seeded = await seedImage(source, 'team/app', '1.0', {
+    platforms: ['linux/amd64'],
+    layers: 2,
+    layerBytes,
+  });
+  layer = seeded.blobs[0] ?? '';
+});
+afterEach(async () => {
+  await Promise.all([source.close(), destination.close()]);
+  await rm(workDir, { recursive: true });
+});
+
+function copy(overrides: Partial<CopyRequest> = {}) {
+  return copyImage({
+    source: { name: 'src', remoteURL: source.url, image: 'team/app:1.0', credentials: account },
+    destination: { name: 'dst', remoteURL: destination.url, image: 'mirror/app:1.0', credentials: account },
+    signal: new AbortController().signal,
+    workDir,
+    retry: { attempts: 3, baseMs: 2, maxMs: 5 },
+    ...overrides,
+  });
+}
+
+/** The failure, which leaves nothing at the destination and no secret in its message. */
+async function failure(copying: Promise<unknown>): Promise<TransferError> {
+  const error = await transferFailure(copying);
+  const forms = [password, Buffer.from(`bob:${password}`).toString('base64')];
+  for (const form of forms) expect(error.message).not.toContain(form);
+  expect(destination.contents.get('mirror/app')?.tags.size ?? 0).toBe(0);
+  return error;
+}
+
+describe('a fault that passes', () => {
+  const passing: [string, 'source' | 'destination', FaultRule][] = [
+    ['429 with Retry-After', 'source', { times: 2, fault: { kind: 'status', status: 429, retryAfter: '0' } }],
+    [
+      '429 without Retry-After',
+      'destination',
+      { method: 'PUT', times: 2, fault: { kind: 'status', status: 429 } },
+    ],
+    ['503', 'source', { times: 2, fault: { kind: 'status', status: 503 } }],
+    [
+      '500 on a manifest',
+      'destination',
+      { method: 'PUT', path: /manifests/, times: 2, fault: { kind: 'status', status: 500 } },
+    ],
+    ['a reset connection', 'source', { ...blobGet, times: 2, fault: { kind: 'reset' } }],
+    ['a reset upload', 'destination', { method: 'PUT', path: /uploads/, times: 2, fault: { kind: 'reset' } }],
+    [
+      'an upload refused with 502',
+      'destination',
+      { method: 'PUT', path: /uploads/, times: 2, fault: { kind: 'status', status: 502 } },
+    ],
+    ['a blob cut short', 'source', { ...blobGet, times: 2, fault: { kind: 'truncate', bytes: 10 } }],
+    [
+      'a manifest cut short',
+      'source',
+      { method: 'GET', path: /manifests/, times: 2, fault: { kind: 'truncate', bytes: 20 } },
+    ],
+    ['a slow drip', 'source', { ...blobGet, times: 1, fault: { kind: 'drip', bytes: 200_000, everyMs: 1 } }],
+  ];
+
+  it.each(passing)('is overcome: %s', async (_, side, rule) => {
+    (side === 'source' ? source : destination).faults.add(rule);
+    expect((await copy()).referrers).toBe(1);
+  });
+
+  it('does not make a cut blob start again from its beginning', async () => {
+    source.faults.add({
+      method: 'GET',
+      path: new RegExp(layer),
+      times: 1,
+      fault: { kind: 'truncate', bytes: 100_000 },
+    });
+    await copy();
+    expect(source.requests.filter(({ status }) => status === 206)).toHaveLength(1);
+  });
+
+  it('in an upload does not make the blob be downloaded again', async () => {
+    destination.faults.add({
+      method: 'PUT',
+      path: /uploads/,
+      times: 2,
+      fault: { kind: 'status', status: 500 },
+    });
+    const { blobs } = await copy();
+    expect(source.count('GET', /\/blobs\//)).toBe(blobs.copied);
+  });
+
+  it('such as tokens that are no longer valid is overcome with fresh ones', async () => {
+    await copy();
+    destination.contents.clear();
+    let revoked = false;
+    const revoking = copy({
+      progress: (done, total) => {
+        if (revoked || done <= total / 2) return;
+        revoked = true;
+        destination.revokeTokens();
+      },
+    });
+    expect((await revoking).referrers).toBe(1);
+    expect(revoked).toBe(true);
+  });
+});
+
+describe('a fault that stays ends with a message to act on', () => {
+  const status = (code: number, more: Partial<FaultRule> = {}): FaultRule => ({
+    fault: { kind: 'status', status: code },
+    ...more,
+  });
+  const staying: [string, 'source' | 'destination', FaultRule, string, RegExp][] = [
+    [
+      '403',
+      'destination',
+      status(403, { method: 'POST' }),
+      'denied',
+      /Registry 127.* answered 403 .*mirror\/app.* may not push to/,
+    ],
+    ['429', 'source', status(429), 'retryable', /answered 429 .*limits how often .*tried 3 times/],
+    ['500', 'destination', status(500, { method: 'PUT' }), 'retryable', /answered 500 while .* mirror\/app/],
+    ['413', 'destination', status(413, { method: 'PUT' }), 'permanent', /answered 413.*raise the limit/],
+    [
+      '404 for a blob',
+      'source',
+      status(404, blobGet),
+      'permanent',
+      /answered 404 while reading blob sha256:/,
+    ],
+    [
+      'a cut blob',
+      'source',
+      { ...blobGet, fault: { kind: 'truncate', bytes: 0 } },
+      'retryable',
+      /cut blob sha256:.* short at 0 of \d+ bytes/,
+    ],
+    [
+      'a wrong digest',
+      'source',
+      { ...blobGet, fault: { kind: 'corrupt' } },
+      'permanent',
+      /wrong content for blob .*its digest is sha256:/,
+    ],
+    [
+      'a wrong manifest',
+      'source',
+      { path: /manifests\/sha256/, fault: { kind: 'corrupt' } },
+      'permanent',
+      /manifest/,
+    ],
+    [
+      'a reset',
+      'source',
+      { fault: { kind: 'reset' } },
+      'retryable',
+      /could not be reached .*ECONNRESET.*Endpoint "src"/,
+    ],
+    ['silence', 'source', { fault: { kind: 'hang' } }, 'retryable', /ETIMEDOUT/],
+  ];
+
+  it.each(staying)('%s', async (_, side, rule, reason, message) => {
+    (side === 'source' ? source : destination).faults.add(rule);
+    const error = await failure(copy({ timeouts: { requestMs: 300, idleMs: 300 } }));
+    expect(error.message).toMatch(message);
+    expect(error.reason).toBe(reason);
+  });
+
+  it('401, naming the user and the Endpoint', async () => {
+    const wrong = { username: 'bob', password: 'wrong-password' };
+    const error = await failure(
+      copy({ source: { name: 'src', remoteURL: source.url, image: 'team/app:1.0', credentials: wrong } }),
+    );
+    expect(error).toMatchObject({
+      reason: 'auth',
+      message: expect.stringMatching(/401.*user "bob".*Endpoint "src"/),
+    });
+    expect(error.message).not.toContain('wrong-password');
+  });
+
+  it('401 from the token service, and 401 without any credentials', async () => {
+    const wrong = { username: 'bob', password: 'wrong-password' };
+    const to = { name: 'dst', remoteURL: destination.url, image: 'mirror/app:1.0' };
+    const refused = await failure(copy({ destination: { ...to, credentials: wrong } }));
+    expect(refused).toMatchObject({ reason: 'auth', message: expect.stringContaining('token service') });
+    const anonymous = await failure(
+      copy({ source: { name: 'src', remoteURL: source.url, image: 'team/app:1.0' } }),
+    );
+    expect(anonymous).toMatchObject({ reason: 'auth', message: expect.stringContaining('spec.secretRef') });
+  });
+
+  it('404 for an image that is not there', async () => {
+    const error = await failure(
+      copy({ source: { name: 'src', remoteURL: source.url, image: 'team/app:9.9', credentials: account } }),
+    );
+    expect(error).toMatchObject({
+      reason: 'permanent',
+      message: expect.stringMatching(/team\/app:9\.9 is not in registry .*404/),
+    });
+  });
+
+  it('a registry that is not there', async () => {
+    const gone = await startRegistry();
+    await gone.close();
+    const error = await failure(
+      copy({ source: { name: 'src', remoteURL: gone.url, image: 'team/app:1.0' } }),
+    );
+    expect(error).toMatchObject({ reason: 'retryable', message: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('a registry that echoes the credentials does not get them into the message', async () => {
+    const message = `bad header Basic ${Buffer.from(`bob:${password}`).toString('base64')} of ${password}`;
+    source.faults.add({ fault: { kind: 'status', status: 400, message } });
+    expect((await failure(copy())).message).toContain('***');
+  });
+
+  it('a temporary folder that cannot be used', async () => {
+    const error = await failure(copy({ workDir: '/dev/null/arc' }));
+    expect(error).toMatchObject({
+      reason: 'retryable',
+      message: expect.stringContaining('temporary folder'),
+    });
+  });
+
+  it('a stop in the middle', async () => {
+    const controller = new AbortController();
+    source.faults.add({ ...blobGet, fault: { kind: 'hang' } });
+    const copying = copy({
+      signal: controller.signal,
+      progress: () => setImmediate(() => controller.abort()),
+    });
+    expect(await failure(copying)).toMatchObject({
+      reason: 'retryable',
+      message: expect.stringContaining('stopped'),
+    });
+  });
+});
+
+describe('a redirect to another host', () => {
+  it('is followed without the credentials', async () => {
+    const store = await startRegistry();
+    await seedImage(store, 'team/app', '1.0', { platforms: ['linux/amd64'], layers: 2, layerBytes });
+    const blob = [...(source.contents.get('team/app')?.blobs.keys() ?? [])][0] ?? '';
+    const to = `${store.url}/v2/team/app/blobs/${blob}`;
+    source.faults.add({ method: 'GET', path: new RegExp(blob), fault: { kind: 'redirect', to } });
+    await copy();
+    expect(store.requests).toMatchObject([{ method: 'GET', status: 200, authorized: false }]);
+    await store.close();
+  });
+});
+
+describe('TLS', () => {
+  async function copyByTls(tls: TlsSettings | undefined): Promise<unknown> {
+    const pair = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
+      extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
+    });
+    const secure = await startRegistry({ tls: { key: pair.private, cert: pair.cert } });
+    await seedImage(secure, 'team/app', '1.0');
+    const trusted = tls?.ca === undefined ? tls : { ca: tls.ca.replace('own', pair.cert) };
+    const from = {
+      name: 'src',
+      remoteURL: secure.url,
+      image: 'team/app:1.0',
+      ...(trusted ? { tls: trusted } : {}),
+    };
+    return copy({ source: from }).finally(() => secure.close());
+  }
+
+  it('is trusted by the CA of the Endpoint, or not checked where the Endpoint says so', async () => {
+    expect(await copyByTls({ ca: 'a comment\nown\nown' })).toMatchObject({ referrers: 1 });
+    destination.contents.clear();
+    expect(await copyByTls({ insecureSkipVerify: true })).toMatchObject({ referrers: 1 });
+  });
+
+  it('with certificates to trust that are none says so before anything is asked', async () => {
+    const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    for (const ca of ['', 'junk', damaged, `own\n${damaged}`])
+      expect(await failure(copyByTls({ ca }))).toMatchObject({
+        reason: 'config',
+        message: expect.stringContaining('must be PEM'),
+      });
+  });
+
+  it('that is not trusted is a matter of configuration, and says which field', async () => {
+    const error = await failure(copyByTls(undefined));
+    expect(error).toMatchObject({
+      reason: 'config',
+      message: expect.stringContaining('spec.tls.caSecretRef'),
+    });
+  });
+
+  it('spoken to a registry of plain HTTP says so', async () => {
+    const from = { name: 'src', remoteURL: `https://${source.host}`, image: 'team/app:1.0' };
+    const error = await failure(copy({ source: from }));
+    expect(error).toMatchObject({ reason: 'config', message: expect.stringContaining('plainHTTP') });
+  });
+});

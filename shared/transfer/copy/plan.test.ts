@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, startRegistry } from '../../../scripts/registry/index.ts';
+import { digestOf } from '../oci/digest.ts';
+import { ociIndex } from '../oci/manifest.ts';
+import { openSession, type Session } from '../oci/session.ts';
+import { planCopy } from './plan.ts';
+
+const image = 'application/vnd.oci.image.manifest.v1+json';
+const signal = new AbortController().signal;
+let registry: Registry;
+let session: Session;
+
+beforeEach(async () => {
+  registry = await startRegistry();
+  session = openSession();
+  registry.contents.set('a', { blobs: new Map(), manifests: new Map(), tags: new Map() });
+});
+afterEach(async () => {
+  session.close();
+  await registry.close();
+});
+
+/** Puts a manifest there as it is, also one that a registry would refuse. */
+function place(mediaType: string, fields: object): { mediaType: string; digest: string; size: number } {
+  const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, ...fields }));
+  const digest = digestOf(bytes);
+  const repository = registry.contents.get('a');
+  repository?.manifests.set(digest, { bytes, mediaType, digest, blobs: [], children: [] });
+  repository?.tags.set('1', digest);
+  return { mediaType, digest, size: bytes.length };
+}
+
+function plan() {
+  return planCopy(session.open({ name: 'src', remoteURL: registry.url, image: 'a' }, 'pull'), '1', signal);
+}
+
+const blob = { mediaType: 'application/octet-stream', digest: digestOf(Buffer.from('x')), size: 1 };
+
+describe('the plan of a copy', () => {
+  it('asks once for a manifest that is listed many times', async () => {
+    const child = place(image, { config: blob });
+    place(ociIndex, { manifests: Array.from({ length: 50 }, () => child) });
+    expect((await plan()).manifests).toHaveLength(2);
+    expect(registry.count('GET', new RegExp(`manifests/${child.digest}`))).toBe(1);
+  });
+
+  it('takes what an index lists as content for blobs, as build caches do', async () => {
+    const layer = { mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip', digest: blob.digest, size: 1 };
+    place(ociIndex, { manifests: [layer] });
+    expect((await plan()).blobs).toEqual([layer]);
+  });
+
+  it('fails where a manifest that an index lists is not there', async () => {
+    place(ociIndex, { manifests: [{ mediaType: image, digest: blob.digest, size: 1 }] });
+    await expect(plan()).rejects.toThrow('lists manifest');
+  });
+});

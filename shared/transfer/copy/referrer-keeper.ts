@@ -1,0 +1,68 @@
+import { digestTag } from '../oci/digest.ts';
+import { type Descriptor, longestManifest, type Manifest, ociIndex, parseManifest } from '../oci/manifest.ts';
+import { fallbackList } from '../oci/referrer-finder.ts';
+import type { Repository } from '../oci/repository.ts';
+import { TransferError } from '../transfer-error.ts';
+
+const tries = 5;
+
+/**
+ * Makes sure that `referrers` can be found from `subject` at the destination: by its referrers API, or, where it has
+ * none, in the index under the fallback tag, which is kept here. Rejects with a TransferError if one would be lost.
+ */
+export async function keepReferrers(
+  destination: Repository,
+  subject: string,
+  referrers: readonly Manifest[],
+  signal: AbortSignal,
+): Promise<void> {
+  const byApi = await destination.referrers(subject, signal);
+  if (byApi) {
+    const lost = missing(byApi, referrers);
+    // Known before it was listed (stored by an older version of the registry): storing it again lists it.
+    for (const manifest of lost) await destination.putManifest(manifest.digest, manifest, signal);
+    if (lost.length === 0) return;
+    const again = await destination.referrers(subject, signal);
+    const first = missing(again ?? [], referrers)[0];
+    if (first) throw lostReferrer(destination, subject, first);
+    return;
+  }
+  await keepFallback(destination, subject, referrers, signal);
+}
+
+function missing(list: readonly Descriptor[], referrers: readonly Manifest[]): Manifest[] {
+  const listed = new Set(list.map(({ digest }) => digest));
+  return referrers.filter(({ digest }) => !listed.has(digest));
+}
+
+/** Another transfer may write the same tag at the same moment: written, read back, and written again if need be. */
+async function keepFallback(
+  destination: Repository,
+  subject: string,
+  referrers: readonly Manifest[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    const { list } = await fallbackList(destination, subject, signal);
+    const lost = missing(list, referrers);
+    const first = lost[0];
+    if (!first) return;
+    if (attempt >= tries) throw lostReferrer(destination, subject, first);
+    const index = fallbackIndex([...list, ...lost.map(({ descriptor }) => descriptor)], subject);
+    await destination.putManifest(digestTag(subject), index, signal);
+  }
+}
+
+function fallbackIndex(manifests: Descriptor[], subject: string): Manifest {
+  const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: ociIndex, manifests }));
+  if (bytes.length > longestManifest) {
+    throw new TransferError('permanent', `The list of referrers of ${subject} would be larger than 4 MiB.`);
+  }
+  return parseManifest(bytes, `list of the referrers of ${subject}`);
+}
+
+function lostReferrer(destination: Repository, subject: string, referrer: Manifest): TransferError {
+  const { host, repository } = destination.place;
+  const text = `Registry ${host} stored ${referrer.digest} but does not list it as a referrer (signature, SBOM or attestation) of ${subject} in repository ${repository}, so it would be lost: check whether the registry supports OCI referrers or index tags.`;
+  return new TransferError('permanent', text);
+}

@@ -1,0 +1,32 @@
+import { createHash, type Hash } from 'node:crypto';
+import { TransferError } from '../transfer-error.ts';
+
+const lengths: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
+
+/** True for `sha256:<64 hex>` and `sha512:<128 hex>`, the registered algorithms of the OCI image specification. */
+export function isDigest(text: string): boolean {
+  const [algorithm = '', hex = '', ...rest] = text.split(':');
+  return rest.length === 0 && lengths[algorithm] === hex.length && /^[0-9a-f]+$/.test(hex);
+}
+
+/** A running hash for the algorithm of `digest`; throws a permanent TransferError if it is no known digest. */
+export function hashFor(digest: string): Hash {
+  if (!isDigest(digest)) {
+    throw new TransferError(
+      'permanent',
+      `"${digest.slice(0, 160)}" is no digest of a known kind (sha256 or sha512).`,
+    );
+  }
+  return createHash(digest.slice(0, digest.indexOf(':')));
+}
+
+/** The digest of `bytes` by the algorithm of `like` (a digest), or by SHA-256. */
+export function digestOf(bytes: Uint8Array, like = 'sha256:'): string {
+  const algorithm = like.slice(0, like.indexOf(':'));
+  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
+}
+
+/** Tag form of a digest, `sha256-<hex>`: where fallback referrers and cosign attachments are kept. Cut as tags are. */
+export function digestTag(digest: string): string {
+  return digest.replace(':', '-').slice(0, 128);
+}

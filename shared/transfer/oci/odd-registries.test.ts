@@ -1,0 +1,266 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, seedImage, startRegistry } from '../../../scripts/registry/index.ts';
+import {
+  type Meddling,
+  type RegistryFront,
+  startRegistryFront,
+} from '../../../test/fixtures/registry-front.ts';
+import { transferFailure } from '../../../test/fixtures/transfer-failure.ts';
+import { type CopyRequest, copyImage } from '../copy/copy-image.ts';
+
+const credentials = { username: 'bob', password: 'hunter22-secret' };
+const ownHeader = `Basic ${Buffer.from('bob:hunter22-secret').toString('base64')}`;
+let workDir = '';
+let registry: Registry;
+let root = '';
+let layer = '';
+const fronts: RegistryFront[] = [];
+
+beforeEach(async () => {
+  workDir = await mkdtemp(path.join(os.tmpdir(), 'arc-odd-'));
+  registry = await startRegistry();
+  const seeded = await seedImage(registry, 'team/app', '1.0', { platforms: ['linux/amd64'], layers: 1 });
+  root = seeded.digest;
+  layer = seeded.blobs[0] ?? '';
+});
+afterEach(async () => {
+  await Promise.all([registry.close(), ...fronts.splice(0).map((front) => front.close())]);
+  await rm(workDir, { recursive: true });
+});
+
+type Request = Parameters<Parameters<typeof startRegistryFront>[1]>[0];
+
+async function front(meddle: (request: Request) => Meddling): Promise<RegistryFront> {
+  const started = await startRegistryFront(registry.url, meddle);
+  fronts.push(started);
+  return started;
+}
+
+/** An answer in the registry's place. */
+function answer(status: number, headers: Record<string, string> = {}, body = ''): Meddling {
+  return {
+    answer: (response) =>
+      response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body),
+  };
+}
+
+/** A head, and then one byte now and again, for ever. */
+function drip(status: number, headers: Record<string, string> = {}): Meddling {
+  return {
+    answer: (response: ServerResponse) => {
+      response.writeHead(status, headers);
+      const timer = setInterval(() => response.write('x'), 20);
+      response.once('close', () => clearInterval(timer));
+    },
+  };
+}
+
+/** From `url` to a repository of its own behind `to`; both default to the registry itself. */
+function copy(
+  { from = registry.url, to = registry.url }: { from?: string; to?: string },
+  more: Partial<CopyRequest> = {},
+) {
+  return copyImage({
+    source: { name: 'src', remoteURL: from, image: 'team/app:1.0', credentials },
+    destination: { name: 'dst', remoteURL: to, image: 'mirror/app:1.0', credentials },
+    signal: new AbortController().signal,
+    workDir,
+    retry: { attempts: 2, baseMs: 2, maxMs: 5 },
+    ...more,
+  });
+}
+
+const isLayer = ({ method, url }: Request): boolean => method === 'GET' && url.endsWith(layer);
+const isBlob = ({ method, url }: Request): boolean => method === 'GET' && url.includes('/blobs/sha256');
+
+describe('a host that the registry redirects to', () => {
+  it('gets no credentials when it asks for them, nor does the token service it names', async () => {
+    const thief = await front(({ url }) =>
+      url.startsWith('/token')
+        ? answer(200, {}, '{"token":"t"}')
+        : answer(401, { 'www-authenticate': `Bearer realm="${thief.url}/token"` }),
+    );
+    const source = await front((request) =>
+      isBlob(request) ? answer(307, { location: `${thief.url}${request.url}` }) : undefined,
+    );
+    const error = await transferFailure(copy({ from: source.url }));
+    expect(thief.requests.length).toBeGreaterThan(0);
+    expect(thief.requests.every(({ authorization }) => authorization === undefined)).toBe(true);
+    expect(thief.requests.some(({ path: asked }) => asked.startsWith('/token'))).toBe(false);
+    expect(error.reason).toBe('retryable');
+    expect(error.message).toContain(`${new URL(thief.url).host}, which registry`);
+  });
+
+  it('may be told to store as well as to give', async () => {
+    const moved = await front(({ url }) => answer(307, { location: `${registry.url}${url}` }));
+    expect((await copy({ to: moved.url })).digest).toBe(root);
+  });
+
+  it.each(['ftp://elsewhere/x', 'file:///etc/passwd', 'http://', 'http://[::bad'])(
+    'cannot be %s, which trying again does not change',
+    async (location) => {
+      const source = await front((request) => (isBlob(request) ? answer(302, { location }) : undefined));
+      const error = await transferFailure(copy({ from: source.url }));
+      expect(error).toMatchObject({
+        reason: 'permanent',
+        message: expect.stringContaining('Endpoint "src"'),
+      });
+    },
+  );
+});
+
+describe('a registry that moves nothing on', () => {
+  const timeouts = { requestMs: 300, idleMs: 300, commitMs: 300 };
+  const cases: [string, 'from' | 'to', (request: Request) => Meddling][] = [
+    ['a blob', 'from', (request) => (isLayer(request) ? drip(200) : undefined)],
+    ['a redirect', 'from', (request) => (isLayer(request) ? drip(302, { location: '/x' }) : undefined)],
+    ['an error', 'from', (request) => (isLayer(request) ? drip(500) : undefined)],
+    ['a manifest', 'from', ({ url }) => (url.includes('manifests') ? drip(200) : undefined)],
+    ['the answer to an upload', 'to', ({ method }) => (method === 'PUT' ? drip(201) : undefined)],
+  ];
+
+  it.each(cases)('but %s byte by byte is given up', async (_, side, meddle) => {
+    const slow = await front(meddle);
+    const error = await transferFailure(copy({ [side]: slow.url }, { timeouts }));
+    expect(error.reason).toBe('retryable');
+    expect(error.message).toMatch(/only \d+ bytes came for|no complete answer for/);
+    expect(error.message).toContain(new URL(slow.url).host);
+  });
+});
+
+describe('a registry that', () => {
+  it.each(['junk', 'md5:abc', `sha256:${'G'.repeat(64)}`])(
+    'calls the digest %s is not believed',
+    async (digest) => {
+      const change = (headers: IncomingHttpHeaders): void => {
+        if (headers['docker-content-digest'] !== undefined) headers['docker-content-digest'] = digest;
+      };
+      const source = await front(() => ({ change }));
+      const destination = await front(() => ({ change }));
+      expect((await copy({ from: source.url, to: destination.url })).digest).toBe(root);
+    },
+  );
+
+  it.each([400, 405, 501])('answers %i to HEAD is asked by GET', async (status) => {
+    const odd = await front(({ method }) => (method === 'HEAD' ? answer(status) : undefined));
+    const { digest, referrers } = await copy({ from: odd.url, to: odd.url });
+    expect({ digest, referrers }).toEqual({ digest: root, referrers: 1 });
+  });
+
+  it.each([401, 403, 406, 500])('answers %i to a mount gets the bytes', async (status) => {
+    const odd = await front(({ url }) => (url.includes('mount=') ? answer(status) : undefined));
+    expect((await copy({ from: odd.url, to: odd.url })).blobs).toMatchObject({ mounted: 0 });
+  });
+
+  it('says where to upload to relative to where the upload was opened', async () => {
+    const destination = await front(({ method }) => ({
+      change: (headers) => {
+        if (method === 'POST' && headers.location !== undefined)
+          headers.location = headers.location.slice(headers.location.lastIndexOf('/') + 1);
+      },
+    }));
+    expect((await copy({ to: destination.url })).digest).toBe(root);
+  });
+
+  it('answers 416 to every Range is read from the beginning', async () => {
+    registry.faults.add({ method: 'GET', path: /blobs/, times: 2, fault: { kind: 'truncate', bytes: 10 } });
+    const source = await front((request) => (request.headers.range === undefined ? undefined : answer(416)));
+    expect((await copy({ from: source.url }, { retry: { attempts: 4, baseMs: 2, maxMs: 5 } })).digest).toBe(
+      root,
+    );
+  });
+
+  it('has a blob of another size than its manifest says will not have the right one later', async () => {
+    const source = await front((request) => (isBlob(request) ? answer(200, {}, 'short') : undefined));
+    const error = await transferFailure(copy({ from: source.url }));
+    expect(error).toMatchObject({ reason: 'permanent', message: expect.stringContaining('it has 5 bytes') });
+  });
+
+  it.each([403, 404])('answers %i until somebody logs in is asked where it wants that', async (status) => {
+    const shy = await front(({ url, headers }) => {
+      if (headers.authorization === ownHeader) return undefined;
+      return url === '/v2/' ? answer(401, { 'www-authenticate': 'Basic realm="x"' }) : answer(status);
+    });
+    expect((await copy({ from: shy.url })).digest).toBe(root);
+    expect(shy.requests.filter(({ path: asked }) => asked === '/v2/')).toHaveLength(1);
+  });
+
+  it('lists the image and what is not about it as its referrers has those left out', async () => {
+    const source = await front(({ url }) => {
+      if (!url.includes(`/referrers/${root}`)) return undefined;
+      const manifests = [{ mediaType: 'application/vnd.oci.image.index.v1+json', digest: root, size: 1 }];
+      const type = { 'content-type': 'application/vnd.oci.image.index.v1+json' };
+      return answer(200, type, JSON.stringify({ schemaVersion: 2, manifests }));
+    });
+    const { referrers, warnings } = await copy({ from: source.url });
+    expect(referrers).toBe(0);
+    expect(warnings).toEqual([expect.stringContaining('is not about it')]);
+  });
+});
+
+describe('a token service', () => {
+  async function guarded(
+    challenge: (token: string) => string,
+    issue: (request: Request) => Meddling,
+  ): Promise<RegistryFront> {
+    const guard = await front((request) => {
+      if (request.url.startsWith('/token')) return issue(request);
+      if (request.headers.authorization === 'Bearer good') return undefined;
+      return answer(401, { 'www-authenticate': challenge(`${guard.url}/token`) });
+    });
+    return guard;
+  }
+  const good = answer(200, {}, '{"token":"","access_token":"good"}');
+
+  it.each<[string, (realm: string) => string]>([
+    ['after Negotiate', (realm) => `Negotiate YIIabc==, Bearer realm="${realm}",service="s"`],
+    ['without quotes', (realm) => `Bearer realm=${realm},service=s`],
+  ])('is found in a challenge %s', async (_, challenge) => {
+    const source = await guarded(challenge, () => good);
+    expect((await copy({ from: source.url })).digest).toBe(root);
+  });
+
+  it('that has moved is followed on its own host only, and another one is told nothing', async () => {
+    const moved = await guarded(
+      (realm) => `Bearer realm="${realm}"`,
+      ({ url }) => (url.includes('moved') ? good : answer(302, { location: `${url}&moved=1` })),
+    );
+    expect((await copy({ from: moved.url })).digest).toBe(root);
+    const other = await front(() => good);
+    const away = await guarded(
+      (realm) => `Bearer realm="${realm}"`,
+      ({ url }) => answer(302, { location: `${other.url}${url}` }),
+    );
+    expect((await transferFailure(copy({ from: away.url }))).reason).toBe('permanent');
+    expect(other.requests).toEqual([]);
+  });
+
+  it('is asked for the scope that the registry demands where that is another one', async () => {
+    const source = await guarded(
+      (realm) => `Bearer realm="${realm}",scope="repository:backend/team/app:pull"`,
+      ({ url }) =>
+        decodeURIComponent(url).includes('backend') ? good : answer(200, {}, '{"token":"narrow"}'),
+    );
+    expect((await copy({ from: source.url })).digest).toBe(root);
+  });
+
+  it('that grants one repository but not two still lets the bytes be sent', async () => {
+    const both = await guarded(
+      (realm) => `Bearer realm="${realm}"`,
+      ({ url }) => (new URL(url, 'http://x').searchParams.getAll('scope').length > 1 ? answer(403) : good),
+    );
+    expect((await copy({ from: both.url, to: both.url })).blobs).toMatchObject({ mounted: 0 });
+  });
+
+  it('whose token cannot be sent is at fault', async () => {
+    const source = await guarded(
+      (realm) => `Bearer realm="${realm}"`,
+      () => answer(200, {}, JSON.stringify({ token: 'good\r\nx: y' })),
+    );
+    expect(await transferFailure(copy({ from: source.url }))).toMatchObject({ reason: 'permanent' });
+  });
+});
