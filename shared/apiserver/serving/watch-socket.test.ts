@@ -6,7 +6,6 @@ import { createAuthority } from '../../../test/fixtures/authority.ts';
 import { eventually } from '../../../test/fixtures/eventually.ts';
 import { startTestServer, type TestServer, widget, widgets } from '../testing/test-server.ts';
 import { type Serving, serve } from './serve.ts';
-import { frame, opcode } from './web-socket.ts';
 
 const authority = await createAuthority('sockets');
 const certificate = await authority.issue({ name: 'api' }, { hosts: ['localhost'], use: 'server' });
@@ -66,6 +65,9 @@ async function byHand(path: string, more: string[] = []) {
   return { socket, received: () => received };
 }
 
+/** Of a server, without a reason. */
+const closeFrame = (code: number) => Buffer.from([0x88, 0x02, code >> 8, code & 0xff]);
+
 const namesOf = ({ events }: Seen) => events.map(({ type, object }) => `${type} ${object.metadata.name}`);
 
 describe('a watch over a WebSocket', () => {
@@ -121,11 +123,44 @@ describe('a watch over a WebSocket', () => {
   it('answers a ping that comes with the handshake, and closes on what is no frame', async () => {
     const { socket, received } = await byHand(`${widgets}?watch=true`);
     socket.write(Buffer.from([0x89, 0x82, 0, 0, 0, 0, 0x68, 0x69]));
-    const pong = frame(opcode.pong, Buffer.from('hi'));
+    const pong = Buffer.from([0x8a, 0x02, 0x68, 0x69]);
     await eventually('the pong', 10_000, () => expect(received().includes(pong)).toBe(true));
     socket.write('GET / HTTP/1.1\r\n\r\n');
     await once(socket, 'close');
-    expect(received().subarray(-4)).toEqual(frame(opcode.close, Buffer.from([0x03, 0xea])));
+    expect(received().subarray(-4)).toEqual(closeFrame(1002));
+  });
+
+  it.each([
+    ['unmasked', [0x89, 0x00], 1002],
+    ['of an extension', [0xc9, 0x80, 0, 0, 0, 0], 1002],
+    ['a fragmented ping', [0x09, 0x80, 0, 0, 0, 0], 1002],
+    ['a long ping', [0x89, 0xfe, 0, 126, 0, 0, 0, 0], 1002],
+    ['a message of a gigabyte', [0x82, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0], 1009],
+  ])('closes on a frame that is %s', async (_, bytes, code) => {
+    const { socket, received } = await byHand(`${widgets}?watch=true`);
+    socket.write(Buffer.from(bytes));
+    await once(socket, 'close');
+    expect(received().subarray(-4)).toEqual(closeFrame(code));
+  });
+
+  it('ignores what a client sends, and answers its pings', async () => {
+    const { socket, received } = await byHand(`${widgets}?watch=true`);
+    const payload = Buffer.alloc(70_000, 0xff);
+    const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 1, 0x11, 0x70, 0, 0, 0, 0]);
+    for (let message = 0; message < 3; message++) socket.write(Buffer.concat([head, payload]));
+    socket.write(Buffer.from([0x89, 0x80, 0, 0, 0, 0]));
+    await eventually('the pong', 10_000, () =>
+      expect(received().includes(Buffer.from([0x8a, 0]))).toBe(true),
+    );
+    socket.destroy();
+  });
+
+  it('refuses a header of subprotocols that cannot be read, and ends the watch', async () => {
+    const { socket, received } = await byHand(`${widgets}?watch=true`, ['Sec-WebSocket-Protocol: a b']);
+    await once(socket, 'close');
+    expect(received().toString()).toMatch(/^HTTP\/1.1 400 /);
+    // Nothing is under way any more, or this would wait.
+    await server.api.close();
   });
 
   it('ends the watch of a client that goes without a word', async () => {

@@ -2,16 +2,19 @@ import { once } from 'node:events';
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { acceptOf, FrameReader, frame, opcode } from './web-socket.ts';
+import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 
 /** Milliseconds a client may take to close its side. */
 const closingMs = 2_000;
 
+/** Bytes of one message of a client. Messages are read and dropped, as kube-apiserver does; a longer one ends the watch with code 1009. */
+const maxMessageBytes = 128 * 1024;
+
 /**
- * True for a watch that its client wants over a WebSocket, as browsers and the Java client fabric8 do; every other upgrade
- * is passed over and the request answered as it stands.
+ * True for a watch that its client wants over a WebSocket, as browsers and the Java client fabric8 do. Every other request
+ * for an upgrade is answered as if it asked for none.
  */
 export function isWatchSocket({ method, url = '', headers }: IncomingMessage): boolean {
   return (
@@ -24,17 +27,32 @@ export function isWatchSocket({ method, url = '', headers }: IncomingMessage): b
 }
 
 /**
- * Answers watches over WebSockets (RFC 6455) by `fetch`, which is asked the same as without: each line becomes a text
- * message, as kube-apiserver sends them. A watch that is refused is answered by HTTP, before the protocol is switched.
+ * Serves watches over WebSockets. `fetch` gets the same request as without one; each line of its answer becomes a text
+ * message, as kube-apiserver sends them. A watch that is refused gets a plain HTTP answer, before the protocol is switched.
  */
 export function serveWatchSockets(server: Server, fetch: Fetch): { cut(): void } {
   const open = new Set<Duplex>();
+  // @types/ws does not know `closeTimeout` yet.
+  const options: ServerOptions & { closeTimeout: number } = {
+    noServer: true,
+    clientTracking: false,
+    maxPayload: maxMessageBytes,
+    skipUTF8Validation: true,
+    closeTimeout: closingMs,
+    handleProtocols: chooseProtocol,
+  };
+  const upgrades = new WebSocketServer(options);
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, early: Buffer) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    // Whatever broke, the `close` that follows ends the watch; there is nobody left to tell.
+    // The `close` that follows ends the watch.
     socket.on('error', () => socket.destroy());
-    answer(fetch, incoming, socket, early).catch(() => socket.destroy());
+    const accept = () =>
+      new Promise<WebSocket | undefined>((resolve) => {
+        socket.once('close', () => resolve(undefined));
+        upgrades.handleUpgrade(incoming, socket, early, resolve);
+      });
+    answer({ fetch, incoming, socket, accept }).catch(() => socket.destroy());
   });
   return {
     cut() {
@@ -43,29 +61,34 @@ export function serveWatchSockets(server: Server, fetch: Fetch): { cut(): void }
   };
 }
 
-async function answer(
-  fetch: Fetch,
-  incoming: IncomingMessage,
-  socket: TLSSocket,
-  early: Buffer,
-): Promise<void> {
+interface Upgrade {
+  fetch: Fetch;
+  incoming: IncomingMessage;
+  socket: TLSSocket;
+  /** Switches protocols; undefined when the handshake failed or the client has gone. */
+  accept(): Promise<WebSocket | undefined>;
+}
+
+async function answer({ fetch, incoming, socket, accept }: Upgrade): Promise<void> {
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
-  // Carries a refusal, and tells the handler when the connection is over.
+  // Carries a refusal, and tells the handler when the connection has ended.
   const outgoing = new ServerResponse(incoming);
   outgoing.assignSocket(socket);
   const response = await fetch(requestOf(incoming, gone.signal), { incoming, outgoing });
-  if (response.status === 200 && response.body) {
-    switchProtocols(incoming, socket);
-    readPast(socket, early);
-    await sendLines(response.body, socket, gone.signal);
-    if (!socket.writableEnded) socket.write(frame(opcode.close, normalEnd));
-  } else {
+  if (response.status !== 200 || !response.body) {
     outgoing.shouldKeepAlive = false;
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.end(Buffer.from(await response.arrayBuffer()));
+    endSoon(socket);
+    return;
   }
-  endSoon(socket);
+  const webSocket = await accept();
+  if (!webSocket) return response.body.cancel();
+  // `ws` has closed the connection with the code that fits; there is nothing to add.
+  webSocket.on('error', () => undefined);
+  await sendLines(response.body, webSocket, socket, gone.signal);
+  webSocket.close(1000);
 }
 
 /** The request without what asks for the upgrade. The host does not matter: only path and query are looked at. */
@@ -79,64 +102,25 @@ function requestOf({ url = '', headersDistinct }: IncomingMessage, signal: Abort
 }
 
 /** Of the subprotocols offered the first is taken, except the one that only carries a bearer token. */
-function switchProtocols({ headers }: IncomingMessage, socket: Duplex): void {
-  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim());
-  const protocol = offered.find(
-    (each) => /^[\w.+-]+$/.test(each) && !each.startsWith('base64url.bearer.authorization.k8s.io.'),
-  );
-  const lines = [
-    'HTTP/1.1 101 Switching Protocols',
-    'Upgrade: websocket',
-    'Connection: Upgrade',
-    `Sec-WebSocket-Accept: ${acceptOf(headers['sec-websocket-key'] ?? '')}`,
-    ...(protocol === undefined ? [] : [`Sec-WebSocket-Protocol: ${protocol}`]),
-  ];
-  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-}
-
-/** 1000, in network order. */
-const normalEnd = Buffer.from([0x03, 0xe8]);
-/** 1002. */
-const protocolError = Buffer.from([0x03, 0xea]);
-
-/** Pings are answered, a close ends the connection, everything else a client may send is read past. */
-function readPast(socket: Duplex, early: Buffer): void {
-  const reader = new FrameReader((code, payload) => {
-    if (code === opcode.ping) socket.write(frame(opcode.pong, payload));
-    if (code === opcode.close) {
-      socket.write(frame(opcode.close, payload.subarray(0, 2)));
-      endSoon(socket);
-    }
-  });
-  const read = (bytes: Buffer) => {
-    if (socket.writableEnded) return;
-    try {
-      reader.push(bytes);
-    } catch {
-      // Any failure to read is the client's; this is how the protocol tells it.
-      socket.write(frame(opcode.close, protocolError));
-      endSoon(socket);
-    }
-  };
-  if (early.byteLength > 0) read(early);
-  socket.on('data', read);
+function chooseProtocol(offered: Set<string>): string | false {
+  return [...offered].find((each) => !each.startsWith('base64url.bearer.authorization.k8s.io.')) ?? false;
 }
 
 /** A chunk of a watch is one line or several, each with its newline. Waits for a client that reads slowly. */
 async function sendLines(
   body: ReadableStream<Uint8Array>,
+  webSocket: WebSocket,
   socket: Duplex,
   signal: AbortSignal,
 ): Promise<void> {
   for await (const chunk of body) {
-    const frames: Buffer[] = [];
     for (let from = 0; from < chunk.byteLength; ) {
       const to = chunk.indexOf(0x0a, from) + 1 || chunk.byteLength;
-      frames.push(frame(opcode.text, chunk.subarray(from, to)));
+      if (webSocket.readyState !== webSocket.OPEN) return;
+      webSocket.send(chunk.subarray(from, to), { binary: false });
       from = to;
     }
-    if (socket.writableEnded) return;
-    if (!socket.write(Buffer.concat(frames))) await once(socket, 'drain', { signal });
+    if (socket.writableNeedDrain) await once(socket, 'drain', { signal });
   }
 }
 
