@@ -1,15 +1,24 @@
 /** A generic API server: definitions of kinds in, the Kubernetes API out. */
-export type { AdmissionPlugin, AdmissionRequest, FindNamespace } from './admission/index.ts';
+
+export type { FindNamespace } from './admission/namespace-lifecycle.ts';
+export type { AdmissionPlugin, AdmissionRequest } from './admission/plugin.ts';
 export { type AuditPolicy, parseAuditPolicy } from './audit/audit-policy.ts';
 export type { AuditSink } from './audit/auditor.ts';
-export * from './authentication/index.ts';
-export { delegatedAuthorizer } from './authorization/index.ts';
-export type { PostReview, Review } from './authorization/review.ts';
-export type * from './definition.ts';
-export type { Limits } from './flowcontrol/in-flight.ts';
+export { type AuthenticatorOptions, createAuthenticator } from './authentication/authenticator.ts';
+export { type AuthenticationConfig, parseAuthenticationConfig } from './authentication/config.ts';
+export type { Connection } from './authentication/connection.ts';
+export {
+  type ConfigReader,
+  type LiveConfigOptions,
+  liveAuthenticationConfig,
+} from './authentication/live-config.ts';
+export type { PostReview, Review } from './authentication/review.ts';
+export { type ReviewToken, tokenReviewer } from './authentication/token-review.ts';
+export { delegatedAuthorizer } from './authorization/delegated.ts';
 export type { HealthCheck } from './health.ts';
+export type * from './kinds/definition.ts';
 export { processMetrics } from './metrics/process-metrics.ts';
-export { storagePrefix } from './registry/registry.ts';
-export type { Connection } from './request/connection.ts';
+export { storagePrefix } from './registry/stored-object.ts';
+export type { Limits } from './request/max-in-flight.ts';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
-export { type Certificate, type ServeOptions, type Serving, serve } from './serving/index.ts';
+export { type Certificate, type ServeOptions, type Serving, serve } from './serving/serve.ts';

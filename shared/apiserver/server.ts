@@ -2,27 +2,24 @@ import { Hono } from 'hono';
 import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
 import { type Metrics, metricsContentType } from '#shared/telemetry';
-import {
-  type AdmissionPlugin,
-  createAdmission,
-  type FindNamespace,
-  namespaceLifecycle,
-} from './admission/index.ts';
+import { createAdmission } from './admission/chain.ts';
+import { type FindNamespace, namespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import type { AdmissionPlugin } from './admission/plugin.ts';
 import type { AuditPolicy } from './audit/audit-policy.ts';
 import { type AuditedRequest, type AuditSink, createAuditor } from './audit/auditor.ts';
 import { identify, isNeverRefused, mustBeAllowed } from './authorization/authorize.ts';
-import { impersonate } from './authorization/index.ts';
-import type { Attributes, Authenticator, Authorizer, KindDefinition, User } from './definition.ts';
+import { impersonate } from './authorization/impersonation.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
-import { createActivity, defaultLimits, kindOf, type Limits } from './flowcontrol/in-flight.ts';
 import { handleResource } from './handlers/routes.ts';
 import { type HealthCheck, health } from './health.ts';
+import type { Attributes, Authenticator, Authorizer, KindDefinition, User } from './kinds/definition.ts';
 import { authenticationMeasure, authorizationMeasure, type Measure } from './metrics/auth-metrics.ts';
 import { type RequestMetrics, requestMetrics } from './metrics/request-metrics.ts';
-import { keyPrefix } from './registry/registry.ts';
+import { keyPrefix } from './registry/stored-object.ts';
 import type { Server } from './request/call.ts';
 import type { Exchange } from './request/exchange.ts';
 import { beginHandling, type Handling, isServed } from './request/handling.ts';
+import { createActivity, defaultLimits, kindOf, type Limits } from './request/max-in-flight.ts';
 import { attributesOf, parseTarget, verbOf } from './request/request-info.ts';
 import { isOurs, respondError } from './response/respond.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { createMetrics } from '#shared/telemetry';
-import type { KubeObject } from '../definition.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import {
   applyType,
   namespace,

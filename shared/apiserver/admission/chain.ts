@@ -1,5 +1,5 @@
 import type { Metrics } from '#shared/telemetry';
-import type { KubeObject } from '../definition.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import { admissionMetrics, type Step } from './admission-metrics.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 

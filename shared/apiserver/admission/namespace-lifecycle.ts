@@ -1,8 +1,8 @@
 import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
-import type { KindDefinition } from '../definition.ts';
-import { decodeObject, objectKey } from '../registry/registry.ts';
-import { notFound, qualified } from '../status.ts';
+import { notFound, qualified } from '../errors/status.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import { decodeObject, objectKey } from '../registry/stored-object.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);

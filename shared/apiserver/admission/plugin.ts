@@ -1,4 +1,4 @@
-import type { KubeObject, User } from '../definition.ts';
+import type { KubeObject, User } from '../kinds/definition.ts';
 
 /**
  * Joins in deciding about writes, as an admission controller of kube-apiserver does, which runs none for an aggregated

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Attributes, User } from '../definition.ts';
+import type { Attributes, User } from '../kinds/definition.ts';
 import type { Exchange } from '../request/exchange.ts';
 import { chooseAudit, parseAuditPolicy } from './audit-policy.ts';
 

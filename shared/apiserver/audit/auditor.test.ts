@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AdmissionPlugin } from '../admission/index.ts';
+import type { AdmissionPlugin } from '../admission/plugin.ts';
 import type { ApiServerOptions } from '../server.ts';
 import {
   applyType,

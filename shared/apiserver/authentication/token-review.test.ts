@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
-import type { Review } from '../authorization/review.ts';
+import type { Review } from './review.ts';
 import { tokenReviewer } from './token-review.ts';
 
 function reviewer(answer: (token: string) => unknown) {

@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
-import type { Attributes, Authenticator, Authorizer, User } from '../definition.ts';
-import type { Connection } from '../request/connection.ts';
-import { qualified } from '../status.ts';
+import type { Connection } from '../authentication/connection.ts';
+import { qualified } from '../errors/status.ts';
+import type { Attributes, Authenticator, Authorizer, User } from '../kinds/definition.ts';
 
 const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 const openPaths = new Set(['/livez', '/readyz', '/healthz']);

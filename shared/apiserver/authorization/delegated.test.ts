@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
-import type { Attributes } from '../definition.ts';
+import type { Review } from '../authentication/review.ts';
+import type { Attributes } from '../kinds/definition.ts';
 import { delegatedAuthorizer } from './delegated.ts';
-import type { Review } from './review.ts';
 
 const jo = { name: 'jo', groups: ['g'], extra: { a: ['b'] } };
 const get: Attributes = {

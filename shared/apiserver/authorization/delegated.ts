@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
-import type { Attributes, Authorizer, User } from '../definition.ts';
-import { createExpiringCache } from './expiring-cache.ts';
-import { type PostReview, reviewDeadlineMs, reviewsKept, reviewTtlMs } from './review.ts';
+import { createExpiringCache } from '../authentication/expiring-cache.ts';
+import { type PostReview, reviewDeadlineMs, reviewsKept, reviewTtlMs } from '../authentication/review.ts';
+import type { Attributes, Authorizer, User } from '../kinds/definition.ts';
 
 type Decision = Awaited<ReturnType<Authorizer>>;
 

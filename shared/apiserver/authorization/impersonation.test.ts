@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Attributes, User } from '../definition.ts';
+import type { Attributes, User } from '../kinds/definition.ts';
 import { impersonate } from './impersonation.ts';
 
 /** Impersonates with these headers; `held` are the rights, as `plural[/subresource] name`. */

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/errors';
-import type { Attributes, Authorizer, User } from '../definition.ts';
-import { type Connection, extraKey, headerNames, headerValues } from '../request/connection.ts';
+import { type Connection, extraKey, headerNames, headerValues } from '../authentication/connection.ts';
+import type { Attributes, Authorizer, User } from '../kinds/definition.ts';
 import { mustBeAllowed } from './authorize.ts';
 
 const extraPrefix = 'impersonate-extra-';

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/errors';
+import { badRequest } from '../errors/status.ts';
 import { noteBody } from '../request/exchange.ts';
-import { badRequest } from '../status.ts';
 import { nestsDeeper, scanJson } from './json-scan.ts';
 import { yamlToJson } from './yaml-body.ts';
 

@@ -1,7 +1,7 @@
 import { parseAccept } from '../codec/accept.ts';
-import type { KindDefinition } from '../definition.ts';
-import type { ServedGroup } from './catalogue.ts';
-import { hasStatus, statusVerbs, verbsOf } from './verbs.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import type { ServedGroup } from '../kinds/served-groups.ts';
+import { hasStatus, statusVerbs, verbsOf } from '../kinds/verbs.ts';
 
 /** The aggregator compares this string by equality: parameters in this order, no blanks. */
 export const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';

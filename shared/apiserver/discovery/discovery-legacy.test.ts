@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { catalogue } from '../kinds/served-groups.ts';
 import { sampleKinds, sampleOrder } from '../testing/sample-kinds.ts';
-import { catalogue } from './catalogue.ts';
 import { apiGroup, apiGroupList, apiVersions } from './discovery-legacy.ts';
 
 describe('legacy discovery documents', () => {

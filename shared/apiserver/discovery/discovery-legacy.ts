@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { KindDefinition } from '../definition.ts';
-import type { ServedGroup, ServedVersion } from './catalogue.ts';
-import { hasStatus, statusVerbs, verbsOf } from './verbs.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import type { ServedGroup, ServedVersion } from '../kinds/served-groups.ts';
+import { hasStatus, statusVerbs, verbsOf } from '../kinds/verbs.ts';
 
 /** Tells garbage collectors and migrators which encoding is stored: base64 of the first 8 bytes of SHA-256. */
 function storageVersionHash({ group, version, kind }: KindDefinition): string {

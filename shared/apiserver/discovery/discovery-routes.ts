@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import { stringify } from 'yaml';
 import { negotiate } from '../codec/negotiate.ts';
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import { catalogue, type ServedGroup } from '../kinds/served-groups.ts';
+import { rootPath } from '../kinds/verbs.ts';
+import { lazyDocument, respondDocument } from '../openapi/document.ts';
 import { openApiRoutes } from '../openapi/openapi-routes.ts';
-import { catalogue, type ServedGroup } from './catalogue.ts';
 import { aggregatedType, groupDiscoveryList, wantsAggregated } from './discovery-aggregated.ts';
 import { apiGroup, apiGroupList, apiVersions, resourceList } from './discovery-legacy.ts';
-import { lazyDocument, respondDocument } from './document.ts';
-import { rootPath } from './verbs.ts';
 import { versionInfo } from './version.ts';
 
 export interface DiscoveryOptions {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../definition.ts';
-import { badRequest } from '../status.ts';
+import { badRequest } from '../errors/status.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import { conflictError, listConflicts } from './conflict.ts';
 import { isEmpty } from './fieldpath/field-set.ts';
 import { keptByLastApplied, withLastApplied } from './last-applied.ts';

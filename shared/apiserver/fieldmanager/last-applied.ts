@@ -1,5 +1,5 @@
 import { isRecord } from '../codec/request-body.ts';
-import type { KubeObject } from '../definition.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import { difference, has, noFields } from './fieldpath/field-set.ts';
 import type { PathElement } from './fieldpath/path-element.ts';
 import type { MergeType } from './typed/merge-type.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../definition.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import { aWidget, sampleTime, sampleWriter } from '../testing/sample-widget.ts';
 import { trackUpdate, type Writer } from './track-update.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KindDefinition, KubeObject } from '../definition.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { isEmpty, noFields, union } from './fieldpath/field-set.ts';
 import {
   compareText,

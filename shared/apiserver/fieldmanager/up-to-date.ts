@@ -1,4 +1,4 @@
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { type FieldSet, isEmpty, noFields } from './fieldpath/field-set.ts';
 import { type Managed, type ManagedFieldsEntry, withFields } from './managed-fields.ts';
 import { type MergeType, mergeTypeOf } from './typed/merge-type.ts';

@@ -1,16 +1,16 @@
 import { ArcError } from '#shared/errors';
 import { mustBeAllowed } from '../authorization/authorize.ts';
 import { isRecord, parseBody, readBody } from '../codec/request-body.ts';
-import type { KubeObject } from '../definition.ts';
-import { type Applied, applyConfiguration } from '../fieldmanager/index.ts';
-import { apiVersionOf } from '../registry/registry.ts';
+import { badRequest, modified, notFound, qualified } from '../errors/status.ts';
+import { type Applied, applyConfiguration } from '../fieldmanager/apply-configuration.ts';
+import type { KubeObject } from '../kinds/definition.ts';
+import { apiVersionOf } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
 import { attributesOf, isTrue } from '../request/request-info.ts';
 import { respondWritten } from '../response/respond.ts';
-import { badRequest, modified, notFound, qualified } from '../status.ts';
 import { stamped, storeNew } from './create.ts';
+import { writerOf } from './field-manager.ts';
 import { cleanObject, judgeFields } from './object-input.ts';
-import { writerOf } from './owners.ts';
 import { writeObject } from './write-object.ts';
 
 /** PATCH with a configuration to apply: changes the object, or creates it where there is none. */

@@ -1,16 +1,16 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { KubeObject } from '../definition.ts';
-import { decodeObject, encodeObject, objectKey } from '../registry/registry.ts';
+import { alreadyExists, badRequest, invalid } from '../errors/status.ts';
+import type { KubeObject } from '../kinds/definition.ts';
+import { decodeObject, encodeObject, objectKey } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
 import { noteCreated } from '../request/exchange.ts';
 import { respondObject, respondWritten, type Written } from '../response/respond.ts';
-import { alreadyExists, badRequest, invalid } from '../status.ts';
 import { generatedPrefix } from '../validation/metadata.ts';
 import { validateSchema } from '../validation/validate-schema.ts';
 import { wholeSecond } from '../whole-second.ts';
-import { judge } from './check-write.ts';
+import { judge } from './admit-write.ts';
+import { type Owners, updateOwners, withOwners } from './field-manager.ts';
 import { readObject } from './object-input.ts';
-import { type Owners, updateOwners, withOwners } from './owners.ts';
 import { checkManager, isDryRun } from './write-options.ts';
 
 const nameAttempts = 8;

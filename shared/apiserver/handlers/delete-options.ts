@@ -1,9 +1,9 @@
 import type { Cause } from '#shared/errors';
 import { bodyType, isRecord, parseBody, readBody } from '../codec/request-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
+import { badRequest, invalidOf } from '../errors/status.ts';
 import type { Call } from '../request/call.ts';
 import { isTrue } from '../request/request-info.ts';
-import { badRequest, invalidOf } from '../status.ts';
 import { wholeNumber } from './list-options.ts';
 import { unsupportedType } from './object-input.ts';
 import { isDryRun } from './write-options.ts';

@@ -1,6 +1,6 @@
 import type { Cause } from '#shared/errors';
+import { badRequest, invalidOf } from '../errors/status.ts';
 import { isTrue } from '../request/request-info.ts';
-import { badRequest, invalidOf } from '../status.ts';
 
 /** Query of a list or watch, read and judged. */
 export interface ListRequest {

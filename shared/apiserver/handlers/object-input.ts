@@ -2,10 +2,10 @@ import { ArcError } from '#shared/errors';
 import { decodeCore, readsProtobuf } from '../codec/core-protobuf.ts';
 import { bodyType, isRecord, type ParsedBody, parseBody, readBody } from '../codec/request-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
-import type { KindDefinition, KubeObject, ObjectMeta } from '../definition.ts';
-import { apiVersionOf } from '../registry/registry.ts';
+import { badRequest, invalidOf } from '../errors/status.ts';
+import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
+import { apiVersionOf } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
-import { badRequest, invalidOf } from '../status.ts';
 import { metadataTypeFault } from '../validation/metadata.ts';
 import { checkFields } from '../validation/structural.ts';
 

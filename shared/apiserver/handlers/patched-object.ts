@@ -1,9 +1,9 @@
 import { ArcError } from '#shared/errors';
 import type { ParsedBody } from '../codec/request-body.ts';
-import type { KubeObject } from '../definition.ts';
-import { apiVersionOf } from '../registry/registry.ts';
+import { invalidOf } from '../errors/status.ts';
+import type { KubeObject } from '../kinds/definition.ts';
+import { apiVersionOf } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
-import { invalidOf } from '../status.ts';
 import { acceptObject } from './object-input.ts';
 
 /**

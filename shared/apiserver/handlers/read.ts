@@ -1,14 +1,14 @@
 import { ArcError } from '#shared/errors';
 import type { StoredItem, StoredList } from '#shared/storage';
+import { ExpiredContinue, notFound } from '../errors/status.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
+import { isSelected } from '../registry/item-summary.ts';
 import { rangeOf } from '../registry/range.ts';
-import { objectKey } from '../registry/registry.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
-import { isSelected } from '../registry/stored-facts.ts';
+import { objectKey } from '../registry/stored-object.ts';
 import { breathe, type Call, deadline } from '../request/call.ts';
 import { type ListMeta, respondList } from '../response/list-response.ts';
 import { respondItem } from '../response/respond.ts';
-import { ExpiredContinue, notFound } from '../status.ts';
 import { type ListRequest, listRequest, revisionOf } from './list-options.ts';
 
 /** Objects looked at before others get their turn. */

@@ -1,15 +1,15 @@
 import { ArcError } from '#shared/errors';
 import { negotiate } from '../codec/negotiate.ts';
-import type { KindDefinition, User } from '../definition.ts';
+import { badRequest, notFound, qualified } from '../errors/status.ts';
+import type { KindDefinition, User } from '../kinds/definition.ts';
 import type { Call, Server } from '../request/call.ts';
 import { definitionFor, type Target } from '../request/request-info.ts';
 import { checkFieldValidation, checkTimeout } from '../request/request-options.ts';
-import { badRequest, notFound, qualified } from '../status.ts';
-import { watchObjects } from '../watch/watch.ts';
 import { createObject } from './create.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
 import { getObject, listObjects } from './read.ts';
 import { patchObject, replaceObject } from './update.ts';
+import { watchObjects } from './watch.ts';
 
 type Handler = (call: Call) => Promise<Response>;
 

@@ -1,11 +1,11 @@
+import { invalidOf, modified, storedOtherwise } from '../errors/status.ts';
 import { applyPatch, isApply, patchType, readPatch } from '../patch/patch.ts';
-import { objectKey } from '../registry/registry.ts';
+import { objectKey } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
 import { respondWritten } from '../response/respond.ts';
-import { invalidOf, modified, storedOtherwise } from '../status.ts';
 import { applyObject } from './apply-object.ts';
+import { updateOwners } from './field-manager.ts';
 import { readObject } from './object-input.ts';
-import { updateOwners } from './owners.ts';
 import { acceptPatched } from './patched-object.ts';
 import { writeObject } from './write-object.ts';
 import { checkManager, isDryRun } from './write-options.ts';

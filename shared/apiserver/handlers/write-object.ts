@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredItem } from '#shared/storage';
-import type { KubeObject, ObjectMeta } from '../definition.ts';
-import { sameOwners } from '../fieldmanager/index.ts';
-import { decodeObject, encodeObject, objectKey } from '../registry/registry.ts';
+import { notFound } from '../errors/status.ts';
+import { sameOwners } from '../fieldmanager/managed-fields.ts';
+import type { KubeObject, ObjectMeta } from '../kinds/definition.ts';
+import { decodeObject, encodeObject, objectKey } from '../registry/stored-object.ts';
 import { type Call, deadline } from '../request/call.ts';
 import type { Written } from '../response/respond.ts';
-import { notFound } from '../status.ts';
-import { judge } from './check-write.ts';
-import { type Owners, withOwners } from './owners.ts';
+import { judge } from './admit-write.ts';
+import { type Owners, withOwners } from './field-manager.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
 /** What a request makes of the object it finds. */

@@ -1,7 +1,7 @@
 import type { Labels, Metrics } from '#shared/telemetry';
-import type { KindDefinition } from '../definition.ts';
-import type { Activity } from '../flowcontrol/in-flight.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import type { Exchange } from '../request/exchange.ts';
+import type { Activity } from '../request/max-in-flight.ts';
 
 /** Counts requests under the names that dashboards of Kubernetes API servers use. */
 export interface RequestMetrics {

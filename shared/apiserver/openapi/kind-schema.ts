@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { objectMetaSchema } from './meta-schemas.ts';
 import type { Schema } from './schema.ts';
 import { toStructural } from './structural-schema.ts';

@@ -1,4 +1,4 @@
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { kindSchema } from './kind-schema.ts';
 import { metaPrefix, metaSchemas, typeFields } from './meta-schemas.ts';
 import { definitionPrefix } from './openapi-names.ts';

@@ -1,4 +1,4 @@
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 
 type Named = Pick<KindDefinition, 'group' | 'version'>;
 

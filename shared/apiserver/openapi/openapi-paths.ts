@@ -1,5 +1,5 @@
-import type { KindDefinition } from '../definition.ts';
-import { hasStatus, rootPath } from '../discovery/verbs.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import { hasStatus, rootPath } from '../kinds/verbs.ts';
 import { metaPrefix } from './meta-schemas.ts';
 import { definitionPrefix, operationId, operationTag } from './openapi-names.ts';
 import {

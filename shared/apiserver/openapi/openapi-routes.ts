@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { ArcError } from '#shared/errors';
 import { parseAccept } from '../codec/accept.ts';
-import type { KindDefinition } from '../definition.ts';
-import type { ServedGroup } from '../discovery/catalogue.ts';
-import { lazyDocument, respondDocument } from '../discovery/document.ts';
-import { rootPath } from '../discovery/verbs.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import type { ServedGroup } from '../kinds/served-groups.ts';
+import { rootPath } from '../kinds/verbs.ts';
+import { lazyDocument, respondDocument } from './document.ts';
 import { openApiV2 } from './openapi-v2.ts';
 import { openApiV3 } from './openapi-v3.ts';
 

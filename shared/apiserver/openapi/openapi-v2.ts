@@ -1,4 +1,4 @@
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { definitionsOf } from './openapi-definitions.ts';
 import type { Parameter } from './openapi-parameters.ts';
 import { type Operation, type PathItem, pathsOf } from './openapi-paths.ts';

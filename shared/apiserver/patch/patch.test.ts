@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../definition.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import { kinds } from '../testing/test-server.ts';
 import { applyPatch, mergePatch, readPatch } from './patch.ts';
 

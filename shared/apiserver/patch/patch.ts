@@ -1,8 +1,8 @@
 import { ArcError } from '#shared/errors';
 import { bodyLimit, bodyType, isRecord, parseBody, parseJson, readBody } from '../codec/request-body.ts';
-import type { KindDefinition, KubeObject } from '../definition.ts';
+import { badRequest } from '../errors/status.ts';
 import { unsupportedType } from '../handlers/object-input.ts';
-import { badRequest } from '../status.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { applyOperation, isOperation, type Operation } from './json-patch.ts';
 import { strategicMerge } from './strategic-merge.ts';
 

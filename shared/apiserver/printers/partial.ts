@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta } from '../definition.ts';
+import type { KubeObject, ObjectMeta } from '../kinds/definition.ts';
 
 /** metav1.ListMeta, as lists, pages and Tables carry it. */
 export interface ListMeta {

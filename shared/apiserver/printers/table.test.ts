@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { anOrder, sampleOrder, sampleSecret } from '../testing/sample-kinds.ts';
 import { type TableOptions, toTable } from './table.ts';
 

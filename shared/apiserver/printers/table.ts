@@ -1,4 +1,4 @@
-import type { Column, KindDefinition, KubeObject } from '../definition.ts';
+import type { Column, KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { age } from './human-duration.ts';
 import { type ListMeta, type PartialObjectMetadata, toPartial } from './partial.ts';
 

@@ -1,6 +1,6 @@
 import type { Call } from '../request/call.ts';
-import { keyPrefix } from './registry.ts';
 import type { Selection } from './selectors.ts';
+import { keyPrefix } from './stored-object.ts';
 
 /** Where the objects that a request asks for can be. */
 export interface KeyRange {

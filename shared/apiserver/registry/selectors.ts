@@ -1,5 +1,5 @@
-import type { KindDefinition, KubeObject } from '../definition.ts';
-import { badRequest } from '../status.ts';
+import { badRequest } from '../errors/status.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { parseLabelSelector } from './label-selector.ts';
 
 export { parseLabelSelector } from './label-selector.ts';

@@ -1,7 +1,7 @@
 import type { Store } from '#shared/storage';
-import type { Admission } from '../admission/index.ts';
+import type { Admission } from '../admission/chain.ts';
 import type { Representation } from '../codec/negotiate.ts';
-import type { Authorizer, KindDefinition, User } from '../definition.ts';
+import type { Authorizer, KindDefinition, User } from '../kinds/definition.ts';
 import type { Target } from './request-info.ts';
 
 /** What every handler of the server shares. */

@@ -1,5 +1,5 @@
-import type { Attributes, User } from '../definition.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from '../authentication/connection.ts';
+import type { Attributes, User } from '../kinds/definition.ts';
 
 /** One request as it is handled, for those who count and record: filled in as things become known. */
 export interface Exchange {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { AuditedRequest } from '../audit/auditor.ts';
-import { connectionOf } from './connection.ts';
+import { connectionOf } from '../authentication/connection.ts';
 import type { Exchange } from './exchange.ts';
 
 /** A request from its arrival until the last byte of its response. */

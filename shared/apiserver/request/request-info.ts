@@ -1,5 +1,5 @@
-import type { Attributes, KindDefinition } from '../definition.ts';
-import { badRequest } from '../status.ts';
+import { badRequest } from '../errors/status.ts';
+import type { Attributes, KindDefinition } from '../kinds/definition.ts';
 
 /** What the path of a resource request names. Empty strings where it names nothing. */
 export interface Target {

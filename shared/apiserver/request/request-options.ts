@@ -1,4 +1,4 @@
-import { badRequest, invalidOf } from '../status.ts';
+import { badRequest, invalidOf } from '../errors/status.ts';
 
 const durations = /^(\d+|(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+)$/;
 

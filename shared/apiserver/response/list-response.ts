@@ -1,10 +1,10 @@
 import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
+import { BytesWriter } from '../codec/bytes-writer.ts';
 import { columnDefinitions } from '../printers/table.ts';
-import { apiVersionOf } from '../registry/registry.ts';
+import { apiVersionOf } from '../registry/stored-object.ts';
 import { breathe, type Call } from '../request/call.ts';
-import { BytesWriter } from './bytes-writer.ts';
-import { type ItemForm, writeItem } from './item-form.ts';
+import { type ItemForm, writeItem } from './item-encoder.ts';
 import { includeObjectOf, respondBody, respondPieces, respondRaw, wantsPretty } from './respond.ts';
 
 export interface ListMeta {

@@ -2,12 +2,12 @@ import { stringify as stringifyYaml } from 'yaml';
 import { ArcError, httpStatus } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
 import { parseAccept } from '../codec/accept.ts';
-import type { KubeObject } from '../definition.ts';
+import { badRequest, toStatus } from '../errors/status.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import { toPartial } from '../printers/partial.ts';
 import { toTable } from '../printers/table.ts';
-import { decodeObject, withRevision } from '../registry/registry.ts';
+import { decodeObject, withRevision } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
-import { badRequest, toStatus } from '../status.ts';
 import { acceptsGzip, gzipFrom, gzipped } from './gzip.ts';
 
 /** The `includeObject` of a Table request; BadRequest for other values. */

@@ -5,7 +5,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { type Authority, createAuthority } from '../../../test/fixtures/authority.ts';
 import { eventually } from '../../../test/fixtures/eventually.ts';
-import { createAuthenticator, parseAuthenticationConfig } from '../authentication/index.ts';
+import { createAuthenticator } from '../authentication/authenticator.ts';
+import { parseAuthenticationConfig } from '../authentication/config.ts';
 import { startTestServer, type TestServer, widgets } from '../testing/test-server.ts';
 import { type Serving, serve } from './serve.ts';
 

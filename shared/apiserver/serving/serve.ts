@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { ArcError } from '#shared/errors';
 import type { ApiServer } from '../server.ts';
-import { boundStrangers } from './strangers.ts';
+import { boundStrangers } from './unauthenticated-connections.ts';
 import { isWatchSocket, serveWatchSockets } from './watch-socket.ts';
 
 /** PEM. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { KindDefinition, KubeObject } from '../definition.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 
 /** Kinds for the tests of this folder: every form of schema that matters to them, and no more. */
 

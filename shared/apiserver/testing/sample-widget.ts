@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { KindDefinition, KubeObject } from '../definition.ts';
 import type { Writer } from '../fieldmanager/track-update.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 
 /** For the tests of this folder: a kind with every form of schema that matters to ownership. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KindDefinition, ObjectMeta } from '../definition.ts';
+import type { KindDefinition, ObjectMeta } from '../kinds/definition.ts';
 import { kinds } from '../testing/test-server.ts';
 import { immutableCauses, metadataCauses, metadataTypeFault } from './metadata.ts';
 

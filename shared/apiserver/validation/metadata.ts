@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Cause } from '#shared/errors';
 import { isRecord } from '../codec/request-body.ts';
-import type { KindDefinition, ObjectMeta, OwnerReference } from '../definition.ts';
+import type { KindDefinition, ObjectMeta, OwnerReference } from '../kinds/definition.ts';
 import { labelNameFaults, labelValueFaults, qualifiedFaults, subdomainFaults } from './name-rules.ts';
 
 const annotationLimit = 256 * 1024;

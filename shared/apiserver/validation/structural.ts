@@ -1,4 +1,4 @@
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { objectSchema } from '../openapi/kind-schema.ts';
 import { isRecord, type Schema } from '../openapi/schema.ts';
 import { fieldPath, type Step } from './field-path.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { structuralTree } from './structural.ts';
 import { duplicateCauses } from './unique-items.ts';
 

@@ -1,5 +1,5 @@
 import { ArcError, type Cause } from '#shared/errors';
-import type { KindDefinition, KubeObject } from '../definition.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { isRecord } from '../openapi/schema.ts';
 import { bounded, type Show, toCauses, typeCause } from './causes.ts';
 import { fieldPath, type Step } from './field-path.ts';

@@ -1,13 +1,13 @@
 import { itemOf, type StoredItem, type StoreEvent } from '#shared/storage';
+import { BytesWriter } from '../codec/bytes-writer.ts';
 import type { As } from '../codec/negotiate.ts';
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { columnDefinitions } from '../printers/table.ts';
-import { apiVersionOf } from '../registry/registry.ts';
+import { isSelected } from '../registry/item-summary.ts';
 import type { Selection } from '../registry/selectors.ts';
-import { isSelected } from '../registry/stored-facts.ts';
-import { BytesWriter } from '../response/bytes-writer.ts';
-import { type ItemForm, writeItem } from '../response/item-form.ts';
-import { createRecent } from './recent-events.ts';
+import { apiVersionOf } from '../registry/stored-object.ts';
+import { type ItemForm, writeItem } from '../response/item-encoder.ts';
+import { createRecent } from './line-cache.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 

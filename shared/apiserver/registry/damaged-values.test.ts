@@ -8,7 +8,7 @@ import {
   type TestServer,
   widget,
   widgets,
-} from './testing/test-server.ts';
+} from '../testing/test-server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

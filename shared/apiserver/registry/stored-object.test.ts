@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KindDefinition, KubeObject } from '../definition.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { kinds } from '../testing/test-server.ts';
-import { decodeObject, encodeObject, keyPrefix, objectKey, withRevision } from './registry.ts';
+import { decodeObject, encodeObject, keyPrefix, objectKey, withRevision } from './stored-object.ts';
 
 function kind(plural: string): KindDefinition {
   const found = kinds.find((one) => one.plural === plural);

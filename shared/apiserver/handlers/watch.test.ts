@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { KubeObject } from '../definition.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import {
   group,
   linesOf,

@@ -1,8 +1,8 @@
 import type { StoredItem } from '#shared/storage';
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { columnValues } from '../printers/table.ts';
-import { decodeObject } from './registry.ts';
 import { type Selectable, type Selection, selectableOf } from './selectors.ts';
+import { decodeObject } from './stored-object.ts';
 
 /** What lists and watches ask about a stored object again and again: read once, kept for as long as the object is. */
 export interface StoredFacts extends Selectable {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Cause } from '#shared/errors';
-import type { Connection } from './request/connection.ts';
+import type { Connection } from '../authentication/connection.ts';
 
 /** Any object of the Kubernetes API, before a kind has looked at it. */
 export interface KubeObject {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestServer, type TestServer, widget, widgets } from './testing/test-server.ts';
+import { startTestServer, type TestServer, widget, widgets } from '../testing/test-server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

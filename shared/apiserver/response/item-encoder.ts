@@ -1,10 +1,10 @@
 import type { StoredItem } from '#shared/storage';
+import type { BytesWriter } from '../codec/bytes-writer.ts';
 import type { As } from '../codec/negotiate.ts';
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { cellsOf, type IncludeObject } from '../printers/table.ts';
-import { writeMetadata, writeWithRevision } from '../registry/registry.ts';
-import { factsOf } from '../registry/stored-facts.ts';
-import type { BytesWriter } from './bytes-writer.ts';
+import { factsOf } from '../registry/item-summary.ts';
+import { writeMetadata, writeWithRevision } from '../registry/stored-object.ts';
 
 /** How the objects of a list or watch are shown; `includeObject` and `now` (ages) count for Tables. */
 export interface ItemForm {

@@ -1,6 +1,6 @@
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { isKnown } from '../request/connection.ts';
+import { isKnown } from '../authentication/connection.ts';
 
 /**
  * Connections over which nobody has said yet who they are: at most `max`, the oldest make room. Whoever has been

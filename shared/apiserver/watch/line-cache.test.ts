@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRecent } from './recent-events.ts';
+import { createRecent } from './line-cache.ts';
 
 describe('createRecent', () => {
   it('keeps the newest values within its bytes, and always the last one', () => {

@@ -4,8 +4,8 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAuthority } from '../../../test/fixtures/authority.ts';
-import { connectionOf } from '../request/connection.ts';
-import { boundStrangers } from './strangers.ts';
+import { connectionOf } from '../authentication/connection.ts';
+import { boundStrangers } from './unauthenticated-connections.ts';
 
 const max = 10;
 let server: Server;

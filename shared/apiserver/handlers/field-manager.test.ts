@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { managerOfAgent, withOwners } from './owners.ts';
+import { managerOfAgent, withOwners } from './field-manager.ts';
 
 describe('managerOfAgent', () => {
   it.each([

@@ -1,4 +1,4 @@
-import type { KindDefinition } from '../definition.ts';
+import type { KindDefinition } from './definition.ts';
 import { groupVersionOf } from './verbs.ts';
 
 /** The kinds of one version of a group. */

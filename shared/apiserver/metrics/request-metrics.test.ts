@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { createMetrics } from '#shared/telemetry';
-import { processMetrics } from './metrics/process-metrics.ts';
-import { startTestServer, type TestServer, widget, widgets } from './testing/test-server.ts';
+import { startTestServer, type TestServer, widget, widgets } from '../testing/test-server.ts';
+import { processMetrics } from './process-metrics.ts';
 
 let server: TestServer | undefined;
 afterEach(async () => {

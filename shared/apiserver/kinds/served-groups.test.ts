@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleKinds, sampleOrder } from '../testing/sample-kinds.ts';
-import { catalogue } from './catalogue.ts';
+import { catalogue } from './served-groups.ts';
 
 describe('catalogue', () => {
   it('sorts kinds into groups and versions as they were declared, and by name within', () => {

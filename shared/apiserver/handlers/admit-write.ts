@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Cause } from '#shared/errors';
-import { admissionRequest } from '../admission/index.ts';
-import type { KubeObject } from '../definition.ts';
+import { invalid } from '../errors/status.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import type { Call } from '../request/call.ts';
-import { invalid } from '../status.ts';
 import { immutableCauses, metadataCauses, metadataWarnings } from '../validation/metadata.ts';
 import { validateSchema } from '../validation/validate-schema.ts';
+import { admissionRequest } from './admission-request.ts';
 
 /**
  * Takes a write through the rules of its kind: defaults, the mutating stage of admission, validation, the kind's own

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../definition.ts';
+import type { AdmissionRequest } from '../admission/plugin.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 import type { Call } from '../request/call.ts';
-import type { AdmissionRequest } from './plugin.ts';
 
 /** What of a write is not the same for every write of a call. */
 export interface JudgedWrite {

@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
-import type { KindDefinition, KubeObject } from '../definition.ts';
-import { BytesWriter } from '../response/bytes-writer.ts';
+import { BytesWriter } from '../codec/bytes-writer.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

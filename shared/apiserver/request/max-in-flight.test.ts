@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createActivity, kindOf } from './in-flight.ts';
+import { createActivity, kindOf } from './max-in-flight.ts';
 
 describe('createActivity', () => {
   it('refuses what is over its limit and says when to come back', () => {

@@ -1,5 +1,5 @@
 import { ArcError, type Cause, type ErrorDetails, httpStatus } from '#shared/errors';
-import type { KindDefinition } from './definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 
 /** metav1.Status as it goes over the wire. */
 export interface Status {

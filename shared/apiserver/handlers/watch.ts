@@ -1,16 +1,24 @@
 import { randomInt } from 'node:crypto';
 import type { WatchBatch } from '#shared/storage';
-import { type ListRequest, listRequest } from '../handlers/list-options.ts';
-import { reachRevision, refuseWhileLoading } from '../handlers/read.ts';
+import { toStatus } from '../errors/status.ts';
+import { isSelected } from '../registry/item-summary.ts';
 import { type KeyRange, rangeOf } from '../registry/range.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
-import { isSelected } from '../registry/stored-facts.ts';
 import { breathe, type Call } from '../request/call.ts';
 import { includeObjectOf, respondLines } from '../response/respond.ts';
-import { toStatus } from '../status.ts';
-import { nextBeat } from './bookmark-timer.ts';
-import { bookmarkLine, type EventForm, eventLine, line, newLine, type Seen, seenBy } from './encode-event.ts';
-import { LineStream } from './line-stream.ts';
+import {
+  bookmarkLine,
+  type EventForm,
+  eventLine,
+  line,
+  newLine,
+  type Seen,
+  seenBy,
+} from '../watch/encode-event.ts';
+import { nextBeat } from '../watch/flush-timer.ts';
+import { LineStream } from '../watch/line-stream.ts';
+import { type ListRequest, listRequest } from './list-options.ts';
+import { reachRevision, refuseWhileLoading } from './read.ts';
 
 const bookmarkEvery = 60_000;
 /** Objects of the initial list that are written before others get their turn. */

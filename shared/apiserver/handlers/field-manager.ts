@@ -1,6 +1,7 @@
-import type { KubeObject } from '../definition.ts';
-import { type ManagedFieldsEntry, trackUpdate, type Writer } from '../fieldmanager/index.ts';
-import { apiVersionOf } from '../registry/registry.ts';
+import type { ManagedFieldsEntry } from '../fieldmanager/managed-fields.ts';
+import { trackUpdate, type Writer } from '../fieldmanager/track-update.ts';
+import type { KubeObject } from '../kinds/definition.ts';
+import { apiVersionOf } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
 import { wholeSecond } from '../whole-second.ts';
 
