@@ -1,8 +1,8 @@
-/** `npm run check`: types, lint and format, the import rule, bundles within their budgets. Stops at nothing, fails on any. */
+/** `npm run check`: types, lint and format, the checks of the tree, bundles within their budgets. Stops at nothing, fails on any. */
 import { spawnSync } from 'node:child_process';
 import { overBudget } from './build/budgets.ts';
 import { buildFunctions } from './build/bundle.ts';
-import { checkImports } from './checks/imports.ts';
+import { checkTree } from './checks/main.ts';
 
 const problems: string[] = [];
 
@@ -15,8 +15,8 @@ function run(name: string, command: string, args: string[]): void {
 run('types', 'tsc', ['-p', '.']);
 run('lint and format', 'biome', ['check', '--error-on-warnings', '.']);
 
-console.log('check: imports');
-problems.push(...(await checkImports('.')));
+console.log('check: imports, folders, circles, test support');
+problems.push(...(await checkTree('.')));
 
 console.log('check: bundles');
 const bundles = await buildFunctions('dist');

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../scripts/registry/index.ts';
+import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 
 const password = 'hunter22-secret';
 const account = { username: 'bob', password };

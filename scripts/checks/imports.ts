@@ -1,5 +1,5 @@
-import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isTest, readTree } from './source-tree.ts';
 
 /** What each folder of shared/ may import from the others. Everyone may use `everywhere`. */
 const everywhere = ['errors', 'telemetry', 'config'];
@@ -17,9 +17,6 @@ const mayImport: Record<string, string[]> = {
   transfer: [],
 };
 
-/** `import … from 'x'`, `export … from 'x'`, `import 'x'` and `import('x')`. */
-const specifier = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
-
 /**
  * The rule of the tree: scripts -> functions -> shared, never sideways between functions, inside shared only along
  * `mayImport`, and into another folder of shared only by its door (`#shared/<folder>`).
@@ -27,11 +24,10 @@ const specifier = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
  */
 export async function checkImports(root: string): Promise<string[]> {
   const problems: string[] = [];
-  for await (const file of glob('{functions,shared,scripts}/**/*.ts', { cwd: root })) {
-    if (file.endsWith('.test.ts')) continue; // tests may compose what production code may not
-    const source = await readFile(path.join(root, file), 'utf8');
-    for (const [, target] of source.matchAll(specifier)) {
-      const problem = target === undefined ? undefined : judge(file, target);
+  for (const { file, imports } of await readTree(root)) {
+    if (isTest(file) || file.startsWith('test/')) continue; // tests may compose what production code may not
+    for (const target of imports) {
+      const problem = judge(file, target);
       if (problem !== undefined) problems.push(`${file} imports ${target}: ${problem}`);
     }
   }

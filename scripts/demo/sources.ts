@@ -1,5 +1,5 @@
+import { type Registry, seedImage } from '#shared/embedded';
 import { resolveDigest } from '#shared/transfer';
-import { type Registry, seedImage } from '../registry/index.ts';
 import type { DemoArtifact, RegistryAccess } from './objects.ts';
 
 /** What the demo copies from, and what it must find at the destination afterwards. */

@@ -1,4 +1,4 @@
-/** What a cluster would otherwise provide: a broker, an executor, the cluster's kinds, RBAC and garbage collection. */
+/** What a cluster would otherwise provide: a broker, an executor, the cluster's kinds, RBAC, garbage collection and a registry. */
 export {
   type Broker,
   type BrokerOptions,
@@ -21,3 +21,11 @@ export {
   rbacAuthorizer,
   rbacRules,
 } from './rbac/index.ts';
+export {
+  type FaultRule,
+  type Registry,
+  type RegistryOptions,
+  type SeedOptions,
+  seedImage,
+  startRegistry,
+} from './registry/index.ts';

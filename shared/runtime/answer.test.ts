@@ -2,7 +2,7 @@ import { CloudEvent } from 'cloudevents';
 import { describe, expect, it } from 'vitest';
 import { ArcError, type Code } from '#shared/errors';
 import { deliveryStatus, doneAnswer, failureAnswer, refusalAnswer } from './answer.ts';
-import { trace } from './testing.ts';
+import { trace } from './testing/requests.ts';
 
 describe('failureAnswer', () => {
   it.each<[Code, number]>([

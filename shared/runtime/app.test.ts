@@ -6,7 +6,7 @@ import { createMetrics } from '#shared/telemetry';
 import { type AppDependencies, createApp } from './app.ts';
 import type { Context, Fn, Wake } from './function.ts';
 import { createLifecycle } from './lifecycle.ts';
-import { orderWake, parts, post, trace, until } from './testing.ts';
+import { orderWake, parts, post, trace, until } from './testing/requests.ts';
 import { times } from './times.ts';
 
 function appOf(handle: Fn['handle'], extra: Partial<AppDependencies> = {}, fn: Partial<Fn> = {}) {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePort, post, until } from './testing.ts';
+import { freePort, post, until } from './testing/requests.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

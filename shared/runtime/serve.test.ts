@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import type { Fn } from './function.ts';
 import { type Served, type ServeOptions, serveFunction } from './serve.ts';
-import { freePort, parts, post, rawConnection, until } from './testing.ts';
+import { freePort, parts, post, rawConnection, until } from './testing/requests.ts';
 
 let served: Served | undefined;
 afterEach(async () => {

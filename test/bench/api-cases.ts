@@ -1,4 +1,4 @@
-import type { Target } from './api-targets.ts';
+import { namespace, type Target, writes } from './api-targets.ts';
 import { usageOf } from './process-usage.ts';
 import type { RawConnection } from './raw-connection.ts';
 import { median } from './report.ts';
@@ -20,10 +20,6 @@ export interface Case {
 
 /** Objects of about 2 kB that are there before anything is measured. */
 export const seeded = 5000;
-/** The namespace of those, the one that objects are created in while it is measured, and that of the many for `stall`. */
-export const namespace = 'bench';
-export const writes = 'bench-writes';
-export const many = 'bench-many';
 
 const parallel = 16;
 /** Updates in flight while all watch: what comes faster than they can read makes a server give watches up. */

@@ -13,9 +13,13 @@ import { startReference } from '../conformance/reference.ts';
 import { startEtcd } from '../fixtures/etcd-process.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { freePorts } from '../fixtures/program.ts';
-import { many, namespace, writes } from './api-cases.ts';
 import type { Stall } from './api-child.ts';
 import { RawConnection } from './raw-connection.ts';
+
+/** The namespaces of the seeded objects, of those that are created while it is measured, and of the many for `stall`. */
+export const namespace = 'bench';
+export const writes = 'bench-writes';
+export const many = 'bench-many';
 
 /** A server under measurement. */
 export interface Target {

@@ -1,6 +1,6 @@
 import os from 'node:os';
-import { type Case, cases, many, namespace, pathOf, type Sample, seed, seeded } from './api-cases.ts';
-import { startTargets, type Target, type Targets } from './api-targets.ts';
+import { type Case, cases, pathOf, type Sample, seed, seeded } from './api-cases.ts';
+import { many, namespace, startTargets, type Target, type Targets } from './api-targets.ts';
 import { usageOf } from './process-usage.ts';
 import { median, progress, report } from './report.ts';
 

@@ -1,8 +1,8 @@
 import { orders } from '#shared/domain';
+import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { apply } from '../../scripts/demo/apply.ts';
 import { followOrder } from '../../scripts/demo/follow.ts';
 import { namespace, platformObjects, tenantObjects } from '../../scripts/demo/objects.ts';
-import { type Registry, seedImage, startRegistry } from '../../scripts/registry/index.ts';
 import { median, progress, report } from './report.ts';
 import { startMeasured } from './standalone-process.ts';
 

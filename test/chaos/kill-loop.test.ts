@@ -5,10 +5,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, type Order, orders, secrets } from '#shared/domain';
+import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import type { Resource } from '#shared/kube';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
-import { type Registry, seedImage, startRegistry } from '../../scripts/registry/index.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone-process.ts';
 

@@ -2,9 +2,9 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { seedImage, startRegistry } from '#shared/embedded';
 import { findRuntime } from '../../scripts/image/runtime.ts';
 import { tarOf } from '../../scripts/image/tar.ts';
-import { seedImage, startRegistry } from '../../scripts/registry/index.ts';
 import type { Job } from '../../shared/domain/index.ts';
 import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
 import { eventually } from '../fixtures/eventually.ts';

@@ -13,7 +13,7 @@ import {
   secrets,
   workflows,
 } from '#shared/domain';
-import { seedImage } from '../../scripts/registry/index.ts';
+import { seedImage } from '#shared/embedded';
 import { type Conduit, password, startConduit, type Tenant } from '../fixtures/conduit.ts';
 import { eventually } from '../fixtures/eventually.ts';
 

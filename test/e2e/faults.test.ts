@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Order, secrets } from '#shared/domain';
-import type { FaultRule } from '../../scripts/registry/index.ts';
-import { seedImage } from '../../scripts/registry/index.ts';
+import type { FaultRule } from '#shared/embedded';
+import { seedImage } from '#shared/embedded';
 import {
   type Conduit,
   password,

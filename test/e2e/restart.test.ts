@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, orders } from '#shared/domain';
+import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
-import { type Registry, seedImage, startRegistry } from '../../scripts/registry/index.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone-process.ts';
 

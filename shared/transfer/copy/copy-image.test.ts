@@ -7,7 +7,7 @@ import {
   type RegistryOptions,
   seedImage,
   startRegistry,
-} from '../../../scripts/registry/index.ts';
+} from '../../embedded/registry/index.ts';
 import { digestOf, digestTag } from '../oci/digest.ts';
 import { ociIndex } from '../oci/manifest.ts';
 import { copyImage } from './copy-image.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, startRegistry } from '../../../scripts/registry/index.ts';
+import { type Registry, startRegistry } from '../../embedded/registry/index.ts';
 import { digestOf } from '../oci/digest.ts';
 import { ociIndex } from '../oci/manifest.ts';
 import { openSession, type Session } from '../oci/session.ts';

@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../../scripts/registry/index.ts';
 import {
   type Meddling,
   type RegistryFront,
   startRegistryFront,
 } from '../../../test/fixtures/registry-front.ts';
 import { transferFailure } from '../../../test/fixtures/transfer-failure.ts';
+import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
 import { type CopyRequest, copyImage } from '../copy/copy-image.ts';
 
 const credentials = { username: 'bob', password: 'hunter22-secret' };

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { seedImage, startRegistry } from '../../../scripts/registry/index.ts';
+import { seedImage, startRegistry } from '#shared/embedded';
 import { crane, registryTools } from '../../fixtures/registry-tools.ts';
 import { field } from './kubectl.ts';
 

@@ -4,7 +4,7 @@ import { toBinaryRequest, wakeEvent } from '#shared/events';
 import { createKubeClient } from '#shared/kube';
 import { createLogger, type TraceContext } from '#shared/telemetry';
 
-/** For the tests of this folder: an event, a log that can be read, a client that nothing answers. */
+/** For the tests of this room: an event, a log that can be read, a client that nothing answers. */
 export const trace = {
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   tracestate: 'a=b',
