@@ -23,23 +23,19 @@ export type {
   WorkflowPhase,
   WorkflowReference,
 } from './kinds/artifact-workflow.ts';
-export type { ConfigMap, KubeEvent, Namespace, Secret } from './kinds/core.ts';
-export type { ArcColumn, ArcKind } from './kinds/definition.ts';
-export type { Endpoint, EndpointSpec, EndpointStatus, EndpointTls, Usage } from './kinds/endpoint.ts';
 export type {
-  AnyObject,
   Condition,
   Cron,
   Duration,
-  Json,
-  Metadata,
-  OwnerReference,
   Parameter,
-  Ref,
   Reference,
   RetryPolicy,
   WorkflowTemplateRef,
-} from './kinds/meta.ts';
+} from './kinds/common.ts';
+export type { ConfigMap, KubeEvent, Namespace, Secret } from './kinds/core.ts';
+export type { ArcColumn, ArcKind } from './kinds/definition.ts';
+export type { Endpoint, EndpointSpec, EndpointStatus, EndpointTls, Usage } from './kinds/endpoint.ts';
+export type { AnyObject, Json, Metadata, OwnerReference, Ref } from './kinds/meta.ts';
 export type {
   Artifact,
   ArtifactStatus,

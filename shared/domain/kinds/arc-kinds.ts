@@ -6,15 +6,11 @@ import {
   artifactWorkflowCauses,
   endpointCauses,
 } from '../validation/other-causes.ts';
-import type { ArtifactType } from './artifact-type.ts';
-import { artifactTypeSchema } from './artifact-type-schema.ts';
-import type { ArtifactWorkflow } from './artifact-workflow.ts';
-import { artifactWorkflowSchema } from './artifact-workflow-schema.ts';
+import { type ArtifactType, artifactTypeSchema } from './artifact-type.ts';
+import { type ArtifactWorkflow, artifactWorkflowSchema } from './artifact-workflow.ts';
 import { type ArcKind, age, arcKind, firstLine } from './definition.ts';
-import type { Endpoint } from './endpoint.ts';
-import { endpointSchema } from './endpoint-schema.ts';
-import type { Order } from './order.ts';
-import { orderSchema } from './order-schema.ts';
+import { type Endpoint, endpointSchema } from './endpoint.ts';
+import { type Order, orderSchema } from './order.ts';
 
 const order = arcKind<Order>({
   kind: 'Order',

@@ -1,4 +1,5 @@
-import type { Condition, Json, Metadata, Parameter, Reference, WorkflowTemplateRef } from './meta.ts';
+import type { Condition, Parameter, Reference, WorkflowTemplateRef } from './common.ts';
+import type { Json, Metadata } from './meta.ts';
 
 /** The part of Argo's WorkflowSpec that a submission may set under `templateReferencing: Strict`. */
 export type WorkflowSpec = {

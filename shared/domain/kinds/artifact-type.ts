@@ -1,21 +1,40 @@
-import type { Duration, Json, Metadata, Parameter, RetryPolicy, WorkflowTemplateRef } from './meta.ts';
+import * as z from 'zod';
+import { duration, freeObject, parameters, retry, workflowTemplateRef } from './common.ts';
+import type { ObjectOf } from './meta.ts';
 
-export type ArtifactTypeSpec = {
-  rules?: { srcTypes?: string[]; dstTypes?: string[] };
-  parameters?: Parameter[];
-  workflowTemplateRef: WorkflowTemplateRef;
-  ttlAfterFinished?: Duration;
-  ttlAfterFailed?: Duration;
-  /** OpenAPI v3 for artifacts[].spec. */
-  schema?: { [key: string]: Json };
-  retry?: RetryPolicy;
-  queueName?: string;
-};
+const types = (what: string) =>
+  z
+    .array(z.string())
+    .exactOptional()
+    .describe(`Types of Endpoint that may be the ${what}; empty allows all.`)
+    .meta({ 'x-kubernetes-list-type': 'set' });
 
 /** An ArtifactType, or a ClusterArtifactType: they differ in kind and in having a namespace. */
-export type ArtifactType = {
-  apiVersion: string;
-  kind: string;
-  metadata: Metadata;
-  spec: ArtifactTypeSpec;
-};
+export type ArtifactType = ObjectOf<z.infer<typeof artifactTypeSchema>>;
+export type ArtifactTypeSpec = ArtifactType['spec'];
+export const artifactTypeSchema = z.object({
+  spec: z
+    .object({
+      rules: z
+        .object({ srcTypes: types('source'), dstTypes: types('destination') })
+        .exactOptional()
+        .describe('Which Endpoints the type can be moved between.'),
+      parameters: parameters
+        .exactOptional()
+        .describe("Inputs of the template; they win over the artifact's."),
+      workflowTemplateRef,
+      ttlAfterFinished: duration(
+        'ArtifactWorkflows are removed that long after success; unset keeps them.',
+      ).exactOptional(),
+      ttlAfterFailed: duration(
+        'ArtifactWorkflows are removed that long after failure; unset keeps them.',
+      ).exactOptional(),
+      schema: freeObject('OpenAPI v3 schema of artifacts[].spec.').exactOptional(),
+      retry: retry.exactOptional(),
+      queueName: z
+        .string()
+        .exactOptional()
+        .describe('The Kueue LocalQueue to wait in, where the Order names none.'),
+    })
+    .describe('How artifacts of this type are moved.'),
+});

@@ -1,97 +1,121 @@
-import type {
-  Condition,
-  Cron,
-  Duration,
-  Json,
-  Metadata,
-  Parameter,
-  Reference,
-  RetryPolicy,
-  WorkflowTemplateRef,
-} from './meta.ts';
+import * as z from 'zod';
+import {
+  conditions,
+  cron,
+  duration,
+  freeObject,
+  observedGeneration,
+  parameters,
+  reference,
+  retry,
+  workflowTemplateRef,
+} from './common.ts';
+import type { ObjectOf } from './meta.ts';
 
 /** An Endpoint in the state an ArtifactWorkflow was made for. */
-export type EndpointRef = { name: string; generation?: number; secretGeneration?: number };
+export type EndpointRef = z.infer<ReturnType<typeof endpointRef>>;
+const endpointRef = (what: string) =>
+  z
+    .object({
+      name: z.string().describe('Name of the Endpoint.'),
+      generation: z.int().exactOptional().describe('Generation of the Endpoint that this was made for.'),
+      secretGeneration: z.int().exactOptional().describe('Count of its credentials that this was made for.'),
+    })
+    .describe(what);
 
-export type ArtifactWorkflowSpec = {
-  workflowTemplateRef: WorkflowTemplateRef;
-  parameters?: Parameter[];
-  srcSecretRef?: Reference;
-  dstSecretRef?: Reference;
-  cron?: Cron;
-  type?: string;
-  srcRef?: EndpointRef;
-  dstRef?: EndpointRef;
-  /** The artifact itself, unflattened, for the rendered configuration. */
-  artifact?: { name?: string; spec?: { [key: string]: Json } };
-  ttlAfterFinished?: Duration;
-  ttlAfterFailed?: Duration;
-  retry?: RetryPolicy;
-  queueName?: string;
-  suspend?: boolean;
-};
+export type ArtifactWorkflowSpec = z.infer<typeof spec>;
+const spec = z.object({
+  workflowTemplateRef,
+  parameters: parameters.exactOptional(),
+  srcSecretRef: reference('The Secret with the credentials of the source. Immutable.').exactOptional(),
+  dstSecretRef: reference('The Secret with the credentials of the destination. Immutable.').exactOptional(),
+  cron: cron.exactOptional(),
+  type: z.string().exactOptional().describe('The type of the artifact. Immutable.'),
+  srcRef: endpointRef('The source in the state that this was made for. Immutable.').exactOptional(),
+  dstRef: endpointRef('The destination in the state that this was made for. Immutable.').exactOptional(),
+  artifact: z
+    .object({
+      name: z.string().exactOptional().describe('Its name in the Order.'),
+      spec: freeObject("Its spec, with the type's parameters applied.").exactOptional(),
+    })
+    .exactOptional()
+    .describe('The artifact itself, for the rendered configuration. Immutable.'),
+  ttlAfterFinished: duration('Removed that long after it succeeded; unset keeps it.').exactOptional(),
+  ttlAfterFailed: duration('Removed that long after it failed; unset keeps it.').exactOptional(),
+  retry: retry.exactOptional(),
+  queueName: z.string().exactOptional().describe('The Kueue LocalQueue to wait in.'),
+  suspend: z.boolean().exactOptional().describe('True starts no attempt and suspends the CronWorkflow.'),
+});
 
-export type WorkflowPhase =
-  | 'Pending'
-  | 'Queued'
-  | 'Running'
-  | 'Succeeded'
-  | 'Failed'
-  | 'Error'
-  | 'Active'
-  | 'Stopped';
+export type TransferCounts = z.infer<typeof counts>;
+const counts = z.object({
+  copied: z.int().exactOptional().describe('Sent to the destination.'),
+  existed: z.int().exactOptional().describe('There already.'),
+  mounted: z.int().exactOptional().describe('Taken over from another repository of the destination.'),
+});
 
-/** The Workflow or CronWorkflow that stands for this object now. Written before it is created, so a crash loses none. */
-export type WorkflowReference = {
-  kind: 'Workflow' | 'CronWorkflow';
-  name: string;
-  attempt: number;
-  /** The retry-at or force-at (Unix seconds) that this attempt answers. */
-  rerunAt?: number;
-};
+/** What the worker reported in the output parameter `result`, cut to bounds. */
+export type TransferResults = z.infer<typeof results>;
+const results = z.object({
+  outcome: z.enum(['succeeded', 'failed']).exactOptional().describe('How the transfer ended.'),
+  reason: z
+    .string()
+    .exactOptional()
+    .describe('Kind of failure: retryable, permanent, denied, auth or config.'),
+  message: z.string().exactOptional().describe('What the worker says of the failure.'),
+  digest: z.string().exactOptional().describe('Digest of what was moved.'),
+  mediaType: z.string().exactOptional().describe('Media type of what was moved.'),
+  bytes: counts.exactOptional().describe('Bytes by how they got there.'),
+  blobs: counts.exactOptional().describe('Blobs by how they got there.'),
+  referrers: z.int().exactOptional().describe('Signatures, attestations and SBOMs moved along.'),
+  warnings: z
+    .array(z.string())
+    .exactOptional()
+    .describe('What the worker wants known.')
+    .meta({ 'x-kubernetes-list-type': 'atomic' }),
+});
 
-/** What the worker reported (its one-line JSON), bounded. */
-export type TransferResults = {
-  outcome?: 'succeeded' | 'failed';
-  reason?: string;
-  message?: string;
-  digest?: string;
-  mediaType?: string;
-  bytes?: TransferCounts;
-  blobs?: TransferCounts;
-  referrers?: number;
-  warnings?: string[];
-};
+export type WorkflowPhase = z.infer<typeof phase>;
+const phase = z.enum(['Pending', 'Queued', 'Running', 'Succeeded', 'Failed', 'Error', 'Active', 'Stopped']);
 
-export type TransferCounts = { copied?: number; existed?: number; mounted?: number };
+/** The Workflow or CronWorkflow that stands for this object now. Written before it is created, so that a crash loses none. */
+export type WorkflowReference = z.infer<typeof workflowRef>;
+const workflowRef = z.object({
+  kind: z.enum(['Workflow', 'CronWorkflow']).describe('Which kind of Argo object.'),
+  name: z.string().describe('Its name.'),
+  attempt: z.int().describe('Which attempt it is, from 1.'),
+  rerunAt: z.int().exactOptional().describe('The retry-at or force-at (Unix seconds) it answers.'),
+});
 
-export type ArtifactWorkflowStatus = {
-  phase?: WorkflowPhase;
-  message?: string;
-  startTime?: string;
-  completionTime?: string;
-  lastScheduled?: string;
-  succeeded?: number;
-  failed?: number;
-  activeWorkflowRef?: Reference;
-  configSecret?: Reference;
-  /** Why there is no configuration yet, where somebody has to act. */
-  configMessage?: string;
-  workflowRef?: WorkflowReference;
-  attempts?: number;
-  /** The attempt that phase, message, progress and results speak of; 1 if absent. */
-  syncedAttempt?: number;
-  nextAttemptTime?: string;
-  progress?: string;
-  results?: TransferResults;
-  conditions?: Condition[];
-  observedGeneration?: number;
-};
+export type ArtifactWorkflowStatus = z.infer<typeof status>;
+const status = z.object({
+  phase: phase.exactOptional().describe('Where the attempt in force stands; Active for one on a schedule.'),
+  message: z
+    .string()
+    .exactOptional()
+    .describe('Why, in a sentence; for failures with the last lines of the log.'),
+  startTime: z.string().exactOptional().describe('When the attempt started.'),
+  completionTime: z.string().exactOptional().describe('When the attempt ended.'),
+  lastScheduled: z.string().exactOptional().describe('When the schedule last started a run.'),
+  succeeded: z.int().exactOptional().describe('Runs of the schedule that succeeded.'),
+  failed: z.int().exactOptional().describe('Runs of the schedule that failed.'),
+  activeWorkflowRef: reference('The run of the schedule that is going on.').exactOptional(),
+  configSecret: reference('The Secret with the rendered configuration, while it is needed.').exactOptional(),
+  configMessage: z.string().exactOptional().describe('Why there is no configuration yet.'),
+  workflowRef: workflowRef
+    .exactOptional()
+    .describe('The Argo object of the attempt in force; written before that is created.'),
+  attempts: z.int().exactOptional().describe('Attempts so far.'),
+  syncedAttempt: z.int().exactOptional().describe('The attempt that phase, message and results speak of.'),
+  nextAttemptTime: z.string().exactOptional().describe('When the next attempt is due.'),
+  progress: z.string().exactOptional().describe('n/m of the work; never falls.'),
+  results: results.exactOptional().describe('What the worker reported.'),
+  conditions: conditions.exactOptional(),
+  observedGeneration,
+});
 
-export type ArtifactWorkflow = {
-  apiVersion: string;
-  kind: string;
-  metadata: Metadata;
-  spec: ArtifactWorkflowSpec;
-  status?: ArtifactWorkflowStatus;
-};
+export type ArtifactWorkflow = ObjectOf<z.infer<typeof artifactWorkflowSchema>>;
+export const artifactWorkflowSchema = z.object({
+  spec: spec.describe('One artifact to move. What makes it another transfer is immutable.'),
+  status: status.exactOptional().describe('What became of it.'),
+});

@@ -1,34 +1,52 @@
-import type { Condition, Metadata, Reference } from './meta.ts';
+import * as z from 'zod';
+import { conditions, observedGeneration, reference } from './common.ts';
+import type { ObjectOf } from './meta.ts';
 
-export type Usage = 'PullOnly' | 'PushOnly' | 'All';
+/** As a client may write it: `usage` gets its default when it is stored. */
+export type EndpointSpec = z.input<typeof spec>;
+export type EndpointTls = NonNullable<EndpointSpec['tls']>;
+export type Usage = z.infer<typeof spec>['usage'];
+const spec = z.object({
+  type: z.string().describe('What is there, such as oci, helm, s3 or http; rules of types go by it.'),
+  remoteURL: z
+    .string()
+    .describe('Where it is: https://host[:port][/prefix], http://… or a bare host[/prefix].'),
+  secretRef: reference(
+    'The Secret with the credentials: username and password, .dockerconfigjson, or token.',
+  ).exactOptional(),
+  usage: z
+    .enum(['PullOnly', 'PushOnly', 'All'])
+    .default('All')
+    .describe('Whether it may be a source (PullOnly), a destination (PushOnly) or both (All, the default).'),
+  tls: z
+    .object({
+      caSecretRef: reference(
+        'The Secret with the certificates to trust, as PEM under ca.crt.',
+      ).exactOptional(),
+      insecureSkipVerify: z.boolean().exactOptional().describe('True accepts any certificate. For tests.'),
+      plainHTTP: z.boolean().exactOptional().describe('True speaks HTTP without TLS.'),
+    })
+    .exactOptional()
+    .describe('How to secure the connection.'),
+  maxInFlight: z.int().min(1).exactOptional().describe('How many transfers may use it at once.'),
+});
 
-export type EndpointTls = { caSecretRef?: Reference; insecureSkipVerify?: boolean; plainHTTP?: boolean };
+export type EndpointStatus = z.infer<typeof status>;
+const status = z.object({
+  conditions: conditions.exactOptional(),
+  observedGeneration,
+  lastProbeTime: z.string().exactOptional().describe('When it was last tried.'),
+  secretGeneration: z.int().exactOptional().describe("Counts the changes of the referenced Secret's data."),
+  credentialDigest: z.string().exactOptional().describe('Keyed digest of that data, to tell changes.'),
+  inFlight: z
+    .array(z.string())
+    .exactOptional()
+    .describe('ArtifactWorkflows that hold one of the slots of maxInFlight.')
+    .meta({ 'x-kubernetes-list-type': 'atomic' }),
+});
 
-export type EndpointSpec = {
-  type: string;
-  remoteURL: string;
-  secretRef?: Reference;
-  usage?: Usage;
-  tls?: EndpointTls;
-  maxInFlight?: number;
-};
-
-export type EndpointStatus = {
-  conditions?: Condition[];
-  /** The spec generation that track-credentials has looked at. */
-  observedGeneration?: number;
-  lastProbeTime?: string;
-  /** Raised by one whenever the referenced Secret's data changes. */
-  secretGeneration?: number;
-  /** `<key id>:<hex HMAC-SHA-256 of the data>`. */
-  credentialDigest?: string;
-  inFlight?: string[];
-};
-
-export type Endpoint = {
-  apiVersion: string;
-  kind: string;
-  metadata: Metadata;
-  spec: EndpointSpec;
-  status?: EndpointStatus;
-};
+export type Endpoint = ObjectOf<z.input<typeof endpointSchema>>;
+export const endpointSchema = z.object({
+  spec: spec.describe('A place that artifacts come from or go to.'),
+  status: status.exactOptional().describe('What is known of it.'),
+});

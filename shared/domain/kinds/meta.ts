@@ -44,34 +44,5 @@ export interface Ref<T extends AnyObject> {
   readonly _type?: T;
 }
 
-/** Another object of the same namespace. */
-export type Reference = { name: string };
-
-/** As metav1.Condition; `observedGeneration` tells which spec it speaks about (kstatus). */
-export type Condition = {
-  type: string;
-  status: 'True' | 'False' | 'Unknown';
-  reason: string;
-  message: string;
-  lastTransitionTime: string;
-  observedGeneration?: number;
-};
-
-/** A Go duration such as `1h30m`, `90s` or `0`. */
-export type Duration = string;
-
-/** One input of a workflow template; values are always strings (Argo's rule). */
-export type Parameter = { name: string; value: string };
-
-export type WorkflowTemplateRef = { name: string; clusterScope?: boolean };
-
-/** When to run again and again; fields as in Argo's CronWorkflow. */
-export type Cron = {
-  schedules: string[];
-  timezone?: string;
-  startingDeadlineSeconds?: number;
-  when?: string;
-};
-
-/** `limit`: extra attempts after the first. `backoff`: wait before the first of them, doubled for each further one. */
-export type RetryPolicy = { limit?: number; backoff?: Duration };
+/** An object of a kind whose schema has `Fields`. */
+export type ObjectOf<Fields> = { apiVersion: string; kind: string; metadata: Metadata } & Fields;

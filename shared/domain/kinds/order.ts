@@ -1,70 +1,112 @@
-import type { Condition, Cron, Duration, Json, Metadata, Reference, RetryPolicy } from './meta.ts';
+import * as z from 'zod';
+import { conditions, cron, duration, freeObject, observedGeneration, reference, retry } from './common.ts';
+import type { ObjectOf } from './meta.ts';
 
 /** One thing to move. `srcRef`, `dstRef` and `cron` fall back to the Order's defaults. */
-export type Artifact = {
-  name?: string;
-  type: string;
-  srcRef?: Reference;
-  dstRef?: Reference;
-  spec?: { [key: string]: Json };
-  cron?: Cron;
-};
+export type Artifact = z.infer<typeof artifact>;
+const artifact = z.object({
+  name: z.string().exactOptional().describe('A name for people, unique in the Order.'),
+  type: z.string().describe('Name of the ArtifactType (in this namespace) or ClusterArtifactType.'),
+  srcRef: reference('The Endpoint to take it from. Default: spec.defaults.srcRef.').exactOptional(),
+  dstRef: reference('The Endpoint to bring it to. Default: spec.defaults.dstRef.').exactOptional(),
+  spec: freeObject('What exactly to move; which fields there are is up to the type.').exactOptional(),
+  cron: cron.exactOptional(),
+});
 
-export type OnChange = 'Rerun' | 'RerunUnfinished' | 'Keep';
+export type OrderSpec = z.infer<typeof spec>;
+export type OnChange = NonNullable<OrderSpec['onChange']>;
+const spec = z.object({
+  defaults: z
+    .object({
+      srcRef: reference('Source of artifacts that name none.').exactOptional(),
+      dstRef: reference('Destination of artifacts that name none.').exactOptional(),
+      cron: cron.exactOptional(),
+    })
+    .exactOptional()
+    .describe('What holds for artifacts that say nothing else.'),
+  artifacts: z
+    .array(artifact)
+    .exactOptional()
+    .describe('What to move. Each artifact succeeds or fails by itself.')
+    .meta({ 'x-kubernetes-list-type': 'atomic' }),
+  ttl: duration('The Order is deleted that long after its creation; unset keeps it.').exactOptional(),
+  ttlSecondsAfterCompletion: z
+    .int()
+    .min(0)
+    .exactOptional()
+    .describe(
+      "Each ArtifactWorkflow is removed that many seconds after it finished; overrides the type's TTLs.",
+    ),
+  suspend: z.boolean().exactOptional().describe('True starts nothing new. What runs goes on.'),
+  retry: retry.exactOptional(),
+  onChange: z
+    .enum(['Rerun', 'RerunUnfinished', 'Keep'])
+    .exactOptional()
+    .describe(
+      'What a changed Endpoint, credential or type does: run all again, only what has not succeeded, or nothing.',
+    ),
+  queueName: z.string().exactOptional().describe('The Kueue LocalQueue to wait in.'),
+});
 
-export type OrderSpec = {
-  defaults?: { srcRef?: Reference; dstRef?: Reference; cron?: Cron };
-  artifacts?: Artifact[];
-  ttl?: Duration;
-  ttlSecondsAfterCompletion?: number;
-  suspend?: boolean;
-  retry?: RetryPolicy;
-  onChange?: OnChange;
-  queueName?: string;
-};
+const count = (what: string) => z.int().describe(`Number of artifacts ${what}.`);
 
-export type OrderPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Suspended' | 'Scheduled';
+/** The state of one artifact in an Order's status: the phase of its ArtifactWorkflow, or `Invalid`. */
+export type ArtifactStatus = z.infer<typeof artifactStatus>;
+const artifactStatus = z.object({
+  artifactIndex: z.int().describe('Position in spec.artifacts, from 0.'),
+  phase: z.string().describe('Phase of its ArtifactWorkflow, or Invalid.'),
+  message: z.string().exactOptional().describe('Why, in a sentence.'),
+  completionTime: z.string().exactOptional().describe('When it finished.'),
+  name: z.string().exactOptional().describe('Name of the artifact.'),
+  attempts: z.int().exactOptional().describe('Attempts so far, if more than one.'),
+  progress: z.string().exactOptional().describe('n/m of the work while it runs.'),
+  digest: z.string().exactOptional().describe('Digest of what arrived.'),
+});
 
-/** What an Order's status says of one artifact: the phase of its ArtifactWorkflow, or `Invalid`. */
-export type ArtifactStatus = {
-  artifactIndex: number;
-  phase: string;
-  message?: string;
-  completionTime?: string;
-  name?: string;
-  attempts?: number;
-  progress?: string;
-  digest?: string;
-};
+export type OrderStatus = z.infer<typeof status>;
+export type OrderPhase = NonNullable<OrderStatus['phase']>;
+export type OrderCounts = NonNullable<OrderStatus['counts']>;
+const status = z.object({
+  phase: z
+    .enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Suspended', 'Scheduled'])
+    .exactOptional()
+    .describe('Where the Order stands as a whole.'),
+  message: z.string().exactOptional().describe('The same in a sentence.'),
+  counts: z
+    .object({
+      total: count('in the Order'),
+      invalid: count('that cannot be moved as they are'),
+      pending: count('that wait'),
+      running: count('that are being moved'),
+      succeeded: count('that have arrived'),
+      failed: count('that have failed'),
+    })
+    .exactOptional()
+    .describe('How many artifacts are in which state.'),
+  artifactWorkflows: z
+    .record(z.string(), artifactStatus)
+    .exactOptional()
+    .describe(
+      'Each artifact, by the hash that ends the name of its ArtifactWorkflow, or index-<n> while it has none.',
+    )
+    .meta({ 'x-kubernetes-map-type': 'atomic' }),
+  endpointGenerations: z
+    .record(z.string(), z.int())
+    .exactOptional()
+    .describe('By Endpoint, the generation this status was computed from.'),
+  secretGenerations: z
+    .record(z.string(), z.int())
+    .exactOptional()
+    .describe('By Endpoint, the count of its credentials this status was computed from.'),
+  lastForceAt: z.string().exactOptional().describe('The time of the last force-at that was answered.'),
+  conditions: conditions.exactOptional(),
+  observedGeneration,
+  startTime: z.string().exactOptional().describe('When the first artifact started.'),
+  completionTime: z.string().exactOptional().describe('When the last artifact finished.'),
+});
 
-export type OrderCounts = {
-  total: number;
-  invalid: number;
-  pending: number;
-  running: number;
-  succeeded: number;
-  failed: number;
-};
-
-export type OrderStatus = {
-  phase?: OrderPhase;
-  message?: string;
-  counts?: OrderCounts;
-  /** Key: the 16 hex digits that end the ArtifactWorkflow's name, or `index-<n>` while there is none. */
-  artifactWorkflows?: Record<string, ArtifactStatus>;
-  endpointGenerations?: Record<string, number>;
-  secretGenerations?: Record<string, number>;
-  lastForceAt?: string;
-  conditions?: Condition[];
-  observedGeneration?: number;
-  startTime?: string;
-  completionTime?: string;
-};
-
-export type Order = {
-  apiVersion: string;
-  kind: string;
-  metadata: Metadata;
-  spec: OrderSpec;
-  status?: OrderStatus;
-};
+export type Order = ObjectOf<z.infer<typeof orderSchema>>;
+export const orderSchema = z.object({
+  spec: spec.default({}).describe('What to move, from where and to where.'),
+  status: status.exactOptional().describe('What became of it.'),
+});

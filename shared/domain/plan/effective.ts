@@ -1,4 +1,4 @@
-import type { Cron, Duration } from '../kinds/meta.ts';
+import type { Cron, Duration } from '../kinds/common.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations } from '../marks.ts';
 

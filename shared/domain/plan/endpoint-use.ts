@@ -1,6 +1,6 @@
 import type { EndpointRef } from '../kinds/artifact-workflow.ts';
+import type { Reference } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import type { Reference } from '../kinds/meta.ts';
 
 export type Side = 'source' | 'destination';
 

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../canonical.ts';
-import type { Json, Parameter } from '../kinds/meta.ts';
+import type { Parameter } from '../kinds/common.ts';
+import type { Json } from '../kinds/meta.ts';
 
 /** What the parameters of one artifact are made of (DESIGN section 3, rule 8). */
 export interface ParameterInputs {

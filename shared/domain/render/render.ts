@@ -1,7 +1,7 @@
 import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
+import type { Reference } from '../kinds/common.ts';
 import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import type { Reference } from '../kinds/meta.ts';
 import { jobKey, labels } from '../marks.ts';
 import { ownerReference } from '../owners.ts';
 import { isDeleting, isFinished } from '../phases.ts';

@@ -1,4 +1,4 @@
-import type { Condition } from '../kinds/meta.ts';
+import type { Condition } from '../kinds/common.ts';
 import type { OrderPhase } from '../kinds/order.ts';
 
 type Verdict = Record<'Ready' | 'Reconciling' | 'Stalled', boolean>;

@@ -1,6 +1,6 @@
 import type { CronWorkflow, Workflow, WorkflowSpec } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import type { Parameter } from '../kinds/meta.ts';
+import type { Parameter } from '../kinds/common.ts';
 import { argoApiVersion } from '../kinds/refs.ts';
 import { absentSecretName, labels } from '../marks.ts';
 import { ownerReference } from '../owners.ts';

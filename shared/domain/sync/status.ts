@@ -1,7 +1,7 @@
 import { sameJson } from '../canonical.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
-import type { Condition } from '../kinds/meta.ts';
+import type { Condition } from '../kinds/common.ts';
 import { labels } from '../marks.ts';
 import { isOwnedBy } from '../owners.ts';
 import { isFinalPhase, phaseOf } from '../phases.ts';
