@@ -44,20 +44,6 @@ describe('failureMessage', () => {
     },
   );
 
-  it('keeps the last 30 lines of a log, at most 4 KiB', () => {
-    const log = Array.from({ length: 50 }, (_, line) => `line ${line}`).join('\n');
-    const text = failureMessage(failed({}), undefined, log);
-    expect(text).not.toContain('line 19\n');
-    expect(text).toContain('line 20\n');
-    expect(text.endsWith('line 49')).toBe(true);
-    const wide = failureMessage(
-      failed({}),
-      undefined,
-      Array.from({ length: 30 }, () => 'x'.repeat(1_000)).join('\n'),
-    );
-    expect(Buffer.byteLength(wide)).toBeLessThan(4_200);
-  });
-
   it('is bounded and may be empty', () => {
     expect(
       Buffer.byteLength(failureMessage(failed({ message: 'x'.repeat(100_000) }), undefined)),

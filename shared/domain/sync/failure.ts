@@ -1,10 +1,8 @@
 import type { Workflow, WorkflowNode } from '../kinds/argo.ts';
 import { cut } from '../roll-up/entry.ts';
 
-/** Most bytes of a failure text in an ArtifactWorkflow, log lines included. */
+/** Most bytes of a failure text in an ArtifactWorkflow. */
 const longest = 6_144;
-const longestTail = 4_096;
-const mostTailLines = 30;
 
 /** 128 + SIGKILL, and the kubelet's word for the commonest cause of it. */
 const killedCode = /exit code 137\b|OOMKilled/;
@@ -12,10 +10,10 @@ const killedText =
   'the worker was killed before it could say why: its container may have run out of memory (raise the limit in the workflow template) or been evicted or stopped by hand; spec.retry or the annotation arc.opendefense.cloud/retry-at of the Order runs it again';
 
 /**
- * Why a Workflow failed, for the person who has to act: the worker's own words first, then the Workflow's message, the failed
- * nodes' (which hold exit codes and termination messages) and the last lines of the log, if somebody fetched them.
+ * Why a Workflow failed, for the person who has to act: the worker's own words first, then the Workflow's message and
+ * those of the failed nodes, which hold exit codes and termination messages.
  */
-export function failureMessage(workflow: Workflow, reported: string | undefined, tail?: string): string {
+export function failureMessage(workflow: Workflow, reported: string | undefined): string {
   const parts: string[] = [];
   const said: string[] = [];
   const add = (text: string | undefined, where = '') => {
@@ -30,8 +28,6 @@ export function failureMessage(workflow: Workflow, reported: string | undefined,
     add(message, displayName ? `step ${displayName}: ` : '');
   const killed = reported === undefined && parts.some((part) => killedCode.test(part));
   if (killed) parts.unshift(killedText);
-  const log = lastLines(tail);
-  if (log !== '') parts.push(`last lines of the log:\n${log}`);
   return cut(parts.join('; '), longest);
 }
 
@@ -55,11 +51,4 @@ function failedNodes({ status }: Workflow): WorkflowNode[] {
 
 function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function lastLines(tail: string | undefined): string {
-  if (!tail) return '';
-  const lines = tail.trimEnd().split('\n').slice(-mostTailLines);
-  while (lines.length > 1 && Buffer.byteLength(lines.join('\n')) > longestTail) lines.shift();
-  return cut(lines.join('\n'), longestTail);
 }

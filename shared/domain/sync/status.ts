@@ -19,8 +19,6 @@ export type SyncPatch = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWork
 export interface SyncExtras {
   /** The run a CronWorkflow has made last, if there is one. */
   run?: Workflow | undefined;
-  /** The end of the failed container's log, masked by its writer. */
-  logTail?: string | undefined;
 }
 
 /**
@@ -40,7 +38,7 @@ export function syncedStatus(
   const seen =
     argo.kind === 'CronWorkflow'
       ? fromCron(workflow, argo as CronWorkflow, extras)
-      : fromWorkflow(workflow, argo as Workflow, now, extras);
+      : fromWorkflow(workflow, argo as Workflow, now);
   if (!seen) return undefined;
   const generation = workflow.metadata.generation;
   const phase = seen.phase ?? 'Pending';
@@ -54,12 +52,7 @@ export function syncedStatus(
 
 type Seen = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | undefined };
 
-function fromWorkflow(
-  workflow: ArtifactWorkflow,
-  argo: Workflow,
-  now: Date,
-  extras: SyncExtras,
-): Seen | undefined {
+function fromWorkflow(workflow: ArtifactWorkflow, argo: Workflow, now: Date): Seen | undefined {
   const phase = phaseFrom(argo);
   const before = phaseOf(workflow);
   // An end is an end: a late view of the same attempt changes nothing.
@@ -70,11 +63,11 @@ function fromWorkflow(
   const { startedAt, finishedAt, progress } = argo.status ?? {};
   const results = resultsOf(argo) ?? old.results;
   const final = isFinalPhase(phase);
-  // The log is fetched once, at the end: a later look without it does not lose the text.
+  // The message of an attempt that has ended stays as it was first written.
   const settled = isFinalPhase(before) ? old.message : undefined;
   return {
     phase,
-    message: messageOf(argo, phase, settled, extras),
+    message: messageOf(argo, phase, settled),
     startTime: startedAt ?? old.startTime,
     completionTime: final ? (finishedAt ?? old.completionTime ?? isoSeconds(now.getTime())) : undefined,
     progress: furtherProgress(old.progress, progress),
@@ -82,17 +75,12 @@ function fromWorkflow(
   };
 }
 
-function messageOf(
-  argo: Workflow,
-  phase: WorkflowPhase,
-  settled: string | undefined,
-  { logTail }: SyncExtras,
-): string | undefined {
+function messageOf(argo: Workflow, phase: WorkflowPhase, settled: string | undefined): string | undefined {
   if (phase === 'Succeeded') return undefined;
   if (!isFinalPhase(phase)) return argo.status?.message ? cut(argo.status.message, 2_048) : undefined;
   const results = resultsOf(argo);
   const reported = results?.outcome === 'failed' ? results.message : undefined;
-  return settled ?? (failureMessage(argo, reported, logTail) || undefined);
+  return settled ?? (failureMessage(argo, reported) || undefined);
 }
 
 /**
@@ -117,7 +105,7 @@ function phaseFrom(workflow: Workflow): WorkflowPhase {
   return phase;
 }
 
-function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, logTail }: SyncExtras): Seen {
+function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run }: SyncExtras): Seen {
   const old = workflow.status ?? {};
   const { active, lastScheduledTime, succeeded, failed } = argo.status ?? {};
   const current = active?.[0];
@@ -128,8 +116,7 @@ function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, logTail
   const progress = furtherProgress(sameRun ? old.progress : undefined, run?.status?.progress);
   return {
     phase: 'Active',
-    message:
-      run && runFailed ? failureMessage(run, results?.message, logTail) : run ? undefined : old.message,
+    message: run && runFailed ? failureMessage(run, results?.message) : run ? undefined : old.message,
     startTime: old.startTime ?? lastScheduledTime ?? undefined,
     lastScheduled: lastScheduledTime ?? old.lastScheduled,
     succeeded: succeeded ?? old.succeeded,
