@@ -1,8 +1,9 @@
-/** `npm run check`: types, lint and format, the checks of the tree, bundles within their budgets. Stops at nothing, fails on any. */
+/** `npm run check`: types, lint and format, the checks of the tree, generated documents, bundles within their budgets. Stops at nothing, fails on any. */
 import { spawnSync } from 'node:child_process';
 import { overBudget } from './build/budgets.ts';
 import { buildFunctions } from './build/bundle.ts';
 import { checkTree } from './checks/main.ts';
+import { staleReference } from './reference/api-reference.ts';
 
 const problems: string[] = [];
 
@@ -17,6 +18,9 @@ run('lint and format', 'biome', ['check', '--error-on-warnings', '.']);
 
 console.log('check: imports, folders, circles, test support');
 problems.push(...(await checkTree('.')));
+
+console.log('check: generated documents');
+problems.push(...[await staleReference('.')].filter((problem) => problem !== undefined));
 
 console.log('check: bundles');
 const bundles = await buildFunctions('dist');
