@@ -14,6 +14,8 @@ export {
 } from './authentication/live-config.ts';
 export type { PostReview, Review } from './authentication/review.ts';
 export { type ReviewToken, tokenReviewer } from './authentication/token-review.ts';
+export type { Authenticator, User } from './authentication/user.ts';
+export type { Attributes, Authorizer } from './authorization/authorizer.ts';
 export { delegatedAuthorizer } from './authorization/delegated.ts';
 export type { HealthCheck } from './health.ts';
 export type * from './kinds/definition.ts';

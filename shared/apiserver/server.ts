@@ -7,12 +7,15 @@ import { type FindNamespace, namespaceLifecycle } from './admission/namespace-li
 import type { AdmissionPlugin } from './admission/plugin.ts';
 import type { AuditPolicy } from './audit/audit-policy.ts';
 import { type AuditedRequest, type AuditSink, createAuditor } from './audit/auditor.ts';
-import { identify, isNeverRefused, mustBeAllowed } from './authorization/authorize.ts';
+import type { Authenticator, User } from './authentication/user.ts';
+import { authenticateRequest } from './authentication/user.ts';
+import type { Attributes, Authorizer } from './authorization/authorizer.ts';
+import { isAlwaysAllowed, mustBeAllowed } from './authorization/authorizer.ts';
 import { impersonate } from './authorization/impersonation.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { handleResource } from './handlers/routes.ts';
 import { type HealthCheck, health } from './health.ts';
-import type { Attributes, Authenticator, Authorizer, KindDefinition, User } from './kinds/definition.ts';
+import type { KindDefinition } from './kinds/definition.ts';
 import { authenticationMeasure, authorizationMeasure, type Measure } from './metrics/auth-metrics.ts';
 import { type RequestMetrics, requestMetrics } from './metrics/request-metrics.ts';
 import { keyPrefix } from './registry/stored-object.ts';
@@ -111,7 +114,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   async function answer(handling: Handling): Promise<Response> {
     const { exchange } = handling;
     const { request, url, connection } = exchange;
-    exchange.asking = await authenticating(() => identify(authenticate, request, connection));
+    exchange.asking = await authenticating(() => authenticateRequest(authenticate, request, connection));
     exchange.user = exchange.asking;
     const target = parseTarget(url.pathname);
     const verb = target ? verbOf(request.method, target, url.searchParams) : request.method.toLowerCase();
@@ -119,7 +122,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       ? attributesOf(target, verb, url.searchParams)
       : { resource: false, verb, path: url.pathname };
     exchange.attributes = attributes;
-    handling.atEnd(activity.begin(kindOf(verb), isNeverRefused(exchange.user, attributes)));
+    handling.atEnd(activity.begin(kindOf(verb), isAlwaysAllowed(exchange.user, attributes)));
     if (counted && target && verb === 'watch') handling.atEnd(counted.watching(exchange));
     exchange.user = await impersonate(authorize, exchange.user, request, connection);
     handling.audited = auditor?.begin(exchange);

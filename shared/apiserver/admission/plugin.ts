@@ -1,4 +1,5 @@
-import type { KubeObject, User } from '../kinds/definition.ts';
+import type { User } from '../authentication/user.ts';
+import type { KubeObject } from '../kinds/definition.ts';
 
 /**
  * Joins in deciding about writes, as an admission controller of kube-apiserver does, which runs none for an aggregated

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Attributes, User } from '../kinds/definition.ts';
+import type { User } from '../authentication/user.ts';
+import type { Attributes } from '../authorization/authorizer.ts';
 import type { Exchange } from '../request/exchange.ts';
 import { chooseAudit, parseAuditPolicy } from './audit-policy.ts';
 

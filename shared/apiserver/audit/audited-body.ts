@@ -1,4 +1,4 @@
-import { isRecord, parseBody } from '../codec/request-body.ts';
+import { isRecord, parseBody } from '../codec/parse-body.ts';
 import type { AuditChoice } from './audit-policy.ts';
 
 /** Bytes of a body that are recorded at most. */

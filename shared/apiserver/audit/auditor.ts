@@ -1,6 +1,6 @@
-import { bodyType } from '../codec/request-body.ts';
 import { toStatus } from '../errors/status.ts';
 import { type Exchange, record } from '../request/exchange.ts';
+import { bodyType } from '../request/request-body.ts';
 import { auditEvent } from './audit-event.ts';
 import { type AuditChoice, type AuditPolicy, chooseAudit, type Stage } from './audit-policy.ts';
 import { type AuditedBody, auditedBody, readUpTo } from './audited-body.ts';

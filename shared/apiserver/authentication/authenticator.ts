@@ -1,11 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
 import { ArcError } from '#shared/errors';
-import type { Authenticator, User } from '../kinds/definition.ts';
 import { chainsTo, subjectValues } from './chain.ts';
 import type { AuthenticationConfig } from './config.ts';
 import { type Connection, headerValues } from './connection.ts';
 import { isAllowedName, remoteUser } from './front-proxy.ts';
 import type { ReviewToken } from './token-review.ts';
+import type { Authenticator, User } from './user.ts';
 
 export interface AuthenticatorOptions {
   /** Answers the configuration in force; asked at every request. */

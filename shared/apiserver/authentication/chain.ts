@@ -7,7 +7,7 @@ const anyUse = '2.5.29.37.0';
 
 /**
  * True when `leaf`, with the intermediates its holder sent along, leads to one of `authorities` by signatures, every
- * certificate on the way is valid at `now`, and `leaf` may identify a client (as Go's x509.Verify with ExtKeyUsageClientAuth).
+ * certificate on the way is valid at `now`, and `leaf` may authenticateRequest a client (as Go's x509.Verify with ExtKeyUsageClientAuth).
  */
 export function chainsTo(leaf: X509Certificate, authorities: readonly X509Certificate[], now: Date): boolean {
   if (!mayBeClient(leaf)) return false;

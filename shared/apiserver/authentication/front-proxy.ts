@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
-import type { User } from '../kinds/definition.ts';
 import { subjectValues } from './chain.ts';
 import type { FrontProxyConfig } from './config.ts';
 import { type Connection, extraKey, headerNames, headerValues } from './connection.ts';
+import type { User } from './user.ts';
 
 /** True where the certificate carries one of the names that the front proxy may have. */
 export function isAllowedName(config: FrontProxyConfig, certificate: X509Certificate): boolean {

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { ArcError } from '#shared/errors';
-import type { User } from '../kinds/definition.ts';
 import { createExpiringCache } from './expiring-cache.ts';
 import { type PostReview, reviewDeadlineMs, reviewsKept, reviewTtlMs } from './review.ts';
+import type { User } from './user.ts';
 
 /** Whose token it is; rejects with Unauthorized for nobody's, with ServiceUnavailable where nobody could be asked. */
 export type ReviewToken = (token: string) => Promise<User>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import type { Review } from '../authentication/review.ts';
-import type { Attributes } from '../kinds/definition.ts';
+import type { Attributes } from './authorizer.ts';
 import { delegatedAuthorizer } from './delegated.ts';
 
 const jo = { name: 'jo', groups: ['g'], extra: { a: ['b'] } };

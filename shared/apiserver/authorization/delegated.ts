@@ -1,7 +1,8 @@
 import { ArcError } from '#shared/errors';
 import { createExpiringCache } from '../authentication/expiring-cache.ts';
 import { type PostReview, reviewDeadlineMs, reviewsKept, reviewTtlMs } from '../authentication/review.ts';
-import type { Attributes, Authorizer, User } from '../kinds/definition.ts';
+import type { User } from '../authentication/user.ts';
+import type { Attributes, Authorizer } from './authorizer.ts';
 
 type Decision = Awaited<ReturnType<Authorizer>>;
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Attributes, User } from '../kinds/definition.ts';
+import type { User } from '../authentication/user.ts';
+import type { Attributes } from './authorizer.ts';
 import { impersonate } from './impersonation.ts';
 
 /** Impersonates with these headers; `held` are the rights, as `plural[/subresource] name`. */

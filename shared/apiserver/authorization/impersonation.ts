@@ -1,7 +1,8 @@
 import { ArcError } from '#shared/errors';
 import { type Connection, extraKey, headerNames, headerValues } from '../authentication/connection.ts';
-import type { Attributes, Authorizer, User } from '../kinds/definition.ts';
-import { mustBeAllowed } from './authorize.ts';
+import type { User } from '../authentication/user.ts';
+import type { Attributes, Authorizer } from './authorizer.ts';
+import { mustBeAllowed } from './authorizer.ts';
 
 const extraPrefix = 'impersonate-extra-';
 

@@ -138,3 +138,8 @@ export function invalidOf(kind: string, group: string, given: string, all: reado
 export function badRequest(message: string): ArcError {
   return new ArcError('BadRequest', message);
 }
+
+export function unsupportedMediaType(accepted: string[]): ArcError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  return new ArcError('UnsupportedMediaType', message);
+}

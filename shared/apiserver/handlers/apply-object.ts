@@ -1,11 +1,12 @@
 import { ArcError } from '#shared/errors';
-import { mustBeAllowed } from '../authorization/authorize.ts';
-import { isRecord, parseBody, readBody } from '../codec/request-body.ts';
+import { mustBeAllowed } from '../authorization/authorizer.ts';
+import { isRecord, parseBody } from '../codec/parse-body.ts';
 import { badRequest, modified, notFound, qualified } from '../errors/status.ts';
 import { type Applied, applyConfiguration } from '../fieldmanager/apply-configuration.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
+import { readBody } from '../request/request-body.ts';
 import { attributesOf, isTrue } from '../request/request-info.ts';
 import { respondWritten } from '../response/respond.ts';
 import { stamped, storeNew } from './create.ts';

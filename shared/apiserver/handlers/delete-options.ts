@@ -1,11 +1,11 @@
 import type { Cause } from '#shared/errors';
-import { bodyType, isRecord, parseBody, readBody } from '../codec/request-body.ts';
+import { isRecord, parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
-import { badRequest, invalidOf } from '../errors/status.ts';
+import { badRequest, invalidOf, unsupportedMediaType } from '../errors/status.ts';
 import type { Call } from '../request/call.ts';
+import { bodyType, readBody } from '../request/request-body.ts';
 import { isTrue } from '../request/request-info.ts';
 import { wholeNumber } from './list-options.ts';
-import { unsupportedType } from './object-input.ts';
 import { isDryRun } from './write-options.ts';
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
@@ -24,7 +24,7 @@ export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
   const bytes = await readBody(call.request);
   if (bytes.byteLength === 0) return optionsOf(queryOptions(call.query));
   if (!['', 'application/json', 'application/yaml', protobuf].includes(type)) {
-    throw unsupportedType(['application/json', 'application/yaml']);
+    throw unsupportedMediaType(['application/json', 'application/yaml']);
   }
   const body = type === protobuf ? decodeReview(bytes) : parseBody(bytes, type).value;
   if (body === undefined || body === null) return optionsOf(queryOptions(call.query));

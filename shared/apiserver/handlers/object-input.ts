@@ -1,11 +1,12 @@
 import { ArcError } from '#shared/errors';
 import { decodeCore, readsProtobuf } from '../codec/core-protobuf.ts';
-import { bodyType, isRecord, type ParsedBody, parseBody, readBody } from '../codec/request-body.ts';
+import { isRecord, type ParsedBody, parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
-import { badRequest, invalidOf } from '../errors/status.ts';
+import { badRequest, invalidOf, unsupportedMediaType } from '../errors/status.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { apiVersionOf } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
+import { bodyType, readBody } from '../request/request-body.ts';
 import { metadataTypeFault } from '../validation/metadata.ts';
 import { checkFields } from '../validation/structural.ts';
 
@@ -22,14 +23,9 @@ export async function readObject(call: Call): Promise<KubeObject> {
   if (type === protobuf && readsProtobuf(apiVersionOf(definition), definition.kind)) {
     return acceptObject(call, { value: decodeCore(await readBody(request)), duplicates: [] });
   }
-  if (!jsonTypes.includes(type)) throw unsupportedType(['application/json', 'application/yaml']);
+  if (!jsonTypes.includes(type)) throw unsupportedMediaType(['application/json', 'application/yaml']);
   const body = parseBody(await readBody(request), type);
   return acceptObject(call, body);
-}
-
-export function unsupportedType(accepted: string[]): ArcError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
-  return new ArcError('UnsupportedMediaType', message);
 }
 
 /** What a body has to be before any rule of its kind is asked; also for what a patch has made. */

@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import type { ParsedBody } from '../codec/request-body.ts';
+import type { ParsedBody } from '../codec/parse-body.ts';
 import { invalidOf } from '../errors/status.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../registry/stored-object.ts';

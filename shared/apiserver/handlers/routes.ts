@@ -1,7 +1,8 @@
 import { ArcError } from '#shared/errors';
+import type { User } from '../authentication/user.ts';
 import { negotiate } from '../codec/negotiate.ts';
 import { badRequest, notFound, qualified } from '../errors/status.ts';
-import type { KindDefinition, User } from '../kinds/definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import type { Call, Server } from '../request/call.ts';
 import { definitionFor, type Target } from '../request/request-info.ts';
 import { checkFieldValidation, checkTimeout } from '../request/request-options.ts';

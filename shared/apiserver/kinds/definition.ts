@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Cause } from '#shared/errors';
-import type { Connection } from '../authentication/connection.ts';
+import type { User } from '../authentication/user.ts';
 
 /** Any object of the Kubernetes API, before a kind has looked at it. */
 export interface KubeObject {
@@ -86,40 +86,3 @@ export interface Column {
   priority?: number;
   value(object: KubeObject): string | number | boolean | null | undefined;
 }
-
-/** Who is asking, as SubjectAccessReview names them. */
-export interface User {
-  name: string;
-  groups: readonly string[];
-  uid?: string;
-  extra?: Readonly<Record<string, readonly string[]>>;
-}
-
-/** What they want to do. */
-export type Attributes =
-  | {
-      resource: true;
-      verb: string;
-      group: string;
-      version: string;
-      plural: string;
-      subresource: string;
-      namespace: string;
-      name: string;
-    }
-  | { resource: false; verb: string; path: string };
-
-/**
- * Resolves a credential to a user; undefined means none was presented. Rejects with Unauthorized for a bad one.
- * `connection` is there when the request came over a socket.
- */
-export type Authenticator = (
-  request: Request,
-  connection: Connection | undefined,
-) => Promise<User | undefined>;
-
-/** `allowed: false` needs a reason only where it helps. */
-export type Authorizer = (
-  user: User,
-  attributes: Attributes,
-) => Promise<{ allowed: boolean; reason?: string }>;

@@ -1,8 +1,8 @@
 import { ArcError } from '#shared/errors';
-import { bodyLimit, bodyType, isRecord, parseBody, parseJson, readBody } from '../codec/request-body.ts';
-import { badRequest } from '../errors/status.ts';
-import { unsupportedType } from '../handlers/object-input.ts';
+import { bodyLimit, isRecord, parseBody, parseJson } from '../codec/parse-body.ts';
+import { badRequest, unsupportedMediaType } from '../errors/status.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
+import { bodyType, readBody } from '../request/request-body.ts';
 import { applyOperation, isOperation, type Operation } from './json-patch.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
@@ -27,7 +27,7 @@ export type Patch =
 export function patchType(request: Request, definition: KindDefinition): string {
   const type = bodyType(request);
   const accepted = [jsonType, mergeType, ...(definition.group === '' ? [strategicType] : []), applyType];
-  if (!accepted.includes(type)) throw unsupportedType(accepted);
+  if (!accepted.includes(type)) throw unsupportedMediaType(accepted);
   return type;
 }
 

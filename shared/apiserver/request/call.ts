@@ -1,7 +1,9 @@
 import type { Store } from '#shared/storage';
 import type { Admission } from '../admission/chain.ts';
+import type { User } from '../authentication/user.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Representation } from '../codec/negotiate.ts';
-import type { Authorizer, KindDefinition, User } from '../kinds/definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import type { Target } from './request-info.ts';
 
 /** What every handler of the server shares. */

@@ -1,5 +1,6 @@
 import type { Connection } from '../authentication/connection.ts';
-import type { Attributes, User } from '../kinds/definition.ts';
+import type { User } from '../authentication/user.ts';
+import type { Attributes } from '../authorization/authorizer.ts';
 
 /** One request as it is handled, for those who count and record: filled in as things become known. */
 export interface Exchange {

@@ -1,5 +1,6 @@
+import type { Attributes } from '../authorization/authorizer.ts';
 import { badRequest } from '../errors/status.ts';
-import type { Attributes, KindDefinition } from '../kinds/definition.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 
 /** What the path of a resource request names. Empty strings where it names nothing. */
 export interface Target {

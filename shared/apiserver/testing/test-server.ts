@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { ArcError, type Cause } from '#shared/errors';
 import { openEmbeddedStore, type Store } from '#shared/storage';
-import type { Authorizer, KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
+import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../server.ts';
 
 /** A server over a real store, for the tests of this folder, and the few requests they are made of. */

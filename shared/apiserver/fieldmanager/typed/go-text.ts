@@ -1,4 +1,4 @@
-import { isRecord } from '../../codec/request-body.ts';
+import { isRecord } from '../../codec/parse-body.ts';
 
 /** As much of a value as a message repeats. */
 const longest = 200;

@@ -1,28 +1,31 @@
 import { ArcError } from '#shared/errors';
-import type { Connection } from '../authentication/connection.ts';
+import type { User } from '../authentication/user.ts';
 import { qualified } from '../errors/status.ts';
-import type { Attributes, Authenticator, Authorizer, User } from '../kinds/definition.ts';
 
-const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
+/** What they want to do. */
+export type Attributes =
+  | {
+      resource: true;
+      verb: string;
+      group: string;
+      version: string;
+      plural: string;
+      subresource: string;
+      namespace: string;
+      name: string;
+    }
+  | { resource: false; verb: string; path: string };
+
+/** `allowed: false` needs a reason only where it helps. */
+export type Authorizer = (
+  user: User,
+  attributes: Attributes,
+) => Promise<{ allowed: boolean; reason?: string }>;
+
 const openPaths = new Set(['/livez', '/readyz', '/healthz']);
 
-/** Who asks: nobody's credential is system:anonymous, everybody else's is also in system:authenticated. */
-export async function identify(
-  authenticate: Authenticator,
-  request: Request,
-  connection: Connection | undefined,
-): Promise<User> {
-  const user = await authenticate(request, connection);
-  if (!user) return anonymous;
-  connection?.known();
-  // A front proxy passes on its anonymous callers too.
-  if (user.name === anonymous.name || user.groups.includes('system:unauthenticated')) return user;
-  const groups = new Set([...user.groups, 'system:authenticated']);
-  return { ...user, groups: [...groups] };
-}
-
 /** system:masters and the health paths always may, and are never told to come back later. */
-export function isNeverRefused(user: User, attributes: Attributes): boolean {
+export function isAlwaysAllowed(user: User, attributes: Attributes): boolean {
   if (user.groups.includes('system:masters')) return true;
   return !attributes.resource && openPaths.has(`/${attributes.path.split('/')[1]}`);
 }
@@ -33,7 +36,7 @@ export async function mustBeAllowed(
   user: User,
   attributes: Attributes,
 ): Promise<string> {
-  if (isNeverRefused(user, attributes)) return '';
+  if (isAlwaysAllowed(user, attributes)) return '';
   const decision = await authorize(user, attributes);
   if (!decision.allowed) throw forbidden(user, attributes, decision.reason ?? '');
   return decision.reason ?? '';

@@ -1,35 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { bodyLimit, parseBody, readBody } from './request-body.ts';
+import { parseBody } from './parse-body.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const yaml = (text: string) => parseBody(bytes(text), 'application/yaml').value;
-
-describe('readBody', () => {
-  it('stops reading a body without a length once it is far too large', async () => {
-    let sent = 0;
-    const body = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        sent += 65_536;
-        controller.enqueue(new Uint8Array(65_536));
-      },
-    });
-    const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
-    await expect(readBody(request)).rejects.toMatchObject({ code: 'RequestEntityTooLarge' });
-    expect(sent).toBeLessThan(2 * bodyLimit + 4 * 65_536);
-  });
-});
-
-describe('readBody of a client that leaves', () => {
-  it("is that client's fault", async () => {
-    const body = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        controller.error(new Error('aborted'));
-      },
-    });
-    const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
-    await expect(readBody(request)).rejects.toMatchObject({ code: 'BadRequest' });
-  });
-});
 
 describe('parseBody', () => {
   it('reads JSON and YAML alike', () => {

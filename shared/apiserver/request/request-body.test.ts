@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { bodyLimit } from '../codec/parse-body.ts';
+import { readBody } from './request-body.ts';
+
+describe('readBody', () => {
+  it('stops reading a body without a length once it is far too large', async () => {
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 65_536;
+        controller.enqueue(new Uint8Array(65_536));
+      },
+    });
+    const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
+    await expect(readBody(request)).rejects.toMatchObject({ code: 'RequestEntityTooLarge' });
+    expect(sent).toBeLessThan(2 * bodyLimit + 4 * 65_536);
+  });
+});
+
+describe('readBody of a client that leaves', () => {
+  it("is that client's fault", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.error(new Error('aborted'));
+      },
+    });
+    const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
+    await expect(readBody(request)).rejects.toMatchObject({ code: 'BadRequest' });
+  });
+});
