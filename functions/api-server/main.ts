@@ -2,15 +2,17 @@
 import { readConfig } from '#shared/config';
 import { ArcError } from '#shared/errors';
 import { createLogger } from '#shared/telemetry';
+import { lineOutput } from './line-output.ts';
 import { runApiServer } from './program.ts';
 import { settings } from './settings.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(settings, process.env);
-  const log = createLogger({ name: 'api-server', level: config.LOG_LEVEL });
+  const output = lineOutput(process.stdout);
+  const log = createLogger({ name: 'api-server', level: config.LOG_LEVEL, destination: output });
   const control = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => control.abort());
-  await runApiServer(config, process.env, log, control.signal);
+  await runApiServer({ settings: config, env: process.env, log, output, signal: control.signal });
 }
 
 main().catch((caught: unknown) => {

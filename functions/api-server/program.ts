@@ -10,25 +10,30 @@ import { arcKinds } from '#shared/domain';
 import { createKubeClient, inClusterConfig } from '#shared/kube';
 import { createMetrics, type Logger } from '#shared/telemetry';
 import { writesTo } from './admission-rules.ts';
-import { openAudit } from './audit-file.ts';
+import { openAuditLog } from './audit-log.ts';
 import { followClusterAdmission } from './cluster-admission.ts';
 import { authenticationConfigOf, namespacesOf, reviewsOf } from './cluster-client.ts';
 import { applyDefaults, loopbackCaller } from './defaults.ts';
 import { createArcApiServer } from './index.ts';
+import type { LineOutput } from './line-output.ts';
 import { openStore } from './open-store.ts';
 import { followPem, readPem } from './pem-files.ts';
 import type { Settings } from './settings.ts';
+
+export interface ProgramOptions {
+  settings: Settings;
+  env: Readonly<Record<string, string | undefined>>;
+  log: Logger;
+  /** Takes the audit log, and the log too where both go to one stream. */
+  output: LineOutput;
+  signal: AbortSignal;
+}
 
 /**
  * The API server behind a cluster's kube-apiserver: who asks and what they may is the cluster's to say. Runs until `signal`
  * is aborted, then ends in order: in-flight requests, watches, the store.
  */
-export async function runApiServer(
-  settings: Settings,
-  env: Readonly<Record<string, string | undefined>>,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runApiServer({ settings, env, log, output, signal }: ProgramOptions): Promise<void> {
   const { server, token } = inClusterConfig(env);
   const client = createKubeClient({ server, token, userAgent: 'arc-api-server' });
   await using stack = new AsyncDisposableStack();
@@ -45,8 +50,7 @@ export async function runApiServer(
   processMetrics(metrics);
   const store = await openStore(settings, { log, metrics, signal });
   stack.defer(() => store.close());
-  const audit = await openAudit(settings, metrics, log);
-  if (audit) stack.defer(() => audit.close());
+  const audit = await openAuditLog(settings.ARC_AUDIT_POLICY_FILE, output, metrics);
   const namespaces = namespacesOf(client, log, ending.signal);
   const clusterAdmission = followClusterAdmission({
     ...{ client, writes: writesTo(arcKinds), log, metrics },

@@ -23,12 +23,8 @@ export const settings = z.object({
   ARC_WATCH_SPREAD_SECONDS: seconds.default(2),
   ARC_MAX_READS: limit.default(400),
   ARC_MAX_WRITES: limit.default(200),
+  /** An audit.k8s.io/v1 Policy. With one, the audit log goes to stdout. */
   ARC_AUDIT_POLICY_FILE: z.string().optional(),
-  /** JSON lines are appended; `-` is stdout. */
-  ARC_AUDIT_LOG_FILE: z.string().default('-'),
-  /** Megabytes of that file, and how many former ones are kept. */
-  ARC_AUDIT_LOG_MAX_SIZE: z.coerce.number().min(1).max(100_000).default(100),
-  ARC_AUDIT_LOG_MAX_BACKUPS: z.coerce.number().int().min(0).max(10_000).default(10),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 

@@ -2,6 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { readConfig } from '#shared/config';
 import { createLogger } from '#shared/telemetry';
+import { lineOutput } from '../../functions/api-server/line-output.ts';
 import { runApiServer } from '../../functions/api-server/program.ts';
 import { settings } from '../../functions/api-server/settings.ts';
 
@@ -21,6 +22,7 @@ process.on('message', () => {
 const control = new AbortController();
 process.on('disconnect', () => control.abort());
 const config = readConfig(settings, process.env);
-const log = createLogger({ name: 'bench', level: config.LOG_LEVEL });
-await runApiServer(config, process.env, log, control.signal);
+const output = lineOutput(process.stdout);
+const log = createLogger({ name: 'bench', level: config.LOG_LEVEL, destination: output });
+await runApiServer({ settings: config, env: process.env, log, output, signal: control.signal });
 process.exit(0);

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import path from 'node:path';
 import tls from 'node:tls';
@@ -253,8 +252,10 @@ spec:
       );
       expect(await direct('/metrics', {})).toMatchObject({ status: 403 });
       expect((await direct('/readyz?verbose', {})).body).toContain('readyz check passed');
-      const lines = (await readFile(path.join(plane.folder, 'audit.log'), 'utf8')).trim().split('\n');
-      const events = lines.map((text) => JSON.parse(text));
+      const lines = ours.first.program().output.stdout.trim().split('\n');
+      const events = lines
+        .filter((line) => line.includes('"audit.k8s.io/v1"'))
+        .map((line) => JSON.parse(line));
       expect(events).toContainEqual(
         expect.objectContaining({
           stage: 'ResponseComplete',
