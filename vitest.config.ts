@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
+    testTimeout: 20_000 * Number(process.env.ARC_RUNS ?? 1),
     hookTimeout: 40_000,
     teardownTimeout: 10_000,
     projects: [

@@ -1,17 +1,19 @@
 /**
  * `npm test` and its sisters: a vitest project, then one plain line `N passed, N failed, N skipped`.
- * usage: test.ts [--project unit|cluster] [filter ...]
+ * usage: test.ts [--project unit|cluster|knative] [--related <file>] [filter ...]
+ * `--related`: only tests that import this file, directly or by others.
  */
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { project: { type: 'string', default: 'unit' } },
+  options: { project: { type: 'string', default: 'unit' }, related: { type: 'string' } },
 });
 const vitest = await startVitest('test', positionals, {
   watch: false,
   project: [values.project],
+  ...(values.related === undefined ? {} : { related: values.related }),
   reporters: ['default'],
 });
 const modules = vitest.state.getTestModules();

@@ -15,6 +15,7 @@ const mayImport: Record<string, string[]> = {
   apiserver: ['storage'],
   embedded: ['apiserver', 'storage', 'events', 'kube', 'domain'],
   transfer: [],
+  testing: [],
 };
 
 /**

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promis
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { type Entry, tarOf } from './tar.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
+import { fc } from '#shared/testing';
 import { type HealthCheck, type HealthOptions, health } from './health.ts';
 import { startTestServer } from './testing/test-server.ts';
 

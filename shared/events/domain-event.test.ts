@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWorkflow, Order, OrderStatus } from '#shared/domain';
+import { fc } from '#shared/testing';
 import { artifactWorkflow, order } from '../../test/fixtures/arc-objects.ts';
 import { toBinaryRequest } from './binary-request.ts';
 import { artifactEvent, dataSchemaOf, domainEventType, orderEvent } from './domain-event.ts';

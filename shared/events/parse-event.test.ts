@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
+import { fc } from '#shared/testing';
 import { parseEvent } from './parse-event.ts';
 
 const attributes = { specversion: '1.0', id: 'i', source: '/s', type: 't' };

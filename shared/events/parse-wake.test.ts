@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { startTrace } from '#shared/telemetry';
+import { fc } from '#shared/testing';
 import { toBinaryRequest } from './binary-request.ts';
 import { parseWake } from './parse-wake.ts';
 import { type WakeInput, wakeEvent } from './wake.ts';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import type { Kind, Resource } from './client.ts';
 import { type Change, createKnownObjects } from './known-objects.ts';
 

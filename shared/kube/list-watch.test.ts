@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ArcError } from '#shared/errors';
+import { randomIntegers } from '#shared/testing';
 import type { Kind, Resource } from './client.ts';
 import { createKubeClient } from './create-client.ts';
 import type { Change } from './known-objects.ts';
@@ -283,12 +284,7 @@ describe('listWatch', () => {
   });
 
   it('ends up with the state of the server through random faults', async () => {
-    // A fixed sequence, so that a failure repeats.
-    let seed = 7;
-    const chance = (n: number) => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return Math.floor((seed / 2_147_483_648) * n);
-    };
+    const random = randomIntegers();
     const seen = follow();
     const faults = [
       () => api.closeWatches('end'),
@@ -300,10 +296,10 @@ describe('listWatch', () => {
       () => api.failNext(1, (response) => answer(response, 500, {})),
     ];
     for (let turn = 0; turn < 300; turn += 1) {
-      const name = `s${chance(6)}`;
-      if (chance(3) === 0) api.remove(name);
+      const name = `s${random(0, 6)}`;
+      if (random(0, 3) === 0) api.remove(name);
       else api.put(name);
-      if (chance(5) === 0) faults[chance(faults.length)]?.();
+      if (random(0, 5) === 0) faults[random(0, faults.length)]?.();
       await new Promise((resolve) => setImmediate(resolve));
     }
     api.closeWatches('destroy');

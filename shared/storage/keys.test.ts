@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { checkKey, compareKeys, maxKeyBytes } from './keys.ts';
 
 const anyKey = fc.string({ unit: 'binary', maxLength: 8 });

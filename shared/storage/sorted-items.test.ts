@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { compareKeys } from './keys.ts';
 import { SortedItems } from './sorted-items.ts';
 import type { StoredItem } from './store.ts';

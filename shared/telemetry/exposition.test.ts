@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { createMetrics } from './metrics.ts';
 
 function readBack(text: string): string {

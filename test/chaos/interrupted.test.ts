@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, runs, timeoutOf } from '#shared/testing';
 import { expectedOf, outcomeOf, type Scenario, scenarios, worldOf } from './model/scenarios.ts';
 import type { Work, World } from './model/world.ts';
 
@@ -65,7 +65,7 @@ async function interleaved(scenario: Scenario, rounds: number, tape: readonly nu
   return world;
 }
 
-describe.each(scenarios)('$name', { timeout: 120_000 }, (scenario) => {
+describe.each(scenarios)('$name', { timeout: timeoutOf(120_000) }, (scenario) => {
   const expected = expectedOf(scenario);
 
   it('whenever it happens, and whoever is killed over it', async () => {
@@ -90,7 +90,7 @@ describe.each(scenarios)('$name', { timeout: 120_000 }, (scenario) => {
         expect(outcomeOf(await interleaved(scenario, rounds, tape), scenario)).toEqual(expected);
       }),
       // Shrinking would take longer than reading what was found.
-      { numRuns: 5, endOnFailure: true },
+      { numRuns: runs(5), endOnFailure: true },
     );
   });
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, type Order, orders, secrets } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import type { Resource } from '#shared/kube';
+import { randomIntegers } from '#shared/testing';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -57,9 +58,10 @@ describe('kill -9 of the whole standalone', () => {
     for (const object of [...(await platformObjects()), ...tenant(source.url, destination.url)])
       await apply(running.admin, object, signal);
 
+    const random = randomIntegers();
     for (let round = 0; round < kills; round++) {
       await running.admin.create(orders, orderOf(round), signal);
-      await sleep(Math.random() * 1500); // the moment of the kill is what varies, nothing is waited for
+      await sleep(random(0, 1500)); // the moment of the kill is what varies, nothing is waited for
       await running.kill();
       running = await start();
     }

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fc, runs, seed, timeoutOf } from '#shared/testing';
 import { createNamespace } from '../conformance/judge.ts';
 import { type Pair, startPair } from '../conformance/pair.ts';
 import { gadget } from '../conformance/sequences/gadget.ts';
@@ -14,8 +14,6 @@ if (process.env.CI && !assets)
 const lanes = 8;
 const perLane = 220;
 const leastOperations = 10_000;
-/** Every run sends the same requests; another seed sends others. */
-const seed = Number(process.env.SEQUENCES_SEED ?? 1);
 
 describe.skipIf(!assets)('random writes to one object, on a real kube-apiserver and on ours', () => {
   let pair: Pair;
@@ -34,9 +32,12 @@ describe.skipIf(!assets)('random writes to one object, on a real kube-apiserver 
     expect(found?.differences ?? []).toEqual([]);
   }
 
-  it('are answered alike: code, object, owners and conflicts', { timeout: 600_000 }, async () => {
+  it('are answered alike: code, object, owners and conflicts', { timeout: timeoutOf(600_000) }, async () => {
     const lane = (index: number) =>
-      fc.assert(fc.asyncProperty(sequences, play), { seed: seed * 1000 + index, numRuns: perLane });
+      fc.assert(fc.asyncProperty(sequences, play), {
+        seed: (seed * 1000 + index) | 0,
+        numRuns: runs(perLane),
+      });
     await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
     expect(operations).toBeGreaterThanOrEqual(leastOperations);
   });

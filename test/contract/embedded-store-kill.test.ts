@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbeddedStore, type Store } from '#shared/storage';
+import { randomIntegers, runs, timeoutOf } from '#shared/testing';
 import { eventsAfter } from './store-support.ts';
 
 const writer = fileURLToPath(new URL('./store-writer.ts', import.meta.url));
@@ -26,23 +26,28 @@ interface Acknowledged {
 }
 
 describe('the embedded store of a process that is killed', () => {
-  it('has every acknowledged write, and its counter never goes back', async () => {
-    let newest = 0;
-    for (let round = 0; round < 12; round += 1) {
-      // Every third time around its start and its opening, where it reads and claims the folder.
-      const said = await writeUntilKilled(round % 3 === 0 ? randomInt(0, 3) : randomInt(3, 1500));
-      expect(said[0]?.revision ?? newest, `round ${round}: the revision at opening`).toBeGreaterThanOrEqual(
-        newest,
-      );
-      const store = await openEmbeddedStore({ folder, historyLimit: 200 });
-      try {
-        newest = await compare(store, said, newest);
-      } finally {
-        await store.close();
+  it(
+    'has every acknowledged write, and its counter never goes back',
+    async () => {
+      const random = randomIntegers();
+      let newest = 0;
+      for (let round = 0; round < runs(12); round += 1) {
+        // Every third time around its start and its opening, where it reads and claims the folder.
+        const said = await writeUntilKilled(round % 3 === 0 ? random(0, 3) : random(3, 1500));
+        expect(said[0]?.revision ?? newest, `round ${round}: the revision at opening`).toBeGreaterThanOrEqual(
+          newest,
+        );
+        const store = await openEmbeddedStore({ folder, historyLimit: 200 });
+        try {
+          newest = await compare(store, said, newest);
+        } finally {
+          await store.close();
+        }
       }
-    }
-    expect(newest).toBeGreaterThan(100);
-  }, 60_000);
+      expect(newest).toBeGreaterThan(100);
+    },
+    timeoutOf(60_000),
+  );
 
   it('refuses to be opened while the process lives, naming it', async () => {
     const child = start();

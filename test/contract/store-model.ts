@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Store, StoreEvent, WriteResult } from '#shared/storage';
+import { fc, runs } from '#shared/testing';
 import { bytes, eventsAfter, line, type OpenStore, text, withStore } from './store-support.ts';
 
 /** A write to one of a few keys; `fresh` expects the revision that is there, otherwise one that is not. */
@@ -39,7 +39,7 @@ export function describeModel(open: OpenStore): void {
             await Promise.all([...states.keys()].map((after) => compareWatches(store, after, events)));
           }),
         ),
-        { numRuns: 25 },
+        { numRuns: runs(25) },
       ));
   });
 }

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { RollUpPace } from './roll-up-pace.ts';
 
 describe('RollUpPace', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { parseAccept } from './accept.ts';
 
 const types = (header: string | null) => parseAccept(header).map((entry) => entry.type);

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { nestsDeeper, scanJson } from './json-scan.ts';
 
 function depthOf(value: unknown): number {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
+import { fc } from '#shared/testing';
 import { decodeReview } from './review-protobuf.ts';
 
 const magic = [0x6b, 0x38, 0x73, 0x00];

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { fc } from '#shared/testing';
 import { yamlLimit, yamlToJson } from './yaml-body.ts';
 
 const limits = { depth: 500, size: 3_000_000 };

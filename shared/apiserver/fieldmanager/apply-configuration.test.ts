@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
+import { fc } from '#shared/testing';
 import type { KubeObject } from '../kinds/definition.ts';
 import { aWidget, sampleWriter } from '../testing/sample-widget.ts';
 import { type Applied, applyConfiguration } from './apply-configuration.ts';

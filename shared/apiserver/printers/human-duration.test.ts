@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { age, humanDuration } from './human-duration.ts';
 
 const s = 1000;

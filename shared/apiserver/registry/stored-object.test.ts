@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { kinds } from '../testing/test-server.ts';
 import { decodeObject, encodeObject, keyPrefix, objectKey, withRevision } from './stored-object.ts';

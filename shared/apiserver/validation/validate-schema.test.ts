@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { ArcError } from '#shared/errors';
+import { fc } from '#shared/testing';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { anOrder, sampleOrder, sampleSecret } from '../testing/sample-kinds.ts';
 import { validateSchema } from './validate-schema.ts';

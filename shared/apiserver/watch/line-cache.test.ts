@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, runs } from '#shared/testing';
 import { createRecent } from './line-cache.ts';
 
 describe('createRecent', () => {
@@ -21,7 +21,7 @@ describe('createRecent', () => {
           expect(first === 0 || bytes + (sizes[first - 1] ?? 0) > limit).toBe(true);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

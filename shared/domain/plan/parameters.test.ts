@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import type { Json } from '../kinds/meta.ts';
 import { effectiveSpec, flatten, parametersFor, specFromParameters } from './parameters.ts';
 

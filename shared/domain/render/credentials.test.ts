@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { endpoint } from '../testing/test-objects.ts';
 import { type DigestKey, trackedCredentials } from './credentials.ts';

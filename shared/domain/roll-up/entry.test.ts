@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import type { ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { planOrder } from '../plan/plan.ts';
 import { image, inputs, order, stored } from '../testing/test-objects.ts';

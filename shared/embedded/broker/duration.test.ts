@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
+import { fc } from '#shared/testing';
 import { parseDuration } from './duration.ts';
 
 describe('parseDuration', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { eventHeaders, readEvent, withAttributes } from './event.ts';
 
 const core = { id: '1', source: '/s', specversion: '1.0', type: 't' };

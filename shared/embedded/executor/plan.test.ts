@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { type Plan, planWorkflow } from './plan.ts';
 import type { Template, Workflow, WorkflowSpec } from './workflow.ts';
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#shared/apiserver';
+import { fc } from '#shared/testing';
 import { secrets } from './secret.ts';
 
 const secret = (over: object): KubeObject => ({

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, runs } from '#shared/testing';
 import { patience } from '../../../test/contract/store-support.ts';
 import { openCached } from '../../../test/fixtures/cached-etcd.ts';
 import { FakeEtcd } from '../etcd/testing/fake-etcd.ts';
@@ -35,7 +35,7 @@ it('the cached store tells a watch opened anywhere exactly what follows, through
       expect(new Map(items.map(({ key, revision }) => [key, revision]))).toEqual(newest);
       await store.close();
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   ));
 
 async function act(etcd: FakeEtcd, store: Store, all: Action[]) {

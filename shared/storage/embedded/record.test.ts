@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { decodeItem, decodeUndo, encodeItem, encodeUndo, restoreEvents, type UndoRecord } from './record.ts';
 
 const revision = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, runs } from '#shared/testing';
 import type { WriteResult } from '../store.ts';
 import type { EtcdStore } from './etcd-store.ts';
 import { makeStore } from './open-etcd.ts';
@@ -114,7 +114,7 @@ describe('a write whose answer got lost', () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     ));
 });
 

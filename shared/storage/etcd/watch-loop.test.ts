@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, runs } from '#shared/testing';
 import type { StoreEvent, WatchBatch } from '../store.ts';
 import type { EtcdStore } from './etcd-store.ts';
 import { makeStore } from './open-etcd.ts';
@@ -81,7 +81,7 @@ describe('a watch over connections that break', () => {
           await store.close();
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     ));
 
   it('asks again from the progress it was told, so that a quiet watch outlives compactions', async () => {

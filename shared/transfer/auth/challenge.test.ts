@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { parseChallenges } from './challenge.ts';
 
 describe('WWW-Authenticate', () => {

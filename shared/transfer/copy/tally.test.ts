@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { createTally } from './tally.ts';
 
 const blob = (digest: string, size: number) => ({ mediaType: 'x', digest, size });

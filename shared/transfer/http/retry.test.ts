@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { TransferError } from '../transfer-error.ts';
 import { backoffMs, defaultRetry, parseRetryAfter, pause, withRetries } from './retry.ts';
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { formatReference, isHost, parseImageName, parseReference } from './reference.ts';
 
 const component = fc.stringMatching(/^[a-z0-9]{1,8}(?:(?:\.|_|__|-{1,2})[a-z0-9]{1,5}){0,2}$/);

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '#shared/testing';
 
 type Json = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, runs } from '#shared/testing';
 import type { Answer } from '../../fixtures/raw-http.ts';
 import { attacked, orders, refused } from './attacked.ts';
 
@@ -92,7 +92,7 @@ describe('anything', () => {
           const target = `${path}/${kind === 'Order' ? 'target' : 'absent'}?dryRun=All`;
           settled(await server.send('PATCH', target, { body, type }), [200, 400, 404, 409, 422]);
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     },
   );
@@ -121,7 +121,7 @@ describe('anything', () => {
         if (query.get('watch')) query.set('resourceVersion', 'x');
         settled(await server.send('GET', `${orders}?${query}`), [200, 400, 410, 422, 504]);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

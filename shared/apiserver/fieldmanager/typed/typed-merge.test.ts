@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { aWidget, sampleWidget } from '../../testing/sample-widget.ts';
 import { mergeTypeOf } from './merge-type.ts';
 import { mergeTyped } from './typed-merge.ts';
