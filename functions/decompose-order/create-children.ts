@@ -1,30 +1,29 @@
-import { type ArtifactWorkflow, artifactWorkflows, type Order } from '#shared/domain';
+import { type ArtifactWorkflow, artifactWorkflows, isOwnedBy, type Order } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { emitEvent } from '#shared/kube';
+import { createOrGet, readChildren, recordEvent } from '#shared/function-kit';
 import type { Context } from '#shared/runtime';
 import { eachLimited } from './each-limited.ts';
 
-/** Answers that another try may change; the rest needs a person, and is told to one. */
+const parallel = 16;
+/** Answers that another try may change; every other one needs a person and becomes an Event. */
 const transient = ['Conflict', 'TooManyRequests', 'ServiceUnavailable', 'Timeout', 'InternalError'] as const;
 
 /**
- * Creates what is missing and returns how many were new. One that cannot be created (its name is taken, a policy refuses it)
- * becomes a Warning Event on the Order and holds none of the others up. Rejects, after trying all, when a try failed
- * that may succeed later.
+ * Creates the missing ArtifactWorkflows and returns how many were new. One that cannot be created (its name is taken, a policy
+ * refuses it) becomes a Warning Event on the Order and does not delay the others. Rejects, after trying all, when one failed that
+ * may succeed later.
  *
- * Two of us may be at it at once. Who meets a child that the other has just made asks with `present` (the names there are
- * now) what is left, and goes on with that from another place, so that they share the work instead of doing it twice.
+ * Two instances may do this at once. An instance that meets a child which the other has just created lists again what is missing and
+ * goes on from another position, so that they share the work instead of doing it twice.
  */
 export async function createChildren(
   context: Context,
   order: Order,
-  wanted: readonly ArtifactWorkflow[],
-  options: { parallel: number; present: () => Promise<ReadonlySet<string>>; random?: () => number },
+  missing: readonly ArtifactWorkflow[],
 ): Promise<number> {
-  const { parallel, present, random = Math.random } = options;
   const failures: { item: ArtifactWorkflow; error: unknown }[] = [];
   let created = 0;
-  let left = wanted;
+  let left = missing;
   while (left.length > 0) {
     const tried = new Set<ArtifactWorkflow>();
     let overtaken = false;
@@ -35,8 +34,8 @@ export async function createChildren(
       else overtaken = true;
     });
     failures.push(...failed);
-    const rest = left.filter((workflow) => !tried.has(workflow));
-    left = rest.length === 0 ? [] : await missingOf(rest, present, random);
+    const untried = left.filter((workflow) => !tried.has(workflow));
+    left = untried.length === 0 ? [] : await stillMissing(context, order, untried);
   }
   for (const { item, error } of failures) {
     if (!ArcError.is(error, ...transient)) await report(context, order, item, ArcError.from(error));
@@ -46,53 +45,34 @@ export async function createChildren(
   return created;
 }
 
-/** Those that are not there, from anywhere on and round: whoever else is at it works elsewhere. */
-async function missingOf(
-  rest: readonly ArtifactWorkflow[],
-  present: () => Promise<ReadonlySet<string>>,
-  random: () => number,
+/** The ones that still do not exist, rotated to a random start: another instance works at another position. */
+async function stillMissing(
+  context: Context,
+  order: Order,
+  untried: readonly ArtifactWorkflow[],
 ): Promise<ArtifactWorkflow[]> {
-  const names = await present();
-  const missing = rest.filter(({ metadata }) => !names.has(metadata.name));
-  const start = Math.floor(random() * missing.length);
+  const names = new Set((await readChildren(context, order)).map(({ metadata }) => metadata.name));
+  const missing = untried.filter(({ metadata }) => !names.has(metadata.name));
+  const start = Math.floor(Math.random() * missing.length);
   return [...missing.slice(start), ...missing.slice(0, start)];
 }
 
-/** False when it was there already and this Order's: somebody else was faster. */
-async function createOne(
-  { api, signal }: Context,
-  order: Order,
-  workflow: ArtifactWorkflow,
-): Promise<boolean> {
-  try {
-    await api.create(artifactWorkflows, workflow, signal);
-    return true;
-  } catch (caught) {
-    if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
-  }
-  const present = await api.get(artifactWorkflows, workflow.metadata, signal);
-  if (present === undefined) throw new ArcError('Conflict', `"${workflow.metadata.name}" is being replaced`);
-  if (present.metadata.ownerReferences?.some(({ uid }) => uid === order.metadata.uid)) return false;
-  throw new ArcError('AlreadyExists', `it exists and belongs to somebody else; delete or rename that one`);
+/** False when this Order's ArtifactWorkflow exists already: another instance was faster. */
+async function createOne(context: Context, order: Order, workflow: ArtifactWorkflow): Promise<boolean> {
+  const { object, created } = await createOrGet(context, artifactWorkflows, workflow);
+  if (created || isOwnedBy(object, order)) return created;
+  throw new ArcError('AlreadyExists', 'it exists and has another owner; delete it');
 }
 
 async function report(
-  { api, log, now, signal }: Context,
+  context: Context,
   order: Order,
   workflow: ArtifactWorkflow,
   error: ArcError,
 ): Promise<void> {
-  const taken = error.code === 'AlreadyExists';
   const message = `cannot create ArtifactWorkflow "${workflow.metadata.name}": ${error.message}`;
-  log.warn({ order: order.metadata.name, err: error }, message);
-  const reason = taken ? 'NameTaken' : 'CreationFailed';
-  try {
-    await emitEvent(
-      api,
-      { regarding: order, type: 'Warning', reason, message, component: 'decompose-order', now },
-      signal,
-    );
-  } catch (caught) {
-    log.warn({ err: ArcError.from(caught) }, 'the Event could not be recorded');
-  }
+  context.log.warn({ order: order.metadata.name, err: error }, message);
+  const reason = error.code === 'AlreadyExists' ? 'NameTaken' : 'CreationFailed';
+  const component = 'decompose-order';
+  await recordEvent(context, { regarding: order, type: 'Warning', reason, message, component });
 }

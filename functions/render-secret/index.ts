@@ -1,4 +1,4 @@
-/** render-secret: an ArtifactWorkflow -> the Secret that configures its transfer, while it has a use for one. */
+/** render-secret: an ArtifactWorkflow -> the Secret that configures its transfer, while the transfer needs one. */
 import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,
@@ -12,14 +12,10 @@ import {
   secrets,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { wakeEvent } from '#shared/events';
-import { emitEvent, patchStatus } from '#shared/kube';
+import { isRefusal, uidOf, writeStatus } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { readInputs } from './read-inputs.ts';
-
-const component = 'render-secret';
-/** Answers that only a person can change (a quota, a policy, a namespace that is going): they are told, and the resync tries again. */
-const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEntityTooLarge'] as const;
+import { orderWake, reportWaiting } from './waiting.ts';
 
 /**
  * Renders the Secret, or removes it once the ArtifactWorkflow has ended. Replies with a wake of the Order when an Endpoint is
@@ -27,22 +23,20 @@ const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEnti
  */
 export async function handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined> {
   const { api, signal } = context;
-  const workflow = await api.get(artifactWorkflows, { namespace: wake.namespace, name: wake.name }, signal);
-  // What is being deleted takes its Secret along: it owns it.
+  const workflow = await api.get(artifactWorkflows, wake, signal);
+  // The garbage collector removes the Secret with its owner.
   if (workflow === undefined || isDeleting(workflow)) return undefined;
   if (!needsConfiguration(workflow)) return remove(context, workflow);
   const present = await api.get(secrets, workflow.metadata, signal);
   if (present === undefined) return render(context, wake, workflow);
-  if (isOwnedBy(present, workflow)) return pointTo(context, workflow);
-  const { name } = present.metadata;
-  // Nobody tells when a Secret goes, so this is tried again until the garbage collector has been there.
-  if (ownerOfKind(present, workflow.kind)?.name === workflow.metadata.name)
-    throw new ArcError(
-      'Conflict',
-      `Secret "${name}" of a former ArtifactWorkflow of this name is still there`,
-    );
-  const message = `Secret "${name}" exists and belongs to somebody else; delete or rename it`;
-  return wait(context, wake, workflow, 'NameTaken', message);
+  if (isOwnedBy(present, workflow)) return setReady(context, workflow);
+
+  const { name } = workflow.metadata;
+  // No event reports the deletion of a Secret, so this is retried until the garbage collector has removed it.
+  if (ownerOfKind(present, workflow.kind)?.name === name)
+    throw new ArcError('Conflict', `Secret "${name}" of an earlier ArtifactWorkflow "${name}" still exists`);
+  const message = `Secret "${name}" exists and has another owner; delete it`;
+  return reportWaiting(context, wake, workflow, 'NameTaken', message);
 }
 
 async function render(
@@ -51,16 +45,20 @@ async function render(
   workflow: ArtifactWorkflow,
 ): Promise<CloudEvent<unknown> | undefined> {
   const rendering = renderConfiguration(workflow, await readInputs(context, workflow));
-  if ('stale' in rendering) return staleReply(context, wake, workflow, rendering.stale);
-  if ('waiting' in rendering) return wait(context, wake, workflow, 'ConfigurationMissing', rendering.waiting);
+  if ('stale' in rendering) {
+    const reply = orderWake(context, workflow);
+    return reply ?? reportWaiting(context, wake, workflow, 'Stale', rendering.stale);
+  }
+  if ('waiting' in rendering)
+    return reportWaiting(context, wake, workflow, 'ConfigurationMissing', rendering.waiting);
   try {
     await create(context, rendering.secret);
   } catch (caught) {
-    if (!ArcError.is(caught, ...refusals)) throw caught;
+    if (!isRefusal(caught)) throw caught;
     const message = `cannot create Secret "${rendering.secret.metadata.name}": ${caught.message}`;
-    return wait(context, wake, workflow, 'RenderingFailed', message);
+    return reportWaiting(context, wake, workflow, 'RenderingFailed', message);
   }
-  return pointTo(context, workflow);
+  return setReady(context, workflow);
 }
 
 async function create({ api, signal }: Context, secret: Secret): Promise<void> {
@@ -68,80 +66,24 @@ async function create({ api, signal }: Context, secret: Secret): Promise<void> {
     await api.create(secrets, secret, signal);
   } catch (caught) {
     if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
-    // Somebody was faster since we looked: look again before it is used.
-    throw new ArcError('Conflict', `Secret "${secret.metadata.name}" has just been created`, {
-      cause: caught,
-    });
+    // Another instance was faster: the next delivery looks at the Secret before it is used.
+    const message = `Secret "${secret.metadata.name}" has just been created by another instance`;
+    throw new ArcError('Conflict', message, { cause: caught });
   }
 }
 
-async function pointTo({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<undefined> {
-  const { name } = workflow.metadata;
-  const { configSecret, configMessage } = workflow.status ?? {};
-  if (configSecret?.name === name && configMessage === undefined) return;
-  const solved = configMessage === undefined ? {} : { configMessage: null };
-  await patchStatus(api, artifactWorkflows, workflow, { configSecret: { name }, ...solved }, signal);
+async function setReady(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
+  const status = { configSecret: { name: workflow.metadata.name }, configMessage: null };
+  await writeStatus(context, artifactWorkflows, workflow, status);
 }
 
-async function remove({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<undefined> {
-  // Also where the status knows of none: who rendered it may have been too late to say so.
+async function remove(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
+  const { api, signal } = context;
+  // The Secret may exist although the status does not name it: an instance may have created it and ended before the status write.
   const present = await api.get(secrets, workflow.metadata, signal);
   if (present !== undefined && isOwnedBy(present, workflow)) {
-    const { uid } = present.metadata;
-    await api.delete(secrets, present.metadata, uid === undefined ? {} : { uid }, signal);
+    await api.delete(secrets, present.metadata, uidOf(present), signal);
   }
-  if (workflow.status?.configSecret === undefined) return;
-  // Guarded: if a new attempt was asked for meanwhile, the next look finds no Secret and renders it again.
-  await patchStatus(api, artifactWorkflows, workflow, { configSecret: null }, signal);
-}
-
-async function staleReply(
-  context: Context,
-  wake: Wake,
-  workflow: ArtifactWorkflow,
-  message: string,
-): Promise<CloudEvent<unknown> | undefined> {
-  const order = ownerOfKind(workflow, 'Order');
-  if (order === undefined) return wait(context, wake, workflow, 'Stale', message);
-  const { namespace = '', name, uid = '', resourceVersion = '' } = workflow.metadata;
-  return wakeEvent({
-    target: { apiVersion: order.apiVersion, kind: order.kind, namespace, name: order.name, uid: order.uid },
-    watched: { apiVersion: workflow.apiVersion, kind: workflow.kind, namespace, name, uid, resourceVersion },
-    reason: 'inputs',
-    partitionKey: order.uid,
-    trace: context.trace,
-    time: context.now,
-  });
-}
-
-/** Somebody has to act: the status says why, until there is a configuration. */
-async function wait(
-  context: Context,
-  wake: Wake,
-  workflow: ArtifactWorkflow,
-  reason: string,
-  message: string,
-): Promise<undefined> {
-  const { api, signal } = context;
-  if (workflow.status?.configMessage !== message) {
-    const written = await patchStatus(api, artifactWorkflows, workflow, { configMessage: message }, signal);
-    if (!written) return undefined;
-  }
-  return warn(context, wake, workflow, reason, message);
-}
-
-/** Told once per cause: a resync that finds the same again says nothing. */
-async function warn(
-  { api, log, now, signal }: Context,
-  wake: Wake,
-  workflow: ArtifactWorkflow,
-  reason: string,
-  message: string,
-): Promise<undefined> {
-  if (wake.reason === 'resync') return;
-  try {
-    await emitEvent(api, { regarding: workflow, type: 'Warning', reason, message, component, now }, signal);
-  } catch (caught) {
-    log.warn({ err: ArcError.from(caught) }, 'the Event could not be recorded');
-  }
+  // Guarded: if a new attempt was asked for meanwhile, the next wake finds no Secret and renders it again.
+  await writeStatus(context, artifactWorkflows, workflow, { configSecret: null });
 }

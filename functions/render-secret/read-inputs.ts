@@ -1,36 +1,24 @@
-import {
-  type ArtifactWorkflow,
-  type Endpoint,
-  endpoints,
-  type RenderInputs,
-  type Secret,
-  secrets,
-} from '#shared/domain';
+import { type ArtifactWorkflow, endpoints, type RenderInputs, secrets } from '#shared/domain';
+import { namespaceOf } from '#shared/function-kit';
+import type { Kind, Resource } from '#shared/kube';
 import type { Context } from '#shared/runtime';
 
-/** Reads the Endpoints and Secrets that an ArtifactWorkflow refers to, each by name. What does not exist is absent. */
-export async function readInputs(context: Context, workflow: ArtifactWorkflow): Promise<RenderInputs> {
+/** Reads the Endpoints and Secrets that an ArtifactWorkflow refers to, each by name. One that does not exist is undefined. */
+export async function readInputs(
+  { api, signal }: Context,
+  workflow: ArtifactWorkflow,
+): Promise<RenderInputs> {
   const { srcRef, dstRef, srcSecretRef, dstSecretRef } = workflow.spec;
-  const endpoint = (name: string | undefined): Promise<Endpoint | undefined> =>
-    name === undefined
-      ? Promise.resolve(undefined)
-      : context.api.get(endpoints, { ...namespaceOf(workflow), name }, context.signal);
-  const secret = (name: string | undefined): Promise<Secret | undefined> =>
-    name === undefined
-      ? Promise.resolve(undefined)
-      : context.api.get(secrets, { ...namespaceOf(workflow), name }, context.signal);
+  const read = async <T extends Resource>(kind: Kind<T>, ref: { name: string } | undefined) =>
+    ref && (await api.get(kind, { ...namespaceOf(workflow), name: ref.name }, signal));
 
-  // Secrets after Endpoints: a Secret that is newer than its Endpoint's counter is caught by the next version of both.
-  const [source, destination] = await Promise.all([endpoint(srcRef?.name), endpoint(dstRef?.name)]);
+  // Endpoints before Secrets: if a Secret is newer than its Endpoint's counter, the next version of both corrects it.
+  const [source, destination] = await Promise.all([read(endpoints, srcRef), read(endpoints, dstRef)]);
   const [sourceSecret, destinationSecret, sourceCa, destinationCa] = await Promise.all([
-    secret(srcSecretRef?.name),
-    secret(dstSecretRef?.name),
-    secret(source?.spec.tls?.caSecretRef?.name),
-    secret(destination?.spec.tls?.caSecretRef?.name),
+    read(secrets, srcSecretRef),
+    read(secrets, dstSecretRef),
+    read(secrets, source?.spec.tls?.caSecretRef),
+    read(secrets, destination?.spec.tls?.caSecretRef),
   ]);
   return { source, destination, sourceSecret, destinationSecret, sourceCa, destinationCa };
-}
-
-function namespaceOf({ metadata }: ArtifactWorkflow): { namespace?: string } {
-  return metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { explain, refuserOf } from './explain.ts';
+import { explain, functionAt } from './explain.ts';
 
-describe('refuserOf', () => {
+describe('functionAt', () => {
   it.each([
     [
       'http://broker-filter.knative-eventing.svc.cluster.local/triggers/arc-system/sync-status/5d1c',
@@ -12,8 +12,8 @@ describe('refuserOf', () => {
     ['http://[::1]:4711/', '[::1]:4711'],
     ['no URL', 'unknown'],
     [undefined, 'unknown'],
-  ])('finds in %s %s', (destination, name) => {
-    expect(refuserOf(destination)).toBe(name);
+  ])('finds in the URL %s the function %s', (destination, name) => {
+    expect(functionAt(destination)).toBe(name);
   });
 });
 
@@ -29,25 +29,25 @@ describe('explain', () => {
   const said = (failure: { status?: number; body?: string }) =>
     explain('roll-up-order', { ...wake, failure: { destination: 'http://x/', ...failure } });
 
-  it('gives the message of our own functions', () => {
+  it('quotes the message of an answer of our functions', () => {
     const body = JSON.stringify({ reason: 'Conflict', message: 'orders "one" has been changed.' });
     expect(said({ status: 409, body })).toBe(
-      'function roll-up-order was woken (changed) again and again and answered 409: orders "one" has been changed. The next resync wakes it anew.',
+      'function roll-up-order failed every delivery of the wake "changed"; its last answer was 409: orders "one" has been changed. The next resync sends a new wake.',
     );
   });
 
-  it('gives what others answered on one line, cut', () => {
+  it('quotes any other answer on one line and cuts it', () => {
     expect(said({ status: 502, body: '<html>\n\u0000bad\tgateway ' })).toContain(
-      'answered 502: <html> bad gateway.',
+      'its last answer was 502: <html> bad gateway.',
     );
     expect(said({ status: 500, body: 'x'.repeat(1024) }).length).toBeLessThan(450);
     expect(said({ status: 500, body: '{"message":5}' })).toContain('{"message":5}');
   });
 
-  it('says when there was no answer, and when nobody knows', () => {
-    expect(said({})).toContain('gave no answer.');
+  it('says when there was no answer and when the answer is not known', () => {
+    expect(said({})).toContain('; it gave no answer.');
     expect(explain('unknown', wake)).toContain(
-      'a function was woken (changed) again and again and gave no answer that counts.',
+      'a function failed every delivery of the wake "changed"; its last answer is not known.',
     );
   });
 });

@@ -18,27 +18,27 @@ const one = order('one', ['a:1']);
 const letter = { ...wakeOf(one), failure };
 
 describe('report-dead-letter', () => {
-  it('tells on the object who refused and why, and counts', async () => {
+  it('records on the object which function refused and why, and counts it', async () => {
     const api = new FakeKube(one);
     const context = contextOf(api);
     await handle(context, letter);
     await handle(context, letter);
-    const told = api.all(events);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({
+    const recorded = api.all(events);
+    expect(recorded).toHaveLength(1);
+    expect(recorded[0]).toMatchObject({
       type: 'Warning',
       reason: 'WakeRefused',
       count: 2,
       involvedObject: { kind: 'Order', name: 'one', namespace, uid: 'uid-one' },
-      message: expect.stringContaining('roll-up-order was woken (changed)'),
+      message: expect.stringContaining('function roll-up-order failed every delivery of the wake "changed"'),
     });
-    expect(told[0]?.message).toContain('answered 422: the status is too large');
+    expect(recorded[0]?.message).toContain('its last answer was 422: the status is too large');
     expect(context.metrics.expose()).toContain(
       'arc_dead_letters_total{function="roll-up-order",status="422",kind="Order"} 2',
     );
   });
 
-  it('writes no status: each has another writer', async () => {
+  it('writes no status, because each status has another writer', async () => {
     const api = new FakeKube(one);
     await handle(contextOf(api), letter);
     expect(api.writes.map(({ verb, kind }) => `${verb} ${kind}`)).toEqual(['create Event']);
@@ -46,15 +46,15 @@ describe('report-dead-letter', () => {
 
   it.each([
     ['is gone', {}],
-    ['was replaced by another of its name', { uid: 'another' }],
+    ['was replaced by another object of its name', { uid: 'another' }],
     ['has no functions', { kind: 'Secret', apiVersion: 'v1' }],
-  ])('takes a letter whose object %s', async (_, change) => {
+  ])('accepts a dead letter whose object %s', async (_, change) => {
     const api = 'uid' in change || 'kind' in change ? new FakeKube(one) : new FakeKube();
     await handle(contextOf(api), { ...letter, ...change });
     expect(api.writes).toEqual([]);
   });
 
-  it('asks for another try only while the API is away', async () => {
+  it('rejects only while the API is unavailable', async () => {
     const api = new FakeKube(one);
     const context = contextOf(api);
     api.before = () => {
@@ -81,17 +81,17 @@ describe('report-dead-letter over HTTP', () => {
   }
 
   it.each([
-    ['nothing', {}, ''],
-    ['no event', { 'content-type': 'application/json' }, '{"ok":true}'],
+    ['an empty request', {}, ''],
+    ['a request without an event', { 'content-type': 'application/json' }, '{"ok":true}'],
     ['a broken structured event', { 'content-type': 'application/cloudevents+json' }, '{"id":'],
     ['a batch', { 'content-type': 'application/cloudevents-batch+json' }, '[]'],
-    ['too much', { 'content-type': 'application/json' }, 'x'.repeat(100_000)],
+    ['a body that is too large', { 'content-type': 'application/json' }, 'x'.repeat(100_000)],
     [
-      'an event of others',
+      'an event of another type',
       { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/x', 'ce-type': 'com.example.other' },
       '',
     ],
-  ])('takes %s, and answers 204', async (_, headers, body) => {
+  ])('answers 204 to %s', async (_, headers, body) => {
     const url = await start(new FakeKube());
     const answer = await fetch(url, { method: 'POST', headers, body });
     expect([answer.status, await answer.text()]).toEqual([204, '']);
@@ -103,7 +103,7 @@ describe('report-dead-letter over HTTP', () => {
   it.each([
     ['an integer', 500],
     ['text', '500'],
-  ])('reads a code that is %s', async (_, knativeerrorcode) => {
+  ])('reads an error code that is %s', async (_, knativeerrorcode) => {
     const api = new FakeKube(endpoint('source'));
     const url = await start(api);
     const body = JSON.stringify({
@@ -124,7 +124,7 @@ describe('report-dead-letter over HTTP', () => {
     const headers = { 'content-type': 'application/cloudevents+json' };
     expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(204);
     expect(api.all(events)[0]?.message).toBe(
-      'function track-credentials was woken (due) again and again and answered 500: out of memory. The next resync wakes it anew.',
+      'function track-credentials failed every delivery of the wake "due"; its last answer was 500: out of memory. The next resync sends a new wake.',
     );
   });
 });

@@ -1,64 +1,56 @@
-/** report-dead-letter: what a function kept refusing -> an Event on the object it was about, a metric and a line in the log. */
+/** report-dead-letter: a wake that a function kept refusing -> an Event on the object, a metric and a line in the log. */
 import { artifactWorkflows, endpoints, orders } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { emitEvent, type Kind, type KubeClient, type Resource } from '#shared/kube';
+import { emitEvent } from '#shared/function-kit';
+import type { Kind, Resource } from '#shared/kube';
 import type { Context, Unreadable, Wake } from '#shared/runtime';
 import type { Metrics } from '#shared/telemetry';
-import { explain, refuserOf } from './explain.ts';
+import { explain, functionAt } from './explain.ts';
 
-/** Those that have functions, and so can be refused. */
+/** The kinds that have functions. */
 const kinds: readonly Kind[] = [orders as Kind, artifactWorkflows as Kind, endpoints as Kind];
 
 /**
- * Rejects only with what a later try can change (the API is away or busy). A refusal of ours would be the end of the letter, and with
- * the in-memory channel make the sender announce everything to everybody again.
+ * Rejects only when a later try can succeed (the API is away or busy). Any other refusal would lose the dead letter and, with the
+ * in-memory channel, make the sender deliver the event to every Trigger again.
  */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const { log, metrics } = context;
   const { failure, kind } = wake;
-  const by = refuserOf(failure?.destination);
+  const by = functionAt(failure?.destination);
   count(metrics, { function: by, status: failure?.status ?? 'none', kind });
-  log.error({ by, status: failure?.status, answer: failure?.body }, 'a function kept refusing a wake');
+  log.error({ by, status: failure?.status, answer: failure?.body }, 'a function refused a wake every time');
   try {
-    await tell(context, wake, explain(by, wake));
+    await record(context, wake, explain(by, wake));
   } catch (caught) {
     const error = ArcError.from(caught);
     if (ArcError.is(error, 'ServiceUnavailable', 'Timeout', 'TooManyRequests')) throw error;
-    log.error({ err: error }, 'the Event about a dead letter could not be recorded');
+    log.error({ err: error }, 'cannot record the Event about a dead letter');
   }
 }
 
-/** A letter that holds no wake-up: there is no object to tell it on. */
+/** Counts and logs a dead letter that holds no wake: it names no object to record an Event on. */
 export const unreadable: Unreadable = ({ log, metrics }, error) => {
   count(metrics, { function: 'unknown', status: 'none', kind: 'unknown' });
-  log.error({ err: error }, 'a dead letter holds no wake-up');
+  log.error({ err: error }, 'a dead letter holds no wake');
 };
 
-async function tell({ api, log, now, signal }: Context, wake: Wake, message: string): Promise<void> {
-  const regarding = await find(api, wake, signal);
+async function record(context: Context, wake: Wake, message: string): Promise<void> {
+  const { api, log, now, signal } = context;
+  const regarding = await find(context, wake);
   if (regarding === undefined) {
-    log.info('the object of a dead letter is gone: nobody is left to tell');
+    log.info('the object of a dead letter is gone; no Event is recorded');
     return;
   }
-  await emitEvent(
-    api,
-    {
-      regarding,
-      type: 'Warning',
-      reason: 'WakeRefused',
-      message,
-      component: 'report-dead-letter',
-      now,
-    },
-    signal,
-  );
+  const component = 'report-dead-letter';
+  const event = { regarding, type: 'Warning', reason: 'WakeRefused', message, component, now } as const;
+  await emitEvent(api, event, signal);
 }
 
-/** The object itself, not one that took its name. */
-async function find(api: KubeClient, wake: Wake, signal: AbortSignal): Promise<Resource | undefined> {
+/** The object of the wake; undefined when it is gone or another object has its name now. */
+async function find({ api, signal }: Context, wake: Wake): Promise<Resource | undefined> {
   const known = kinds.find(({ kind, apiVersion }) => kind === wake.kind && apiVersion === wake.apiVersion);
-  if (known === undefined) return undefined;
-  const found = await api.get(known, { namespace: wake.namespace, name: wake.name }, signal);
+  const found = known && (await api.get(known, wake, signal));
   return found?.metadata.uid === wake.uid ? found : undefined;
 }
 
@@ -66,7 +58,7 @@ function count(metrics: Metrics, labels: { function: string; status: number | 'n
   metrics
     .counter({
       name: 'arc_dead_letters_total',
-      help: 'Events that a function kept refusing, by function, its last HTTP status and the kind of the object.',
+      help: 'Events that a function refused on every attempt, by function, its last HTTP status and the kind of the object.',
       labels: ['function', 'status', 'kind'],
     })
     .inc(labels);

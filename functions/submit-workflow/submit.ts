@@ -1,5 +1,6 @@
 import {
   type ArtifactWorkflow,
+  artifactWorkflows,
   type CronWorkflow,
   cronWorkflows,
   isOwnedBy,
@@ -7,20 +8,15 @@ import {
   type Workflow,
   workflows,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { emitEvent } from '#shared/kube';
+import { createOrGet, isRefusal, recordWarning, writeStatus } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
-import { writeStatus } from './write.ts';
 
 /** W3C trace context of the event that a Workflow was created for. */
-const annotationOfTrace = 'arc.opendefense.cloud/traceparent';
-
-/** Answers that only a person can change: they are told, and the resync tries again. */
-const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEntityTooLarge'] as const;
+const traceAnnotation = 'arc.opendefense.cloud/traceparent';
 
 /**
- * Writes which Workflow is meant, guarded, then creates it: a crash in between leaves a reference that the next wake makes
- * true, and two of us cannot start two different ones. That it exists already is success if it is ours.
+ * Writes the reference to the Workflow, guarded, then creates the Workflow: after a crash in between the next wake creates what the
+ * reference names, and two instances cannot start two different Workflows. A Workflow of ours that exists already is a success.
  */
 export async function submit(
   context: Context,
@@ -28,42 +24,29 @@ export async function submit(
   workflow: ArtifactWorkflow,
   { object, status }: Submission & { action: 'create' },
 ): Promise<void> {
-  if (!(await writeStatus(context, workflow, status))) return;
+  if (!(await writeStatus(context, artifactWorkflows, workflow, status))) return;
+  const title = `${object.kind} "${object.metadata.name}"`;
   try {
-    await create(context, object);
+    const present = await create(context, object);
+    if (isOwnedBy(present, workflow)) return;
+    await warn(context, wake, workflow, 'NameTaken', `${title} exists and has another owner; delete it`);
   } catch (caught) {
-    if (ArcError.is(caught, 'AlreadyExists')) return accept(context, wake, workflow, object);
-    if (!ArcError.is(caught, ...refusals)) throw caught;
-    const message = `cannot create ${object.kind} "${object.metadata.name}": ${caught.message}`;
-    await warn(context, wake, workflow, 'SubmissionFailed', message);
+    if (!isRefusal(caught)) throw caught;
+    await warn(context, wake, workflow, 'SubmissionFailed', `cannot create ${title}: ${caught.message}`);
   }
 }
 
-/** With the trace of the wake, so that whoever looks at the Workflow finds what led to it. */
-async function create({ api, signal, trace }: Context, plain: Workflow | CronWorkflow): Promise<void> {
-  const object = trace === undefined ? plain : traced(plain, trace.traceparent);
-  if (isCron(object)) await api.create(cronWorkflows, object, signal);
-  else await api.create(workflows, object, signal);
-}
-
-async function accept(
-  context: Context,
-  wake: Wake,
-  workflow: ArtifactWorkflow,
-  object: Workflow | CronWorkflow,
-): Promise<void> {
-  const { api, signal } = context;
-  const present = isCron(object)
-    ? await api.get(cronWorkflows, object.metadata, signal)
-    : await api.get(workflows, object.metadata, signal);
-  if (present === undefined) throw new ArcError('Conflict', `"${object.metadata.name}" is being replaced`);
-  if (isOwnedBy(present, workflow)) return;
-  const message = `${object.kind} "${object.metadata.name}" exists and belongs to somebody else; delete or rename it`;
-  await warn(context, wake, workflow, 'NameTaken', message);
+/** Creates the Workflow with the trace of the wake that led to it, or reads the one of its name. */
+async function create(context: Context, plain: Workflow | CronWorkflow): Promise<Workflow | CronWorkflow> {
+  const object = context.trace === undefined ? plain : traced(plain, context.trace.traceparent);
+  const { object: present } = isCron(object)
+    ? await createOrGet(context, cronWorkflows, object)
+    : await createOrGet(context, workflows, object);
+  return present;
 }
 
 function traced<T extends Workflow | CronWorkflow>(object: T, traceparent: string): T {
-  const annotations = { ...object.metadata.annotations, [annotationOfTrace]: traceparent };
+  const annotations = { ...object.metadata.annotations, [traceAnnotation]: traceparent };
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
@@ -71,20 +54,13 @@ function isCron(object: Workflow | CronWorkflow): object is CronWorkflow {
   return object.kind === 'CronWorkflow';
 }
 
-/** Told once per cause: a resync that finds the same again says nothing. */
 async function warn(
-  { api, log, now, signal }: Context,
+  context: Context,
   wake: Wake,
   workflow: ArtifactWorkflow,
   reason: string,
   message: string,
 ): Promise<void> {
-  log.warn({ artifactWorkflow: workflow.metadata.name }, message);
-  if (wake.reason === 'resync') return;
-  const component = 'submit-workflow';
-  try {
-    await emitEvent(api, { regarding: workflow, type: 'Warning', reason, message, component, now }, signal);
-  } catch (caught) {
-    log.warn({ err: ArcError.from(caught) }, 'the Event could not be recorded');
-  }
+  context.log.warn({ artifactWorkflow: workflow.metadata.name }, message);
+  await recordWarning(context, wake, { regarding: workflow, reason, message, component: 'submit-workflow' });
 }

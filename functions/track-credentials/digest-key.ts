@@ -1,51 +1,43 @@
 import { randomBytes } from 'node:crypto';
-import { conduitNamespace, type Secret, secrets } from '#shared/domain';
+import { conduitNamespace, type DigestKey, type Secret, secrets } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { createOrGet } from '#shared/function-kit';
 import type { Context } from '#shared/runtime';
 
-/** The Secret of the conduit's namespace that holds the key of all digests. Delete it to get a new key. */
-const keySecretName = 'arc-credential-key';
-const where = { namespace: conduitNamespace, name: keySecretName };
+/** The Secret that holds the key of all digests. Delete it to get a new key. */
+const keySecret = { namespace: conduitNamespace, name: 'arc-credential-key' };
 
 /**
- * The random key of the digests, made the first time it is needed. Of two that make one at once the one that was stored
- * counts. Rejects with Invalid when somebody has put something else in its place.
+ * The random key of the digests, created the first time it is needed. When two instances create one at once, both use the one that
+ * was stored. Rejects with Invalid when the Secret holds something else.
  */
-export async function digestKey({ api, signal }: Context): Promise<{ id: string; bytes: Uint8Array }> {
-  const known = await api.get(secrets, where, signal);
-  if (known !== undefined) return keyOf(known);
-  try {
-    return keyOf(await api.create(secrets, newKey(), signal));
-  } catch (caught) {
-    if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
-  }
-  const stored = await api.get(secrets, where, signal);
-  if (stored === undefined) throw new ArcError('Conflict', `Secret "${keySecretName}" is being replaced`);
-  return keyOf(stored);
+export async function digestKey(context: Context): Promise<DigestKey> {
+  const known = await context.api.get(secrets, keySecret, context.signal);
+  return keyOf(known ?? (await createOrGet(context, secrets, newKey())).object);
 }
 
 function newKey(): Secret {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: where,
+    metadata: keySecret,
     type: 'Opaque',
     immutable: true,
     data: {
-      // The id says nothing of the key: it is random too.
+      // The id is random too, so that it reveals nothing about the key.
       id: Buffer.from(randomBytes(4).toString('hex')).toString('base64'),
       key: randomBytes(32).toString('base64'),
     },
   };
 }
 
-function keyOf(secret: Secret): { id: string; bytes: Uint8Array } {
+function keyOf(secret: Secret): DigestKey {
   const id = Buffer.from(secret.data?.id ?? '', 'base64').toString();
   const bytes = Buffer.from(secret.data?.key ?? '', 'base64');
   if (!/^[0-9a-f]{8}$/.test(id) || bytes.length < 32)
     throw new ArcError(
       'Invalid',
-      `Secret "${conduitNamespace}/${keySecretName}" is no digest key; delete it and a new one is made`,
+      `Secret "${keySecret.namespace}/${keySecret.name}" holds no valid digest key; delete it to have a new one created`,
     );
   return { id, bytes };
 }

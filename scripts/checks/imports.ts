@@ -11,6 +11,7 @@ const mayImport: Record<string, string[]> = {
   events: ['domain'],
   kube: [],
   runtime: ['events', 'kube', 'domain'],
+  'function-kit': ['runtime', 'events', 'kube', 'domain'],
   storage: [],
   apiserver: ['storage'],
   embedded: ['apiserver', 'storage', 'events', 'kube', 'domain'],

@@ -16,7 +16,7 @@ export type {
 } from './client.ts';
 export { createKubeClient } from './create-client.ts';
 export { type Deadline, pause, startDeadline } from './deadline.ts';
-export { type EventInput, emitEvent } from './emit-event.ts';
+export { isGone } from './gone.ts';
 export { fileToken, type InClusterConfig, inClusterConfig } from './in-cluster.ts';
 export type { Change } from './known-objects.ts';
 export {
@@ -26,5 +26,4 @@ export {
   type ListWatchOptions,
   listWatch,
 } from './list-watch.ts';
-export { patchStatus } from './patch-status.ts';
 export type { TransportOptions } from './transport.ts';

@@ -2,6 +2,5 @@
 export { type AppDependencies, createApp } from './app.ts';
 export type { Context, Fn, Unreadable, Wake } from './function.ts';
 export { runMain } from './main.ts';
-export { readPlan } from './read-plan.ts';
 export { type Served, type ServeOptions, serveFunction } from './serve.ts';
 export { times } from './times.ts';

@@ -72,7 +72,7 @@ describe('the rights and Triggers in knative/base', () => {
     await expect
       .poll(told, { timeout: 15_000, message: 'the Event' })
       .toContain(
-        'function roll-up-order was woken (resync) again and again and answered 422: this Order is too strange. The next resync wakes it anew.',
+        'function roll-up-order failed every delivery of the wake "resync"; its last answer was 422: this Order is too strange. The next resync sends a new wake.',
       );
     expect(denied).toEqual([]);
   });

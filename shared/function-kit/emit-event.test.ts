@@ -1,9 +1,9 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createKubeClient } from './create-client.ts';
+import { createKubeClient } from '#shared/kube';
+import { statusBody } from '../kube/testing/loopback.ts';
 import { type EventInput, emitEvent } from './emit-event.ts';
-import { statusBody } from './testing/loopback.ts';
 
 const server = 'http://api.test';
 const client = createKubeClient({ server, userAgent: 'unit' });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ArcError } from '#shared/errors';
-import type { Kind, KubeClient, Resource } from './client.ts';
+import type { Kind, KubeClient, Resource } from '#shared/kube';
 
 /** What `kubectl describe` shows under Events. */
 export interface EventInput {

@@ -1,0 +1,39 @@
+import { artifactWorkflows, type ChildDecision } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { ignoreNotFound, uidOf, versionOf } from '#shared/function-kit';
+import type { Context } from '#shared/runtime';
+import { eachLimited } from './each-limited.ts';
+
+const parallel = 16;
+
+/** Deletes the ArtifactWorkflows that have to stop and those that are history. Rejects with the first failure, after trying all. */
+export async function retireChildren(
+  { api, signal }: Context,
+  { stop, remove }: Pick<ChildDecision, 'stop' | 'remove'>,
+): Promise<void> {
+  const stopping = stop.map((workflow) => ({ workflow, preconditions: uidOf(workflow) }));
+  // A finished one may have been asked to run again since it was read: the resourceVersion shows that.
+  const removing = remove.map((workflow) => ({
+    workflow,
+    preconditions: { ...uidOf(workflow), ...versionOf(workflow) },
+  }));
+  await all([...stopping, ...removing], async ({ workflow, preconditions }) => {
+    await api.delete(artifactWorkflows, workflow.metadata, preconditions, signal);
+  });
+}
+
+/** Brings the policy of ArtifactWorkflows into step with their Order. Rejects with the first failure, after trying all. */
+export async function adjustChildren(
+  { api, signal }: Context,
+  adjustments: ChildDecision['adjust'],
+): Promise<void> {
+  await all(adjustments, async ({ workflow, patch }) => {
+    const guarded = { ...patch, metadata: { ...patch.metadata, ...versionOf(workflow) } };
+    await ignoreNotFound(api.mergePatch(artifactWorkflows, workflow.metadata, guarded, {}, signal));
+  });
+}
+
+async function all<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const [first] = await eachLimited(items, parallel, work);
+  if (first !== undefined) throw ArcError.from(first.error);
+}

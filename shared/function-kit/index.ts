@@ -1,0 +1,18 @@
+/**
+ * What the functions of the conduit share around their decisions. Each of them has the same shape:
+ *
+ * 1. read the object that the wake names, with `api.get(kind, wake, signal)`, and end when it is gone;
+ * 2. read what the decision needs (`readPlan`, `readChildren`, `readWorkflow`);
+ * 3. decide with a pure function of shared/domain;
+ * 4. write what differs, guarded (`writeStatus`, `addFinalizer`, `createOrGet`), then say so (`recordEvent`).
+ */
+export { ignoreNotFound, isRefusal } from './api-errors.ts';
+export { createOrGet } from './create-or-get.ts';
+export { type EventInput, emitEvent } from './emit-event.ts';
+export { addFinalizer, removeFinalizer } from './finalizers.ts';
+export { namespaceOf, uidOf, versionOf } from './metadata.ts';
+export { readChildren } from './read-children.ts';
+export { readPlan } from './read-plan.ts';
+export { readWorkflow } from './read-workflow.ts';
+export { recordEvent, recordWarning } from './record-event.ts';
+export { writeStatus } from './write-status.ts';

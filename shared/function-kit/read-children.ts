@@ -1,0 +1,13 @@
+import { type ArtifactWorkflow, artifactWorkflows, isOwnedBy, labels, type Order } from '#shared/domain';
+import type { Context } from '#shared/runtime';
+import { namespaceOf } from './metadata.ts';
+
+/** The ArtifactWorkflows that an Order owns. Anybody can write the label that selects them; the owner reference decides. */
+export async function readChildren(
+  { api, signal }: Pick<Context, 'api' | 'signal'>,
+  order: Order,
+): Promise<ArtifactWorkflow[]> {
+  const labelSelector = `${labels.order}=${order.metadata.uid ?? ''}`;
+  const { items } = await api.list(artifactWorkflows, { ...namespaceOf(order), labelSelector }, signal);
+  return items.filter((workflow) => isOwnedBy(workflow, order));
+}

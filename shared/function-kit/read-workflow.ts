@@ -1,0 +1,20 @@
+import {
+  type ArtifactWorkflow,
+  type CronWorkflow,
+  cronWorkflows,
+  currentWorkflow,
+  type Workflow,
+  workflows,
+} from '#shared/domain';
+import type { Context } from '#shared/runtime';
+import { namespaceOf } from './metadata.ts';
+
+/** The Workflow of the newest attempt of an ArtifactWorkflow, or its CronWorkflow; undefined when there is none. */
+export function readWorkflow(
+  { api, signal }: Pick<Context, 'api' | 'signal'>,
+  artifactWorkflow: ArtifactWorkflow,
+): Promise<Workflow | CronWorkflow | undefined> {
+  const { kind, name } = currentWorkflow(artifactWorkflow);
+  const key = { ...namespaceOf(artifactWorkflow), name };
+  return kind === 'CronWorkflow' ? api.get(cronWorkflows, key, signal) : api.get(workflows, key, signal);
+}

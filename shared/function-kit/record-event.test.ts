@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { events } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { order } from '../../test/fixtures/arc-objects.ts';
+import { FakeKube } from '../../test/fixtures/fake-kube.ts';
+import { contextOf } from '../../test/fixtures/handler-context.ts';
+import { recordEvent, recordWarning } from './record-event.ts';
+
+const one = order('one', ['a:1']);
+const statement = { regarding: one, reason: 'NameTaken', message: 'delete it', component: 'unit' };
+
+describe('recordEvent', () => {
+  it('resolves although the API refuses the Event', async () => {
+    const api = new FakeKube(one);
+    api.before = () => {
+      throw new ArcError('Forbidden', 'no Events here');
+    };
+    await recordEvent(contextOf(api), { ...statement, type: 'Normal' });
+    expect(api.all(events)).toEqual([]);
+  });
+});
+
+describe('recordWarning', () => {
+  it('records a Warning for each cause and nothing for a resync', async () => {
+    const api = new FakeKube(one);
+    await recordWarning(contextOf(api), { reason: 'changed' }, statement);
+    await recordWarning(contextOf(api), { reason: 'resync' }, statement);
+    expect(api.all(events)).toMatchObject([{ type: 'Warning', reason: 'NameTaken', count: 1 }]);
+  });
+});
