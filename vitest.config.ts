@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: [
-            '{shared,functions,scripts}/**/*.test.ts',
+            '{shared,functions,scripts,examples}/**/*.test.ts',
             'test/{contract,chaos,e2e,conformance,bench}/**/*.test.ts',
           ],
         },

@@ -10,6 +10,7 @@ describe('the import rule', () => {
     ['shared/embedded/broker/x.ts', '#shared/apiserver'],
     ['shared/apiserver/a.ts', './representation/index.ts'],
     ['shared/domain/x.ts', '#shared/errors'],
+    ['examples/a/x.ts', '#shared/apiserver'],
   ])('lets %s import %s', (file, target) => {
     expect(judge(file, target)).toBeUndefined();
   });
@@ -22,6 +23,7 @@ describe('the import rule', () => {
     ['shared/storage/x.ts', '#shared/apiserver', 'may import only'],
     ['shared/kube/x.ts', '../../functions/a/index.ts', 'bottom'],
     ['functions/a/index.ts', '../../test/fixtures/x.ts', 'test/'],
+    ['examples/a/x.ts', '../../functions/b/index.ts', 'doors of shared'],
   ])('refuses that %s imports %s', (file, target, why) => {
     expect(judge(file, target)).toContain(why);
   });

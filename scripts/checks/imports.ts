@@ -20,7 +20,7 @@ const mayImport: Record<string, string[]> = {
 };
 
 /**
- * The rule of the tree: scripts -> functions -> shared, never sideways between functions, inside shared only along
+ * The rule of the tree: scripts -> functions -> shared, examples -> shared, never sideways between functions, inside shared only along
  * `mayImport`, and into another folder of shared only by its door (`#shared/<folder>`).
  * @returns one line per violation: file, what it imports, what to do instead.
  */
@@ -49,6 +49,7 @@ export function judge(file: string, target: string): string | undefined {
     return `use the door '#shared/${to.folder}', not a file behind it`;
   if (to.area === 'test') return 'production code does not import from test/';
   if (from.area === 'shared') return judgeShared(from.folder, to);
+  if (from.area === 'examples' && to.area !== 'shared') return 'examples use the doors of shared only';
   if (from.area === 'functions' && to.area === 'functions') return 'functions do not import each other';
   if (from.area === 'functions' && to.area === 'scripts') return 'functions do not import scripts';
   return undefined;

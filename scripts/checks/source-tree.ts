@@ -11,10 +11,10 @@ export interface SourceFile {
 /** `import … from 'x'`, `export … from 'x'`, `import 'x'` and `import('x')`. */
 const specifier = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
 
-/** Every TypeScript file of functions/, shared/, scripts/ and test/, tests included, in the order of their names. */
+/** Every TypeScript file of functions/, shared/, scripts/, test/ and examples/, tests included, in the order of their names. */
 export async function readTree(root: string): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
-  for await (const file of glob('{functions,shared,scripts,test}/**/*.ts', { cwd: root })) {
+  for await (const file of glob('{functions,shared,scripts,test,examples}/**/*.ts', { cwd: root })) {
     const source = await readFile(path.join(root, file), 'utf8');
     const imports = [...source.matchAll(specifier)].map(([, target = '']) => target);
     files.push({ file: file.replaceAll('\\', '/'), imports });
