@@ -2,8 +2,10 @@ import path from 'node:path';
 import { isTest, readTree } from './source-tree.ts';
 
 /** What each folder of shared/ may import from the others. Everyone may use `everywhere`. */
-const everywhere = ['errors', 'telemetry', 'config'];
+const everywhere = ['meta', 'async', 'errors', 'telemetry', 'config'];
 const mayImport: Record<string, string[]> = {
+  meta: [],
+  async: [],
   errors: [],
   telemetry: [],
   config: [],

@@ -1,0 +1,40 @@
+import { isRecord, sameJson } from './json.ts';
+
+/** JSON merge patch (RFC 7396): objects are merged, null removes a field, everything else replaces. Changes no input. */
+export function applyMergePatch(target: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return patch;
+  // A Map, then Object.fromEntries: a key such as __proto__ stays data.
+  const merged = new Map(isRecord(target) ? Object.entries(target) : []);
+  for (const [key, change] of Object.entries(patch)) {
+    if (change === null) merged.delete(key);
+    else merged.set(key, applyMergePatch(merged.get(key), change));
+  }
+  return Object.fromEntries(merged);
+}
+
+/**
+ * The smallest JSON merge patch (RFC 7396) that turns `before` into `after`; undefined when they are the same. Undefined
+ * fields count as absent. A null in `after` cannot be written by a merge patch: it removes the field.
+ */
+export function mergePatchBetween(before: object | undefined, after: object): object | undefined {
+  const patch = difference({ ...before }, { ...after });
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function difference(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+): Record<string, unknown> {
+  const patch = new Map<string, unknown>();
+  for (const key of Object.keys(before)) if (fieldOf(after, key) === undefined) patch.set(key, null);
+  for (const [key, value] of Object.entries(after)) {
+    const old = fieldOf(before, key);
+    if (value === undefined || sameJson(old, value)) continue;
+    patch.set(key, isRecord(old) && isRecord(value) ? difference(old, value) : value);
+  }
+  return Object.fromEntries(patch);
+}
+
+function fieldOf(fields: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(fields, key) ? fields[key] : undefined;
+}

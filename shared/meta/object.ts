@@ -1,0 +1,46 @@
+/** Any object of the Kubernetes API. Fields beside these three are the kind's own. */
+export interface KubeObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  [field: string]: unknown;
+}
+
+/** metav1.ObjectMeta, as JSON carries it. Times are RFC 3339 in UTC with whole seconds. */
+export interface ObjectMeta {
+  name: string;
+  /** Absent for cluster-scoped objects. */
+  namespace?: string;
+  generateName?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+  [field: string]: unknown;
+}
+
+/** metav1.OwnerReference: an object of the same namespace, or a cluster-scoped one. */
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** metav1.Condition; `observedGeneration` is the generation of the spec that the condition describes (kstatus). */
+export type Condition = {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  reason: string;
+  message: string;
+  lastTransitionTime: string;
+  observedGeneration?: number;
+};
