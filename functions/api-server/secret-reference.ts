@@ -1,6 +1,7 @@
 import type { AdmissionPlugin, AdmissionRequest, Authorizer, KubeObject } from '#shared/apiserver';
 import { group, version } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { sameJson } from '#shared/meta';
 
 /**
  * Whoever makes the conduit use a Secret needs the right to `get` it: no kind of ours is a way to read one (DESIGN section 2).
@@ -40,7 +41,7 @@ function secretsToJudge({ kind, oldObject: old }: AdmissionRequest, object: Kube
 
 function endpointSecrets(object: KubeObject, old: KubeObject | undefined): SecretUse[] {
   const changed = ['secretRef', 'remoteURL', 'tls'].some(
-    (field) => canonical(at(object, 'spec', field)) !== canonical(at(old, 'spec', field)),
+    (field) => !sameJson(at(object, 'spec', field), at(old, 'spec', field)),
   );
   if (old !== undefined && !changed) return [];
   const credentials = nameAt(object, 'spec', 'secretRef');
@@ -120,15 +121,4 @@ function at(value: unknown, ...path: string[]): unknown {
 function nameAt(value: unknown, ...path: string[]): string | undefined {
   const name = at(value, ...path, 'name');
   return typeof name === 'string' && name !== '' ? name : undefined;
-}
-
-/** Key order does not count. */
-function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_key, inner: unknown) =>
-      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : inner,
-    ) ?? ''
-  );
 }

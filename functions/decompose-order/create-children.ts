@@ -1,6 +1,7 @@
-import { type ArtifactWorkflow, artifactWorkflows, isOwnedBy, type Order } from '#shared/domain';
+import { type ArtifactWorkflow, artifactWorkflows, type Order } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { createOrGet, readChildren, recordEvent } from '#shared/function-kit';
+import { isOwnedBy } from '#shared/meta';
 import type { Context } from '#shared/runtime';
 import { eachLimited } from './each-limited.ts';
 

@@ -1,18 +1,18 @@
 /** render-secret: an ArtifactWorkflow -> the Secret that configures its transfer, while the transfer needs one. */
+
 import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
   isDeleting,
-  isOwnedBy,
   needsConfiguration,
-  ownerOfKind,
   renderConfiguration,
   type Secret,
   secrets,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { isRefusal, uidOf, writeStatus } from '#shared/function-kit';
+import { isOwnedBy, ownerOfKind } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { readInputs } from './read-inputs.ts';
 import { orderWake, reportWaiting } from './waiting.ts';

@@ -1,7 +1,8 @@
 import type { CloudEvent } from 'cloudevents';
-import { type ArtifactWorkflow, artifactWorkflows, ownerOfKind } from '#shared/domain';
+import { type ArtifactWorkflow, artifactWorkflows } from '#shared/domain';
 import { wakeEvent } from '#shared/events';
 import { recordWarning, writeStatus } from '#shared/function-kit';
+import { ownerOfKind } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 
 /** A wake of the Order, which makes a new version of the ArtifactWorkflow; undefined when no Order owns it. */

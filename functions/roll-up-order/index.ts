@@ -1,8 +1,10 @@
 /** roll-up-order: an Order, its plan and its ArtifactWorkflows -> the whole Order.status, and a domain event for subscribers. */
+
 import type { CloudEvent } from 'cloudevents';
-import { orderMilestone, orders, rollUp, statusPatch } from '#shared/domain';
+import { orderMilestone, orders, rollUp } from '#shared/domain';
 import { orderEvent } from '#shared/events';
 import { readChildren, readPlan, recordEvent, writeStatus } from '#shared/function-kit';
+import { mergePatchBetween } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { transitions } from './transitions.ts';
 
@@ -17,7 +19,7 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const [plan, children] = await Promise.all([readPlan(context, order), readChildren(context, order)]);
 
   const status = rollUp(order, plan, children, now);
-  const patch = statusPatch(order.status, status);
+  const patch = mergePatchBetween(order.status, status);
   if (patch === undefined) return undefined;
 
   if (!(await writeStatus(context, orders, order, patch))) return undefined;

@@ -3,12 +3,12 @@ import {
   artifactWorkflows,
   type CronWorkflow,
   cronWorkflows,
-  isOwnedBy,
   type Submission,
   type Workflow,
   workflows,
 } from '#shared/domain';
 import { createOrGet, isRefusal, recordWarning, writeStatus } from '#shared/function-kit';
+import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 
 /** W3C trace context of the event that a Workflow was created for. */

@@ -1,11 +1,11 @@
 /** sync-status: the Workflow of an ArtifactWorkflow -> its phase, message, progress, results and conditions, and a domain event for subscribers. */
+
 import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,
   artifactMilestone,
   artifactWorkflows,
   type CronWorkflow,
-  isOwnedBy,
   labels,
   type SyncPatch,
   syncedStatus,
@@ -14,6 +14,7 @@ import {
 } from '#shared/domain';
 import { artifactEvent } from '#shared/events';
 import { namespaceOf, readWorkflow, recordEvent, writeStatus } from '#shared/function-kit';
+import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 
 /**

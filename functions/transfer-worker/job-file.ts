@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job, JobCredentials, JobEndpoint } from '#shared/domain';
+import { isRecord } from '#shared/meta';
 import { TransferError } from '#shared/transfer';
 
 type Fields = Record<string, unknown>;
@@ -13,7 +14,7 @@ function bad(field: string, shape: string): TransferError {
 }
 
 function fields(value: unknown, field: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  if (isRecord(value)) return value;
   throw bad(field, 'an object');
 }
 

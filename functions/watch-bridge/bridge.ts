@@ -7,7 +7,6 @@ import {
   isSettled,
   type Order,
   orderDue,
-  ownerOfKind,
   type Reason,
   type WakeObject,
   type Waking,
@@ -16,6 +15,7 @@ import {
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import type { KubeClient } from '#shared/kube';
+import { ownerOfKind } from '#shared/meta';
 import type { Logger, Metrics } from '#shared/telemetry';
 import { bridgeMetrics } from './bridge-metrics.ts';
 import { createDelivery } from './delivery/delivery.ts';

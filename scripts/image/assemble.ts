@@ -1,3 +1,4 @@
+import { isoSeconds } from '#shared/meta';
 import { type Descriptor, digestOf, type Manifest, parseManifest } from '#shared/transfer';
 import type { Layer } from './layer.ts';
 import { programFolder } from './programs.ts';
@@ -46,7 +47,7 @@ const searchPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin
 
 /** The image of these layers on that base. Pure: the same assembly gives the same digest. */
 export function assembleImage({ base, architecture, layers, created, version }: Assembly): Image {
-  const time = new Date(created * 1000).toISOString().replace('.000Z', 'Z');
+  const time = isoSeconds(created * 1000);
   const { variant } = base?.config ?? {};
   const platform = { architecture, os: 'linux', ...(variant !== undefined && { variant }) };
   const origin: Record<string, string> = base

@@ -1,8 +1,7 @@
 /** The pure heart of the conduit: kinds, plans, names, phases and the table of wakes. No I/O and no clock. */
 
-export { canonicalJson, sameJson, shortHash } from './canonical.ts';
+export { shortHash } from './canonical.ts';
 export { parseDuration } from './duration.ts';
-export { instantOf } from './instant.ts';
 export { arcKinds } from './kinds/arc-kinds.ts';
 export type {
   CronWorkflow,
@@ -48,7 +47,7 @@ export type {
 } from './kinds/order.ts';
 export * from './kinds/refs.ts';
 export { absentSecretName, annotations, finalizers, jobKey, labels } from './marks.ts';
-export { isOwnedBy, type Ownership, ownerOfKind, ownerReference, owners } from './owners.ts';
+export { type Ownership, owners } from './owners.ts';
 export {
   hasEnded,
   hasFailed,
@@ -102,7 +101,7 @@ export {
   type OrderWord,
   orderMilestone,
 } from './roll-up/milestones.ts';
-export { isoSeconds, rollUp, statusPatch } from './roll-up/rollup.ts';
+export { rollUp } from './roll-up/rollup.ts';
 export { rollUpInterval } from './roll-up/rollup-interval.ts';
 export {
   currentWorkflow,

@@ -1,33 +1,3 @@
-import type { AnyObject, Metadata, OwnerReference } from './kinds/meta.ts';
-
-/** A controller reference to `owner`: what the garbage collector goes by. */
-export function ownerReference(owner: {
-  apiVersion: string;
-  kind: string;
-  metadata: Metadata;
-}): OwnerReference {
-  const { name, uid = '' } = owner.metadata;
-  return {
-    apiVersion: owner.apiVersion,
-    kind: owner.kind,
-    name,
-    uid,
-    controller: true,
-    blockOwnerDeletion: true,
-  };
-}
-
-/** True if `owner` (that very object, not a later one of its name) owns `object`. */
-export function isOwnedBy(object: { metadata: Metadata }, owner: { metadata: Metadata }): boolean {
-  const { uid } = owner.metadata;
-  return uid !== undefined && object.metadata.ownerReferences?.some((ref) => ref.uid === uid) === true;
-}
-
-/** The owner of a kind, if there is one. */
-export function ownerOfKind(object: Pick<AnyObject, 'metadata'>, kind: string): OwnerReference | undefined {
-  return object.metadata.ownerReferences?.find((ref) => ref.kind === kind);
-}
-
 /** One thing that exactly one function writes. */
 export interface Ownership {
   kind: string;

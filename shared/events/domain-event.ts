@@ -4,16 +4,14 @@ import {
   type ArtifactWorkflow,
   currentWorkflow,
   cut,
-  instantOf,
-  isoSeconds,
   type Milestone,
   type Order,
   type OrderStatus,
   type OrderWord,
-  ownerOfKind,
   phaseOf,
   rootUid,
 } from '#shared/domain';
+import { instantOf, isoSeconds, ownerOfKind } from '#shared/meta';
 import type { ArtifactEventData, DomainEventName, OrderEventData } from './domain-event-schemas.ts';
 import { eventSource } from './source.ts';
 

@@ -1,5 +1,6 @@
 import { CloudEvent } from 'cloudevents';
 import { ArcError } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 import { isJson, mediaTypeOf } from './content-type.ts';
 import { decodeHeaderText } from './header-text.ts';
 
@@ -44,10 +45,10 @@ function binary(headers: Map<string, string>, media: string | undefined, text: s
 
 function structured(text: string) {
   const event = parseJson(text, 'event');
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+  if (!isRecord(event)) {
     throw new ArcError('BadRequest', 'a structured event must be one JSON object');
   }
-  const { data, data_base64, ...rest } = event as Record<string, unknown>;
+  const { data, data_base64, ...rest } = event;
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(rest)) {
     // JSON null means that the attribute is not there (CloudEvents JSON format, 2.2).

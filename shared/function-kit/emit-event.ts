@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ArcError } from '#shared/errors';
 import type { Kind, KubeClient, Resource } from '#shared/kube';
+import { isoSeconds } from '#shared/meta';
 
 /** What `kubectl describe` shows under Events. */
 export interface EventInput {
@@ -65,7 +66,7 @@ function newEvent(input: EventInput): Resource {
   const message = input.message.slice(0, longestMessage);
   const said = JSON.stringify([uid ?? [namespace, name], regarding.kind, type, reason, message, component]);
   const digest = createHash('sha256').update(said).digest('hex').slice(0, 16);
-  const time = `${input.now.toISOString().slice(0, 19)}Z`;
+  const time = isoSeconds(input.now);
   return {
     apiVersion: 'v1',
     kind: 'Event',

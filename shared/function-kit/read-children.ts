@@ -1,4 +1,5 @@
-import { type ArtifactWorkflow, artifactWorkflows, isOwnedBy, labels, type Order } from '#shared/domain';
+import { type ArtifactWorkflow, artifactWorkflows, labels, type Order } from '#shared/domain';
+import { isOwnedBy } from '#shared/meta';
 import type { Context } from '#shared/runtime';
 import { namespaceOf } from './metadata.ts';
 

@@ -1,36 +1,7 @@
+import type { KubeObject as Resource } from '#shared/meta';
 import type { TraceContext } from '#shared/telemetry';
 
-/** An object of any kind, as the API returns it. */
-export interface Resource {
-  apiVersion: string;
-  kind: string;
-  metadata: Metadata;
-  [field: string]: unknown;
-}
-
-export interface Metadata {
-  name: string;
-  namespace?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: string;
-  deletionTimestamp?: string;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  finalizers?: string[];
-  ownerReferences?: Owner[];
-  [field: string]: unknown;
-}
-
-export interface Owner {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
-}
+export type { KubeObject as Resource, ObjectMeta as Metadata, OwnerReference as Owner } from '#shared/meta';
 
 /** Which collection of the API is meant, and the type its objects have. Phantom `T` carries no run-time value. */
 export interface Kind<T extends Resource = Resource> {

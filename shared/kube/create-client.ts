@@ -1,4 +1,5 @@
 import { ArcError } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 import type {
   DeleteOptions,
   Key,
@@ -13,7 +14,6 @@ import type {
 } from './client.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { isGone } from './gone.ts';
-import { isRecord } from './status.ts';
 import {
   createTransport,
   describe,

@@ -1,4 +1,5 @@
 import { ArcError, type Code, codeForStatus, type ErrorDetails } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 
 // A record, so that the compiler asks for every code of the closed set.
 const codes: Record<Code, true> = {
@@ -59,10 +60,6 @@ export function errorFromStatus(
 /** True for an object that says it is a metav1.Status. */
 export function isStatus(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && value.kind === 'Status';
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isCode(reason: string): reason is Code {

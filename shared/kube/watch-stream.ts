@@ -1,7 +1,8 @@
 import { ArcError } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 import type { Kind, Resource, WatchEvent } from './client.ts';
 import { readLines } from './lines.ts';
-import { errorFromStatus, isRecord } from './status.ts';
+import { errorFromStatus } from './status.ts';
 
 // An object is at most 3 MiB when it is written; managedFields and escapes come on top.
 const longestLine = 16 * 1024 * 1024;

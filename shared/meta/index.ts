@@ -1,6 +1,6 @@
 /** Types and small pure functions for any object of the Kubernetes API. Below everything: imports nothing of ours. */
 export { canonicalJson, isRecord, type Json, sameJson } from './json.ts';
 export { applyMergePatch, mergePatchBetween } from './merge-patch.ts';
-export type { Condition, KubeObject, ObjectMeta, OwnerReference } from './object.ts';
+export type { KubeObject, ObjectMeta, OwnerReference } from './object.ts';
 export { isOwnedBy, ownerOfKind, ownerReference } from './owner-references.ts';
 export { instantOf, isoMicroseconds, isoSeconds } from './time.ts';

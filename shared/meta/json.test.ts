@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, runs } from '#shared/testing';
 import { canonicalJson, isRecord, sameJson } from './json.ts';
 
 function reversed(value: unknown): unknown {
@@ -53,7 +53,7 @@ describe('canonical JSON', () => {
         expect(sameJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b));
         expect(sameJson(a, reversed(a))).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

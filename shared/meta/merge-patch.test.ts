@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
 import { canonicalJson, sameJson } from './json.ts';
 import { applyMergePatch, mergePatchBetween } from './merge-patch.ts';
 
@@ -39,6 +39,17 @@ const { fields } = fc.letrec<{ value: unknown; fields: Record<string, unknown> }
 describe('applyMergePatch', () => {
   it.each(examples)('of %j with %j gives %j', (target, patch, result) => {
     expect(applyMergePatch(target, patch)).toEqual(result);
+  });
+
+  it('changes nothing more the second time', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
+        const before = JSON.stringify(target);
+        const once = applyMergePatch(target, patch);
+        expect(applyMergePatch(once, patch)).toEqual(once);
+        expect(JSON.stringify(target)).toBe(before);
+      }),
+    );
   });
 
   it('changes neither the target nor the patch', () => {

@@ -34,13 +34,3 @@ export interface OwnerReference {
   controller?: boolean;
   blockOwnerDeletion?: boolean;
 }
-
-/** metav1.Condition; `observedGeneration` is the generation of the spec that the condition describes (kstatus). */
-export type Condition = {
-  type: string;
-  status: 'True' | 'False' | 'Unknown';
-  reason: string;
-  message: string;
-  lastTransitionTime: string;
-  observedGeneration?: number;
-};

@@ -1,4 +1,5 @@
 import type { Kind, Resource } from '#shared/kube';
+import { isoMicroseconds } from '#shared/meta';
 
 /** coordination.k8s.io/v1: who leads, and how long that holds after each renewal. */
 export interface Lease extends Resource {
@@ -57,7 +58,7 @@ export class LeaseSighting {
 /** The spec with which `identity` takes or renews a Lease that said `before`. */
 export function heldBy(identity: string, durationMs: number, now: Date, before: LeaseSpec = {}): LeaseSpec {
   const isRenewal = before.holderIdentity === identity;
-  const time = microTime(now);
+  const time = isoMicroseconds(now);
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(durationMs / 1000),
@@ -70,10 +71,5 @@ export function heldBy(identity: string, durationMs: number, now: Date, before: 
 /** The spec that leaves a Lease to whoever comes first. */
 export function released(now: Date, before: LeaseSpec): LeaseSpec {
   const { leaseTransitions = 0 } = before;
-  return { leaseDurationSeconds: 1, renewTime: microTime(now), leaseTransitions };
-}
-
-/** metav1.MicroTime takes six digits of a second, no more and no fewer. */
-function microTime(time: Date): string {
-  return time.toISOString().replace('Z', '000Z');
+  return { leaseDurationSeconds: 1, renewTime: isoMicroseconds(now), leaseTransitions };
 }

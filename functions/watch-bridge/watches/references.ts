@@ -6,12 +6,12 @@ import {
   isFinished,
   labels,
   type Order,
-  ownerOfKind,
   templateKey,
   templateKeyOf,
   type WakeIndex,
   type WakeObject,
 } from '#shared/domain';
+import { ownerOfKind } from '#shared/meta';
 
 /** Objects by keys that they refer to; an object may have several keys, and takes new ones with each state. */
 class Relation<T> {

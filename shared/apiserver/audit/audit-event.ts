@@ -1,3 +1,4 @@
+import { isoMicroseconds } from '#shared/meta';
 import type { Exchange } from '../request/exchange.ts';
 import type { AuditChoice, Stage } from './audit-policy.ts';
 
@@ -25,8 +26,8 @@ export function auditEvent(
     ...(connection && { sourceIPs: [connection.address] }),
     ...(agent !== null && { userAgent: agent.slice(0, 1024) }),
     ...(attributes?.resource && { objectRef: objectRef(attributes, created) }),
-    requestReceivedTimestamp: micro(exchange.receivedAt),
-    stageTimestamp: micro(now),
+    requestReceivedTimestamp: isoMicroseconds(exchange.receivedAt),
+    stageTimestamp: isoMicroseconds(now),
     annotations: {
       ...(decision && {
         'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
@@ -59,9 +60,4 @@ function objectRef(
     apiVersion: version,
     ...(subresource && { subresource }),
   };
-}
-
-/** metav1.MicroTime. */
-function micro(time: Date): string {
-  return time.toISOString().replace('Z', '000Z');
 }

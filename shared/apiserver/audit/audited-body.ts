@@ -1,4 +1,5 @@
-import { isRecord, parseBody } from '../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
+import { parseBody } from '../codec/parse-body.ts';
 import type { AuditChoice } from './audit-policy.ts';
 
 /** Bytes of a body that are recorded at most. */

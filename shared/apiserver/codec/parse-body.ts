@@ -74,8 +74,3 @@ const surrogate = /\\u[dD][89a-fA-F]/;
 function wellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
-
-/** True for what `{…}` makes, false for arrays, null and scalars. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

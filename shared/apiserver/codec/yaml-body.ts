@@ -1,5 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, type Scalar } from 'yaml';
 import { ArcError } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 import { badRequest } from '../errors/status.ts';
 import { plainScalar } from './yaml-scalar.ts';
 
@@ -151,8 +152,4 @@ function nameOf(key: unknown): string {
   const name = isScalar(key) ? scalarValue(key) : null;
   if (name !== null) return String(name);
   throw unreadable('a key must be a text, a number or a boolean');
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 import type { KubeObject } from '../kinds/definition.ts';
 import { difference, has, noFields } from './fieldpath/field-set.ts';
 import type { PathElement } from './fieldpath/path-element.ts';

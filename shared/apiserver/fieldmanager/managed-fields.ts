@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 import { type FieldSet, sorted } from './fieldpath/field-set.ts';
 import { readFieldsV1 } from './fieldpath/fields-v1.ts';
 

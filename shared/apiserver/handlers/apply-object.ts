@@ -1,6 +1,7 @@
 import { ArcError } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 import { mustBeAllowed } from '../authorization/authorizer.ts';
-import { isRecord, parseBody } from '../codec/parse-body.ts';
+import { parseBody } from '../codec/parse-body.ts';
 import { badRequest, modified, notFound, qualified } from '../errors/status.ts';
 import { type Applied, applyConfiguration } from '../fieldmanager/apply-configuration.ts';
 import type { KubeObject } from '../kinds/definition.ts';

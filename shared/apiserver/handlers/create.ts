@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { isoSeconds } from '#shared/meta';
 import { alreadyExists, badRequest, invalid } from '../errors/status.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { decodeObject, encodeObject, objectKey } from '../registry/stored-object.ts';
@@ -7,7 +8,6 @@ import { noteCreated } from '../request/exchange.ts';
 import { respondObject, respondWritten, type Written } from '../response/respond.ts';
 import { generatedPrefix } from '../validation/metadata.ts';
 import { validateSchema } from '../validation/validate-schema.ts';
-import { wholeSecond } from '../whole-second.ts';
 import { judge } from './admit-write.ts';
 import { type Owners, updateOwners, withOwners } from './field-manager.ts';
 import { readObject } from './object-input.ts';
@@ -52,7 +52,7 @@ export function stamped(call: Call, body: KubeObject, name: string): KubeObject 
     ...kept,
     name,
     uid: randomUUID(),
-    creationTimestamp: wholeSecond(call.server.now()),
+    creationTimestamp: isoSeconds(call.server.now()),
     generation: 1,
   };
   const { status: _status, ...rest } = body;

@@ -1,5 +1,6 @@
 import type { Cause } from '#shared/errors';
-import { isRecord, parseBody } from '../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
+import { parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
 import { badRequest, invalidOf, unsupportedMediaType } from '../errors/status.ts';
 import type { Call } from '../request/call.ts';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isoSeconds } from '#shared/meta';
 import type { StoredItem } from '#shared/storage';
 import { notFound, preconditionFailed } from '../errors/status.ts';
 import type { KubeObject } from '../kinds/definition.ts';
@@ -9,7 +10,6 @@ import { decodeObject, encodeObject, keyPrefix, objectKey } from '../registry/st
 import { breathe, type Call, deadline } from '../request/call.ts';
 import { respondList } from '../response/list-response.ts';
 import { respondBody, respondObject } from '../response/respond.ts';
-import { wholeSecond } from '../whole-second.ts';
 import { admissionRequest } from './admission-request.ts';
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
 import { listRequest } from './list-options.ts';
@@ -137,7 +137,7 @@ function marked(call: Call, old: KubeObject, options: DeleteOptions): KubeObject
   const held = finalizers.length > 0 ? { ...rest, finalizers } : rest;
   if (metadata.deletionTimestamp !== undefined) return { ...old, metadata: held };
   const marks = {
-    deletionTimestamp: wholeSecond(call.server.now()),
+    deletionTimestamp: isoSeconds(call.server.now()),
     deletionGracePeriodSeconds: 0,
     generation: (metadata.generation ?? 1) + 1,
   };

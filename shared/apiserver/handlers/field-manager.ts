@@ -1,9 +1,9 @@
+import { isoSeconds } from '#shared/meta';
 import type { ManagedFieldsEntry } from '../fieldmanager/managed-fields.ts';
 import { trackUpdate, type Writer } from '../fieldmanager/track-update.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../registry/stored-object.ts';
 import type { Call } from '../request/call.ts';
-import { wholeSecond } from '../whole-second.ts';
 
 /** Bytes a manager's name may have. */
 const longestManager = 128;
@@ -12,7 +12,7 @@ const longestManager = 128;
 export function writerOf(call: Call): Writer {
   const { definition, query, request, server, target } = call;
   const manager = query.get('fieldManager') || managerOfAgent(request.headers.get('user-agent') ?? '');
-  const time = wholeSecond(server.now());
+  const time = isoSeconds(server.now());
   return { definition, apiVersion: apiVersionOf(definition), manager, subresource: target.subresource, time };
 }
 

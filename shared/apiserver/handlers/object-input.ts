@@ -1,6 +1,7 @@
 import { ArcError } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 import { decodeCore, readsProtobuf } from '../codec/core-protobuf.ts';
-import { isRecord, type ParsedBody, parseBody } from '../codec/parse-body.ts';
+import { type ParsedBody, parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
 import { badRequest, invalidOf, unsupportedMediaType } from '../errors/status.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';

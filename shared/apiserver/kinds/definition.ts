@@ -1,40 +1,9 @@
 import type { z } from 'zod';
 import type { Cause } from '#shared/errors';
+import type { KubeObject } from '#shared/meta';
 import type { User } from '../authentication/user.ts';
 
-/** Any object of the Kubernetes API, before a kind has looked at it. */
-export interface KubeObject {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectMeta;
-  [field: string]: unknown;
-}
-
-export interface ObjectMeta {
-  name: string;
-  namespace?: string;
-  generateName?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: string;
-  deletionTimestamp?: string;
-  deletionGracePeriodSeconds?: number;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  finalizers?: string[];
-  ownerReferences?: OwnerReference[];
-  [field: string]: unknown;
-}
-
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
-}
+export type { KubeObject, ObjectMeta, OwnerReference } from '#shared/meta';
 
 /** Everything the server must know to serve a kind: plain data, so that a kind can be declared without importing us. */
 export interface KindDefinition {

@@ -1,4 +1,5 @@
-import { freeForm, isRecord, type Schema } from './schema.ts';
+import { isRecord } from '#shared/meta';
+import { freeForm, type Schema } from './schema.ts';
 
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);

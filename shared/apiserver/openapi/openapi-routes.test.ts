@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 import { readMessage, readText } from '../codec/protobuf.ts';
 import { discoveryRoutes } from '../discovery/discovery-routes.ts';
 import { sampleKinds } from '../testing/sample-kinds.ts';
-import { isRecord } from './schema.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const app = discoveryRoutes(sampleKinds, { version: 'v1.34.2', now: () => now });

@@ -38,8 +38,3 @@ export function freeForm(description?: string): Schema {
     'x-kubernetes-preserve-unknown-fields': true,
   };
 }
-
-/** True for what JSON calls an object. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,5 +1,6 @@
+import { isRecord } from '#shared/meta';
 import { mergeIntersection, mergeUnion } from './merge-schemas.ts';
-import { freeForm, isRecord, type Schema } from './schema.ts';
+import { freeForm, type Schema } from './schema.ts';
 
 /** Keywords that mean the same in JSON Schema and in a structural schema of Kubernetes. */
 const kept = [

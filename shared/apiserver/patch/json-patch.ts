@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 
 /** One operation of RFC 6902, already known to have what its `op` needs. */
 export interface Operation {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
 import type { KubeObject } from '../kinds/definition.ts';
 import { kinds } from '../testing/test-server.ts';
-import { applyPatch, mergePatch, readPatch } from './patch.ts';
+import { applyPatch, readPatch } from './patch.ts';
 
 const [definition] = kinds;
 const object: KubeObject = {
@@ -28,43 +27,6 @@ const read = async (body: unknown, type = 'application/json-patch+json') => {
     definition,
   );
 };
-
-describe('merge patch', () => {
-  // The table of RFC 7386, appendix A.
-  it.each([
-    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
-    [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
-    [{ a: 'b' }, { a: null }, {}],
-    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
-    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
-    [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
-    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
-    [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
-    [
-      ['a', 'b'],
-      ['c', 'd'],
-      ['c', 'd'],
-    ],
-    [{ a: 'b' }, ['c'], ['c']],
-    [{ a: 'foo' }, null, null],
-    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
-    [[1, 2], { a: 'b', c: null }, { a: 'b' }],
-    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  ])('%j with %j gives %j', (target, changes, result) => {
-    expect(mergePatch(target, changes)).toEqual(result);
-  });
-
-  it('changes nothing more the second time, and never its target', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), (target, changes) => {
-        const before = JSON.stringify(target);
-        const once = mergePatch(target, changes);
-        expect(mergePatch(once, changes)).toEqual(once);
-        expect(JSON.stringify(target)).toBe(before);
-      }),
-    );
-  });
-});
 
 describe('JSON patch', () => {
   it('leaves the object it is applied to alone', () => {

@@ -1,5 +1,6 @@
 import { ArcError } from '#shared/errors';
-import { bodyLimit, isRecord, parseBody, parseJson } from '../codec/parse-body.ts';
+import { applyMergePatch, isRecord } from '#shared/meta';
+import { bodyLimit, parseBody, parseJson } from '../codec/parse-body.ts';
 import { badRequest, unsupportedMediaType } from '../errors/status.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { bodyType, readBody } from '../request/request-body.ts';
@@ -58,18 +59,9 @@ export async function readPatch(request: Request, definition: KindDefinition): P
 /** The patched object, not yet judged. `object` is not changed. Rejects with Invalid when an operation does not fit. */
 export function applyPatch(patch: Patch, object: KubeObject, definition: KindDefinition): unknown {
   if (patch.type === 'json') return applyOperations(patch.operations, object, definition);
-  return patch.type === 'merge' ? mergePatch(object, patch.changes) : strategicMerge(object, patch.changes);
-}
-
-/** RFC 7386: objects are merged, null removes, everything else replaces. */
-export function mergePatch(target: unknown, changes: unknown): unknown {
-  if (!isRecord(changes)) return changes;
-  const merged = new Map(isRecord(target) ? Object.entries(target) : []);
-  for (const [key, change] of Object.entries(changes)) {
-    if (change === null) merged.delete(key);
-    else merged.set(key, mergePatch(merged.get(key), change));
-  }
-  return Object.fromEntries(merged);
+  return patch.type === 'merge'
+    ? applyMergePatch(object, patch.changes)
+    : strategicMerge(object, patch.changes);
 }
 
 /** Operations are few, but each copy may double the document: what they copy is counted. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { applyMergePatch } from '#shared/meta';
 import { fc } from '#shared/testing';
-import { mergePatch } from './patch.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
 const owner = (uid: string, name = uid) => ({ uid, name });
@@ -13,7 +13,7 @@ describe('strategicMerge', () => {
     fc.assert(
       fc.property(plain, plain, (target, changes) => {
         fc.pre(!known(JSON.stringify([target, changes])));
-        expect(strategicMerge(target, changes)).toEqual(mergePatch(target, changes));
+        expect(strategicMerge(target, changes)).toEqual(applyMergePatch(target, changes));
       }),
     );
   });

@@ -1,4 +1,4 @@
-import { isRecord } from '../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 
 /**
  * A strategic merge patch as kubectl sends it for the core kinds whose Go types it knows: a merge patch in which the

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Cause } from '#shared/errors';
-import { isRecord } from '../openapi/schema.ts';
+import { isRecord } from '#shared/meta';
 import { fieldPath, type Step } from './field-path.ts';
 import { shownValue, typeName } from './shown-value.ts';
 

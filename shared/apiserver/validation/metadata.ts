@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Cause } from '#shared/errors';
-import { isRecord } from '../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 import type { KindDefinition, ObjectMeta, OwnerReference } from '../kinds/definition.ts';
 import { labelNameFaults, labelValueFaults, qualifiedFaults, subdomainFaults } from './name-rules.ts';
 

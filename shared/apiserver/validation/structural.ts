@@ -1,6 +1,7 @@
+import { isRecord } from '#shared/meta';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { objectSchema } from '../openapi/kind-schema.ts';
-import { isRecord, type Schema } from '../openapi/schema.ts';
+import type { Schema } from '../openapi/schema.ts';
 import { fieldPath, type Step } from './field-path.ts';
 
 /** A schema made ready for walking objects: what may stand where, and what is kept without being known. */

@@ -1,5 +1,5 @@
 import type { Cause } from '#shared/errors';
-import { isRecord } from '../openapi/schema.ts';
+import { isRecord } from '#shared/meta';
 import { fieldPath, type Step } from './field-path.ts';
 import type { StructuralTree } from './structural.ts';
 

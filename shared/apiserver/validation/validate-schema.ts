@@ -1,6 +1,6 @@
 import { ArcError, type Cause } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
-import { isRecord } from '../openapi/schema.ts';
 import { bounded, type Show, toCauses, typeCause } from './causes.ts';
 import { fieldPath, type Step } from './field-path.ts';
 import { shownValue, typeName } from './shown-value.ts';

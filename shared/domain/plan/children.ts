@@ -1,4 +1,4 @@
-import { sameJson } from '../canonical.ts';
+import { sameJson } from '#shared/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
 import { annotations, finalizers, labels } from '../marks.ts';

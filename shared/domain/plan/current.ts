@@ -1,4 +1,4 @@
-import { sameJson } from '../canonical.ts';
+import { sameJson } from '#shared/meta';
 import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from '../kinds/order.ts';
 import { annotations, labels } from '../marks.ts';

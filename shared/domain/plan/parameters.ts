@@ -1,4 +1,4 @@
-import { canonicalJson } from '../canonical.ts';
+import { canonicalJson, isRecord } from '#shared/meta';
 import type { Parameter } from '../kinds/common.ts';
 import type { Json } from '../kinds/meta.ts';
 
@@ -49,7 +49,7 @@ function visit(prefix: string, fields: Readonly<Record<string, Json>>, found: Ma
     const value = fields[key];
     const name = prefix + camel(key);
     if (value === undefined) continue;
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) visit(name, value, found);
+    if (isRecord(value)) visit(name, value, found);
     else found.set(name, print(value));
   }
 }
@@ -101,7 +101,7 @@ function replaceLeaf(prefix: string, fields: Record<string, Json>, target: strin
   let replaced = false;
   for (const [key, old] of Object.entries(fields)) {
     const name = prefix + camel(key);
-    if (old !== null && typeof old === 'object' && !Array.isArray(old)) {
+    if (isRecord(old)) {
       replaced = replaceLeaf(name, old, target, value) || replaced;
     } else if (name === target) {
       fields[key] = likeBefore(old, value);

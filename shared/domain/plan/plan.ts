@@ -1,5 +1,6 @@
 import { ArcError } from '#shared/errors';
-import { canonicalJson, shortHash } from '../canonical.ts';
+import { canonicalJson } from '#shared/meta';
+import { shortHash } from '../canonical.ts';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { canonicalJson } from '../canonical.ts';
+import { canonicalJson } from '#shared/meta';
 import type { Endpoint } from '../kinds/endpoint.ts';
 
 /** The conduit's own random key. `id` names it, without saying anything of its bytes. */

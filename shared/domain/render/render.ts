@@ -1,9 +1,9 @@
+import { ownerReference } from '#shared/meta';
 import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
 import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { jobKey, labels } from '../marks.ts';
-import { ownerReference } from '../owners.ts';
 import { isDeleting, isFinished } from '../phases.ts';
 import { isLabelValue } from '../plan/names.ts';
 import { specFromParameters } from '../plan/parameters.ts';

@@ -1,3 +1,4 @@
+import { isoSeconds } from '#shared/meta';
 import type { Condition } from '../kinds/common.ts';
 import type { OrderPhase } from '../kinds/order.ts';
 
@@ -40,7 +41,6 @@ export function transition(
   next: Omit<Condition, 'lastTransitionTime'>,
 ): Condition {
   const old = before.find(({ type }) => type === next.type);
-  const lastTransitionTime =
-    old?.status === next.status ? old.lastTransitionTime : now.toISOString().replace(/\.\d{3}Z$/, 'Z');
+  const lastTransitionTime = old?.status === next.status ? old.lastTransitionTime : isoSeconds(now);
   return { ...next, lastTransitionTime };
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { isoSeconds } from '#shared/meta';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from '../kinds/order.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, made, now, order, stored } from '../testing/test-objects.ts';
 import { artifactMilestone, orderMilestone } from './milestones.ts';
-import { isoSeconds, rollUp } from './rollup.ts';
+import { rollUp } from './rollup.ts';
 
 const bad = { name: 'bad', type: 'tape' };
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);

@@ -1,9 +1,8 @@
-import { instantOf } from '../instant.ts';
+import { instantOf, isoSeconds } from '#shared/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from '../kinds/order.ts';
 import { isDeleting, isFinalPhase, isFinished, phaseOf } from '../phases.ts';
 import { currentWorkflow } from '../submission/submission.ts';
-import { isoSeconds } from './rollup.ts';
 
 /** What subscribers are told of one object, once for each time that it turned so. */
 export interface Milestone<Word extends string> {

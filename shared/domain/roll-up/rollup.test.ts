@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { mergePatchBetween } from '#shared/meta';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations } from '../marks.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/test-objects.ts';
-import { rollUp, statusPatch } from './rollup.ts';
+import { rollUp } from './rollup.ts';
 
 const later = new Date(now.getTime() + 3_600_000);
 const bad: Artifact = { name: 'bad', type: 'tape' };
@@ -121,7 +122,7 @@ describe('rollUp', () => {
     const status = roll(of, statuses);
     const again = roll({ ...of, status }, statuses, later);
     expect(again).toEqual(status);
-    expect(statusPatch(status, again)).toBeUndefined();
+    expect(mergePatchBetween(status, again)).toBeUndefined();
     const all = roll(order([bad]), []);
     expect(roll({ ...order([bad]), status: all }, [], later)).toEqual(all);
   });
@@ -195,32 +196,5 @@ describe('the size of a status', () => {
       name: 'a',
       digest: done.results?.digest,
     });
-  });
-});
-
-describe('statusPatch', () => {
-  const json = fc.dictionary(
-    fc.constantFrom('a', 'b', 'c'),
-    fc.oneof(fc.nat(), fc.dictionary(fc.constantFrom('x', 'y'), fc.nat())),
-  );
-
-  function merged(target: unknown, patch: unknown): unknown {
-    if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-    const result: Record<string, unknown> =
-      typeof target === 'object' && target !== null ? { ...target } : {};
-    for (const [key, value] of Object.entries(patch)) {
-      if (value === null) delete result[key];
-      else result[key] = merged(result[key], value);
-    }
-    return result;
-  }
-
-  it('turns one status into the other as a merge patch, and is nothing when they are alike', () => {
-    fc.assert(
-      fc.property(json, json, (before, after) => {
-        expect(merged(before, statusPatch(before, after) ?? {})).toEqual(after);
-        expect(statusPatch(after, structuredClone(after))).toBeUndefined();
-      }),
-    );
   });
 });

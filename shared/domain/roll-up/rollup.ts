@@ -1,4 +1,4 @@
-import { sameJson } from '../canonical.ts';
+import { isoSeconds, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
 import { phaseOf as artifactPhase } from '../phases.ts';
@@ -133,36 +133,4 @@ function completionOf(
 
 function earliest(children: readonly ArtifactWorkflow[]): string | undefined {
   return children.flatMap(({ status }) => status?.startTime ?? []).sort()[0];
-}
-
-/** A time as Kubernetes prints it: whole seconds, UTC. */
-export function isoSeconds(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
-}
-
-/**
- * The merge patch that turns one status into the other; undefined when they are alike. Entries that are gone are nulled,
- * so that a patch of one artifact's progress stays small however large the Order.
- */
-export function statusPatch(before: object | undefined, after: object): object | undefined {
-  const patch = difference({ ...before }, { ...after });
-  return Object.keys(patch).length === 0 ? undefined : patch;
-}
-
-function difference(
-  before: Record<string, unknown>,
-  after: Record<string, unknown>,
-): Record<string, unknown> {
-  const patch: Record<string, unknown> = {};
-  for (const key of Object.keys(before)) if (after[key] === undefined) patch[key] = null;
-  for (const [key, value] of Object.entries(after)) {
-    const old = before[key];
-    if (value === undefined || sameJson(old, value)) continue;
-    patch[key] = isRecord(old) && isRecord(value) ? difference(old, value) : value;
-  }
-  return patch;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,11 +1,10 @@
-import { sameJson } from '../canonical.ts';
+import { isOwnedBy, isoSeconds, sameJson } from '#shared/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type {
   ArtifactWorkflow,
   ArtifactWorkflowStatus,
   WorkflowReference,
 } from '../kinds/artifact-workflow.ts';
-import { isOwnedBy } from '../owners.ts';
 import {
   hasEnded,
   isDeleting,
@@ -17,7 +16,6 @@ import {
 } from '../phases.ts';
 import { compareAge } from '../plan/current.ts';
 import { cronWorkflowName, workflowName } from '../plan/names.ts';
-import { isoSeconds } from '../roll-up/rollup.ts';
 import { type WorkflowOptions, workflowFor } from './workflow.ts';
 
 /** How long a Workflow may take to end after it was told to, before it is deleted; and that again before it is given up. */

@@ -1,9 +1,9 @@
+import { ownerReference } from '#shared/meta';
 import type { CronWorkflow, Workflow, WorkflowSpec } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Parameter } from '../kinds/common.ts';
 import { argoApiVersion } from '../kinds/refs.ts';
 import { absentSecretName, labels } from '../marks.ts';
-import { ownerReference } from '../owners.ts';
 import { cronWorkflowName, isLabelValue, workflowName } from '../plan/names.ts';
 
 /** How long a finished Workflow stays to be read: results live in the ArtifactWorkflow, so a day outlasts any outage of ours. */

@@ -1,3 +1,4 @@
+import { isRecord } from '#shared/meta';
 import type { OutputParameter, Workflow } from '../kinds/argo.ts';
 import type { TransferCounts, TransferResults } from '../kinds/artifact-workflow.ts';
 import { cut } from '../roll-up/entry.ts';
@@ -59,9 +60,7 @@ function parseJson(text: string | undefined): unknown {
 }
 
 function asRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 function asText(value: unknown, bytes: number): string | undefined {

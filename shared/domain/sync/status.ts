@@ -1,13 +1,11 @@
-import { sameJson } from '../canonical.ts';
+import { isOwnedBy, isoSeconds, sameJson } from '#shared/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Condition } from '../kinds/common.ts';
 import { labels } from '../marks.ts';
-import { isOwnedBy } from '../owners.ts';
 import { isFinalPhase, phaseOf } from '../phases.ts';
 import { transition } from '../roll-up/conditions.ts';
 import { cut } from '../roll-up/entry.ts';
-import { isoSeconds } from '../roll-up/rollup.ts';
 import { currentWorkflow } from '../submission/submission.ts';
 import { failureMessage } from './failure.ts';
 import { furtherProgress } from './progress.ts';

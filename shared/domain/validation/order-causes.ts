@@ -1,5 +1,5 @@
 import type { Cause } from '#shared/errors';
-import { canonicalJson, sameJson } from '../canonical.ts';
+import { canonicalJson, sameJson } from '#shared/meta';
 import type { Artifact, Order, OrderSpec } from '../kinds/order.ts';
 import { annotations } from '../marks.ts';
 import {

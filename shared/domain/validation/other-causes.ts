@@ -1,5 +1,5 @@
 import type { Cause } from '#shared/errors';
-import { sameJson } from '../canonical.ts';
+import { sameJson } from '#shared/meta';
 import { parseDuration } from '../duration.ts';
 import type { ArtifactType, ArtifactTypeSpec } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';

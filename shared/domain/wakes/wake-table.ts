@@ -1,9 +1,8 @@
-import { sameJson } from '../canonical.ts';
+import { ownerOfKind, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { AnyObject } from '../kinds/meta.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { labels } from '../marks.ts';
-import { ownerOfKind } from '../owners.ts';
 import { isDeleting, isFinalPhase, isFinished, phaseOf } from '../phases.ts';
 import type { Change, Reason, WakeIndex, WakeObject } from './wakes.ts';
 

@@ -1,4 +1,5 @@
 import { ArcError } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 
 /** A CloudEvent as the broker carries it: attributes as text (datacontenttype among them), data as the bytes it came in. */
 export interface BrokerEvent {
@@ -35,10 +36,10 @@ function readStructured(body: Buffer): BrokerEvent {
   } catch (caught) {
     throw new ArcError('BadRequest', 'the structured event is no JSON', { cause: caught });
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+  if (!isRecord(parsed)) {
     throw new ArcError('BadRequest', 'the structured event is no JSON object');
   }
-  const { data, data_base64: encoded, ...rest } = parsed as Record<string, unknown>;
+  const { data, data_base64: encoded, ...rest } = parsed;
   const attributes: Record<string, string> = {};
   for (const [name, value] of Object.entries(rest)) {
     if (value === null) continue;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { ArcError } from '#shared/errors';
 import { createBackoff, type Key, type KubeClient, pause } from '#shared/kube';
+import { isoSeconds } from '#shared/meta';
 import { type AttemptResult, runAttempt, type StopReason, stopped } from './attempt.ts';
 import { type Plan, type Planned, planWorkflow } from './plan.ts';
 import type { Programs } from './programs.ts';
@@ -45,7 +46,7 @@ export async function runWorkflow(
   const workflow = await api.get(workflows, key, signal);
   if (workflow?.metadata.uid !== uid || workflow.metadata.deletionTimestamp !== undefined) return;
   if (isCompleted(workflow.status?.phase)) return;
-  const now = () => wholeSecond(options.now());
+  const now = () => isoSeconds(options.now());
   const { shutdown } = workflow.spec;
   if (shutdown) {
     const message = `Stopped with strategy '${shutdown}'`;
@@ -99,7 +100,7 @@ async function runAttempts(
   let progress = progressOf(workflow.status?.progress) ?? '0/1';
   do {
     if (attempts.length > 0) await pause(backoff.next(), control.signal);
-    const attempt: Attempt = { startedAt: wholeSecond(options.now()) };
+    const attempt: Attempt = { startedAt: isoSeconds(options.now()) };
     attempts.push(attempt);
     const folder = path.join(workFolder, `${uid}.${attempts.length - 1}`);
     const watching = new AbortController();
@@ -134,7 +135,7 @@ async function runAttempts(
       progress = completedProgress(
         progressOf(await readIfThere(path.join(folder, 'progress'), 64)) ?? progress,
       );
-    Object.assign(attempt, { finishedAt: wholeSecond(options.now()), result, progress });
+    Object.assign(attempt, { finishedAt: isoSeconds(options.now()), result, progress });
     await rm(folder, { recursive: true, force: true });
   } while (!control.signal.aborted && mayRetry(todo, result, attempts.length));
 
@@ -152,7 +153,7 @@ async function runAttempts(
     result: final,
     nodes,
     progress,
-    now: wholeSecond(options.now()),
+    now: isoSeconds(options.now()),
     ...(message !== undefined && { message }),
   };
   await write(key, finishedPatch(workflow, end), options);
@@ -207,8 +208,4 @@ async function write(key: Key, patch: object, options: RunOptions): Promise<void
       await pause(backoff.next(), options.signal);
     }
   }
-}
-
-function wholeSecond(time: Date): string {
-  return time.toISOString().replace(/\.\d+Z$/, 'Z');
 }

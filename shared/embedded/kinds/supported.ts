@@ -1,4 +1,5 @@
 import type { Cause } from '#shared/errors';
+import { isRecord } from '#shared/meta';
 
 /**
  * What the executor of the standalone can run (DESIGN section 6): templates that are one pod of a known program. Everything
@@ -105,7 +106,7 @@ type Value = Record<string, unknown>;
 
 /** The unsupported fields of a WorkflowSpec (also that of templates), by path; an empty list is a pass. */
 export function unsupportedFields(spec: unknown, path: string): Cause[] {
-  if (!isValue(spec)) return [];
+  if (!isRecord(spec)) return [];
   return [
     ...unknown(spec, specFields, path, ''),
     ...expressions(spec, path),
@@ -129,19 +130,19 @@ function templateCauses(template: Value, path: string): Cause[] {
       field: path,
     });
   }
-  const set = isValue(template.containerSet) ? template.containerSet : {};
+  const set = isRecord(template.containerSet) ? template.containerSet : {};
   return [
     ...causes,
     ...unknownIn(template.inputs, ['parameters'], `${path}.inputs`),
     ...unknownIn(template.outputs, ['parameters'], `${path}.outputs`),
     ...eachOf(
-      isValue(template.outputs) ? template.outputs.parameters : [],
+      isRecord(template.outputs) ? template.outputs.parameters : [],
       `${path}.outputs.parameters`,
       (one, at) => unknownIn(one.valueFrom, parameterValueFields, `${at}.valueFrom`),
     ),
     ...eachOf(template.volumes, `${path}.volumes`, volumeCauses),
     ...retryCauses(template.retryStrategy, `${path}.retryStrategy`),
-    ...(isValue(template.container) ? containerCauses(template.container, `${path}.container`) : []),
+    ...(isRecord(template.container) ? containerCauses(template.container, `${path}.container`) : []),
     ...unknown(set, ['containers', 'volumeMounts'], `${path}.containerSet`, ''),
     ...eachOf(set.volumeMounts, `${path}.containerSet.volumeMounts`, mountCauses),
     ...eachOf(set.containers, `${path}.containerSet.containers`, containerCauses),
@@ -182,12 +183,12 @@ function expressions(value: unknown, path: string): Cause[] {
     return [notSupported(path, ': expressions ({{=...}}) are not evaluated here')];
   }
   if (Array.isArray(value)) return value.flatMap((one, index) => expressions(one, `${path}[${index}]`));
-  if (!isValue(value)) return [];
+  if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([name, one]) => expressions(one, `${path}.${name}`));
 }
 
 function unknownIn(value: unknown, known: readonly string[], path: string): Cause[] {
-  return isValue(value) ? unknown(value, known, path, '') : [];
+  return isRecord(value) ? unknown(value, known, path, '') : [];
 }
 
 function unknown(value: Value, known: readonly string[], path: string, hint: string): Cause[] {
@@ -203,9 +204,5 @@ function notSupported(field: string, hint: string): Cause {
 
 function eachOf(list: unknown, path: string, judge: (one: Value, path: string) => Cause[]): Cause[] {
   if (!Array.isArray(list)) return [];
-  return list.flatMap((one, index) => (isValue(one) ? judge(one, `${path}[${index}]`) : []));
-}
-
-function isValue(value: unknown): value is Value {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return list.flatMap((one, index) => (isRecord(one) ? judge(one, `${path}[${index}]`) : []));
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '#shared/meta';
 import { TransferError } from '../transfer-error.ts';
 
 /** What one registry is told about who asks. */
@@ -17,10 +18,6 @@ interface Entry {
   registrytoken?: unknown;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function malformed(why: string): TransferError {
   return new TransferError('config', `The Secret's .dockerconfigjson cannot be used: ${why}.`);
 }
@@ -33,10 +30,10 @@ function parseEntries(json: string): Map<string, Entry> {
     // The parser's own message quotes the text, which is a credential.
     throw malformed('it is not JSON');
   }
-  const auths = isObject(parsed) ? parsed.auths : undefined;
-  if (!isObject(auths)) throw malformed('it has no "auths" object');
+  const auths = isRecord(parsed) ? parsed.auths : undefined;
+  if (!isRecord(auths)) throw malformed('it has no "auths" object');
   return new Map(
-    Object.entries(auths).flatMap(([key, value]) => (isObject(value) ? [[key, value] as const] : [])),
+    Object.entries(auths).flatMap(([key, value]) => (isRecord(value) ? [[key, value] as const] : [])),
   );
 }
 

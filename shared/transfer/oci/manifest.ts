@@ -1,3 +1,4 @@
+import { isRecord } from '#shared/meta';
 import { TransferError } from '../transfer-error.ts';
 import { digestOf, isDigest } from './digest.ts';
 
@@ -46,16 +47,12 @@ export function isManifestType(mediaType: string): boolean {
 
 const mostEntries = 10_000;
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function bad(what: string, why: string): TransferError {
   return new TransferError('permanent', `The manifest ${what} cannot be copied: ${why}.`);
 }
 
 function parseDescriptor(value: unknown, what: string): Descriptor {
-  if (!isObject(value)) throw bad(what, 'a descriptor in it is no object');
+  if (!isRecord(value)) throw bad(what, 'a descriptor in it is no object');
   const { mediaType, digest, size, artifactType, annotations, urls } = value;
   if (typeof mediaType !== 'string' || typeof digest !== 'string' || !isDigest(digest)) {
     throw bad(what, 'a descriptor in it has no media type or no usable digest');
@@ -68,7 +65,7 @@ function parseDescriptor(value: unknown, what: string): Descriptor {
     digest,
     size,
     ...(typeof artifactType === 'string' ? { artifactType } : {}),
-    ...(isObject(annotations) ? { annotations: onlyStrings(annotations) } : {}),
+    ...(isRecord(annotations) ? { annotations: onlyStrings(annotations) } : {}),
     ...(strings.length > 0 ? { urls: strings } : {}),
   };
 }
@@ -99,7 +96,7 @@ function parseJSON(bytes: Buffer, what: string): Record<string, unknown> {
       cause: caught,
     });
   }
-  if (!isObject(parsed)) throw bad(what, 'it is no JSON object');
+  if (!isRecord(parsed)) throw bad(what, 'it is no JSON object');
   return parsed;
 }
 
@@ -126,13 +123,13 @@ export function parseManifest(bytes: Buffer, what: string, contentType?: string,
   const isIndex = mediaType === ociIndex || mediaType === dockerList;
   if (!isManifestType(mediaType)) throw bad(what, `its media type "${mediaType.slice(0, 100)}" is not known`);
   if (parsed.schemaVersion !== 2) throw bad(what, 'it is no image manifest (it has no schemaVersion 2)');
-  const config = isObject(parsed.config) ? parseDescriptor(parsed.config, what) : undefined;
+  const config = isRecord(parsed.config) ? parseDescriptor(parsed.config, what) : undefined;
   if (!isIndex && config === undefined) throw bad(what, 'it has no config');
   const layers = isIndex ? [] : parseList(parsed.layers, what);
-  const subject = isObject(parsed.subject) ? parseDescriptor(parsed.subject, what).digest : undefined;
+  const subject = isRecord(parsed.subject) ? parseDescriptor(parsed.subject, what).digest : undefined;
   const digest = digestOf(bytes, like);
   const artifactType = typeof parsed.artifactType === 'string' ? parsed.artifactType : config?.mediaType;
-  const annotations = isObject(parsed.annotations) ? onlyStrings(parsed.annotations) : undefined;
+  const annotations = isRecord(parsed.annotations) ? onlyStrings(parsed.annotations) : undefined;
   return {
     digest,
     mediaType,

@@ -1,4 +1,4 @@
-import { isRecord } from '../../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 import { type FieldSet, noFields } from './field-set.ts';
 import { canonicalElement } from './path-element.ts';
 

@@ -3,6 +3,7 @@
  * those keys, `v:"a"` the item of a set. The text is canonical, so that equal steps are equal strings.
  * The rules are those of sigs.k8s.io/structured-merge-diff, fieldpath.
  */
+import { isRecord } from '#shared/meta';
 export type PathElement = string;
 
 /** Go escapes these in JSON; entries written by both servers must be equal. */
@@ -65,7 +66,7 @@ function fail(text: string): never {
 
 function keysOf(content: string): [string, unknown][] {
   const keys: unknown = JSON.parse(content);
-  if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) fail(content);
+  if (!isRecord(keys)) fail(content);
   return Object.entries(keys);
 }
 

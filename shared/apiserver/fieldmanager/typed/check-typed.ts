@@ -1,4 +1,4 @@
-import { isRecord } from '../../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 import { fieldElement, type PathElement, showElement, showPath } from '../fieldpath/path-element.ts';
 import { goSyntax, goType, goValue } from './go-text.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';

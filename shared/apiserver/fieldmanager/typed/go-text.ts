@@ -1,4 +1,4 @@
-import { isRecord } from '../../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 
 /** As much of a value as a message repeats. */
 const longest = 200;

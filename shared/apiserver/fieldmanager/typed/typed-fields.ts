@@ -1,4 +1,4 @@
-import { isRecord } from '../../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 import { type FieldSet, FieldSetBuilder, withMembers } from '../fieldpath/field-set.ts';
 import { fieldElement, fieldNameOf, type PathElement } from '../fieldpath/path-element.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';

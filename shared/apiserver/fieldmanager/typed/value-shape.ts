@@ -1,4 +1,4 @@
-import { isRecord } from '../../codec/parse-body.ts';
+import { isRecord } from '#shared/meta';
 import { keyElement, type PathElement, valueElement } from '../fieldpath/path-element.ts';
 import type { ListType, MergeType } from './merge-type.ts';
 
