@@ -1,0 +1,147 @@
+import { getResponse, type HttpHandler } from 'msw';
+import type { Key, Kind, KubeClient, Resource } from '../../client.ts';
+import { createKubeClient } from '../../create-client.ts';
+import { deletedStatus } from './form.ts';
+import { type Backend, handlersOf } from './handlers.ts';
+import { type Collection, ObjectStore } from './object-store.ts';
+import { Reads } from './reads.ts';
+import { type ApiRequest, hasGeneration, pluralOf } from './resources.ts';
+import { expiredLine, type OpenWatch, watchBody } from './watches.ts';
+import { Writes } from './writes.ts';
+
+/** A request that was answered. */
+export interface AnsweredRequest extends ApiRequest {
+  /** HTTP status; 0 where `before` broke the connection off. */
+  code: number;
+}
+
+export interface FakeApiOptions {
+  /** The most items a page of a list has, whatever the client asks for. */
+  pageLimit?: number;
+}
+
+/**
+ * The one fake Kubernetes API of unit tests: msw handlers that keep objects as the API server does, with resourceVersions and
+ * uids, preconditions, status endpoints, generations, finalizers, selectors, pages and watches. It serves every kind, asks for no
+ * credentials, checks no schema and needs no Namespace. test/contract/fake-api.test.ts holds it to the real server. Breaking
+ * connections need a real one: loopback-api.ts.
+ */
+export class FakeApi {
+  readonly url = 'http://fake-api.test';
+  /** For programs that bring a client of their own: give these to msw's `setupServer`. */
+  readonly handlers: HttpHandler[];
+  /** A client of this API. */
+  readonly client: KubeClient;
+  /** Every request, in the order of the answers. */
+  readonly requests: AnsweredRequest[] = [];
+  /** Runs before each request: throw an ArcError to refuse it, another Error to break the connection off, or write as somebody else would. */
+  before: (request: ApiRequest) => void = () => undefined;
+  /** What objects are created and deleted at: RFC 3339, whole seconds. */
+  time = '2026-01-01T00:00:00Z';
+  readonly #store = new ObjectStore();
+  readonly #watches = new Set<OpenWatch>();
+
+  constructor(
+    objects: readonly Resource[] = [],
+    { pageLimit = Number.POSITIVE_INFINITY }: FakeApiOptions = {},
+  ) {
+    this.handlers = handlersOf(this.url, this.#backend(pageLimit));
+    this.client = createKubeClient({ server: this.url, userAgent: 'test', fetch: this.fetch });
+    for (const object of objects) this.put(object);
+  }
+
+  /** Requests that changed or deleted something, or would have if it had not been so already. */
+  get writes(): AnsweredRequest[] {
+    const writing = ['create', 'update', 'patch', 'delete'];
+    return this.requests.filter(({ verb, code }) => writing.includes(verb) && code >= 200 && code < 300);
+  }
+
+  /** How many watches are open. */
+  get openWatches(): number {
+    return this.#watches.size;
+  }
+
+  /** Stores an object as it is, status included, without a request: as if it had been there, or as another writer. */
+  put<T extends Resource>(object: T): T {
+    const { metadata } = object;
+    const collection = { apiVersion: object.apiVersion, resource: pluralOf(object.kind) };
+    const defaults = {
+      uid: this.#store.find(collection, metadata)?.metadata.uid ?? this.#store.newUid(metadata.name),
+      creationTimestamp: this.time,
+      ...(hasGeneration(collection) && { generation: 1 }),
+    };
+    return this.#store.put(collection, { ...object, metadata: { ...defaults, ...metadata } }) as T;
+  }
+
+  /** Takes an object away, whatever its finalizers. */
+  remove(kind: Kind, key: Key): void {
+    this.#store.remove(collectionOf(kind), key);
+  }
+
+  /** An object as it is stored. */
+  read<T extends Resource>(kind: Kind<T>, key: Key): T | undefined {
+    return this.#store.find(collectionOf(kind), key) as T | undefined;
+  }
+
+  /** All objects of a kind, or of all kinds, the oldest first. */
+  all<T extends Resource>(kind?: Kind<T>): T[] {
+    return this.#store.all(kind && collectionOf(kind)) as T[];
+  }
+
+  /** Forgets all history: watches and pages from before are Expired. */
+  compact(): void {
+    this.#store.compact();
+  }
+
+  /** Sends raw text on every open watch. */
+  inject(text: string): void {
+    for (const watch of this.#watches) watch.send(text);
+  }
+
+  /** Ends every open watch. */
+  closeWatches(how: 'end' | 'destroy' = 'end'): void {
+    for (const watch of this.#watches) watch.end(how);
+  }
+
+  /** Ends every open watch with the ERROR event Expired. */
+  expireWatches(): void {
+    this.inject(expiredLine());
+    this.closeWatches();
+  }
+
+  /** `fetch` that reaches this API and nothing else. */
+  readonly fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    request.signal.throwIfAborted();
+    const response = await getResponse(this.handlers, request);
+    if (response === undefined || response.type === 'error')
+      throw new TypeError('fetch failed', {
+        cause: new Error(`no answer to ${request.method} ${request.url}`),
+      });
+    if (!(response.body && request.url.includes('watch=true'))) return response;
+    return new Response(response.body.pipeThrough(new TransformStream(), request), response);
+  };
+
+  #backend(pageLimit: number): Backend {
+    const reads = new Reads(this.#store, pageLimit);
+    const writes = new Writes(this.#store, () => this.time);
+    return {
+      answer: (request, query) => {
+        this.before(request);
+        if (request.verb === 'get') return reads.get(request);
+        if (request.verb === 'list') return reads.list(request, query);
+        if (request.verb === 'watch') return watchBody(this.#store, request, query, this.#watches);
+        if (request.verb === 'create') return writes.create(request, request.body as unknown as Resource);
+        if (request.verb === 'update') return writes.update(request, request.body as unknown as Resource);
+        if (request.verb === 'patch') return writes.patch(request, request.body ?? {});
+        const { object, gone } = writes.delete(request);
+        return gone ? deletedStatus(request, object) : object;
+      },
+      answered: (request, code) => void this.requests.push({ ...request, code }),
+    };
+  }
+}
+
+function collectionOf({ apiVersion, plural }: Kind): Collection {
+  return { apiVersion, resource: plural };
+}

@@ -1,0 +1,106 @@
+import type { Key, Resource } from '../../client.ts';
+import type { ApiRequest } from './resources.ts';
+
+/** Which objects: all of one resource. */
+export type Collection = Pick<ApiRequest, 'apiVersion' | 'resource'>;
+
+/** One write, as watches report it. */
+export interface Change {
+  revision: number;
+  collection: Collection;
+  /** undefined: it was created. */
+  before: Resource | undefined;
+  /** undefined: it was deleted. */
+  after: Resource | undefined;
+  /** The object as the event carries it: its last state with the revision of this write. */
+  object: Resource;
+}
+
+/** The objects of the fake API with their history. What comes in and goes out is a copy. */
+export class ObjectStore {
+  readonly listeners = new Set<(change: Change) => void>();
+  readonly #objects = new Map<string, { collection: Collection; object: Resource }>();
+  readonly #uids = new Set<string>();
+  #history: Change[] = [];
+  #compacted = 0;
+  #revision = 1;
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Watches and pages from revisions before this one are Expired. */
+  get compacted(): number {
+    return this.#compacted;
+  }
+
+  find(collection: Collection, key: Key): Resource | undefined {
+    return structuredClone(this.#objects.get(pathOf(collection, key))?.object);
+  }
+
+  /** Objects in the order in which they were created; of all collections unless one is given. */
+  all(collection?: Collection): Resource[] {
+    return [...this.#objects.values()]
+      .filter((stored) => collection === undefined || isSame(stored.collection, collection))
+      .map(({ object }) => structuredClone(object));
+  }
+
+  /** Stores an object under a new revision. */
+  put(collection: Collection, object: Resource): Resource {
+    const path = pathOf(collection, object.metadata);
+    const before = this.#objects.get(path)?.object;
+    const after = structuredClone(object);
+    this.#revision += 1;
+    after.metadata.resourceVersion = String(this.#revision);
+    if (after.metadata.uid !== undefined) this.#uids.add(after.metadata.uid);
+    this.#objects.set(path, { collection, object: after });
+    this.#publish({ revision: this.#revision, collection, before, after, object: after });
+    return structuredClone(after);
+  }
+
+  remove(collection: Collection, key: Key): void {
+    const path = pathOf(collection, key);
+    const before = this.#objects.get(path)?.object;
+    if (before === undefined) return;
+    this.#objects.delete(path);
+    this.#revision += 1;
+    const object = structuredClone(before);
+    object.metadata.resourceVersion = String(this.#revision);
+    this.#publish({ revision: this.#revision, collection, before, after: undefined, object });
+  }
+
+  /** Changes of a collection after a revision, oldest first. */
+  changesAfter(collection: Collection, revision: number): Change[] {
+    return this.#history.filter(
+      (change) => change.revision > revision && isSame(change.collection, collection),
+    );
+  }
+
+  /** Forgets all history. */
+  compact(): void {
+    this.#revision += 1;
+    this.#compacted = this.#revision;
+    this.#history = [];
+  }
+
+  /** `uid-<name>`, so that tests can name it; an object made anew under the name gets another. */
+  newUid(name: string): string {
+    for (let made = 1; ; made += 1) {
+      const uid = made === 1 ? `uid-${name}` : `uid-${name}-${made}`;
+      if (!this.#uids.has(uid)) return uid;
+    }
+  }
+
+  #publish(change: Change): void {
+    this.#history.push(change);
+    for (const listener of this.listeners) listener(change);
+  }
+}
+
+export function isSame(one: Collection, other: Collection): boolean {
+  return one.apiVersion === other.apiVersion && one.resource === other.resource;
+}
+
+function pathOf({ apiVersion, resource }: Collection, { namespace = '', name }: Key): string {
+  return `${apiVersion}/${resource}/${namespace}/${name}`;
+}

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { configMaps, orders, parts, sendPart } from '../contract/api-corpus.ts';
+import { describeCluster } from '../fixtures/cluster.ts';
+import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { fakeApiClient } from '../fixtures/fake-api-client.ts';
+import type { HttpsClient } from '../fixtures/https-client.ts';
+
+const namespace = 'contract';
+const group = 'contract.example.com';
+
+/** Orders as kube-apiserver serves them: with a status endpoint, whatever is in them. */
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `orders.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural: 'orders', singular: 'order', kind: 'Order', listKind: 'OrderList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+
+describeCluster('the fake API answers as a real kube-apiserver does', ({ assets, host }) => {
+  let plane: ControlPlane;
+  let real: HttpsClient;
+  beforeAll(async () => {
+    plane = await startControlPlane(assets, host);
+    real = plane.admin();
+    await real.must('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+    await real.must('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+    await eventually('the new kind to be served', 30_000, async () => {
+      await real.must('GET', `/apis/${group}/v1/namespaces/${namespace}/orders`);
+    });
+  }, 120_000);
+  afterAll(() => plane.stop());
+
+  describe.each([
+    ['ConfigMaps', configMaps(namespace)],
+    ['custom resources', orders(namespace, `${group}/v1`)],
+  ])('to requests for %s', (_, subject) => {
+    it.each(Object.keys(parts))('%s', async (part) => {
+      const expected = await sendPart(part, real, subject);
+      expect(await sendPart(part, fakeApiClient(new FakeApi()), subject)).toEqual(expected);
+    });
+  });
+});
