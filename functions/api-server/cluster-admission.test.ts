@@ -40,7 +40,9 @@ async function startCluster(served: readonly string[], hidden: readonly string[]
     kinds,
     store,
     authenticate: async () => ({ name: 'test', groups: [] }),
-    authorize: async (_user, asked) => ({ allowed: !asked.resource || !hidden.includes(asked.plural) }),
+    authorize: async (_user, asked) => ({
+      allowed: !asked.isResourceRequest || !hidden.includes(asked.resource),
+    }),
   });
   const url = await new Promise<string>((resolve) => {
     const server = serve({ fetch: api.app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>

@@ -18,7 +18,9 @@ beforeAll(async () => {
     store,
     authenticate: async () => ({ name: 'jo', groups: [] }),
     // Everything, but no Secret may be read: whoever is asked about one refuses.
-    authorize: async (_user, asked) => ({ allowed: !asked.resource || asked.plural !== 'secrets' }),
+    authorize: async (_user, asked) => ({
+      allowed: !asked.isResourceRequest || asked.resource !== 'secrets',
+    }),
     findNamespace: async () => ({ metadata: {} }),
   });
 });

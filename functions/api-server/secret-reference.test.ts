@@ -3,12 +3,12 @@ import type { AdmissionRequest, Authorizer, KubeObject } from '#shared/apiserver
 import { group } from '#shared/domain';
 import { secretReferences } from './secret-reference.ts';
 
-/** A user who holds exactly these rights, as `verb plural[/subresource] [name]`. */
+/** A user who holds exactly these rights, as `verb resource[/subresource] [name]`. */
 function rights(...held: string[]): Authorizer {
   return async (_user, attributes) => {
-    if (!attributes.resource) return { allowed: false };
-    const { verb, plural, subresource, name } = attributes;
-    const asked = `${verb} ${plural}${subresource === '' ? '' : `/${subresource}`}`;
+    if (!attributes.isResourceRequest) return { allowed: false };
+    const { verb, resource, subresource, name } = attributes;
+    const asked = `${verb} ${resource}${subresource === '' ? '' : `/${subresource}`}`;
     return { allowed: held.includes(asked) || held.includes(`${asked} ${name}`) };
   };
 }

@@ -62,11 +62,11 @@ async function isTrusted(
 ): Promise<boolean> {
   if (kind.kind !== 'ArtifactWorkflow') return false;
   const { allowed } = await authorize(user, {
-    resource: true,
+    isResourceRequest: true,
     verb: 'create',
     group,
     version,
-    plural: 'artifactworkflows',
+    resource: 'artifactworkflows',
     subresource: 'secretrefs',
     namespace,
     name,
@@ -98,11 +98,11 @@ async function judge(
 
 function secretAttributes(namespace: string, name: string): Parameters<Authorizer>[1] {
   return {
-    resource: true,
+    isResourceRequest: true,
     verb: 'get',
     group: '',
     version: 'v1',
-    plural: 'secrets',
+    resource: 'secrets',
     subresource: '',
     namespace,
     name,

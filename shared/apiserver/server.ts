@@ -6,25 +6,20 @@ import { createAdmission } from './admission/chain.ts';
 import { type FindNamespace, namespaceLifecycle } from './admission/namespace-lifecycle.ts';
 import type { AdmissionPlugin } from './admission/plugin.ts';
 import type { AuditPolicy } from './audit/audit-policy.ts';
-import { type AuditedRequest, type AuditSink, createAuditor } from './audit/auditor.ts';
-import type { Authenticator, User } from './authentication/user.ts';
-import { authenticateRequest } from './authentication/user.ts';
-import type { Attributes, Authorizer } from './authorization/authorizer.ts';
-import { isAlwaysAllowed, mustBeAllowed } from './authorization/authorizer.ts';
-import { impersonate } from './authorization/impersonation.ts';
+import { type AuditSink, createAuditor } from './audit/auditor.ts';
+import type { Authenticator } from './authentication/user.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
-import { handleResource } from './handlers/routes.ts';
+import { handlerChain } from './handlers/handler-chain.ts';
 import { type HealthCheck, health } from './health.ts';
 import type { KindDefinition } from './kinds/definition.ts';
-import { authenticationMeasure, authorizationMeasure, type Measure } from './metrics/auth-metrics.ts';
+import { authenticationMeasure, authorizationMeasure } from './metrics/auth-metrics.ts';
 import { type RequestMetrics, requestMetrics } from './metrics/request-metrics.ts';
-import { keyPrefix } from './registry/stored-object.ts';
-import type { Server } from './request/call.ts';
-import type { Exchange } from './request/exchange.ts';
-import { beginHandling, type Handling, isServed } from './request/handling.ts';
-import { createActivity, defaultLimits, kindOf, type Limits } from './request/max-in-flight.ts';
-import { attributesOf, parseTarget, verbOf } from './request/request-info.ts';
-import { isOurs, respondError } from './response/respond.ts';
+import { keyPrefix } from './registry/keys.ts';
+import { ApiRequest } from './request/api-request.ts';
+import { defaultLimits, type Limits, limitRequestsInFlight } from './request/max-in-flight.ts';
+import type { ServerContext } from './request/server-context.ts';
+import { respondError } from './response/respond.ts';
 
 /** The Kubernetes release whose API conventions are followed; kubectl judges version skew by it. */
 const followed = 'v1.34.0';
@@ -73,29 +68,25 @@ export interface ApiServer {
  * are Status bodies, unknown resources a plain 404, and nothing thrown by a handler leaves it.
  */
 export function createApiServer(options: ApiServerOptions): ApiServer {
-  const { kinds, store, authenticate, authorize } = options;
+  const { kinds, store, authenticate, authorize, metrics, audit } = options;
   const closing = new AbortController();
   let draining = false;
   let spreadMs = 0;
   const lifecycle = namespaceLifecycle(kinds, store, options.findNamespace);
-  const server: Server = {
+  const plugins = [...(lifecycle ? [lifecycle] : []), ...(options.admission ?? [])];
+  const inFlight = limitRequestsInFlight(options.limits ?? defaultLimits);
+  const requests = metrics && requestMetrics(metrics, inFlight);
+  const server: ServerContext = {
     kinds,
     store,
-    admission: createAdmission(
-      [...(lifecycle ? [lifecycle] : []), ...(options.admission ?? [])],
-      options.metrics,
-    ),
+    admission: createAdmission(plugins, metrics),
     authorize,
     now: options.now ?? (() => new Date()),
     closing: closing.signal,
     spreadMs: () => spreadMs,
+    onWatchEvent: requests?.watchEvent,
     log: options.log ?? (() => undefined),
   };
-  const discovery = discoveryRoutes(kinds, { version: options.version ?? followed, now: server.now });
-  discovery.onError((caught) => {
-    throw caught;
-  });
-
   const checks: HealthCheck[] = [
     { name: 'ping', check: () => undefined },
     { name: options.storeName ?? 'store', check: async () => void (await store.revision()) },
@@ -103,85 +94,43 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     ...(options.checks ?? []),
     { name: 'shutdown', readyOnly: true, check: () => mustNot(draining) },
   ];
-  const activity = createActivity(options.limits ?? defaultLimits);
-  const { metrics, audit } = options;
-  const counted = metrics && requestMetrics(metrics, activity);
-  const authenticating: Measure<User> = metrics ? authenticationMeasure(metrics) : unmeasured;
-  const authorizing: Measure<void> = metrics ? authorizationMeasure(metrics) : unmeasured;
-  server.watched = counted?.event;
-  const auditor = audit && createAuditor(audit.policy, audit.write, server.now);
+  const discovery = discoveryRoutes(kinds, { version: options.version ?? followed, now: server.now });
+  discovery.onError((caught) => {
+    throw caught;
+  });
 
-  async function answer(handling: Handling): Promise<Response> {
-    const { exchange } = handling;
-    const { request, url, connection } = exchange;
-    exchange.asking = await authenticating(() => authenticateRequest(authenticate, request, connection));
-    exchange.user = exchange.asking;
-    const target = parseTarget(url.pathname);
-    const verb = target ? verbOf(request.method, target, url.searchParams) : request.method.toLowerCase();
-    const attributes: Attributes = target
-      ? attributesOf(target, verb, url.searchParams)
-      : { resource: false, verb, path: url.pathname };
-    exchange.attributes = attributes;
-    handling.atEnd(activity.begin(kindOf(verb), isAlwaysAllowed(exchange.user, attributes)));
-    if (counted && target && verb === 'watch') handling.atEnd(counted.watching(exchange));
-    exchange.user = await impersonate(authorize, exchange.user, request, connection);
-    handling.audited = auditor?.begin(exchange);
-    const { user } = exchange;
-    await authorizing(() => decide(authorize, exchange, user, attributes));
-    if (!target) return answerPath(request, url);
-    const response = await handleResource(server, request, url, user, target, verb, handling.warnings);
-    if (verb === 'watch' && response?.ok) handling.audited?.started(response.status);
-    return response ?? pageNotFound();
-  }
-
-  async function answerPath(request: Request, url: URL): Promise<Response> {
+  async function handlePath({ raw, url }: ApiRequest): Promise<Response | undefined> {
     const probe = await health(url, { checks, notices: options.notices, log: server.log });
     if (probe) return probe;
-    if (metrics && counted && url.pathname === '/metrics') return exposition(server, metrics, counted);
-    const found = await discovery.fetch(request);
-    return found.status === 404 ? pageNotFound() : found;
+    if (metrics && requests && url.pathname === '/metrics') return exposition(server, metrics, requests);
+    const found = await discovery.fetch(raw);
+    return found.status === 404 ? undefined : found;
   }
 
-  /** Records the outcome: of a watch when it is over, as the watch itself is the response. */
-  function finish(handling: Handling, audited: AuditedRequest, response: Response, failure: unknown): void {
-    if (failure !== undefined && !(failure instanceof ArcError)) {
-      audited.panicked();
-      return;
-    }
-    const record = () =>
-      audited
-        .complete(response, failure)
-        .catch((caught: unknown) => server.log('a request could not be recorded in the audit log', caught));
-    const { attributes } = handling.exchange;
-    if (attributes?.verb === 'watch' && response.ok) handling.atEnd(() => void record());
-    else void record();
-  }
-
-  async function handle(handling: Handling): Promise<Response> {
-    const { exchange } = handling;
-    let failure: unknown;
-    const response = await answer(handling).catch((caught: unknown) => {
-      failure = caught;
-      return failed(server, exchange.request, caught, handling.warnings);
-    });
-    response.headers.set('Audit-Id', exchange.auditId);
-    if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-cache, private');
-    if (closing.signal.aborted) response.headers.set('Connection', 'close');
-    handling.atEnd(() => counted?.observe(exchange, response.status, handling.written()));
-    const audited = handling.audited ?? auditor?.begin(exchange);
-    if (audited) finish(handling, audited, response, failure);
-    return response;
-  }
-
+  const handle = handlerChain({
+    authenticate,
+    inFlight,
+    handlePath,
+    auditor: audit && createAuditor(audit.policy, audit.write, server.now),
+    metrics: metrics &&
+      requests && {
+        requests,
+        authentication: authenticationMeasure(metrics),
+        authorization: authorizationMeasure(metrics),
+      },
+  });
   const app = new Hono();
   app.all('*', async (context) => {
-    const handling = beginHandling(context.req.raw, context.env, server.now());
-    const response = await handle(handling);
-    if (!isServed(context.env)) handling.end();
+    const request = new ApiRequest(server, context.req.raw, context.env);
+    const response = await handle(request);
+    if (!request.endsByItself) request.end();
     return response;
   });
-  // Nothing above should reach this; if it does, the client still gets a Status.
-  app.onError((caught, context) => failed(server, context.req.raw, caught));
+  // The chain answers all failures; if one gets here nevertheless, the client still receives a Status.
+  app.onError((caught, context) => {
+    server.log(`${context.req.method} ${context.req.path} failed`, caught);
+    return respondError(caught, context.req.header('accept'));
+  });
   return {
     app,
     drain() {
@@ -191,51 +140,24 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       draining = true;
       spreadMs = how.spreadMs ?? 0;
       closing.abort();
-      await activity.idle();
+      await inFlight.idle();
     },
   };
 }
 
-function unmeasured<T>(step: () => Promise<T>): Promise<T> {
-  return step();
-}
-
-/** Rejects with Forbidden unless the user may; the exchange knows how it was decided. */
-async function decide(
-  authorize: Authorizer,
-  exchange: Exchange,
-  user: User,
-  attributes: Attributes,
-): Promise<void> {
-  try {
-    exchange.decision = { allowed: true, reason: await mustBeAllowed(authorize, user, attributes) };
-  } catch (caught) {
-    if (ArcError.is(caught, 'Forbidden')) exchange.decision = { allowed: false, reason: '' };
-    throw caught;
-  }
-}
-
 /** Everything counted, with what can only be known by looking. */
-async function exposition(server: Server, metrics: Metrics, counted: RequestMetrics): Promise<Response> {
-  counted.running();
+async function exposition(
+  server: ServerContext,
+  metrics: Metrics,
+  requests: RequestMetrics,
+): Promise<Response> {
+  requests.setInFlight();
   for (const kind of server.kinds) {
     if (kind.virtual) continue;
     const { items, remaining } = await server.store.list(keyPrefix(kind), { limit: 1 });
-    counted.objects(kind, items.length + remaining);
+    requests.setObjects(kind, items.length + remaining);
   }
   return new Response(metrics.expose(), { headers: { 'Content-Type': metricsContentType } });
-}
-
-function failed(
-  server: Server,
-  request: Request,
-  caught: unknown,
-  warnings: readonly string[] = [],
-): Response {
-  if (!(caught instanceof ArcError) || isOurs(caught)) {
-    server.log(`${request.method} ${new URL(request.url).pathname} failed`, caught);
-  }
-  return respondError(caught, request.headers.get('accept'), warnings);
 }
 
 function mustBeLoaded(store: Store): void {
@@ -244,11 +166,4 @@ function mustBeLoaded(store: Store): void {
 
 function mustNot(draining: boolean): void {
   if (draining) throw new ArcError('ServiceUnavailable', 'the server is shutting down');
-}
-
-function pageNotFound(): Response {
-  return new Response('404 page not found\n', {
-    status: 404,
-    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-  });
 }

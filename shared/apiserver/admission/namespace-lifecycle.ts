@@ -2,7 +2,8 @@ import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
 import { notFound, qualified } from '../errors/status.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
-import { decodeObject, objectKey } from '../registry/stored-object.ts';
+import { objectKey } from '../registry/keys.ts';
+import { decodeObject } from '../registry/stored-object.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);

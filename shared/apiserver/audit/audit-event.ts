@@ -1,32 +1,34 @@
 import { isoMicroseconds } from '#shared/meta';
-import type { Exchange } from '../request/exchange.ts';
+import type { User } from '../authentication/user.ts';
+import type { ApiRequest } from '../request/api-request.ts';
+import type { ResourceRequestInfo } from '../request/request-info.ts';
 import type { AuditChoice, Stage } from './audit-policy.ts';
 
 /** What an audit.k8s.io/v1 Event tells at every level. @param notes annotations of its stage */
 export function auditEvent(
-  exchange: Exchange,
+  request: ApiRequest,
   choice: AuditChoice,
   stage: Stage,
   now: Date,
   notes: Readonly<Record<string, string>> = {},
 ): object {
-  const { attributes, created, asking, user, decision, connection, request, url } = exchange;
-  const impersonated = user !== undefined && asking !== undefined && user !== asking;
-  const agent = request.headers.get('user-agent');
+  const { info, created, authenticatedUser, user, decision, connection, raw, url } = request;
+  const isImpersonated = user !== undefined && authenticatedUser !== undefined && user !== authenticatedUser;
+  const agent = raw.headers.get('user-agent');
   return {
     kind: 'Event',
     apiVersion: 'audit.k8s.io/v1',
     level: choice.level,
-    auditID: exchange.auditId,
+    auditID: request.auditId,
     stage,
     requestURI: `${url.pathname}${url.search}`,
-    verb: attributes?.verb ?? request.method.toLowerCase(),
-    user: userInfo(asking),
-    ...(impersonated && { impersonatedUser: userInfo(user) }),
+    verb: info?.verb ?? raw.method.toLowerCase(),
+    user: userInfo(authenticatedUser),
+    ...(isImpersonated && { impersonatedUser: userInfo(user) }),
     ...(connection && { sourceIPs: [connection.address] }),
     ...(agent !== null && { userAgent: agent.slice(0, 1024) }),
-    ...(attributes?.resource && { objectRef: objectRef(attributes, created) }),
-    requestReceivedTimestamp: isoMicroseconds(exchange.receivedAt),
+    ...(info?.isResourceRequest && { objectRef: objectRef(info, created) }),
+    requestReceivedTimestamp: isoMicroseconds(request.receivedAt),
     stageTimestamp: isoMicroseconds(now),
     annotations: {
       ...(decision && {
@@ -38,21 +40,18 @@ export function auditEvent(
   };
 }
 
-function userInfo(user: Exchange['user']): object {
+function userInfo(user: User | undefined): object {
   if (user === undefined) return {};
   const { name, groups, uid, extra } = user;
   return { username: name, groups, ...(uid && { uid }), ...(extra && { extra }) };
 }
 
-/** @param created names what a request to a collection has made */
-function objectRef(
-  attributes: Extract<NonNullable<Exchange['attributes']>, { resource: true }>,
-  created: Exchange['created'],
-): object {
-  const { plural, namespace, group, version, subresource } = attributes;
-  const { name = attributes.name, uid } = created ?? {};
+/** @param created names the object that a request to a collection has made */
+function objectRef(info: ResourceRequestInfo, created: ApiRequest['created']): object {
+  const { resource, namespace, group, version, subresource } = info;
+  const { name = info.name, uid } = created ?? {};
   return {
-    resource: plural,
+    resource,
     ...(namespace && { namespace }),
     ...(name && { name }),
     ...(uid && { uid }),

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { User } from '../authentication/user.ts';
 import type { Attributes } from '../authorization/authorizer.ts';
-import type { Exchange } from '../request/exchange.ts';
 import { chooseAudit, parseAuditPolicy } from './audit-policy.ts';
 
 const head = 'apiVersion: audit.k8s.io/v1\nkind: Policy\n';
 const list: Attributes = {
-  resource: true,
+  isResourceRequest: true,
   verb: 'list',
   group: 'g',
   version: 'v1',
-  plural: 'things',
+  resource: 'things',
   subresource: '',
   namespace: 'ns',
   name: '',
@@ -22,7 +21,7 @@ function levelOf(
   user: User = { name: 'jo', groups: ['dev'] },
 ): string {
   const policy = parseAuditPolicy(`${head}rules:\n${rules}`);
-  return chooseAudit(policy, { user, attributes } as Exchange).level;
+  return chooseAudit(policy, { user, info: attributes }).level;
 }
 
 describe('chooseAudit', () => {
@@ -63,7 +62,7 @@ describe('chooseAudit', () => {
     ['*', 'Request'],
   ])('matches the path /healthz/store with %s: %s', (pattern, level) => {
     const rules = `- { level: Request, nonResourceURLs: ['${pattern}'] }`;
-    expect(levelOf(rules, { resource: false, verb: 'get', path: '/healthz/store' })).toBe(level);
+    expect(levelOf(rules, { isResourceRequest: false, verb: 'get', path: '/healthz/store' })).toBe(level);
   });
 });
 

@@ -1,7 +1,8 @@
 import { parse as parseYaml } from 'yaml';
 import * as z from 'zod';
 import { ArcError } from '#shared/errors';
-import type { Exchange } from '../request/exchange.ts';
+import type { User } from '../authentication/user.ts';
+import type { Attributes } from '../authorization/authorizer.ts';
 
 const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
@@ -55,9 +56,15 @@ export interface AuditChoice {
   omitManagedFields: boolean;
 }
 
+/** The part of a request that a policy looks at. */
+export interface PolicySubject {
+  user: User | undefined;
+  info: Attributes | undefined;
+}
+
 /** The first rule that fits decides; where none does, nothing is recorded (k8s.io/apiserver, audit/policy/checker.go). */
-export function chooseAudit(policy: AuditPolicy, exchange: Exchange): AuditChoice {
-  const found = policy.rules.find((each) => fits(each, exchange));
+export function chooseAudit(policy: AuditPolicy, request: PolicySubject): AuditChoice {
+  const found = policy.rules.find((each) => fits(each, request));
   return {
     level: found?.level ?? 'None',
     omitStages: new Set([...policy.omitStages, ...(found?.omitStages ?? [])]),
@@ -65,18 +72,18 @@ export function chooseAudit(policy: AuditPolicy, exchange: Exchange): AuditChoic
   };
 }
 
-function fits(rule: Rule, { user, attributes }: Exchange): boolean {
+function fits(rule: Rule, { user, info }: PolicySubject): boolean {
   const any = (list: readonly string[], ...values: readonly string[]) =>
     list.length === 0 || values.some((value) => list.includes(value));
   if (!any(rule.users, user?.name ?? '') || !any(rule.userGroups, ...(user?.groups ?? []))) return false;
-  if (!any(rule.verbs, attributes?.verb ?? '')) return false;
+  if (!any(rule.verbs, info?.verb ?? '')) return false;
   if (rule.namespaces.length === 0 && rule.resources.length === 0 && rule.nonResourceURLs.length === 0)
     return true;
-  if (attributes === undefined) return false;
-  if (!attributes.resource) return rule.nonResourceURLs.some((pattern) => fitsPath(pattern, attributes.path));
+  if (info === undefined) return false;
+  if (!info.isResourceRequest) return rule.nonResourceURLs.some((pattern) => fitsPath(pattern, info.path));
   if (rule.namespaces.length === 0 && rule.resources.length === 0) return false;
-  if (!any(rule.namespaces, attributes.namespace)) return false;
-  return rule.resources.length === 0 || rule.resources.some((each) => fitsResource(each, attributes));
+  if (!any(rule.namespaces, info.namespace)) return false;
+  return rule.resources.length === 0 || rule.resources.some((each) => fitsResource(each, info));
 }
 
 function fitsPath(pattern: string, path: string): boolean {
@@ -86,13 +93,13 @@ function fitsPath(pattern: string, path: string): boolean {
 
 function fitsResource(
   { group, resources, resourceNames }: Rule['resources'][number],
-  asked: { group: string; plural: string; subresource: string; name: string },
+  info: { group: string; resource: string; subresource: string; name: string },
 ): boolean {
-  if (group !== asked.group) return false;
-  if (resourceNames.length > 0 && !resourceNames.includes(asked.name)) return false;
+  if (group !== info.group) return false;
+  if (resourceNames.length > 0 && !resourceNames.includes(info.name)) return false;
   if (resources.length === 0) return true;
-  const { plural, subresource } = asked;
-  const whole = subresource === '' ? plural : `${plural}/${subresource}`;
-  const wide = subresource === '' ? [] : [`${plural}/*`, `*/${subresource}`];
+  const { resource, subresource } = info;
+  const whole = subresource === '' ? resource : `${resource}/${subresource}`;
+  const wide = subresource === '' ? [] : [`${resource}/*`, `*/${subresource}`];
   return ['*', whole, ...wide].some((pattern) => resources.includes(pattern));
 }

@@ -5,16 +5,16 @@ import { qualified } from '../errors/status.ts';
 /** What they want to do. */
 export type Attributes =
   | {
-      resource: true;
+      isResourceRequest: true;
       verb: string;
       group: string;
       version: string;
-      plural: string;
+      resource: string;
       subresource: string;
       namespace: string;
       name: string;
     }
-  | { resource: false; verb: string; path: string };
+  | { isResourceRequest: false; verb: string; path: string };
 
 /** `allowed: false` needs a reason only where it helps. */
 export type Authorizer = (
@@ -27,7 +27,7 @@ const openPaths = new Set(['/livez', '/readyz', '/healthz']);
 /** system:masters and the health paths always may, and are never told to come back later. */
 export function isAlwaysAllowed(user: User, attributes: Attributes): boolean {
   if (user.groups.includes('system:masters')) return true;
-  return !attributes.resource && openPaths.has(`/${attributes.path.split('/')[1]}`);
+  return !attributes.isResourceRequest && openPaths.has(`/${attributes.path.split('/')[1]}`);
 }
 
 /** Resolves with the authorizer's reason; rejects with Forbidden unless the user may. */
@@ -46,16 +46,16 @@ export async function mustBeAllowed(
 function forbidden(user: User, attributes: Attributes, reason: string): ArcError {
   const because = reason === '' ? '' : `: ${reason}`;
   const who = `User "${user.name}" cannot ${attributes.verb}`;
-  if (!attributes.resource) {
+  if (!attributes.isResourceRequest) {
     return new ArcError('Forbidden', `forbidden: ${who} path "${attributes.path}"${because}`, {
       details: {},
     });
   }
-  const { group, plural, subresource, name, namespace } = attributes;
-  const object = `${qualified(plural, group)}${name === '' ? '' : ` "${name}"`}`;
-  const what = `resource "${subresource === '' ? plural : `${plural}/${subresource}`}" in API group "${group}"`;
+  const { group, resource, subresource, name, namespace } = attributes;
+  const object = `${qualified(resource, group)}${name === '' ? '' : ` "${name}"`}`;
+  const what = `resource "${subresource === '' ? resource : `${resource}/${subresource}`}" in API group "${group}"`;
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
   return new ArcError('Forbidden', `${object} is forbidden: ${who} ${what} ${where}${because}`, {
-    details: { ...(name && { name }), ...(group && { group }), kind: plural },
+    details: { ...(name && { name }), ...(group && { group }), kind: resource },
   });
 }

@@ -6,11 +6,11 @@ import { delegatedAuthorizer } from './delegated.ts';
 
 const jo = { name: 'jo', groups: ['g'], extra: { a: ['b'] } };
 const get: Attributes = {
-  resource: true,
+  isResourceRequest: true,
   verb: 'get',
   group: 'g',
   version: 'v1',
-  plural: 'things',
+  resource: 'things',
   subresource: 'status',
   namespace: 'ns',
   name: 'it',
@@ -58,7 +58,7 @@ describe('delegatedAuthorizer', () => {
 
   it('asks about paths', async () => {
     const { authorize, asked } = authorizer(() => ({ status: { allowed: false, reason: 'no' } }));
-    expect(await authorize(jo, { resource: false, verb: 'get', path: '/metrics' })).toEqual({
+    expect(await authorize(jo, { isResourceRequest: false, verb: 'get', path: '/metrics' })).toEqual({
       allowed: false,
       reason: 'no',
     });

@@ -24,12 +24,13 @@ export function delegatedAuthorizer(post: PostReview, now?: () => number): Autho
 function specOf(user: User, attributes: Attributes): object {
   const { name, groups, uid, extra } = user;
   const who = { user: name, groups, ...(uid && { uid }), ...(extra && { extra }) };
-  if (!attributes.resource) {
+  if (!attributes.isResourceRequest) {
     const { path, verb } = attributes;
     return { ...who, nonResourceAttributes: { path, verb } };
   }
-  const { resource: _resource, plural, ...rest } = attributes;
-  return { ...who, resourceAttributes: { ...rest, resource: plural } };
+  const { namespace, verb, group, version, resource, subresource, name: object } = attributes;
+  const resourceAttributes = { namespace, verb, group, version, resource, subresource, name: object };
+  return { ...who, resourceAttributes };
 }
 
 async function ask(post: PostReview, spec: object): Promise<Decision> {

@@ -3,13 +3,13 @@ import type { User } from '../authentication/user.ts';
 import type { Attributes } from './authorizer.ts';
 import { impersonate } from './impersonation.ts';
 
-/** Impersonates with these headers; `held` are the rights, as `plural[/subresource] name`. */
+/** Impersonates with these headers; `held` are the rights, as `resource[/subresource] name`. */
 async function as(headers: Record<string, string>, held: string[], groups: string[] = []) {
   const asked: string[] = [];
   const authorize = async (_user: User, attributes: Attributes) => {
-    if (!attributes.resource || attributes.verb !== 'impersonate') return { allowed: false };
-    const { group, plural, subresource, namespace, name } = attributes;
-    const what = `${namespace && `${namespace}/`}${plural}${subresource && `/${subresource}`} ${name}`;
+    if (!attributes.isResourceRequest || attributes.verb !== 'impersonate') return { allowed: false };
+    const { group, resource, subresource, namespace, name } = attributes;
+    const what = `${namespace && `${namespace}/`}${resource}${subresource && `/${subresource}`} ${name}`;
     asked.push(group === '' ? what : `${group} ${what}`);
     return { allowed: held.some((right) => asked.at(-1)?.endsWith(right)) };
   };

@@ -65,12 +65,12 @@ function rightsFor({ name, groups, uid, extra = {} }: User): Attributes[] {
 }
 
 function right(
-  plural: string,
+  resource: string,
   name: string,
   more: { group?: string; namespace?: string; subresource?: string } = {},
 ): Attributes {
   const where = { group: '', namespace: '', subresource: '', ...more };
-  return { resource: true, verb: 'impersonate', version: 'v1', plural, name, ...where };
+  return { isResourceRequest: true, verb: 'impersonate', version: 'v1', resource, name, ...where };
 }
 
 function serviceAccount(name: string): { namespace: string; name: string } | undefined {

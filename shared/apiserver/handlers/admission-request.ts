@@ -1,8 +1,8 @@
 import type { AdmissionRequest } from '../admission/plugin.ts';
 import type { KubeObject } from '../kinds/definition.ts';
-import type { Call } from '../request/call.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 
-/** What of a write is not the same for every write of a call. */
+/** What of a write is not the same for every write of a request. */
 export interface JudgedWrite {
   operation: AdmissionRequest['operation'];
   object: KubeObject | undefined;
@@ -15,8 +15,8 @@ export interface JudgedWrite {
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
 /** A write of this call as admission plug-ins see it. */
-export function admissionRequest(call: Call, write: JudgedWrite): AdmissionRequest {
-  const { definition, namespace, query, target, user } = call;
+export function admissionRequest(request: ResourceRequest, write: JudgedWrite): AdmissionRequest {
+  const { definition, namespace, query, info, user } = request;
   const { group, version, kind, plural } = definition;
   const { operation, object, oldObject, dryRun } = write;
   const fieldManager = query.get('fieldManager');
@@ -25,7 +25,7 @@ export function admissionRequest(call: Call, write: JudgedWrite): AdmissionReque
     operation,
     kind: { group, version, kind },
     resource: { group, version, resource: plural },
-    subResource: target.subresource,
+    subResource: info.subresource,
     namespace,
     name: (object ?? oldObject)?.metadata.name ?? '',
     user,

@@ -16,7 +16,7 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({
     authorize: async (user, attributes) => ({
-      allowed: user.name === 'admin' || (attributes.resource && attributes.verb === 'patch'),
+      allowed: user.name === 'admin' || (attributes.isResourceRequest && attributes.verb === 'patch'),
     }),
   });
 });

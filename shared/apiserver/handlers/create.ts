@@ -2,9 +2,9 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { isoSeconds } from '#shared/meta';
 import { alreadyExists, badRequest, invalid } from '../errors/status.ts';
 import type { KubeObject } from '../kinds/definition.ts';
-import { decodeObject, encodeObject, objectKey } from '../registry/stored-object.ts';
-import type { Call } from '../request/call.ts';
-import { noteCreated } from '../request/exchange.ts';
+import { objectKey } from '../registry/keys.ts';
+import { decodeObject, encodeObject } from '../registry/stored-object.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 import { respondObject, respondWritten, type Written } from '../response/respond.ts';
 import { generatedPrefix } from '../validation/metadata.ts';
 import { validateSchema } from '../validation/validate-schema.ts';
@@ -18,51 +18,51 @@ const nameAttempts = 8;
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** POST to a collection. */
-export async function createObject(call: Call): Promise<Response> {
-  const { definition } = call;
-  if (definition.virtual) return answerVirtual(call);
-  if (definition.scope === 'Namespaced' && call.namespace === '') {
+export async function createObject(request: ResourceRequest): Promise<Response> {
+  const { definition } = request;
+  if (definition.virtual) return answerVirtual(request);
+  if (definition.scope === 'Namespaced' && request.namespace === '') {
     throw badRequest('an empty namespace may not be set during creation');
   }
-  const dryRun = isDryRun(call.query, 'CreateOptions');
-  checkManager(call.query, 'CreateOptions');
-  const body = await readObject(call);
+  const dryRun = isDryRun(request.query, 'CreateOptions');
+  checkManager(request.query, 'CreateOptions');
+  const body = await readObject(request);
   if (body.metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
-  const owners = updateOwners(call, undefined, body.metadata.managedFields);
+  const owners = updateOwners(request, undefined, body.metadata.managedFields);
   const prefix = body.metadata.name === '' ? (body.metadata.generateName ?? '') : '';
   for (let attempt = 1; ; attempt++) {
     const name = prefix === '' ? body.metadata.name : generateName(prefix);
-    const object = stamped(call, body, name);
-    const created = await storeNew(call, object, dryRun, owners);
+    const object = stamped(request, body, name);
+    const created = await storeNew(request, object, dryRun, owners);
     if (created) {
-      noteCreated(call.request, object.metadata);
-      return respondWritten(call, created, 201);
+      request.created = object.metadata;
+      return respondWritten(request, created, 201);
     }
-    if (prefix === '' || attempt === nameAttempts) throw await nameTaken(call, name);
+    if (prefix === '' || attempt === nameAttempts) throw await nameTaken(request, name);
   }
 }
 
 /** What the server itself sets; whatever the client sent for it is not looked at. */
-export function stamped(call: Call, body: KubeObject, name: string): KubeObject {
+export function stamped(request: ResourceRequest, body: KubeObject, name: string): KubeObject {
   const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion, managedFields, ...kept } =
     body.metadata;
   const metadata = {
     ...kept,
     name,
     uid: randomUUID(),
-    creationTimestamp: isoSeconds(call.server.now()),
+    creationTimestamp: isoSeconds(request.server.now()),
     generation: 1,
   };
   const { status: _status, ...rest } = body;
-  return call.definition.status ? ({ ...rest, metadata } as KubeObject) : { ...body, metadata };
+  return request.definition.status ? ({ ...rest, metadata } as KubeObject) : { ...body, metadata };
 }
 
-async function nameTaken(call: Call, name: string) {
-  const { item } = await call.server.store.get(objectKey(call.definition, call.namespace, name));
+async function nameTaken(request: ResourceRequest, name: string) {
+  const { item } = await request.server.store.get(objectKey(request.definition, request.namespace, name));
   const leaving = item !== undefined && decodeObject(item).metadata.deletionTimestamp !== undefined;
-  return alreadyExists(call.definition, name, leaving);
+  return alreadyExists(request.definition, name, leaving);
 }
 
 function generateName(prefix: string): string {
@@ -72,14 +72,14 @@ function generateName(prefix: string): string {
 
 /** Judges a stamped object and stores it. Undefined: the name is taken. */
 export async function storeNew(
-  call: Call,
+  request: ResourceRequest,
   given: KubeObject,
   dryRun: boolean,
   owners: Owners,
 ): Promise<Written | undefined> {
-  const { definition, server } = call;
-  const object = await judge(call, given, undefined, (next) => withOwners(next, owners(next)));
-  const key = objectKey(definition, call.namespace, object.metadata.name);
+  const { definition, server } = request;
+  const object = await judge(request, given, undefined, (next) => withOwners(next, owners(next)));
+  const key = objectKey(definition, request.namespace, object.metadata.name);
   const value = encodeObject(definition, object);
   if (dryRun) return (await server.store.get(key)).item ? undefined : { object };
   const written = await server.store.create(key, value);
@@ -87,11 +87,11 @@ export async function storeNew(
 }
 
 /** Kinds that answer a question and store nothing (access reviews). */
-async function answerVirtual(call: Call): Promise<Response> {
-  const { definition, user } = call;
-  const body = await readObject(call);
+async function answerVirtual(request: ResourceRequest): Promise<Response> {
+  const { definition, user } = request;
+  const body = await readObject(request);
   const { object, causes } = validateSchema(definition, body);
   if (causes.length > 0) throw invalid(definition, body.metadata.name, causes);
   const answer = await definition.virtual?.(object, user);
-  return respondObject(call, answer ?? object, 201);
+  return respondObject(request, answer ?? object, 201);
 }

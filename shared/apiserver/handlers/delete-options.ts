@@ -3,7 +3,7 @@ import { isRecord } from '#shared/meta';
 import { parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
 import { badRequest, invalidOf, unsupportedMediaType } from '../errors/status.ts';
-import type { Call } from '../request/call.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 import { bodyType, readBody } from '../request/request-body.ts';
 import { isTrue } from '../request/request-info.ts';
 import { wholeNumber } from './list-options.ts';
@@ -20,20 +20,20 @@ export interface DeleteOptions {
 }
 
 /** From the body (with or without kind), else from the query. Rejects with BadRequest or Invalid. */
-export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
-  const type = bodyType(call.request);
-  const bytes = await readBody(call.request);
-  if (bytes.byteLength === 0) return optionsOf(queryOptions(call.query));
+export async function readDeleteOptions(request: ResourceRequest): Promise<DeleteOptions> {
+  const type = bodyType(request.raw);
+  const bytes = await readBody(request);
+  if (bytes.byteLength === 0) return optionsOf(queryOptions(request.query));
   if (!['', 'application/json', 'application/yaml', protobuf].includes(type)) {
     throw unsupportedMediaType(['application/json', 'application/yaml']);
   }
   const body = type === protobuf ? decodeReview(bytes) : parseBody(bytes, type).value;
-  if (body === undefined || body === null) return optionsOf(queryOptions(call.query));
+  if (body === undefined || body === null) return optionsOf(queryOptions(request.query));
   if (!isRecord(body)) throw badRequest('the body of a delete must hold DeleteOptions');
   if (body.kind !== undefined && body.kind !== '' && body.kind !== 'DeleteOptions') {
     throw badRequest(`the body of a delete must hold DeleteOptions, not ${JSON.stringify(body.kind)}`);
   }
-  return optionsOf({ ...queryOptions(call.query), ...body });
+  return optionsOf({ ...queryOptions(request.query), ...body });
 }
 
 function queryOptions(query: URLSearchParams): Record<string, unknown> {

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isoSeconds } from '#shared/meta';
 import type { StoredItem } from '#shared/storage';
@@ -5,98 +6,100 @@ import { notFound, preconditionFailed } from '../errors/status.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { encodeContinue } from '../registry/continue-token.ts';
 import { isSelected } from '../registry/item-summary.ts';
+import { keyPrefix, objectKey } from '../registry/keys.ts';
 import { selection } from '../registry/selectors.ts';
-import { decodeObject, encodeObject, keyPrefix, objectKey } from '../registry/stored-object.ts';
-import { breathe, type Call, deadline } from '../request/call.ts';
+import { decodeObject, encodeObject } from '../registry/stored-object.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
+import { deadline } from '../request/deadline.ts';
 import { respondList } from '../response/list-response.ts';
 import { respondBody, respondObject } from '../response/respond.ts';
 import { admissionRequest } from './admission-request.ts';
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
-import { listRequest } from './list-options.ts';
+import { listOptions } from './list-options.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
 /** What a delete came to: gone at once, or marked and waiting for finalizers. */
 type Deletion = { gone: boolean; object: KubeObject };
 
 /** DELETE of one object: Status Success when it is gone, the object when finalizers hold it. */
-export async function deleteObject(call: Call): Promise<Response> {
-  const { definition, server, target } = call;
-  const options = await readDeleteOptions(call);
-  const key = objectKey(definition, call.namespace, target.name);
-  const { item } = await server.store.get(key, { signal: deadline(call) });
-  const deletion = await remove(call, item, target.name, options);
-  if (!deletion.gone) return respondObject(call, deletion.object);
+export async function deleteObject(request: ResourceRequest): Promise<Response> {
+  const { definition, server, info } = request;
+  const options = await readDeleteOptions(request);
+  const key = objectKey(definition, request.namespace, info.name);
+  const { item } = await server.store.get(key, { signal: deadline(request) });
+  const deletion = await remove(request, item, info.name, options);
+  if (!deletion.gone) return respondObject(request, deletion.object);
   const { group, plural } = definition;
   const { name, uid } = deletion.object.metadata;
   const details = { name, ...(group && { group }), kind: plural, ...(uid && { uid }) };
-  return respondBody(call, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
+  return respondBody(request, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
 }
 
 /** DELETE of a collection: every object that the selectors choose, or a page of them; answers with what was there. */
-export async function deleteCollection(call: Call): Promise<Response> {
-  const { definition, server } = call;
-  const options = await readDeleteOptions(call);
-  const request = listRequest(call.query, false);
-  const selected = selection(definition, request.labelSelector, request.fieldSelector);
-  const prefix = keyPrefix(definition, call.namespace);
+export async function deleteCollection(request: ResourceRequest): Promise<Response> {
+  const { definition, server } = request;
+  const options = await readDeleteOptions(request);
+  const listing = listOptions(request.query, false);
+  const selected = selection(definition, listing.labelSelector, listing.fieldSelector);
+  const prefix = keyPrefix(definition, request.namespace);
   const deleted: StoredItem[] = [];
-  const signal = deadline(call);
+  const signal = deadline(request);
   let start: string | undefined;
   for (;;) {
     const list = await server.store.list(prefix, {
-      limit: Math.min(100, request.limit || 100),
+      limit: Math.min(100, listing.limit || 100),
       signal,
       ...(start !== undefined && { start }),
     });
     const chosen = list.items.filter((item) => isSelected(definition, selected, item));
-    const results = await Promise.all(chosen.map((item) => removeIfThere(call, item, options)));
+    const results = await Promise.all(chosen.map((item) => removeIfThere(request, item, options)));
     for (const item of results) if (item) deleted.push(item);
     const last = list.items.at(-1);
     const resourceVersion = String(list.revision);
-    if (list.remaining === 0 || !last) return respondList(call, deleted, { resourceVersion });
-    if (request.limit > 0 && deleted.length >= request.limit) {
+    if (list.remaining === 0 || !last) return respondList(request, deleted, { resourceVersion });
+    if (listing.limit > 0 && deleted.length >= listing.limit) {
       const token = encodeContinue(prefix, `${last.key}\0`, list.revision);
       const counted = selected.everything ? { remainingItemCount: list.remaining } : {};
-      return respondList(call, deleted, { resourceVersion, continue: token, ...counted });
+      return respondList(request, deleted, { resourceVersion, continue: token, ...counted });
     }
     start = `${last.key}\0`;
-    await breathe();
+    await yieldToEventLoop();
   }
 }
 
 /** The object as it was found; undefined: somebody else was faster. */
 async function removeIfThere(
-  call: Call,
+  request: ResourceRequest,
   item: StoredItem,
   options: DeleteOptions,
 ): Promise<StoredItem | undefined> {
   const name = decodeObject(item).metadata.name;
-  const current = (await call.server.store.get(item.key)).item;
+  const current = (await request.server.store.get(item.key)).item;
   if (!current) return undefined;
-  await remove(call, current, name, options);
+  await remove(request, current, name, options);
   return current;
 }
 
 async function remove(
-  call: Call,
+  request: ResourceRequest,
   found: StoredItem | undefined,
   name: string,
   options: DeleteOptions,
 ): Promise<Deletion> {
-  const { definition, server } = call;
+  const { definition, server } = request;
   let item = found;
   for (let attempt = 0; attempt < writeAttempts; attempt++) {
     if (!item) throw notFound(definition, name);
     const old = decodeObject(item);
-    checkPreconditions(call, old, options);
+    checkPreconditions(request, old, options);
     const { dryRun, policy, preconditions } = options;
-    const judged = admissionRequest(call, {
+    const judged = admissionRequest(request, {
       ...{ operation: 'DELETE', object: undefined, oldObject: old, dryRun },
       options: { preconditions, ...(policy && { propagationPolicy: policy }) },
     });
     await server.admission.mutate(judged);
     await server.admission.validate(judged);
-    const object = marked(call, old, options);
+    const object = marked(request, old, options);
     const gone = (object.metadata.finalizers ?? []).length === 0;
     if (gone && options.dryRun) return { gone, object: old };
     if (!gone && (options.dryRun || isDeepStrictEqual(object, old))) return { gone, object };
@@ -113,18 +116,18 @@ async function remove(
   throw contended(name);
 }
 
-function checkPreconditions(call: Call, object: KubeObject, options: DeleteOptions): void {
+function checkPreconditions(request: ResourceRequest, object: KubeObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions;
   const { name, uid: foundUid = '', resourceVersion: foundRevision = '' } = object.metadata;
   if (uid !== undefined && uid !== foundUid)
-    throw preconditionFailed(call.definition, name, 'UID', uid, foundUid);
+    throw preconditionFailed(request.definition, name, 'UID', uid, foundUid);
   if (resourceVersion !== undefined && resourceVersion !== foundRevision) {
-    throw preconditionFailed(call.definition, name, 'ResourceVersion', resourceVersion, foundRevision);
+    throw preconditionFailed(request.definition, name, 'ResourceVersion', resourceVersion, foundRevision);
   }
 }
 
 /** The object as it waits for its finalizers: the propagation policy adds or removes those of the garbage collector. */
-function marked(call: Call, old: KubeObject, options: DeleteOptions): KubeObject {
+function marked(request: ResourceRequest, old: KubeObject, options: DeleteOptions): KubeObject {
   const { metadata } = old;
   const own = (metadata.finalizers ?? []).filter(
     (name) => name !== 'foregroundDeletion' && name !== 'orphan',
@@ -137,11 +140,11 @@ function marked(call: Call, old: KubeObject, options: DeleteOptions): KubeObject
   const held = finalizers.length > 0 ? { ...rest, finalizers } : rest;
   if (metadata.deletionTimestamp !== undefined) return { ...old, metadata: held };
   const marks = {
-    deletionTimestamp: isoSeconds(call.server.now()),
+    deletionTimestamp: isoSeconds(request.server.now()),
     deletionGracePeriodSeconds: 0,
     generation: (metadata.generation ?? 1) + 1,
   };
   const object = { ...old, metadata: { ...held, ...marks } };
   // Without finalizers it is gone at once, and nobody sees what the hook would show.
-  return finalizers.length > 0 ? (call.definition.hooks?.beginDeletion?.(object) ?? object) : object;
+  return finalizers.length > 0 ? (request.definition.hooks?.beginDeletion?.(object) ?? object) : object;
 }

@@ -2,18 +2,18 @@ import { isoSeconds } from '#shared/meta';
 import type { ManagedFieldsEntry } from '../fieldmanager/managed-fields.ts';
 import { trackUpdate, type Writer } from '../fieldmanager/track-update.ts';
 import type { KubeObject } from '../kinds/definition.ts';
-import { apiVersionOf } from '../registry/stored-object.ts';
-import type { Call } from '../request/call.ts';
+import { apiVersionOf } from '../kinds/verbs.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 
 /** Bytes a manager's name may have. */
 const longestManager = 128;
 
 /** Who makes the changes of a request: its fieldManager, else the User-Agent up to the first '/'. */
-export function writerOf(call: Call): Writer {
-  const { definition, query, request, server, target } = call;
-  const manager = query.get('fieldManager') || managerOfAgent(request.headers.get('user-agent') ?? '');
+export function writerOf(request: ResourceRequest): Writer {
+  const { definition, query, raw, server, info } = request;
+  const manager = query.get('fieldManager') || managerOfAgent(raw.headers.get('user-agent') ?? '');
   const time = isoSeconds(server.now());
-  return { definition, apiVersion: apiVersionOf(definition), manager, subresource: target.subresource, time };
+  return { definition, apiVersion: apiVersionOf(definition), manager, subresource: info.subresource, time };
 }
 
 /** What is not printable is left out, what is too long cut. */
@@ -39,6 +39,10 @@ export function withOwners(object: KubeObject, managedFields: ManagedFieldsEntry
 export type Owners = (next: KubeObject) => ManagedFieldsEntry[] | undefined;
 
 /** As `trackUpdate`, for the writer of this request. */
-export function updateOwners(call: Call, old: KubeObject | undefined, supplied: unknown): Owners {
-  return (next) => trackUpdate(writerOf(call), old, next, supplied);
+export function updateOwners(
+  request: ResourceRequest,
+  old: KubeObject | undefined,
+  supplied: unknown,
+): Owners {
+  return (next) => trackUpdate(writerOf(request), old, next, supplied);
 }

@@ -2,8 +2,8 @@ import type { Cause } from '#shared/errors';
 import { badRequest, invalidOf } from '../errors/status.ts';
 import { isTrue } from '../request/request-info.ts';
 
-/** Query of a list or watch, read and judged. */
-export interface ListRequest {
+/** metav1.ListOptions: the query of a list, watch or deletecollection, validated. */
+export interface ListOptions {
   labelSelector: string;
   fieldSelector: string;
   /** Items per page; 0 = all. */
@@ -20,25 +20,25 @@ export interface ListRequest {
 }
 
 /** Rules of ValidateListOptions (k8s.io/apimachinery); rejects with BadRequest or Invalid. */
-export function listRequest(query: URLSearchParams, watching: boolean): ListRequest {
+export function listOptions(query: URLSearchParams, watching: boolean): ListOptions {
   const initial = query.get('sendInitialEvents');
-  const request: ListRequest = {
+  const options: ListOptions = {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
     limit: Math.max(0, wholeNumber(query, 'limit') ?? 0),
     continue: query.get('continue') ?? '',
     resourceVersion: revisionOf(query.get('resourceVersion')),
-    match: (query.get('resourceVersionMatch') ?? '') as ListRequest['match'],
+    match: (query.get('resourceVersionMatch') ?? '') as ListOptions['match'],
     allowBookmarks: isTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: initial === null ? undefined : isTrue(initial),
     timeoutSeconds: notNegative(wholeNumber(query, 'timeoutSeconds')),
   };
-  const causes = watching ? watchCauses(request) : listCauses(request);
+  const causes = watching ? watchCauses(options) : listCauses(options);
   if (causes.length > 0) throw invalidOf('ListOptions', 'meta.k8s.io', '', causes);
-  if (!watching && request.continue !== '' && (request.resourceVersion ?? 0) > 0) {
+  if (!watching && options.continue !== '' && (options.resourceVersion ?? 0) > 0) {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
-  return request;
+  return options;
 }
 
 /** A resourceVersion of a query: a plain decimal, or nothing. */
@@ -82,8 +82,8 @@ function unsupported(match: string, supported: readonly string[]): Cause {
   return { reason: 'FieldValueNotSupported', message, field };
 }
 
-function watchCauses(request: ListRequest): Cause[] {
-  const { match, sendInitialEvents } = request;
+function watchCauses(options: ListOptions): Cause[] {
+  const { match, sendInitialEvents } = options;
   const given = match as string;
   const causes: Cause[] = [];
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
@@ -93,18 +93,18 @@ function watchCauses(request: ListRequest): Cause[] {
       forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
     );
   if (given !== '' && match !== 'NotOlderThan') causes.push(unsupported(given, ['NotOlderThan']));
-  if (request.continue !== '')
+  if (options.continue !== '')
     causes.push(forbidden('resourceVersionMatch is forbidden when continue is provided'));
   return causes;
 }
 
-function listCauses(request: ListRequest): Cause[] {
-  const { match, resourceVersion, sendInitialEvents } = request;
+function listCauses(options: ListOptions): Cause[] {
+  const { match, resourceVersion, sendInitialEvents } = options;
   const causes: Cause[] = [];
   if (match !== '') {
     if (resourceVersion === undefined)
       causes.push(forbidden('resourceVersionMatch is forbidden unless resourceVersion is provided'));
-    if (request.continue !== '')
+    if (options.continue !== '')
       causes.push(forbidden('resourceVersionMatch is forbidden when continue is provided'));
     if (match !== 'Exact' && match !== 'NotOlderThan')
       causes.push(unsupported(match, ['Exact', 'NotOlderThan', '']));

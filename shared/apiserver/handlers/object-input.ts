@@ -5,8 +5,8 @@ import { type ParsedBody, parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
 import { badRequest, invalidOf, unsupportedMediaType } from '../errors/status.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
-import { apiVersionOf } from '../registry/stored-object.ts';
-import type { Call } from '../request/call.ts';
+import { apiVersionOf } from '../kinds/verbs.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 import { bodyType, readBody } from '../request/request-body.ts';
 import { metadataTypeFault } from '../validation/metadata.ts';
 import { checkFields } from '../validation/structural.ts';
@@ -15,37 +15,37 @@ const jsonTypes = ['', 'application/json', 'application/yaml'];
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
 /** The object of a POST or PUT: read, matched against the URL, pruned of unknown fields. */
-export async function readObject(call: Call): Promise<KubeObject> {
-  const { definition, request } = call;
-  const type = bodyType(request);
+export async function readObject(request: ResourceRequest): Promise<KubeObject> {
+  const { definition } = request;
+  const type = bodyType(request.raw);
   if (type === protobuf && definition.virtual) {
-    return identified(call, decodeReview(await readBody(request)));
+    return identified(request, decodeReview(await readBody(request)));
   }
   if (type === protobuf && readsProtobuf(apiVersionOf(definition), definition.kind)) {
-    return acceptObject(call, { value: decodeCore(await readBody(request)), duplicates: [] });
+    return acceptObject(request, { value: decodeCore(await readBody(request)), duplicates: [] });
   }
   if (!jsonTypes.includes(type)) throw unsupportedMediaType(['application/json', 'application/yaml']);
   const body = parseBody(await readBody(request), type);
-  return acceptObject(call, body);
+  return acceptObject(request, body);
 }
 
 /** What a body has to be before any rule of its kind is asked; also for what a patch has made. */
-export function acceptObject(call: Call, body: ParsedBody): KubeObject {
-  return cleanObject(call, body.value, (unknown) => judgeFields(call, body.duplicates, unknown));
+export function acceptObject(request: ResourceRequest, body: ParsedBody): KubeObject {
+  return cleanObject(request, body.value, (unknown) => judgeFields(request, body.duplicates, unknown));
 }
 
 /** The object without what its schema does not know, and in the namespace of the URL. */
 export function cleanObject(
-  call: Call,
+  request: ResourceRequest,
   value: unknown,
   judgeUnknown?: (unknown: string[]) => void,
 ): KubeObject {
-  const object = identified(call, value);
-  const { pruned, unknown } = checkFields(call.definition, object);
+  const object = identified(request, value);
+  const { pruned, unknown } = checkFields(request.definition, object);
   judgeUnknown?.(unknown);
   const metadata = objectMeta(object.metadata, pruned.metadata);
-  if (call.namespace === '') delete metadata.namespace;
-  else metadata.namespace = call.namespace;
+  if (request.namespace === '') delete metadata.namespace;
+  else metadata.namespace = request.namespace;
   return { ...pruned, apiVersion: object.apiVersion, kind: object.kind, metadata };
 }
 
@@ -78,8 +78,8 @@ function typeOf(
 }
 
 /** apiVersion, kind, name and namespace must be those of the URL (400 otherwise). */
-function identified(call: Call, value: unknown): KubeObject {
-  const { definition, namespace, target } = call;
+function identified(request: ResourceRequest, value: unknown): KubeObject {
+  const { definition, namespace, info } = request;
   if (!isRecord(value)) throw badRequest('the body must hold an object');
   const { apiVersion, kind } = typeOf(definition, value);
   const metadata = isRecord(value.metadata) ? withTexts(value.metadata) : value.metadata;
@@ -88,13 +88,13 @@ function identified(call: Call, value: unknown): KubeObject {
     : 'metadata must be an object';
   if (fault) throw undecodable(definition, fault);
   const { name = '', namespace: ns = '' } = (metadata ?? {}) as Partial<ObjectMeta>;
-  if (target.name !== '' && !name && !bodyType(call.request).includes('apply-patch')) {
+  if (info.name !== '' && !name && !bodyType(request.raw).includes('apply-patch')) {
     throw badRequest(
-      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
+      `the name of the object (${info.name} based on URL) was undeterminable: name must be provided`,
     );
   }
-  if (target.name !== '' && name && name !== target.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  if (info.name !== '' && name && name !== info.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`);
   }
   if (ns !== '' && ns !== namespace && definition.scope === 'Namespaced') {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
@@ -127,8 +127,8 @@ function undecodable(definition: KindDefinition, fault: string): ArcError {
 const mostNamed = 100;
 
 /** fieldValidation: Strict refuses, Warn (the default) warns, Ignore says nothing. */
-export function judgeFields(call: Call, duplicates: string[], unknown: string[]): void {
-  const mode = call.query.get('fieldValidation') || 'Warn';
+export function judgeFields(request: ResourceRequest, duplicates: string[], unknown: string[]): void {
+  const mode = request.query.get('fieldValidation') || 'Warn';
   if (!['Strict', 'Warn', 'Ignore'].includes(mode)) {
     throw new ArcError(
       'Invalid',
@@ -141,11 +141,14 @@ export function judgeFields(call: Call, duplicates: string[], unknown: string[])
   ];
   if (mode === 'Ignore' || found.length === 0) return;
   if (mode === 'Warn') {
-    call.warnings.push(...found);
+    request.warnings.push(...found);
     return;
   }
   const more = found.length > mostNamed ? `, and ${found.length - mostNamed} more` : '';
-  throw undecodable(call.definition, `strict decoding error: ${found.slice(0, mostNamed).join(', ')}${more}`);
+  throw undecodable(
+    request.definition,
+    `strict decoding error: ${found.slice(0, mostNamed).join(', ')}${more}`,
+  );
 }
 
 /** Empty maps and lists of the metadata are as absent ones, and stored as such. */

@@ -2,19 +2,19 @@ import { ArcError } from '#shared/errors';
 import type { ParsedBody } from '../codec/parse-body.ts';
 import { invalidOf } from '../errors/status.ts';
 import type { KubeObject } from '../kinds/definition.ts';
-import { apiVersionOf } from '../registry/stored-object.ts';
-import type { Call } from '../request/call.ts';
+import { apiVersionOf } from '../kinds/verbs.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 import { acceptObject } from './object-input.ts';
 
 /**
  * What a patch has made, as acceptObject takes it. A result that cannot be read as an object of the kind is the patch's
  * fault: 422 about `patch`, where a body would be a 400. The result itself is not repeated: it may be long, or secret.
  */
-export function acceptPatched(call: Call, body: ParsedBody): KubeObject {
-  checkRevision(call, body.value);
-  checkVersion(call, body.value);
+export function acceptPatched(request: ResourceRequest, body: ParsedBody): KubeObject {
+  checkRevision(request, body.value);
+  checkVersion(request, body.value);
   try {
-    return acceptObject(call, body);
+    return acceptObject(request, body);
   } catch (caught) {
     const why = unreadable(caught);
     if (why === undefined) throw caught;
@@ -37,25 +37,25 @@ function metadataOf(value: unknown): Record<string, unknown> | undefined {
 }
 
 /** A patch that takes the revision out asks for a blind write, which custom resources do not have. */
-function checkRevision(call: Call, value: unknown): void {
-  const { definition, target } = call;
+function checkRevision(request: ResourceRequest, value: unknown): void {
+  const { definition, info } = request;
   const metadata = metadataOf(value);
-  if (definition.group === '' || metadata === undefined || metadata.name !== target.name) return;
+  if (definition.group === '' || metadata === undefined || metadata.name !== info.name) return;
   if (metadata.resourceVersion) return;
   const message = 'Invalid value: 0: must be specified for an update';
   const field = 'metadata.resourceVersion';
-  throw invalidOf(definition.plural, definition.group, target.name, [
+  throw invalidOf(definition.plural, definition.group, info.name, [
     { reason: 'FieldValueInvalid', message, field },
   ]);
 }
 
-function checkVersion(call: Call, value: unknown): void {
-  const { definition, target } = call;
+function checkVersion(request: ResourceRequest, value: unknown): void {
+  const { definition, info } = request;
   const expected = apiVersionOf(definition);
   const { apiVersion } = (value ?? {}) as { apiVersion?: unknown };
   if (typeof apiVersion !== 'string' || apiVersion === expected) return;
   const message = `Invalid value: ${JSON.stringify(apiVersion.slice(0, 100))}: must be ${expected}`;
-  throw invalidOf(definition.kind, definition.group, target.name, [
+  throw invalidOf(definition.kind, definition.group, info.name, [
     { reason: 'FieldValueInvalid', message, field: 'apiVersion' },
   ]);
 }

@@ -1,38 +1,39 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ArcError } from '#shared/errors';
 import type { StoredItem, StoredList } from '#shared/storage';
 import { ExpiredContinue, notFound } from '../errors/status.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
 import { isSelected } from '../registry/item-summary.ts';
-import { rangeOf } from '../registry/range.ts';
+import { objectKey, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
-import { objectKey } from '../registry/stored-object.ts';
-import { breathe, type Call, deadline } from '../request/call.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
+import { deadline } from '../request/deadline.ts';
 import { type ListMeta, respondList } from '../response/list-response.ts';
 import { respondItem } from '../response/respond.ts';
-import { type ListRequest, listRequest, revisionOf } from './list-options.ts';
+import { type ListOptions, listOptions, revisionOf } from './list-options.ts';
 
 /** Objects looked at before others get their turn. */
 const sliceItems = 500;
 
 /** GET of one object. */
-export async function getObject(call: Call): Promise<Response> {
-  const { definition, server, target } = call;
-  const signal = deadline(call);
-  const atLeast = revisionOf(call.query.get('resourceVersion'));
-  if (atLeast) await reachRevision(call, atLeast);
-  const key = objectKey(definition, call.namespace, target.name);
+export async function getObject(request: ResourceRequest): Promise<Response> {
+  const { definition, server, info } = request;
+  const signal = deadline(request);
+  const atLeast = revisionOf(request.query.get('resourceVersion'));
+  if (atLeast) await reachRevision(request, atLeast);
+  const key = objectKey(definition, request.namespace, info.name);
   const { item } = await server.store.get(key, { signal, ...(atLeast !== undefined && { atLeast }) });
-  if (!item) throw notFound(definition, target.name);
-  return respondItem(call, item);
+  if (!item) throw notFound(definition, info.name);
+  return respondItem(request, item);
 }
 
 /** Waits up to 3 s until the store is at `wanted`; then Timeout with the cause clients look for. */
-export async function reachRevision(call: Call, wanted: number): Promise<void> {
+export async function reachRevision(request: ResourceRequest, wanted: number): Promise<void> {
   const until = Date.now() + 3000;
-  let current = await call.server.store.revision();
-  while (current < wanted && Date.now() < until && !call.server.closing.aborted) {
+  let current = await request.server.store.revision();
+  while (current < wanted && Date.now() < until && !request.server.closing.aborted) {
     await new Promise((resolve) => setTimeout(resolve, 100));
-    current = await call.server.store.revision();
+    current = await request.server.store.revision();
   }
   if (current >= wanted) return;
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
@@ -55,15 +56,15 @@ interface Plan {
 }
 
 /** GET of a collection. */
-export async function listObjects(call: Call): Promise<Response> {
-  const plan = await planList(call, listRequest(call.query, false));
-  const list = await readList(call, plan);
-  const page = await choose(call, plan, list.items);
-  return respondList(call, page, metaOf(plan, list, page));
+export async function listObjects(request: ResourceRequest): Promise<Response> {
+  const plan = await planList(request, listOptions(request.query, false));
+  const list = await readList(request, plan);
+  const page = await choose(request, plan, list.items);
+  return respondList(request, page, metaOf(plan, list, page));
 }
 
 /** Throws TooManyRequests where a request would read a whole collection that is just being loaded into memory. */
-export function refuseWhileLoading({ server }: Call, { limit }: ListRequest): void {
+export function refuseWhileLoading({ server }: ResourceRequest, { limit }: ListOptions): void {
   if (server.store.synced || limit > 0) return;
   const details = { retryAfterSeconds: 1 };
   throw new ArcError('TooManyRequests', 'storage is (re)initializing', { details });
@@ -71,39 +72,39 @@ export function refuseWhileLoading({ server }: Call, { limit }: ListRequest): vo
 
 const anywhere = { revision: undefined, atLeast: undefined, start: undefined };
 
-async function planList(call: Call, request: ListRequest): Promise<Plan> {
-  const { definition } = call;
-  refuseWhileLoading(call, request);
-  const selected = selection(definition, request.labelSelector, request.fieldSelector);
-  const { prefix, key } = rangeOf(call, selected);
-  const plan: Plan = { prefix, within: key ?? prefix, selected, limit: request.limit, ...anywhere };
-  const wanted = request.resourceVersion;
+async function planList(request: ResourceRequest, options: ListOptions): Promise<Plan> {
+  const { definition } = request;
+  refuseWhileLoading(request, options);
+  const selected = selection(definition, options.labelSelector, options.fieldSelector);
+  const { prefix, key } = rangeOf(definition, request.namespace, selected);
+  const plan: Plan = { prefix, within: key ?? prefix, selected, limit: options.limit, ...anywhere };
+  const wanted = options.resourceVersion;
   plan.atLeast = wanted;
   if (wanted === 0) plan.limit = 0;
-  if (request.continue !== '') {
-    const from = decodeContinue(prefix, request.continue);
-    if (from.revision > (await call.server.store.revision())) throw notIssued();
+  if (options.continue !== '') {
+    const from = decodeContinue(prefix, options.continue);
+    if (from.revision > (await request.server.store.revision())) throw notIssued();
     plan.start = from.start;
     plan.revision = from.revision === -1 ? undefined : from.revision;
   } else if (wanted !== undefined && wanted !== 0) {
-    await reachRevision(call, wanted);
-    const exact = request.match === 'Exact' || (request.match === '' && request.limit > 0);
+    await reachRevision(request, wanted);
+    const exact = options.match === 'Exact' || (options.match === '' && options.limit > 0);
     if (exact) plan.revision = wanted;
   }
   return plan;
 }
 
 /** The items of a plan, all at one revision; more than a page where a selector has yet to choose among them. */
-async function readList(call: Call, plan: Plan): Promise<StoredList> {
+async function readList(request: ResourceRequest, plan: Plan): Promise<StoredList> {
   const options = {
     limit: plan.selected.everything ? plan.limit : 0,
-    signal: deadline(call),
+    signal: deadline(request),
     ...(plan.start !== undefined && { start: plan.start }),
     ...(plan.revision !== undefined && { revision: plan.revision }),
     ...(plan.atLeast !== undefined && { atLeast: plan.atLeast }),
   };
   try {
-    return await call.server.store.list(plan.within, options);
+    return await request.server.store.list(plan.within, options);
   } catch (caught) {
     if (plan.start === undefined || !ArcError.is(caught, 'Expired')) throw caught;
     const message =
@@ -114,7 +115,7 @@ async function readList(call: Call, plan: Plan): Promise<StoredList> {
 
 /** The selected items, in slices with others in between, until the page is full. */
 async function choose(
-  { definition }: Call,
+  { definition }: ResourceRequest,
   { selected, limit }: Plan,
   items: readonly StoredItem[],
 ): Promise<StoredItem[]> {
@@ -123,7 +124,7 @@ async function choose(
   for (const [index, item] of items.entries()) {
     if (isSelected(definition, selected, item)) chosen.push(item);
     if (limit > 0 && chosen.length === limit) break;
-    if (index % sliceItems === sliceItems - 1) await breathe();
+    if (index % sliceItems === sliceItems - 1) await yieldToEventLoop();
   }
   return chosen;
 }

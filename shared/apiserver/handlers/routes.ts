@@ -3,8 +3,8 @@ import type { User } from '../authentication/user.ts';
 import { negotiate } from '../codec/negotiate.ts';
 import { badRequest, notFound, qualified } from '../errors/status.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
-import type { Call, Server } from '../request/call.ts';
-import { definitionFor, type Target } from '../request/request-info.ts';
+import type { ApiRequest, ResourceRequest } from '../request/api-request.ts';
+import { definitionFor, pathName, type ResourceRequestInfo } from '../request/request-info.ts';
 import { checkFieldValidation, checkTimeout } from '../request/request-options.ts';
 import { createObject } from './create.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
@@ -12,7 +12,7 @@ import { getObject, listObjects } from './read.ts';
 import { patchObject, replaceObject } from './update.ts';
 import { watchObjects } from './watch.ts';
 
-type Handler = (call: Call) => Promise<Response>;
+type Handler = (request: ResourceRequest) => Promise<Response>;
 
 const collectionHandlers: Readonly<Record<string, Handler>> = {
   list: listObjects,
@@ -36,54 +36,44 @@ const statusHandlers: Readonly<Record<string, Handler>> = {
 
 /** Answers an authorized request to a resource; undefined where no kind serves the path. */
 export async function handleResource(
-  server: Server,
-  request: Request,
-  url: URL,
+  request: ApiRequest,
+  info: ResourceRequestInfo,
   user: User,
-  target: Target,
-  verb: string,
-  warnings: string[],
 ): Promise<Response | undefined> {
-  const definition = definitionFor(server.kinds, target);
-  const handlers = definition && handlersFor(definition, target);
-  if (!definition || target.rest.length > 0) return undefined;
+  const { raw, query } = request;
+  const { verb } = info;
+  const definition = definitionFor(request.server.kinds, info);
+  if (!definition) return undefined;
+  const name = pathName(info);
+  const handlers = handlersFor(definition, name, info.subresource);
   if (!handlers) {
-    if (definition.virtual || target.name === '') return undefined;
-    throw notFound(definition, target.name);
+    if (definition.virtual || name === '') return undefined;
+    throw notFound(definition, name);
   }
-  // What belongs to a namespace is made in one, and deleted in one at a time.
-  const everywhere = definition.scope === 'Namespaced' && target.namespace === '' && !definition.virtual;
+  // Namespaced objects are created in one namespace, and deleted in one namespace at a time.
+  const everywhere = definition.scope === 'Namespaced' && info.namespace === '' && !definition.virtual;
   if (everywhere && (verb === 'create' || verb === 'deletecollection')) return undefined;
-  if (target.name === '' && !definition.virtual && (verb === 'update' || verb === 'patch'))
+  if (name === '' && !definition.virtual && (verb === 'update' || verb === 'patch'))
     throw badRequest('name must be provided');
   const handler = Object.hasOwn(handlers, verb) ? handlers[verb] : undefined;
   if (!handler) throw notAllowed(definition, verb);
-  checkTimeout(url.searchParams);
-  checkFieldValidation(url.searchParams, verb);
-  const { headers } = request;
+  checkTimeout(query);
+  checkFieldValidation(query, verb);
+  const { headers } = raw;
   const format = negotiate(headers.get('accept'), headers.get('user-agent'), { stream: verb === 'watch' });
-  const namespace = definition.scope === 'Namespaced' ? target.namespace : '';
-  return handler({
-    server,
-    request,
-    query: url.searchParams,
-    user,
-    definition,
-    target,
-    namespace,
-    format,
-    warnings,
-  });
+  const namespace = definition.scope === 'Namespaced' ? info.namespace : '';
+  return handler(Object.assign(request, { info, user, definition, namespace, format }));
 }
 
 function handlersFor(
   definition: KindDefinition,
-  target: Target,
+  name: string,
+  subresource: string,
 ): Readonly<Record<string, Handler>> | undefined {
-  if (definition.virtual) return target.name === '' ? { create: createObject } : undefined;
-  if (target.subresource === 'status') return definition.status ? statusHandlers : undefined;
-  if (target.subresource !== '') return undefined;
-  return target.name === '' ? collectionHandlers : objectHandlers;
+  if (definition.virtual) return name === '' ? { create: createObject } : undefined;
+  if (subresource === 'status') return definition.status ? statusHandlers : undefined;
+  if (subresource !== '') return undefined;
+  return name === '' ? collectionHandlers : objectHandlers;
 }
 
 function notAllowed(definition: KindDefinition, verb: string): ArcError {

@@ -1,7 +1,7 @@
 import { invalidOf, modified, storedOtherwise } from '../errors/status.ts';
 import { applyPatch, isApply, patchType, readPatch } from '../patch/patch.ts';
-import { objectKey } from '../registry/stored-object.ts';
-import type { Call } from '../request/call.ts';
+import { objectKey } from '../registry/keys.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 import { respondWritten } from '../response/respond.ts';
 import { applyObject } from './apply-object.ts';
 import { updateOwners } from './field-manager.ts';
@@ -11,59 +11,59 @@ import { writeObject } from './write-object.ts';
 import { checkManager, isDryRun } from './write-options.ts';
 
 /** PUT of an object or of its status. */
-export async function replaceObject(call: Call): Promise<Response> {
-  const { definition, target } = call;
-  const dryRun = isDryRun(call.query, 'UpdateOptions');
-  checkManager(call.query, 'UpdateOptions');
-  const body = await readObject(call);
+export async function replaceObject(request: ResourceRequest): Promise<Response> {
+  const { definition, info } = request;
+  const dryRun = isDryRun(request.query, 'UpdateOptions');
+  checkManager(request.query, 'UpdateOptions');
+  const body = await readObject(request);
   const { resourceVersion = '', uid, managedFields } = body.metadata;
-  const written = await writeObject(call, {
+  const written = await writeObject(request, {
     dryRun,
     change(old) {
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
-        throw modified(definition, target.name);
+        throw modified(definition, info.name);
       if (uid && uid !== old.metadata.uid) {
-        throw otherUid(call, uid, old.metadata.uid ?? '');
+        throw otherUid(request, uid, old.metadata.uid ?? '');
       }
-      if (resourceVersion === '' && definition.group !== '') throw revisionRequired(call);
-      return { object: body, owners: updateOwners(call, old, managedFields) };
+      if (resourceVersion === '' && definition.group !== '') throw revisionRequired(request);
+      return { object: body, owners: updateOwners(request, old, managedFields) };
     },
   });
-  return respondWritten(call, written);
+  return respondWritten(request, written);
 }
 
-function otherUid(call: Call, wanted: string, found: string) {
-  const { definition, namespace, target } = call;
-  const key = objectKey(definition, namespace, target.name);
-  return storedOtherwise(definition, target.name, key, wanted, found);
+function otherUid(request: ResourceRequest, wanted: string, found: string) {
+  const { definition, namespace, info } = request;
+  const key = objectKey(definition, namespace, info.name);
+  return storedOtherwise(definition, info.name, key, wanted, found);
 }
 
 /** Custom resources insist on a resourceVersion, the core kinds do not. */
-function revisionRequired(call: Call) {
+function revisionRequired(request: ResourceRequest) {
   const message = 'Invalid value: 0: must be specified for an update';
   const field = 'metadata.resourceVersion';
-  const { group, plural } = call.definition;
-  return invalidOf(plural, group, call.target.name, [{ reason: 'FieldValueInvalid', message, field }]);
+  const { group, plural } = request.definition;
+  return invalidOf(plural, group, request.info.name, [{ reason: 'FieldValueInvalid', message, field }]);
 }
 
 /** PATCH of an object or of its status. A resourceVersion in the result is a precondition; without one, races are retried. */
-export async function patchObject(call: Call): Promise<Response> {
-  const { definition, request, target } = call;
-  const type = patchType(request, definition);
-  const dryRun = isDryRun(call.query, 'PatchOptions');
-  checkManager(call.query, 'PatchOptions', isApply(type));
-  if (isApply(type)) return applyObject(call, dryRun);
+export async function patchObject(request: ResourceRequest): Promise<Response> {
+  const { definition, info } = request;
+  const type = patchType(request.raw, definition);
+  const dryRun = isDryRun(request.query, 'PatchOptions');
+  checkManager(request.query, 'PatchOptions', isApply(type));
+  if (isApply(type)) return applyObject(request, dryRun);
   const patch = await readPatch(request, definition);
-  const written = await writeObject(call, {
+  const written = await writeObject(request, {
     dryRun,
     change(old) {
       const value = applyPatch(patch, old, definition);
-      const object = acceptPatched(call, { value, duplicates: patch.duplicates });
+      const object = acceptPatched(request, { value, duplicates: patch.duplicates });
       const { resourceVersion = '', managedFields } = object.metadata;
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
-        throw modified(definition, target.name);
-      return { object, owners: updateOwners(call, old, managedFields) };
+        throw modified(definition, info.name);
+      return { object, owners: updateOwners(request, old, managedFields) };
     },
   });
-  return respondWritten(call, written);
+  return respondWritten(request, written);
 }

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { WatchBatch } from '#shared/storage';
 import { toStatus } from '../errors/status.ts';
 import { isSelected } from '../registry/item-summary.ts';
-import { type KeyRange, rangeOf } from '../registry/range.ts';
+import { type KeyRange, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
-import { breathe, type Call } from '../request/call.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 import { includeObjectOf, respondLines } from '../response/respond.ts';
 import {
   bookmarkLine,
@@ -17,7 +18,7 @@ import {
 } from '../watch/encode-event.ts';
 import { nextBeat } from '../watch/flush-timer.ts';
 import { LineStream } from '../watch/line-stream.ts';
-import { type ListRequest, listRequest } from './list-options.ts';
+import { type ListOptions, listOptions } from './list-options.ts';
 import { reachRevision, refuseWhileLoading } from './read.ts';
 
 const bookmarkEvery = 60_000;
@@ -26,8 +27,8 @@ const sliceItems = 500;
 
 /** A watch as it runs: what it prints, and how far it has seen. */
 interface Watching {
-  call: Call;
-  request: ListRequest;
+  request: ResourceRequest;
+  options: ListOptions;
   range: KeyRange;
   selected: Selection;
   form: EventForm;
@@ -42,21 +43,21 @@ interface Watching {
 }
 
 /** GET with watch=true: 200 at once, then one JSON document per line until the time is up. */
-export async function watchObjects(call: Call): Promise<Response> {
-  const request = listRequest(call.query, true);
-  const { definition, server } = call;
-  refuseWhileLoading(call, request);
-  const selected = selection(definition, request.labelSelector, request.fieldSelector);
-  const form = { as: call.format.as, includeObject: includeObjectOf(call.query) };
-  const asked = request.resourceVersion ?? 0;
-  if (request.sendInitialEvents && asked > 0) await reachRevision(call, asked);
+export async function watchObjects(request: ResourceRequest): Promise<Response> {
+  const options = listOptions(request.query, true);
+  const { definition, server } = request;
+  refuseWhileLoading(request, options);
+  const selected = selection(definition, options.labelSelector, options.fieldSelector);
+  const form = { as: request.format.as, includeObject: includeObjectOf(request.query) };
+  const asked = options.resourceVersion ?? 0;
+  if (options.sendInitialEvents && asked > 0) await reachRevision(request, asked);
   // Who wants no initial state begins at the newest revision; otherwise the list says where.
-  const isFromNow = asked === 0 && request.sendInitialEvents === false;
+  const isFromNow = asked === 0 && options.sendInitialEvents === false;
   const stop = new AbortController();
   const watching: Watching = {
-    call,
     request,
-    range: rangeOf(call, selected),
+    options,
+    range: rangeOf(definition, request.namespace, selected),
     selected,
     form,
     out: new LineStream(stop),
@@ -66,21 +67,21 @@ export async function watchObjects(call: Call): Promise<Response> {
     live: false,
   };
   run(watching).catch((caught: unknown) => server.log('a watch ended unexpectedly', caught));
-  return respondLines(call, watching.out.body);
+  return respondLines(request, watching.out.body);
 }
 
 async function run(watching: Watching): Promise<void> {
-  const { call, request, out, stop } = watching;
-  const seconds = request.timeoutSeconds || randomInt(1800, 3600);
+  const { request, options, out, stop } = watching;
+  const seconds = options.timeoutSeconds || randomInt(1800, 3600);
   const end = () => stop.abort();
   const timer = setTimeout(end, Math.min(seconds, 86_400) * 1000);
   const bookmarks = setInterval(() => bookmark(watching, false), bookmarkEvery);
   let spread: NodeJS.Timeout | undefined;
   const close = () => {
-    spread = setTimeout(end, Math.random() * call.server.spreadMs());
+    spread = setTimeout(end, Math.random() * request.server.spreadMs());
   };
-  const { signal } = call.request;
-  const { closing } = call.server;
+  const { signal } = request.raw;
+  const { closing } = request.server;
   signal.addEventListener('abort', end);
   closing.addEventListener('abort', close);
   if (signal.aborted || closing.aborted) end();
@@ -101,21 +102,21 @@ async function run(watching: Watching): Promise<void> {
 
 /** The initial state where it is asked for, then what happens, until `stop`. */
 async function deliver(watching: Watching): Promise<void> {
-  const { call, request, selected, range, stop, out } = watching;
-  const fromNow = (request.resourceVersion ?? 0) === 0;
-  if (request.sendInitialEvents ?? fromNow) await sendInitial(watching);
+  const { request, options, selected, range, stop, out } = watching;
+  const fromNow = (options.resourceVersion ?? 0) === 0;
+  if (options.sendInitialEvents ?? fromNow) await sendInitial(watching);
   watching.live = true;
-  if (request.sendInitialEvents && request.allowBookmarks) bookmark(watching, true);
+  if (options.sendInitialEvents && options.allowBookmarks) bookmark(watching, true);
   const after = watching.revision;
   const { prefix, key } = range;
-  for await (const batch of call.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {
+  for await (const batch of request.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {
     // A watch from a revision still to come starts there, and a key's prefix may have longer siblings.
     const events = batch.events.filter(
       (event) => event.revision > after && (key === undefined || event.key === key),
     );
     print(
       watching,
-      events.flatMap((event) => seenBy(call.definition, selected, event) ?? []),
+      events.flatMap((event) => seenBy(request.definition, selected, event) ?? []),
     );
     watching.revision = Math.max(watching.revision, progress(batch));
     await out.drained();
@@ -129,12 +130,14 @@ function progress(batch: WatchBatch): number {
 }
 
 async function sendInitial(watching: Watching): Promise<void> {
-  const { call, request, range, selected, stop, out } = watching;
-  const { definition, server } = call;
-  const atLeast = request.resourceVersion;
+  const { request, options, range, selected, stop, out } = watching;
+  const { definition, server } = request;
+  const atLeast = options.resourceVersion;
   const { signal } = stop;
-  const options = { signal, ...(atLeast !== undefined && { atLeast }) };
-  const { items, revision } = await server.store.list(range.key ?? range.prefix, options);
+  const { items, revision } = await server.store.list(range.key ?? range.prefix, {
+    signal,
+    ...(atLeast !== undefined && { atLeast }),
+  });
   for (let from = 0; from < items.length; from += sliceItems) {
     const slice = items
       .slice(from, from + sliceItems)
@@ -144,7 +147,7 @@ async function sendInitial(watching: Watching): Promise<void> {
       slice.map((item) => ({ type: 'ADDED', item, revision: item.revision })),
     );
     await out.drained();
-    await breathe();
+    await yieldToEventLoop();
     if (signal.aborted) return;
   }
   watching.revision = revision;
@@ -158,7 +161,7 @@ function print(watching: Watching, events: readonly Seen[]): void {
 }
 
 function lineOf(watching: Watching, seen: Seen): Uint8Array {
-  const { definition, server } = watching.call;
+  const { definition, server } = watching.request;
   const form = { ...watching.form, now: server.now() };
   // Before `live` nobody else wants the same.
   const isOwn = watching.columnsDue || !watching.live;
@@ -166,12 +169,12 @@ function lineOf(watching: Watching, seen: Seen): Uint8Array {
     ? newLine(definition, seen, form, watching.columnsDue)
     : eventLine(definition, seen, form);
   watching.columnsDue = false;
-  server.watched?.(definition, line.byteLength);
+  server.onWatchEvent?.(definition, line.byteLength);
   return line;
 }
 
 function bookmark(watching: Watching, initialEnd: boolean): void {
-  const { call, form, out, request, revision } = watching;
-  if (!watching.live || !(request.allowBookmarks || initialEnd)) return;
-  out.write(bookmarkLine(call.definition, form.as, revision, initialEnd));
+  const { request, form, out, options, revision } = watching;
+  if (!watching.live || !(options.allowBookmarks || initialEnd)) return;
+  out.write(bookmarkLine(request.definition, form.as, revision, initialEnd));
 }

@@ -3,8 +3,10 @@ import type { StoredItem } from '#shared/storage';
 import { notFound } from '../errors/status.ts';
 import { sameOwners } from '../fieldmanager/managed-fields.ts';
 import type { KubeObject, ObjectMeta } from '../kinds/definition.ts';
-import { decodeObject, encodeObject, objectKey } from '../registry/stored-object.ts';
-import { type Call, deadline } from '../request/call.ts';
+import { objectKey } from '../registry/keys.ts';
+import { decodeObject, encodeObject } from '../registry/stored-object.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
+import { deadline } from '../request/deadline.ts';
 import type { Written } from '../response/respond.ts';
 import { judge } from './admit-write.ts';
 import { type Owners, withOwners } from './field-manager.ts';
@@ -28,58 +30,58 @@ export interface WriteOptions {
  * what memory holds, as kube-apiserver does: if that is old, a write finds out by itself, and no other end is believed
  * before the newest state has been seen.
  */
-export async function writeObject(call: Call, options: WriteOptions): Promise<Written> {
-  const { definition, server, target } = call;
-  const signal = deadline(call);
-  const key = objectKey(definition, call.namespace, target.name);
+export async function writeObject(request: ResourceRequest, options: WriteOptions): Promise<Written> {
+  const { definition, server, info } = request;
+  const signal = deadline(request);
+  const key = objectKey(definition, request.namespace, info.name);
   const { item: remembered } = await server.store.get(key, { signal, atLeast: 0 });
-  if (!remembered) return writeNewest(call, options, (await server.store.get(key, { signal })).item);
+  if (!remembered) return writeNewest(request, options, (await server.store.get(key, { signal })).item);
 
-  const warned = call.warnings.length;
-  const next = await stateOrFailure(call, remembered, options);
+  const warned = request.warnings.length;
+  const next = await stateOrFailure(request, remembered, options);
   let newest: StoredItem | undefined;
   if ('failure' in next || next.same || options.dryRun) {
     newest = (await server.store.get(key, { signal })).item;
     if (newest?.revision === remembered.revision) return settled(next);
   } else {
-    const written = await commit(call, remembered, next);
+    const written = await commit(request, remembered, next);
     if (written.done) return { item: written.item };
     newest = written.current;
   }
-  call.warnings.length = warned;
-  return writeNewest(call, options, newest);
+  request.warnings.length = warned;
+  return writeNewest(request, options, newest);
 }
 
 async function writeNewest(
-  call: Call,
+  request: ResourceRequest,
   options: WriteOptions,
   newest: StoredItem | undefined,
 ): Promise<Written> {
-  const { definition, server, target } = call;
-  const warned = call.warnings.length;
+  const { definition, server, info } = request;
+  const warned = request.warnings.length;
   let item = newest;
   for (let attempt = 0; attempt < writeAttempts; attempt++) {
-    call.warnings.length = warned;
+    request.warnings.length = warned;
     if (!item) {
-      if (!options.absent) throw notFound(definition, target.name);
+      if (!options.absent) throw notFound(definition, info.name);
       const created = await options.absent();
       if (created) return created;
-      ({ item } = await server.store.get(objectKey(definition, call.namespace, target.name)));
+      ({ item } = await server.store.get(objectKey(definition, request.namespace, info.name)));
       continue;
     }
-    const next = await nextState(call, item, options);
+    const next = await nextState(request, item, options);
     if (options.dryRun || next.same) return settled(next);
-    const written = await commit(call, item, next);
+    const written = await commit(request, item, next);
     if (written.done) return { item: written.item };
     item = written.current;
   }
-  throw contended(target.name);
+  throw contended(info.name);
 }
 
 type Outcome = NextState | { failure: unknown };
 
-function stateOrFailure(call: Call, item: StoredItem, options: WriteOptions): Promise<Outcome> {
-  return nextState(call, item, options).catch((failure: unknown) => ({ failure }));
+function stateOrFailure(request: ResourceRequest, item: StoredItem, options: WriteOptions): Promise<Outcome> {
+  return nextState(request, item, options).catch((failure: unknown) => ({ failure }));
 }
 
 function settled(outcome: Outcome): Written {
@@ -95,14 +97,18 @@ interface NextState {
   same: boolean;
 }
 
-async function nextState(call: Call, item: StoredItem, { change }: WriteOptions): Promise<NextState> {
-  const { definition } = call;
+async function nextState(
+  request: ResourceRequest,
+  item: StoredItem,
+  { change }: WriteOptions,
+): Promise<NextState> {
+  const { definition } = request;
   const old = decodeObject(item);
   const { object: wanted, owners } = change(old);
-  const judged = await judge(call, merged(call, wanted, old), old, (next) =>
-    withOwners(next, owners(submitted(call, wanted, next))),
+  const judged = await judge(request, merged(request, wanted, old), old, (next) =>
+    withOwners(next, owners(submitted(request, wanted, next))),
   );
-  const metadata = withGeneration(call, judged, old);
+  const metadata = withGeneration(request, judged, old);
   const next = { ...item, value: encodeObject(definition, { ...judged, metadata }) };
   // What a later read would give is compared: fields that hold undefined are gone, and make no difference.
   const same =
@@ -123,8 +129,8 @@ function isSame(object: KubeObject, old: KubeObject): boolean {
 type Commit = { done: true; item: StoredItem } | { done: false; current: StoredItem | undefined };
 
 /** An object that was waiting for its last finalizer goes with the update that removes it. */
-async function commit(call: Call, item: StoredItem, next: NextState): Promise<Commit> {
-  const { server } = call;
+async function commit(request: ResourceRequest, item: StoredItem, next: NextState): Promise<Commit> {
+  const { server } = request;
   const { deletionTimestamp, finalizers } = next.metadata;
   const released = deletionTimestamp !== undefined && (finalizers ?? []).length === 0;
   const result = released
@@ -135,9 +141,9 @@ async function commit(call: Call, item: StoredItem, next: NextState): Promise<Co
 }
 
 /** The part of `given` that this endpoint may write, the rest from `old`; without owners. */
-function merged(call: Call, given: KubeObject, old: KubeObject): KubeObject {
-  const { definition, target } = call;
-  if (target.subresource === 'status') {
+function merged(request: ResourceRequest, given: KubeObject, old: KubeObject): KubeObject {
+  const { definition, info } = request;
+  if (info.subresource === 'status') {
     const { status: _old, ...rest } = withOwners(old, undefined);
     return (given.status === undefined ? rest : { ...rest, status: given.status }) as KubeObject;
   }
@@ -163,8 +169,8 @@ function merged(call: Call, given: KubeObject, old: KubeObject): KubeObject {
  * What owners are told by. On /status that is the metadata as it was sent, though none of it is stored: kube-apiserver does
  * so for custom resources, and a manager that sends an object back whole changes nothing by it.
  */
-function submitted(call: Call, wanted: KubeObject, next: KubeObject): KubeObject {
-  if (call.target.subresource !== 'status') return next;
+function submitted(request: ResourceRequest, wanted: KubeObject, next: KubeObject): KubeObject {
+  if (request.info.subresource !== 'status') return next;
   const metadata = { ...wanted.metadata };
   for (const field of serverFields) inherit(metadata, next.metadata, field);
   return { ...next, metadata };
@@ -185,15 +191,15 @@ function inherit(metadata: ObjectMeta, old: ObjectMeta, field: string): void {
 }
 
 /** generation counts changes outside metadata and, where status is its own endpoint, outside status. */
-function withGeneration(call: Call, object: KubeObject, old: KubeObject): ObjectMeta {
+function withGeneration(request: ResourceRequest, object: KubeObject, old: KubeObject): ObjectMeta {
   const generation = old.metadata.generation ?? 1;
-  const same = isDeepStrictEqual(contentOf(call, object), contentOf(call, old));
+  const same = isDeepStrictEqual(contentOf(request, object), contentOf(request, old));
   return { ...object.metadata, generation: same ? generation : generation + 1 };
 }
 
-function contentOf(call: Call, object: KubeObject): object {
+function contentOf(request: ResourceRequest, object: KubeObject): object {
   const { metadata: _metadata, ...content } = object;
-  if (!call.definition.status) return content;
+  if (!request.definition.status) return content;
   const { status: _status, ...spec } = content;
   return spec;
 }

@@ -1,5 +1,5 @@
 import type { KindDefinition } from './definition.ts';
-import { groupVersionOf } from './verbs.ts';
+import { apiVersionOf } from './verbs.ts';
 
 /** The kinds of one version of a group. */
 export interface ServedVersion {
@@ -24,7 +24,7 @@ export function catalogue(kinds: readonly KindDefinition[]): ServedGroup[] {
     versions: [...Map.groupBy(ofGroup, (kind) => kind.version)].map(([version, ofVersion]) => ({
       group: name,
       version,
-      groupVersion: groupVersionOf({ group: name, version }),
+      groupVersion: apiVersionOf({ group: name, version }),
       kinds: ofVersion.toSorted((a, b) => (a.plural < b.plural ? -1 : 1)),
     })),
   }));

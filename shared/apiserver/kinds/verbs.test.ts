@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleOrder, sampleReview, sampleSecret } from '../testing/sample-kinds.ts';
-import { groupVersionOf, hasStatus, rootPath, verbsOf } from './verbs.ts';
+import { apiVersionOf, hasStatus, rootPath, verbsOf } from './verbs.ts';
 
 describe('verbs', () => {
   it('of a stored kind include what garbage collection and namespace deletion need', () => {
@@ -16,7 +16,7 @@ describe('verbs', () => {
 
 describe('paths', () => {
   it('differ for core and named groups', () => {
-    expect([groupVersionOf(sampleSecret), rootPath(sampleSecret)]).toEqual(['v1', '/api/v1']);
+    expect([apiVersionOf(sampleSecret), rootPath(sampleSecret)]).toEqual(['v1', '/api/v1']);
     expect(rootPath(sampleOrder)).toBe('/apis/arc.example.com/v1alpha1');
   });
 });

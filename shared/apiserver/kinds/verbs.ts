@@ -15,12 +15,12 @@ export function hasStatus(definition: KindDefinition): boolean {
   return definition.status && !definition.virtual;
 }
 
-/** `v1` or `group/version`. */
-export function groupVersionOf(definition: Pick<KindDefinition, 'group' | 'version'>): string {
+/** `arc.opendefense.cloud/v1alpha1`, or `v1` in the core group. */
+export function apiVersionOf(definition: Pick<KindDefinition, 'group' | 'version'>): string {
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
 /** Where a group-version is served: `/api/v1`, `/apis/group/version`. */
 export function rootPath(definition: Pick<KindDefinition, 'group' | 'version'>): string {
-  return `${definition.group === '' ? '/api' : '/apis'}/${groupVersionOf(definition)}`;
+  return `${definition.group === '' ? '/api' : '/apis'}/${apiVersionOf(definition)}`;
 }

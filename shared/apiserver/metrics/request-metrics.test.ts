@@ -47,9 +47,9 @@ describe('/metrics', () => {
     const metrics = createMetrics();
     server = await startTestServer({
       metrics,
-      authorize: async (user, asked) => {
+      authorize: async (user, attributes) => {
         if (user.name === 'lost') throw new ArcError('ServiceUnavailable', 'nobody to ask');
-        return { allowed: user.name === 'admin' && asked.resource };
+        return { allowed: user.name === 'admin' && attributes.isResourceRequest };
       },
     });
     for (const name of ['admin', 'bad', 'jo', 'lost'])

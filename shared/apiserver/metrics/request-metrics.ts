@@ -1,23 +1,23 @@
 import type { Labels, Metrics } from '#shared/telemetry';
 import type { KindDefinition } from '../kinds/definition.ts';
-import type { Exchange } from '../request/exchange.ts';
-import type { Activity } from '../request/max-in-flight.ts';
+import type { ApiRequest } from '../request/api-request.ts';
+import type { RequestsInFlight } from '../request/max-in-flight.ts';
 
 /** Counts requests under the names that dashboards of Kubernetes API servers use. */
 export interface RequestMetrics {
-  /** A request is over. `bytes` is the size of its response where it is known. */
-  observe(exchange: Exchange, code: number, bytes: number | undefined): void;
+  /** A request is over. */
+  observe(request: ApiRequest, code: number): void;
   /** A watch began; call the result when it is over. */
-  watching(exchange: Exchange): () => void;
+  watchStarted(request: ApiRequest): () => void;
   /** One event went out to one watch. */
-  event(definition: KindDefinition, bytes: number): void;
-  /** Before an exposition: how many requests are under way. */
-  running(): void;
-  /** Before an exposition: how many objects of a kind are stored. */
-  objects(definition: KindDefinition, count: number): void;
+  watchEvent(definition: KindDefinition, bytes: number): void;
+  /** Before an exposition: sets how many requests are in flight. */
+  setInFlight(): void;
+  /** Before an exposition: sets how many objects of a kind are stored. */
+  setObjects(definition: KindDefinition, count: number): void;
 }
 
-const resource = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
+const resourceLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
 /** Verbs times kinds times codes; far below what a client could make up. */
 const maxSeries = 5_000;
 const durations = [
@@ -26,35 +26,35 @@ const durations = [
 const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const eventSizes = [1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072];
 
-export function requestMetrics(metrics: Metrics, activity: Activity): RequestMetrics {
+export function requestMetrics(metrics: Metrics, inFlight: RequestsInFlight): RequestMetrics {
   const total = metrics.counter({
     name: 'apiserver_request_total',
     help: 'Requests by verb, resource, and HTTP code.',
-    labels: [...resource, 'dry_run', 'code'],
+    labels: [...resourceLabels, 'dry_run', 'code'],
     maxSeries,
   });
   const duration = metrics.histogram({
     name: 'apiserver_request_duration_seconds',
     help: 'Time from receiving a request to the end of its response. Watches are left out.',
-    labels: [...resource, 'dry_run'],
+    labels: [...resourceLabels, 'dry_run'],
     buckets: durations,
     maxSeries,
   });
   const sli = metrics.histogram({
     name: 'apiserver_request_sli_duration_seconds',
     help: 'As apiserver_request_duration_seconds, for service level indicators.',
-    labels: resource,
+    labels: resourceLabels,
     buckets: durations,
     maxSeries,
   });
   const responseSizes = metrics.histogram({
     name: 'apiserver_response_sizes',
     help: 'Bytes of responses to reads, as they were sent.',
-    labels: resource,
+    labels: resourceLabels,
     buckets: sizes,
     maxSeries,
   });
-  const inflight = metrics.gauge({
+  const current = metrics.gauge({
     name: 'apiserver_current_inflight_requests',
     help: 'Requests under way.',
     labels: ['request_kind'],
@@ -67,7 +67,7 @@ export function requestMetrics(metrics: Metrics, activity: Activity): RequestMet
   const longRunning = metrics.gauge({
     name: 'apiserver_longrunning_requests',
     help: 'Watches under way.',
-    labels: resource,
+    labels: resourceLabels,
     maxSeries,
   });
   const events = metrics.counter({
@@ -88,63 +88,63 @@ export function requestMetrics(metrics: Metrics, activity: Activity): RequestMet
   });
 
   return {
-    observe(exchange, code, bytes) {
-      const labels = labelsOf(exchange);
-      const dryRun = exchange.url.searchParams.get('dryRun') === 'All' ? 'All' : '';
+    observe(request, code) {
+      const labels = labelsOf(request);
+      const dryRun = request.query.get('dryRun') === 'All' ? 'All' : '';
       total.inc({ ...labels, dry_run: dryRun, code });
       if (labels.verb !== 'WATCH') {
-        const seconds = (performance.now() - exchange.startedAt) / 1000;
+        const seconds = (performance.now() - request.startedAt) / 1000;
         duration.observe(seconds, { ...labels, dry_run: dryRun });
         sli.observe(seconds, labels);
       }
+      const bytes = request.bytesWritten;
       const isRead = labels.verb === 'GET' || labels.verb === 'LIST';
       if (isRead && bytes !== undefined) responseSizes.observe(bytes, labels);
-      if (code === 429)
-        dropped.inc({ request_kind: exchange.request.method === 'GET' ? 'readOnly' : 'mutating' });
+      if (code === 429) dropped.inc({ request_kind: request.raw.method === 'GET' ? 'readOnly' : 'mutating' });
     },
-    watching(exchange) {
-      const labels = labelsOf(exchange);
+    watchStarted(request) {
+      const labels = labelsOf(request);
       longRunning.add(1, labels);
       return () => longRunning.add(-1, labels);
     },
-    event({ group, version, plural }, bytes) {
+    watchEvent({ group, version, plural }, bytes) {
       const labels = { group, version, resource: plural };
       events.inc(labels);
       bytesOfEvents.observe(bytes, labels);
     },
-    running() {
+    setInFlight() {
       for (const kind of ['readOnly', 'mutating'] as const)
-        inflight.set(activity.running[kind], { request_kind: kind });
+        current.set(inFlight.running[kind], { request_kind: kind });
     },
-    objects: ({ group, plural }, number) => stored.set(number, { group, resource: plural }),
+    setObjects: ({ group, plural }, number) => stored.set(number, { group, resource: plural }),
   };
 }
 
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
 
 /** Only what a kind or method is called, never a user's text, becomes a label; the rest is `other`. */
-function labelsOf({ request, attributes }: Exchange): Labels & { verb: string } {
+function labelsOf({ raw, info }: ApiRequest): Labels & { verb: string } {
   const component = 'apiserver';
-  const method = methods.has(request.method) ? request.method : 'other';
-  if (!attributes?.resource) {
+  const method = methods.has(raw.method) ? raw.method : 'other';
+  if (!info?.isResourceRequest) {
     const none = { group: '', version: '', resource: '', subresource: '', scope: '' };
     return { verb: method, ...none, component };
   }
-  const { verb, group, version, plural, subresource, namespace, name } = attributes;
+  const { verb, group, version, resource, subresource, namespace, name } = info;
   const scope = name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster';
   return {
-    verb: verbLabel(verb, request, method),
+    verb: verbLabel(verb, raw, method),
     group,
     version,
-    resource: plural,
+    resource,
     subresource,
     scope,
     component,
   };
 }
 
-function verbLabel(verb: string, request: Request, method: string): string {
+function verbLabel(verb: string, raw: Request, method: string): string {
   if (verb === 'list' || verb === 'watch' || verb === 'deletecollection') return verb.toUpperCase();
-  const isApply = request.headers.get('content-type')?.startsWith('application/apply-patch') === true;
+  const isApply = raw.headers.get('content-type')?.startsWith('application/apply-patch') === true;
   return verb === 'patch' && isApply ? 'APPLY' : method;
 }

@@ -18,14 +18,12 @@ function patched(operations: object[], target: KubeObject = object): unknown {
 
 const read = async (body: unknown, type = 'application/json-patch+json') => {
   if (!definition) throw new Error('no kind');
-  return readPatch(
-    new Request('http://test.invalid/', {
-      method: 'PATCH',
-      body: JSON.stringify(body),
-      headers: { 'content-type': type },
-    }),
-    definition,
-  );
+  const raw = new Request('http://test.invalid/', {
+    method: 'PATCH',
+    body: JSON.stringify(body),
+    headers: { 'content-type': type },
+  });
+  return readPatch({ raw, keepsBody: false, body: undefined }, definition);
 };
 
 describe('JSON patch', () => {

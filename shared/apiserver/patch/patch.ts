@@ -3,7 +3,7 @@ import { applyMergePatch, isRecord } from '#shared/meta';
 import { bodyLimit, parseBody, parseJson } from '../codec/parse-body.ts';
 import { badRequest, unsupportedMediaType } from '../errors/status.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
-import { bodyType, readBody } from '../request/request-body.ts';
+import { type BodySource, bodyType, readBody } from '../request/request-body.ts';
 import { applyOperation, isOperation, type Operation } from './json-patch.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
@@ -38,8 +38,8 @@ export function isApply(type: string): boolean {
 }
 
 /** Reads a patch body; rejects with UnsupportedMediaType, BadRequest or RequestEntityTooLarge. */
-export async function readPatch(request: Request, definition: KindDefinition): Promise<Patch> {
-  const type = patchType(request, definition);
+export async function readPatch(request: BodySource, definition: KindDefinition): Promise<Patch> {
+  const type = patchType(request.raw, definition);
   const { value, duplicates } = parseBody(await readBody(request), 'application/json');
   if (type !== jsonType) {
     if (!isRecord(value)) throw badRequest('a merge patch must be a JSON object');

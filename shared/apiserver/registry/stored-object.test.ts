@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { kinds } from '../testing/test-server.ts';
-import { decodeObject, encodeObject, keyPrefix, objectKey, withRevision } from './stored-object.ts';
+import { keyPrefix, objectKey } from './keys.ts';
+import { decodeObject, encodeObject, withRevision } from './stored-object.ts';
 
 function kind(plural: string): KindDefinition {
   const found = kinds.find((one) => one.plural === plural);

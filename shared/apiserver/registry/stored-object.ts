@@ -2,29 +2,10 @@ import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
+import { apiVersionOf } from '../kinds/verbs.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/** `arc.opendefense.cloud/v1alpha1`, or `v1` in the core group. */
-export function apiVersionOf(definition: KindDefinition): string {
-  return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
-}
-
-/** Where a group's objects live. */
-export function storagePrefix(group: string): string {
-  return `/registry/${group || 'core'}/`;
-}
-
-/** Where a kind's objects live: all of them, or those of one namespace. Ends with '/'. */
-export function keyPrefix(definition: KindDefinition, namespace = ''): string {
-  const root = `${storagePrefix(definition.group)}${definition.plural}/`;
-  return namespace === '' || definition.scope === 'Cluster' ? root : `${root}${namespace}/`;
-}
-
-export function objectKey(definition: KindDefinition, namespace: string, name: string): string {
-  return `${keyPrefix(definition, namespace)}${name}`;
-}
 
 const heads = new WeakMap<KindDefinition, Uint8Array>();
 

@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest';
-import { createActivity, kindOf } from './max-in-flight.ts';
+import { limitRequestsInFlight, requestKindOf } from './max-in-flight.ts';
 
-describe('createActivity', () => {
+describe('limitRequestsInFlight', () => {
   it('refuses what is over its limit and says when to come back', () => {
-    const activity = createActivity({ readOnly: 2, mutating: 1 });
-    const end = activity.begin('mutating', false);
-    expect(() => activity.begin('mutating', false)).toThrow(
+    const inFlight = limitRequestsInFlight({ readOnly: 2, mutating: 1 });
+    const end = inFlight.begin('mutating', false);
+    expect(() => inFlight.begin('mutating', false)).toThrow(
       expect.objectContaining({ code: 'TooManyRequests', details: { retryAfterSeconds: 1 } }),
     );
-    activity.begin('readOnly', false);
-    activity.begin('readOnly', false);
-    expect(() => activity.begin('readOnly', false)).toThrow('Too many requests');
+    inFlight.begin('readOnly', false);
+    inFlight.begin('readOnly', false);
+    expect(() => inFlight.begin('readOnly', false)).toThrow('Too many requests');
     end();
     end();
-    expect(activity.running).toEqual({ readOnly: 2, mutating: 0, longRunning: 0 });
-    activity.begin('mutating', false);
+    expect(inFlight.running).toEqual({ readOnly: 2, mutating: 0, longRunning: 0 });
+    inFlight.begin('mutating', false);
   });
 
   it('lets watches and the exempt pass', () => {
-    const activity = createActivity({ readOnly: 1, mutating: 1 });
-    for (let index = 0; index < 10; index += 1) activity.begin('longRunning', false);
-    for (let index = 0; index < 10; index += 1) activity.begin('readOnly', true);
-    expect(activity.running).toEqual({ readOnly: 10, mutating: 0, longRunning: 10 });
+    const inFlight = limitRequestsInFlight({ readOnly: 1, mutating: 1 });
+    for (let index = 0; index < 10; index += 1) inFlight.begin('longRunning', false);
+    for (let index = 0; index < 10; index += 1) inFlight.begin('readOnly', true);
+    expect(inFlight.running).toEqual({ readOnly: 10, mutating: 0, longRunning: 10 });
   });
 
   it('is idle when the last has ended', async () => {
-    const activity = createActivity({ readOnly: 1, mutating: 1 });
-    await activity.idle();
-    const ends = [activity.begin('readOnly', false), activity.begin('longRunning', false)];
+    const inFlight = limitRequestsInFlight({ readOnly: 1, mutating: 1 });
+    await inFlight.idle();
+    const ends = [inFlight.begin('readOnly', false), inFlight.begin('longRunning', false)];
     let isIdle = false;
-    const idle = activity.idle().then(() => {
+    const idle = inFlight.idle().then(() => {
       isIdle = true;
     });
     ends[0]?.();
@@ -46,6 +46,6 @@ describe('createActivity', () => {
     ['deletecollection', 'mutating'],
     ['post', 'mutating'],
   ])('counts %s as %s', (verb, kind) => {
-    expect(kindOf(verb)).toBe(kind);
+    expect(requestKindOf(verb)).toBe(kind);
   });
 });

@@ -9,8 +9,8 @@ export interface Limits {
   mutating: number;
 }
 
-/** The requests under way. */
-export interface Activity {
+/** The requests in flight. */
+export interface RequestsInFlight {
   /** Counts one in; what it returns counts it out again, once. Rejects with TooManyRequests unless `exempt`. */
   begin(kind: RequestKind, exempt: boolean): () => void;
   readonly running: Readonly<Record<RequestKind, number>>;
@@ -21,7 +21,7 @@ export interface Activity {
 /** The limits of kube-apiserver: --max-requests-inflight and --max-mutating-requests-inflight. */
 export const defaultLimits: Limits = { readOnly: 400, mutating: 200 };
 
-export function createActivity(limits: Limits): Activity {
+export function limitRequestsInFlight(limits: Limits): RequestsInFlight {
   const running = { readOnly: 0, mutating: 0, longRunning: 0 };
   const waiting = new Set<() => void>();
   const isIdle = () => running.readOnly + running.mutating + running.longRunning === 0;
@@ -49,7 +49,7 @@ export function createActivity(limits: Limits): Activity {
 }
 
 /** What a request counts as. */
-export function kindOf(verb: string): RequestKind {
+export function requestKindOf(verb: string): RequestKind {
   if (verb === 'watch') return 'longRunning';
   return ['get', 'list', 'head'].includes(verb) ? 'readOnly' : 'mutating';
 }

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/errors';
 import { bodyLimit } from '../codec/parse-body.ts';
-import { noteBody } from './exchange.ts';
+import type { ApiRequest } from './api-request.ts';
 
 /** As far as a body without a length is read to its end, for nothing but the connection to stay usable. */
 const discardLimit = 2 * bodyLimit;
@@ -11,20 +11,24 @@ export function bodyType(request: Request): string {
   return header.split(';')[0]?.trim() || header;
 }
 
+/** The part of an ApiRequest from which its body is read. */
+export type BodySource = Pick<ApiRequest, 'raw' | 'keepsBody' | 'body'>;
+
 /** Reads the whole body, counting while it streams; rejects with RequestEntityTooLarge or UnsupportedMediaType (gzip). */
-export async function readBody(request: Request): Promise<Uint8Array> {
-  const coding = request.headers.get('content-encoding') ?? 'identity';
+export async function readBody(request: BodySource): Promise<Uint8Array> {
+  const { raw } = request;
+  const coding = raw.headers.get('content-encoding') ?? 'identity';
   if (coding !== 'identity') {
     throw new ArcError(
       'UnsupportedMediaType',
       `the content encoding "${coding}" is not supported for request bodies`,
     );
   }
-  const length = request.headers.get('content-length');
+  const length = raw.headers.get('content-length');
   if (length !== null && Number(length) > bodyLimit) throw tooLarge();
-  const body = length === null ? await collect(request) : new Uint8Array(await whole(request));
+  const body = length === null ? await collect(raw) : new Uint8Array(await whole(raw));
   if (body.byteLength > bodyLimit) throw tooLarge();
-  noteBody(request, body);
+  if (request.keepsBody) request.body = body;
   return body;
 }
 

@@ -1,29 +1,36 @@
 import { describe, expect, it } from 'vitest';
 import { kinds } from '../testing/test-server.ts';
-import { attributesOf, definitionFor, parseTarget, verbOf } from './request-info.ts';
+import { definitionFor, type RequestInfo, requestInfo } from './request-info.ts';
 
 const none = { namespace: '', name: '', subresource: '', rest: [] };
 
-describe('parseTarget', () => {
+function infoOf(method: string, path: string): RequestInfo {
+  // Not a URL, which would take out `..` itself.
+  const [pathname = '', query = ''] = path.split('?');
+  return requestInfo(method, { pathname, searchParams: new URLSearchParams(query) });
+}
+
+describe('requestInfo', () => {
   it.each([
-    ['/apis/g/v1/widgets', { group: 'g', version: 'v1', plural: 'widgets' }],
+    ['/apis/g/v1/widgets', { group: 'g', version: 'v1', resource: 'widgets' }],
     [
       '/apis/g/v1/widgets/w/status',
-      { group: 'g', version: 'v1', plural: 'widgets', name: 'w', subresource: 'status' },
+      { group: 'g', version: 'v1', resource: 'widgets', name: 'w', subresource: 'status' },
     ],
     [
       '/apis/g/v1/namespaces/n/widgets/w',
-      { group: 'g', version: 'v1', plural: 'widgets', namespace: 'n', name: 'w' },
+      { group: 'g', version: 'v1', resource: 'widgets', namespace: 'n', name: 'w' },
     ],
-    ['/api/v1/namespaces', { group: '', version: 'v1', plural: 'namespaces' }],
-    ['/api/v1/namespaces/n', { group: '', version: 'v1', plural: 'namespaces', namespace: 'n', name: 'n' }],
+    ['/api/v1/namespaces', { group: '', version: 'v1', resource: 'namespaces' }],
+    ['/api/v1/namespaces/n', { group: '', version: 'v1', resource: 'namespaces', namespace: 'n', name: 'n' }],
     [
       '/api/v1/namespaces/n/status',
-      { group: '', version: 'v1', plural: 'namespaces', namespace: 'n', name: 'n', subresource: 'status' },
+      { group: '', version: 'v1', resource: 'namespaces', namespace: 'n', name: 'n', subresource: 'status' },
     ],
-    ['/api/v1/namespaces/n/secrets', { group: '', version: 'v1', plural: 'secrets', namespace: 'n' }],
+    ['/api/v1/namespaces/n/secrets', { group: '', version: 'v1', resource: 'secrets', namespace: 'n' }],
   ])('reads %s', (path, expected) => {
-    expect(parseTarget(path)).toEqual({ ...none, ...expected });
+    const verb = 'name' in expected ? 'get' : 'list';
+    expect(infoOf('GET', path)).toEqual({ isResourceRequest: true, verb, ...none, ...expected });
   });
 
   it.each([
@@ -36,8 +43,8 @@ describe('parseTarget', () => {
     '/apis/g/v1',
     '/openapi/v3/apis/g/v1',
     '/readyz',
-  ])('takes %s for no resource', (path) => {
-    expect(parseTarget(path)).toBeUndefined();
+  ])('takes %s for a non-resource request', (path) => {
+    expect(infoOf('GET', path)).toEqual({ isResourceRequest: false, verb: 'get', path });
   });
 
   it.each([
@@ -46,23 +53,12 @@ describe('parseTarget', () => {
     '/apis/g/v1/namespaces/%2e%2e/widgets/x',
     '/apis/g/v1/widgets/%zz',
     '/apis/g/v1/widgets/a%00',
-  ])('refuses %s, which would step out of its place', (path) => {
-    expect(() => parseTarget(path)).toThrowError(expect.objectContaining({ code: 'BadRequest' }));
+  ])('refuses %s, which would leave its part of the registry', (path) => {
+    expect(() => infoOf('GET', path)).toThrowError(expect.objectContaining({ code: 'BadRequest' }));
   });
 });
 
-describe('attributesOf', () => {
-  const about = (method: string, path: string) => {
-    const url = new URL(path, 'http://test.invalid');
-    const target = parseTarget(url.pathname);
-    if (!target) throw new Error('no target');
-    const { verb, name } = {
-      name: '',
-      ...attributesOf(target, verbOf(method, target, url.searchParams), url.searchParams),
-    };
-    return [verb, name];
-  };
-
+describe('verb and name of requestInfo', () => {
   it.each([
     ['GET', '/apis/g/v1/widgets/a', ['get', 'a']],
     ['HEAD', '/apis/g/v1/widgets/a', ['get', 'a']],
@@ -78,7 +74,8 @@ describe('attributesOf', () => {
     ['DELETE', '/apis/g/v1/widgets/a', ['delete', 'a']],
     ['DELETE', '/apis/g/v1/widgets?fieldSelector=metadata.name%3Da', ['deletecollection', '']],
   ])('%s %s is %j', (method, path, expected) => {
-    expect(about(method, path)).toEqual(expected);
+    const { verb, name } = { name: '', ...infoOf(method, path) };
+    expect([verb, name]).toEqual(expected);
   });
 });
 
@@ -86,13 +83,15 @@ describe('definitionFor', () => {
   it.each([
     ['/apis/test.example.com/v1/namespaces/n/widgets/w', 'Widget'],
     ['/apis/test.example.com/v1/widgets', 'Widget'],
+    ['/apis/test.example.com/v1/widgets?fieldSelector=metadata.name%3Dw', 'Widget'],
     ['/apis/test.example.com/v1/widgets/w', undefined],
     ['/apis/test.example.com/v1/namespaces/n/gadgets', undefined],
     ['/apis/test.example.com/v2/widgets', undefined],
     ['/api/v1/namespaces/n', 'Namespace'],
+    ['/api/v1/namespaces/n/namespaces?fieldSelector=metadata.name%3Dn', undefined],
     ['/apis/test.example.com/v1/gadgets/g/status/more', undefined],
   ])('finds for %s: %s', (path, expected) => {
-    const target = parseTarget(path);
-    expect(target && definitionFor(kinds, target)?.kind).toBe(expected);
+    const info = infoOf('GET', path);
+    expect(info.isResourceRequest && definitionFor(kinds, info)?.kind).toBe(expected);
   });
 });

@@ -1,25 +1,41 @@
-import type { Attributes } from '../authorization/authorizer.ts';
 import { badRequest } from '../errors/status.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 
-/** What the path of a resource request names. Empty strings where it names nothing. */
-export interface Target {
+/** A request to a resource. Texts are empty where the path names nothing. */
+export interface ResourceRequestInfo {
+  isResourceRequest: true;
+  verb: string;
   group: string;
   version: string;
-  namespace: string;
-  plural: string;
-  name: string;
+  /** The plural name of the kind. */
+  resource: string;
   subresource: string;
-  /** What follows the subresource: nothing of ours has such paths. */
-  rest: string[];
+  namespace: string;
+  /** The object that the path names, or the one name to which the field selector narrows a list or watch. */
+  name: string;
+  /** Path parts behind the subresource: no kind serves such paths. */
+  rest: readonly string[];
 }
 
+/** What verb and path of a request name, as RequestInfo of k8s.io/apiserver has it. Fits the authorizer's Attributes. */
+export type RequestInfo = ResourceRequestInfo | { isResourceRequest: false; verb: string; path: string };
+
 /**
- * Reads a path as the Kubernetes RequestInfo does: `/api/<version>/…` and `/apis/<group>/<version>/…` with at least
- * one more part name resources; everything else is undefined (a non-resource path). Rejects with BadRequest for
- * names that would step out of their place in the registry.
+ * Reads a request as the RequestInfoFactory of k8s.io/apiserver does: `/api/<version>/…` and `/apis/<group>/<version>/…` with
+ * at least one more part name resources; everything else is a non-resource request. Throws BadRequest for names that would
+ * leave their part of the registry.
  */
-export function parseTarget(path: string): Target | undefined {
+export function requestInfo(method: string, url: Pick<URL, 'pathname' | 'searchParams'>): RequestInfo {
+  const named = parsePath(url.pathname);
+  if (!named) return { isResourceRequest: false, verb: method.toLowerCase(), path: url.pathname };
+  const verb = verbOf(method, named.name !== '', url.searchParams);
+  const name = named.name || (isCollectionRead(verb) ? selectedName(url.searchParams) : '');
+  return { isResourceRequest: true, verb, ...named, name };
+}
+
+type PathNames = Omit<ResourceRequestInfo, 'isResourceRequest' | 'verb'>;
+
+function parsePath(path: string): PathNames | undefined {
   const parts = path.replace(/^\/+|\/+$/g, '').split('/');
   const core = parts[0] === 'api';
   if (!core && parts[0] !== 'apis') return undefined;
@@ -28,14 +44,14 @@ export function parseTarget(path: string): Target | undefined {
   if (parts.includes('')) return undefined;
   const decoded = inside.map(decodePart);
   let namespace = '';
-  let resource = decoded;
+  let names = decoded;
   if (decoded[0] === 'namespaces' && decoded[1] !== undefined) {
     namespace = decoded[1];
     const ofNamespace = decoded[2] === undefined || decoded[2] === 'status' || decoded[2] === 'finalize';
-    if (!ofNamespace) resource = decoded.slice(2);
+    if (!ofNamespace) names = decoded.slice(2);
   }
-  const [plural = '', name = '', subresource = '', ...rest] = resource;
-  return { group, version, namespace, plural, name, subresource, rest };
+  const [resource = '', name = '', subresource = '', ...rest] = names;
+  return { group, version, resource, subresource, namespace, name, rest };
 }
 
 function decodePart(part: string): string {
@@ -51,9 +67,7 @@ function decodePart(part: string): string {
   return decoded;
 }
 
-/** The verb of the authorizer for a request to `target`. */
-export function verbOf(method: string, target: Target, query: URLSearchParams): string {
-  const one = target.name !== '';
+function verbOf(method: string, namesObject: boolean, query: URLSearchParams): string {
   switch (method) {
     case 'POST':
       return 'create';
@@ -62,22 +76,22 @@ export function verbOf(method: string, target: Target, query: URLSearchParams): 
     case 'PATCH':
       return 'patch';
     case 'DELETE':
-      return one ? 'delete' : 'deletecollection';
+      return namesObject ? 'delete' : 'deletecollection';
     case 'GET':
     case 'HEAD':
-      if (one) return 'get';
+      if (namesObject) return 'get';
       return isTrue(query.get('watch')) ? 'watch' : 'list';
     default:
       return '';
   }
 }
 
-/** A list or watch narrowed to one metadata.name is judged as a request for that name. */
-export function attributesOf(target: Target, verb: string, query: URLSearchParams): Attributes {
-  const { group, version, plural, subresource, namespace } = target;
-  const named = /^metadata\.name==?([^,=!]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
-  const name = target.name || (verb === 'list' || verb === 'watch' ? named : '');
-  return { resource: true, verb, group, version, plural, subresource, namespace, name };
+function isCollectionRead(verb: string): boolean {
+  return verb === 'list' || verb === 'watch';
+}
+
+function selectedName(query: URLSearchParams): string {
+  return /^metadata\.name==?([^,=!]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
 }
 
 /** Query booleans as Go's conversion reads them: anything but absent, `0` and `false` is true. */
@@ -85,15 +99,24 @@ export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** Finds the definition a target means, or undefined where the path fits none. */
-export function definitionFor(kinds: readonly KindDefinition[], target: Target): KindDefinition | undefined {
-  const { group, version, plural, namespace, name } = target;
+/** The name in the path: '' for a collection, also where a field selector narrows it to one name. */
+export function pathName({ verb, name }: ResourceRequestInfo): string {
+  return isCollectionRead(verb) ? '' : name;
+}
+
+/** Finds the kind a request is for, or undefined where the path fits none. */
+export function definitionFor(
+  kinds: readonly KindDefinition[],
+  info: ResourceRequestInfo,
+): KindDefinition | undefined {
+  const { group, version, resource, namespace } = info;
+  const name = pathName(info);
   const found = kinds.find(
-    (kind) => kind.group === group && kind.version === version && kind.plural === plural,
+    (kind) => kind.group === group && kind.version === version && kind.plural === resource,
   );
-  if (!found || target.rest.length > 0) return undefined;
+  if (!found || info.rest.length > 0) return undefined;
   if (found.scope === 'Cluster') {
-    const isNamespaceItself = plural === 'namespaces' && namespace === name;
+    const isNamespaceItself = resource === 'namespaces' && namespace === name;
     return namespace === '' || isNamespaceItself ? found : undefined;
   }
   return namespace === '' && name !== '' ? undefined : found;

@@ -1,9 +1,10 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
+import { apiVersionOf } from '../kinds/verbs.ts';
 import { columnDefinitions } from '../printers/table.ts';
-import { apiVersionOf } from '../registry/stored-object.ts';
-import { breathe, type Call } from '../request/call.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 import { type ItemForm, writeItem } from './item-encoder.ts';
 import { includeObjectOf, respondBody, respondPieces, respondRaw, wantsPretty } from './respond.ts';
 
@@ -24,29 +25,33 @@ const overhang = 32 * 1024;
  * written slice by slice, as fast as the client reads.
  */
 export async function respondList(
-  call: Call,
+  request: ResourceRequest,
   items: readonly StoredItem[],
   metadata: ListMeta,
 ): Promise<Response> {
-  const { format, pretty } = call.format;
-  const source = slices(call, items, metadata);
-  if (format !== 'json' || wantsPretty(call, pretty)) return respondBody(call, await parsed(source));
+  const { format, pretty } = request.format;
+  const source = slices(request, items, metadata);
+  if (format !== 'json' || wantsPretty(request, pretty)) return respondBody(request, await parsed(source));
   // The first slice is made before the response begins, so that what fails early is still a Status.
   const first = source.next();
-  if (first.done) return respondRaw(call, Buffer.alloc(0));
+  if (first.done) return respondRaw(request, Buffer.alloc(0));
   const second = source.next();
-  if (second.done) return respondRaw(call, first.value);
-  return respondPieces(call, paced([first.value, second.value], source));
+  if (second.done) return respondRaw(request, first.value);
+  return respondPieces(request, paced([first.value, second.value], source));
 }
 
 /** At least one slice, the last of which ends the list. */
-function* slices(call: Call, items: readonly StoredItem[], metadata: ListMeta): Generator<Buffer, void> {
-  const { definition, format, query, server } = call;
+function* slices(
+  request: ResourceRequest,
+  items: readonly StoredItem[],
+  metadata: ListMeta,
+): Generator<Buffer, void> {
+  const { definition, format, query, server } = request;
   const form: ItemForm = { as: format.as, includeObject: includeObjectOf(query), now: server.now() };
   // A short list gets no more than it is likely to need.
   const likely = 4096 + items.length * ((items[0]?.value.byteLength ?? 0) + 256);
   let writer = new BytesWriter(Math.min(sliceBytes + overhang, likely));
-  writer.text(opening(call, metadata));
+  writer.text(opening(request, metadata));
   let written = 0;
   for (const [index, item] of items.entries()) {
     if (writer.length >= sliceBytes || written === sliceItems) {
@@ -63,7 +68,7 @@ function* slices(call: Call, items: readonly StoredItem[], metadata: ListMeta): 
 }
 
 /** What a list begins with, up to its first item. */
-function opening({ definition, format }: Call, metadata: ListMeta): string {
+function opening({ definition, format }: ResourceRequest, metadata: ListMeta): string {
   const meta = 'meta.k8s.io/v1';
   const open = (head: object, items: string) => `${JSON.stringify(head).slice(0, -1)},"${items}":[`;
   switch (format.as) {
@@ -90,7 +95,7 @@ function opening({ definition, format }: Call, metadata: ListMeta): string {
 async function* paced(made: readonly Buffer[], source: Generator<Buffer, void>): AsyncGenerator<Buffer> {
   yield* made;
   for (;;) {
-    await breathe();
+    await yieldToEventLoop();
     const next = source.next();
     if (next.done) return;
     yield next.value;
@@ -102,7 +107,7 @@ async function parsed(source: Iterable<Buffer>): Promise<object> {
   const all: Buffer[] = [];
   for (const slice of source) {
     all.push(slice);
-    await breathe();
+    await yieldToEventLoop();
   }
   return JSON.parse(Buffer.concat(all).toString()) as object;
 }

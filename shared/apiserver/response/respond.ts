@@ -7,7 +7,7 @@ import type { KubeObject } from '../kinds/definition.ts';
 import { toPartial } from '../printers/partial.ts';
 import { toTable } from '../printers/table.ts';
 import { decodeObject, withRevision } from '../registry/stored-object.ts';
-import type { Call } from '../request/call.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
 import { acceptsGzip, gzipFrom, gzipped } from './gzip.ts';
 
 /** The `includeObject` of a Table request; BadRequest for other values. */
@@ -24,29 +24,29 @@ export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | '
 const yamlForm = { aliasDuplicateObjects: false, version: '1.1' } as const;
 
 /** One object in the form the client asked for. */
-export function respondObject(call: Call, object: KubeObject, status = 200): Response {
-  return respondBody(call, represent(call, object), status);
+export function respondObject(request: ResourceRequest, object: KubeObject, status = 200): Response {
+  return respondBody(request, represent(request, object), status);
 }
 
 /** As respondObject, from its stored bytes; parsed only where the representation needs it. */
-export function respondItem(call: Call, item: StoredItem, status = 200): Response {
-  const { format, as, pretty } = call.format;
-  if (format !== 'json' || as !== undefined || wantsPretty(call, pretty))
-    return respondObject(call, decodeObject(item), status);
-  return send(call, withRevision(call.definition, item), status, 'application/json');
+export function respondItem(request: ResourceRequest, item: StoredItem, status = 200): Response {
+  const { format, as, pretty } = request.format;
+  if (format !== 'json' || as !== undefined || wantsPretty(request, pretty))
+    return respondObject(request, decodeObject(item), status);
+  return send(request, withRevision(request.definition, item), status, 'application/json');
 }
 
 /** What a write has come to: as it is stored, or as it would be. */
 export type Written = { item: StoredItem } | { object: KubeObject };
 
-export function respondWritten(call: Call, written: Written, status = 200): Response {
+export function respondWritten(request: ResourceRequest, written: Written, status = 200): Response {
   return 'item' in written
-    ? respondItem(call, written.item, status)
-    : respondObject(call, written.object, status);
+    ? respondItem(request, written.item, status)
+    : respondObject(request, written.object, status);
 }
 
-function represent(call: Call, object: KubeObject): object {
-  const { as } = call.format;
+function represent(request: ResourceRequest, object: KubeObject): object {
+  const { as } = request.format;
   if (as === undefined) return object;
   if (as === 'PartialObjectMetadata') return toPartial(object);
   if (as === 'PartialObjectMetadataList') {
@@ -55,47 +55,47 @@ function represent(call: Call, object: KubeObject): object {
       'you requested PartialObjectMetadataList, but the requested object is no list',
     );
   }
-  return toTable(call.definition, [object], {
-    includeObject: includeObjectOf(call.query),
-    now: call.server.now(),
+  return toTable(request.definition, [object], {
+    includeObject: includeObjectOf(request.query),
+    now: request.server.now(),
     listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
     columnDefinitions: true,
   });
 }
 
 /** Any finished body (lists, Tables, Status) as JSON or YAML. */
-export function respondBody(call: Call, body: object, status = 200): Response {
-  if (call.format.format === 'yaml') {
-    return send(call, stringifyYaml(body, yamlForm), status, 'application/yaml');
+export function respondBody(request: ResourceRequest, body: object, status = 200): Response {
+  if (request.format.format === 'yaml') {
+    return send(request, stringifyYaml(body, yamlForm), status, 'application/yaml');
   }
-  const text = JSON.stringify(body, undefined, wantsPretty(call, call.format.pretty) ? 2 : undefined);
-  return send(call, text, status, 'application/json');
+  const text = JSON.stringify(body, undefined, wantsPretty(request, request.format.pretty) ? 2 : undefined);
+  return send(request, text, status, 'application/json');
 }
 
 /** The query parameter has the last word over what the client's name suggests. */
-export function wantsPretty(call: Call, byDefault: boolean): boolean {
-  const asked = call.query.get('pretty');
+export function wantsPretty(request: ResourceRequest, byDefault: boolean): boolean {
+  const asked = request.query.get('pretty');
   return asked === null || asked === '' ? byDefault : asked !== '0' && asked !== 'false';
 }
 
 /** A JSON body of finished bytes. */
-export function respondRaw(call: Call, body: Uint8Array): Response {
-  return send(call, body, 200, 'application/json');
+export function respondRaw(request: ResourceRequest, body: Uint8Array): Response {
+  return send(request, body, 200, 'application/json');
 }
 
 /** A long JSON body that is made while it is sent, no faster than the client reads. */
-export function respondPieces(call: Call, pieces: AsyncGenerator<Uint8Array>): Response {
-  const headers = headersOf(call, 'application/json');
+export function respondPieces(request: ResourceRequest, pieces: AsyncGenerator<Uint8Array>): Response {
+  const headers = headersOf(request, 'application/json');
   // Too late for a Status: the client sees a body that ends too early.
-  const broke = (caught: unknown) => call.server.log('a list broke off', caught);
-  if (!acceptsGzip(call.request.headers.get('accept-encoding')))
+  const broke = (caught: unknown) => request.server.log('a list broke off', caught);
+  if (!acceptsGzip(request.raw.headers.get('accept-encoding')))
     return new Response(streamOf(pieces, broke), { headers });
   return new Response(gzipped(pieces, broke), { headers: withGzip(headers) });
 }
 
 /** The lines of a watch, as they come. */
-export function respondLines(call: Call, body: ReadableStream<Uint8Array>): Response {
-  return new Response(body, { headers: headersOf(call, 'application/json') });
+export function respondLines(request: ResourceRequest, body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, { headers: headersOf(request, 'application/json') });
 }
 
 function streamOf(
@@ -119,12 +119,12 @@ function streamOf(
   });
 }
 
-function send(call: Call, body: string | Uint8Array, status: number, type: string): Response {
-  const headers = headersOf(call, type);
+function send(request: ResourceRequest, body: string | Uint8Array, status: number, type: string): Response {
+  const headers = headersOf(request, type);
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  if (bytes.byteLength < gzipFrom || !acceptsGzip(call.request.headers.get('accept-encoding')))
+  if (bytes.byteLength < gzipFrom || !acceptsGzip(request.raw.headers.get('accept-encoding')))
     return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers });
-  const broke = (caught: unknown) => call.server.log('a response could not be compressed', caught);
+  const broke = (caught: unknown) => request.server.log('a response could not be compressed', caught);
   return new Response(gzipped([bytes], broke), { status, headers: withGzip(headers) });
 }
 
@@ -134,9 +134,9 @@ function withGzip(headers: Headers): Headers {
   return headers;
 }
 
-function headersOf(call: Call, type: string): Headers {
+function headersOf(request: ResourceRequest, type: string): Headers {
   const headers = new Headers({ 'Content-Type': type });
-  addWarnings(headers, call.warnings);
+  addWarnings(headers, request.warnings);
   return headers;
 }
 
@@ -185,7 +185,7 @@ function prefersYaml(accept: string | null | undefined): boolean {
 const yamlTypes = new Set(['application/yaml', 'application/x-yaml', 'text/yaml']);
 
 /** For the log: 5xx are worth a line, what clients do wrong (asking for a revision still to come, too) is not. */
-export function isOurs(error: ArcError): boolean {
+export function isServerError(error: ArcError): boolean {
   if (error.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return false;
   return httpStatus(error.code) >= 500;
 }

@@ -2,10 +2,10 @@ import { itemOf, type StoredItem, type StoreEvent } from '#shared/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
 import type { As } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
+import { apiVersionOf } from '../kinds/verbs.ts';
 import { columnDefinitions } from '../printers/table.ts';
 import { isSelected } from '../registry/item-summary.ts';
 import type { Selection } from '../registry/selectors.ts';
-import { apiVersionOf } from '../registry/stored-object.ts';
 import { type ItemForm, writeItem } from '../response/item-encoder.ts';
 import { createRecent } from './line-cache.ts';
 

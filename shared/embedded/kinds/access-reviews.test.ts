@@ -31,12 +31,12 @@ describe('accessReviewKinds', () => {
       status: { allowed: true },
     });
     expect(authorize).toHaveBeenLastCalledWith(jane, {
-      resource: true,
+      isResourceRequest: true,
       version: '*',
       name: '',
       verb: 'get',
       group: 'g',
-      plural: 'orders',
+      resource: 'orders',
       subresource: 'status',
       namespace: 'ns',
     });
@@ -47,7 +47,7 @@ describe('accessReviewKinds', () => {
     expect(await ask('SubjectAccessReview', spec)).toMatchObject({ status: { allowed: false } });
     expect(authorize).toHaveBeenLastCalledWith(
       { name: 'joe', groups: ['ops'] },
-      { resource: false, verb: 'get', path: '/metrics' },
+      { isResourceRequest: false, verb: 'get', path: '/metrics' },
     );
   });
 

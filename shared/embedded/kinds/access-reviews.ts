@@ -79,13 +79,13 @@ function names(kind: string, scope: KindDefinition['scope']) {
 }
 
 function attributesOf({ resourceAttributes: of, nonResourceAttributes: path }: ReviewSpec): Attributes {
-  if (!of) return { resource: false, verb: path?.verb ?? '', path: path?.path ?? '' };
+  if (!of) return { isResourceRequest: false, verb: path?.verb ?? '', path: path?.path ?? '' };
   return {
-    resource: true,
+    isResourceRequest: true,
     verb: of.verb ?? '',
     group: of.group ?? '',
     version: of.version ?? '*',
-    plural: of.resource ?? '',
+    resource: of.resource ?? '',
     subresource: of.subresource ?? '',
     namespace: of.namespace ?? '',
     name: of.name ?? '',

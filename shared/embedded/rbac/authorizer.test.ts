@@ -44,17 +44,17 @@ subjects: [{kind: ServiceAccount, name: f, namespace: sys}]
 const account: User = { name: 'system:serviceaccount:sys:f', groups: [] };
 const jane: User = { name: 'jane', groups: [] };
 const nobody: User = { name: 'system:anonymous', groups: [] };
-const ask = (verb: string, group: string, plural: string, namespace: string, name = ''): Attributes => ({
-  resource: true,
+const ask = (verb: string, group: string, resource: string, namespace: string, name = ''): Attributes => ({
+  isResourceRequest: true,
   verb,
   group,
   version: 'v1',
-  plural,
+  resource,
   subresource: '',
   namespace,
   name,
 });
-const path = (to: string): Attributes => ({ resource: false, verb: 'get', path: to });
+const path = (to: string): Attributes => ({ isResourceRequest: false, verb: 'get', path: to });
 
 describe('rbacAuthorizer', () => {
   const authorize = rbacAuthorizer(manifests);

@@ -20,7 +20,7 @@ export function rbacAuthorizer(manifests: readonly Manifest[]): Authorizer {
   const grants = grantsOf([...defaultManifests, ...manifests]);
   return (user, asked) => {
     if (user.groups.includes('system:masters')) return Promise.resolve({ allowed: true });
-    const found = applying(grants, user, asked.resource ? asked.namespace : '');
+    const found = applying(grants, user, asked.isResourceRequest ? asked.namespace : '');
     return Promise.resolve(
       found.some((grant) => grant.rules.some((rule) => ruleAllows(rule, asked)))
         ? { allowed: true }

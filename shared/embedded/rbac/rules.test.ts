@@ -3,12 +3,12 @@ import type { Attributes } from '#shared/apiserver';
 import { type PolicyRule, policyRule, ruleAllows, subjectIs } from './rules.ts';
 
 const rule = (over: Partial<PolicyRule>): PolicyRule => policyRule.parse(over);
-const ask = (verb: string, plural: string, over: object = {}): Attributes => ({
-  resource: true,
+const ask = (verb: string, resource: string, over: object = {}): Attributes => ({
+  isResourceRequest: true,
   verb,
   group: 'g',
   version: 'v1',
-  plural,
+  resource,
   subresource: '',
   namespace: 'ns',
   name: 'n',
@@ -53,25 +53,25 @@ describe('ruleAllows', () => {
     [
       'a path',
       { nonResourceURLs: ['/healthz'], verbs: ['get'] },
-      { resource: false, verb: 'get', path: '/healthz' },
+      { isResourceRequest: false, verb: 'get', path: '/healthz' },
       true,
     ],
     [
       'a path below',
       { nonResourceURLs: ['/api/*'], verbs: ['get'] },
-      { resource: false, verb: 'get', path: '/api/v1' },
+      { isResourceRequest: false, verb: 'get', path: '/api/v1' },
       true,
     ],
     [
       'another path',
       { nonResourceURLs: ['/api'], verbs: ['get'] },
-      { resource: false, verb: 'get', path: '/apis' },
+      { isResourceRequest: false, verb: 'get', path: '/apis' },
       false,
     ],
     [
       'no path by resources',
       { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
-      { resource: false, verb: 'get', path: '/x' },
+      { isResourceRequest: false, verb: 'get', path: '/x' },
       false,
     ],
   ])('%s', (_name, given, asked, expected) => expect(ruleAllows(rule(given), asked)).toBe(expected));

@@ -46,10 +46,11 @@ export function readAs<T>(schema: z.ZodType<T>, manifest: Manifest): T {
 /** Whether a rule covers a request: RBAC's RuleAllows (kubernetes/plugin/pkg/auth/authorizer/rbac). */
 export function ruleAllows(rule: PolicyRule, asked: Attributes): boolean {
   if (!has(rule.verbs, asked.verb)) return false;
-  if (!asked.resource) return rule.nonResourceURLs.some((pattern) => pathMatches(pattern, asked.path));
+  if (!asked.isResourceRequest)
+    return rule.nonResourceURLs.some((pattern) => pathMatches(pattern, asked.path));
   return (
     has(rule.apiGroups, asked.group) &&
-    rule.resources.some((resource) => resourceMatches(resource, asked.plural, asked.subresource)) &&
+    rule.resources.some((resource) => resourceMatches(resource, asked.resource, asked.subresource)) &&
     // A rule with names covers no request without one: a create or an unrestricted list.
     (rule.resourceNames.length === 0 || rule.resourceNames.includes(asked.name))
   );

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Connection, connectionOf } from '../authentication/connection.ts';
+import type { User } from '../authentication/user.ts';
+import type { Representation } from '../codec/negotiate.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import type { RequestInfo, ResourceRequestInfo } from './request-info.ts';
+import type { ServerContext } from './server-context.ts';
+
+/**
+ * One request from its arrival until the last byte of its response. Handlers, audit and metrics all receive this object;
+ * a field that is undefined is not known yet.
+ */
+export class ApiRequest {
+  readonly server: ServerContext;
+  readonly raw: Request;
+  readonly url: URL;
+  /** Undefined where the request did not come over a socket. */
+  readonly connection: Connection | undefined;
+  /** The caller's own Audit-ID where it sent a usable one. */
+  readonly auditId: string;
+  readonly receivedAt: Date;
+  /** Milliseconds of performance.now(). */
+  readonly startedAt = performance.now();
+  /** Become `Warning: 299` headers, also of a failure. */
+  readonly warnings: string[] = [];
+
+  info: RequestInfo | undefined;
+  /** The caller. With impersonation `user` is somebody else. */
+  authenticatedUser: User | undefined;
+  /** The user whose rights count. */
+  user: User | undefined;
+  /** The authorizer's answer to `info`. */
+  decision: { allowed: boolean; reason: string } | undefined;
+
+  /** The kind that `info` names, where one is served. */
+  definition: KindDefinition | undefined;
+  /** Namespace of the objects: '' for cluster-scoped kinds and across all namespaces. */
+  namespace = '';
+  /** The form of the response. */
+  format: Representation | undefined;
+
+  /** Metadata of the object that a create has made, where the path does not name it. */
+  created: { name: string; uid?: string } | undefined;
+  /** True: whoever reads the body keeps it in `body`. */
+  keepsBody = false;
+  body: Uint8Array | undefined;
+
+  readonly #outgoing: ServerResponse | undefined;
+  readonly #socket: Socket | undefined;
+  readonly #writtenBefore: number;
+  readonly #callbacks: (() => void)[] = [];
+  #isOver: boolean;
+
+  /** @param env as @hono/node-server gives it, or nothing */
+  constructor(server: ServerContext, raw: Request, env?: unknown) {
+    this.server = server;
+    this.raw = raw;
+    this.url = new URL(raw.url);
+    this.connection = connectionOf(env);
+    const auditId = raw.headers.get('audit-id') ?? '';
+    this.auditId = /^[\x21-\x7e]{1,64}$/.test(auditId) ? auditId : randomUUID();
+    this.receivedAt = server.now();
+    this.#outgoing = (env as { outgoing?: ServerResponse } | undefined)?.outgoing;
+    this.#socket = this.#outgoing?.socket ?? undefined;
+    this.#writtenBefore = this.#socket?.bytesWritten ?? 0;
+    this.#isOver = this.#outgoing?.closed === true || this.#outgoing?.destroyed === true;
+    this.#outgoing?.once('close', () => this.end());
+  }
+
+  get query(): URLSearchParams {
+    return this.url.searchParams;
+  }
+
+  /** False where no socket carries the response: then the caller must call `end`. */
+  get endsByItself(): boolean {
+    return this.#outgoing !== undefined;
+  }
+
+  /**
+   * Bytes of the response that were written to the socket, its head included; undefined without a socket. Requests of one
+   * connection follow one another, so what was written since the request came is its response.
+   */
+  get bytesWritten(): number | undefined {
+    return this.#socket && this.#socket.bytesWritten - this.#writtenBefore;
+  }
+
+  /** Calls `callback` when the response is written or its client has left. */
+  onEnd(callback: () => void): void {
+    if (this.#isOver) callback();
+    else this.#callbacks.push(callback);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    for (const callback of this.#callbacks.splice(0)) callback();
+  }
+}
+
+/** An authenticated and authorized request to a kind that is served. */
+export interface ResourceRequest extends ApiRequest {
+  info: ResourceRequestInfo;
+  user: User;
+  definition: KindDefinition;
+  format: Representation;
+}
