@@ -1,8 +1,14 @@
 /** The pure heart of the conduit: kinds, plans, names, phases and the table of wakes. No I/O and no clock. */
 
-export { shortHash } from './canonical.ts';
-export { parseDuration } from './duration.ts';
-export { arcKinds } from './kinds/arc-kinds.ts';
+export { arcKinds } from './definitions/arc-kinds.ts';
+export type { ArcColumn, ArcKind } from './definitions/definition.ts';
+export {
+  artifactWorkflowName,
+  cronWorkflowName,
+  isLabelValue,
+  keyOfName,
+  workflowName,
+} from './identity/names.ts';
 export type {
   CronWorkflow,
   OutputParameter,
@@ -32,7 +38,6 @@ export type {
   WorkflowTemplateRef,
 } from './kinds/common.ts';
 export type { ConfigMap, KubeEvent, Namespace, Secret } from './kinds/core.ts';
-export type { ArcColumn, ArcKind } from './kinds/definition.ts';
 export type { Endpoint, EndpointSpec, EndpointStatus, EndpointTls, Usage } from './kinds/endpoint.ts';
 export type { AnyObject, Json, Metadata, OwnerReference, Ref } from './kinds/meta.ts';
 export type {
@@ -45,30 +50,13 @@ export type {
   OrderSpec,
   OrderStatus,
 } from './kinds/order.ts';
+export { type Ownership, owners } from './kinds/owners.ts';
 export * from './kinds/refs.ts';
-export { absentSecretName, annotations, finalizers, jobKey, labels } from './marks.ts';
-export { type Ownership, owners } from './owners.ts';
-export {
-  hasEnded,
-  hasFailed,
-  isDeleting,
-  isFinalPhase,
-  isFinished,
-  isHeld,
-  nextAttemptMs,
-  owesAttempt,
-  phaseOf,
-  rerunAsked,
-} from './phases.ts';
+export { absentSecretName, annotations, finalizers, jobKey, labels } from './kinds/well-known.ts';
+export { currentWorkflow, isFinished, nextAttemptMs, owesAttempt, rerunAsked } from './lifecycle/attempts.ts';
+export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
 export { type Adjustment, type ChildDecision, decideChildren } from './plan/children.ts';
 export { type Current, currentOf } from './plan/current.ts';
-export {
-  artifactWorkflowName,
-  cronWorkflowName,
-  isLabelValue,
-  keyOfName,
-  workflowName,
-} from './plan/names.ts';
 export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './plan/parameters.ts';
 export {
   type OrderPlan,
@@ -93,7 +81,6 @@ export {
   renderConfiguration,
 } from './render/render.ts';
 export { conditionsFor, transition } from './roll-up/conditions.ts';
-export { cut } from './roll-up/entry.ts';
 export {
   type ArtifactWord,
   artifactMilestone,
@@ -104,7 +91,6 @@ export {
 export { rollUp } from './roll-up/rollup.ts';
 export { rollUpInterval } from './roll-up/rollup-interval.ts';
 export {
-  currentWorkflow,
   decideSubmission,
   isUnderWay,
   needsRunning,
@@ -119,6 +105,9 @@ export { resultsOf } from './sync/results.ts';
 export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
 export { artifactWorkflowDue, isSettled, orderDue } from './ttl/due.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
+export { shortHash } from './values/canonical.ts';
+export { parseDuration } from './values/duration.ts';
+export { cut } from './values/text.ts';
 export { type WakeRule, wakeTable } from './wakes/wake-table.ts';
 export {
   type Change,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { OnChange, Order } from '../kinds/order.ts';
-import { annotations, finalizers } from '../marks.ts';
+import { annotations, finalizers } from '../kinds/well-known.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { broken, done, endpoint, image, inputs, now, order, stored } from '../testing/test-objects.ts';
 import { decideChildren } from './children.ts';

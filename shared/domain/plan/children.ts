@@ -1,10 +1,10 @@
 import { sameJson } from '#shared/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
-import { annotations, finalizers, labels } from '../marks.ts';
-import { hasFailed, isDeleting, isFinished } from '../phases.ts';
+import { annotations, finalizers, labels, unixSeconds } from '../kinds/well-known.ts';
+import { isFinished } from '../lifecycle/attempts.ts';
+import { hasFailed, isDeleting } from '../lifecycle/phases.ts';
 import { currentOf, newestFirst } from './current.ts';
-import { unixSeconds } from './effective.ts';
 import type { OrderPlan } from './plan.ts';
 
 /** Finished versions of one artifact that are kept beside the one in force. */

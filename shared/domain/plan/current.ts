@@ -1,10 +1,10 @@
 import { sameJson } from '#shared/meta';
+import { keyOfName } from '../identity/names.ts';
 import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from '../kinds/order.ts';
-import { annotations, labels } from '../marks.ts';
-import { isDeleting, isFinalPhase, isFinished, phaseOf } from '../phases.ts';
-import { unixSeconds } from './effective.ts';
-import { keyOfName } from './names.ts';
+import { annotations, labels, unixSeconds } from '../kinds/well-known.ts';
+import { isFinished } from '../lifecycle/attempts.ts';
+import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
 /**

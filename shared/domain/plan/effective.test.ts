@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { annotations } from '../marks.ts';
+import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { image, order } from '../testing/test-objects.ts';
-import { effectiveCron, forceTime, secondsTtl, unixSeconds } from './effective.ts';
+import { effectiveCron, forceTime, secondsTtl } from './effective.ts';
 
 describe('effective values', () => {
   it('of a schedule: the artifact before the default', () => {

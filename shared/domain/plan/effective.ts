@@ -1,15 +1,10 @@
 import type { Cron, Duration } from '../kinds/common.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
-import { annotations } from '../marks.ts';
+import { annotations, unixSeconds } from '../kinds/well-known.ts';
 
 /** The artifact's schedule, else the Order's default; undefined for a transfer that runs once. */
 export function effectiveCron(order: Order, artifact: Artifact): Cron | undefined {
   return artifact.cron ?? order.spec.defaults?.cron;
-}
-
-/** Unix seconds in an annotation; 0 where it is absent or no whole number of at most 12 digits. */
-export function unixSeconds(text: string | undefined): number {
-  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : 0;
 }
 
 /** The later of the annotation `force-at` and status.lastForceAt, in Unix seconds; 0 if neither is set. */

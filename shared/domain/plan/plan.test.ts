@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { Artifact, Order } from '../kinds/order.ts';
-import { annotations, finalizers, labels } from '../marks.ts';
+import { annotations, finalizers, labels } from '../kinds/well-known.ts';
 import { endpoint, image, inputs, order, type } from '../testing/test-objects.ts';
 import { type OrderPlan, type PlanInputs, planOrder } from './plan.ts';
 

@@ -1,15 +1,15 @@
 import { ArcError } from '#shared/errors';
 import { canonicalJson } from '#shared/meta';
-import { shortHash } from '../canonical.ts';
+import { artifactWorkflowName, isLabelValue } from '../identity/names.ts';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, OnChange, Order } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';
-import { annotations, finalizers, labels } from '../marks.ts';
+import { annotations, finalizers, labels } from '../kinds/well-known.ts';
+import { shortHash } from '../values/canonical.ts';
 import { effectiveCron, forceTime, secondsTtl } from './effective.ts';
 import { type EndpointUse, halfSeenReason, type Resolution, resolveEndpoint } from './endpoint-use.ts';
-import { artifactWorkflowName, isLabelValue } from './names.ts';
 import { effectiveSpec, parametersFor } from './parameters.ts';
 import { ruleMismatch } from './rules.ts';
 import { missingTemplate, type TemplateRef, templateOf, typesByName } from './templates.ts';

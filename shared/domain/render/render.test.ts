@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Secret } from '../kinds/core.ts';
-import { jobKey } from '../marks.ts';
+import { jobKey } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, endpoint, image, inputs, now, order, stored } from '../testing/test-objects.ts';
 import { jobSchema } from './job.ts';

@@ -1,11 +1,12 @@
 import { ownerReference } from '#shared/meta';
+import { isLabelValue } from '../identity/names.ts';
 import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
 import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import { jobKey, labels } from '../marks.ts';
-import { isDeleting, isFinished } from '../phases.ts';
-import { isLabelValue } from '../plan/names.ts';
+import { jobKey, labels } from '../kinds/well-known.ts';
+import { isFinished } from '../lifecycle/attempts.ts';
+import { isDeleting } from '../lifecycle/phases.ts';
 import { specFromParameters } from '../plan/parameters.ts';
 import type { Job, JobCredentials, JobEndpoint } from './job.ts';
 

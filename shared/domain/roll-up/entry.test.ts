@@ -3,7 +3,8 @@ import { fc } from '#shared/testing';
 import type { ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { planOrder } from '../plan/plan.ts';
 import { image, inputs, order, stored } from '../testing/test-objects.ts';
-import { cut, entryBudget, entryFor } from './entry.ts';
+import { cut } from '../values/text.ts';
+import { entryBudget, entryFor } from './entry.ts';
 
 describe('entryFor', () => {
   const entryOf = (status: ArtifactWorkflowStatus, deletionTimestamp?: string) => {

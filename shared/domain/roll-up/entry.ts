@@ -1,7 +1,9 @@
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus } from '../kinds/order.ts';
-import { isFinalPhase, isStoppedByDeletion, owesAttempt, phaseOf } from '../phases.ts';
+import { owesAttempt } from '../lifecycle/attempts.ts';
+import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { Current } from '../plan/current.ts';
+import { cut } from '../values/text.ts';
 
 /** What one artifact may take in an Order's status, so that etcd's limit for the whole object (1.5 MiB) holds. */
 export interface EntryBudget {
@@ -82,22 +84,4 @@ function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {
     ...(budget.details && attempts !== undefined ? { attempts } : {}),
     ...(budget.details && digest !== undefined ? { digest: digest.slice(0, 136) } : {}),
   };
-}
-
-/** The start of a text that takes at most `bytes` bytes when JSON prints it in UTF-8, marked with `…` where it was cut. */
-export function cut(text: string, bytes: number): string {
-  if (printed(text) <= bytes) return text;
-  let result = '';
-  let used = printed('…');
-  for (const character of text) {
-    used += printed(character);
-    if (used > bytes) break;
-    result += character;
-  }
-  return `${result}…`;
-}
-
-// A long text would cost time to measure whole: each character prints to at least one byte.
-function printed(text: string): number {
-  return Buffer.byteLength(JSON.stringify(text)) - 2;
 }

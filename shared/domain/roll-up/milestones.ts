@@ -1,8 +1,8 @@
 import { instantOf, isoSeconds } from '#shared/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from '../kinds/order.ts';
-import { isDeleting, isFinalPhase, isFinished, phaseOf } from '../phases.ts';
-import { currentWorkflow } from '../submission/submission.ts';
+import { currentWorkflow, isFinished } from '../lifecycle/attempts.ts';
+import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 
 /** What subscribers are told of one object, once for each time that it turned so. */
 export interface Milestone<Word extends string> {

@@ -3,7 +3,7 @@ import { mergePatchBetween } from '#shared/meta';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
-import { annotations } from '../marks.ts';
+import { annotations } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/test-objects.ts';
 import { rollUp } from './rollup.ts';

@@ -1,7 +1,7 @@
 import { isoSeconds, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
-import { phaseOf as artifactPhase } from '../phases.ts';
+import { phaseOf as artifactPhase } from '../lifecycle/phases.ts';
 import { type Current, currentOf } from '../plan/current.ts';
 import type { OrderPlan } from '../plan/plan.ts';
 import { conditionsFor } from './conditions.ts';

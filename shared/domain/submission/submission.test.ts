@@ -2,17 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
-import { annotations, finalizers } from '../marks.ts';
+import { annotations, finalizers } from '../kinds/well-known.ts';
+import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/test-objects.ts';
-import {
-  currentWorkflow,
-  decideSubmission,
-  isUnderWay,
-  needsRunning,
-  type Submission,
-  stopGraceMs,
-} from './submission.ts';
+import { decideSubmission, isUnderWay, needsRunning, type Submission, stopGraceMs } from './submission.ts';
 import { workflowFor } from './workflow.ts';
 
 const rendered: ArtifactWorkflowStatus = { configSecret: { name: 'config' } };

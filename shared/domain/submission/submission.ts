@@ -1,21 +1,9 @@
 import { isOwnedBy, isoSeconds, sameJson } from '#shared/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
-import type {
-  ArtifactWorkflow,
-  ArtifactWorkflowStatus,
-  WorkflowReference,
-} from '../kinds/artifact-workflow.ts';
-import {
-  hasEnded,
-  isDeleting,
-  isFinished,
-  isHeld,
-  nextAttemptMs,
-  owesAttempt,
-  rerunAsked,
-} from '../phases.ts';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
+import { isFinished, nextAttemptMs, owesAttempt, referenceFor, rerunAsked } from '../lifecycle/attempts.ts';
+import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { compareAge } from '../plan/current.ts';
-import { cronWorkflowName, workflowName } from '../plan/names.ts';
 import { type WorkflowOptions, workflowFor } from './workflow.ts';
 
 /** How long a Workflow may take to end after it was told to, before it is deleted; and that again before it is given up. */
@@ -49,18 +37,6 @@ export type Submission =
 type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempts'>> & {
   nextAttemptTime?: string | null;
 };
-
-/** Which Argo object stands for an ArtifactWorkflow now; before the first submission, that of attempt 1. */
-export function currentWorkflow({ metadata, spec, status }: ArtifactWorkflow): WorkflowReference {
-  if (status?.workflowRef) return status.workflowRef;
-  return referenceFor(metadata.name, spec.cron !== undefined, 1);
-}
-
-function referenceFor(name: string, cron: boolean, attempt: number): WorkflowReference {
-  return cron
-    ? { kind: 'CronWorkflow', name: cronWorkflowName(name), attempt }
-    : { kind: 'Workflow', name: workflowName(name, attempt), attempt };
-}
 
 /** False where `decideSubmission` takes the same action whatever Argo object there is: then it need not be read. */
 export function needsRunning(workflow: ArtifactWorkflow): boolean {

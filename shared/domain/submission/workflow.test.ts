@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import { absentSecretName, labels } from '../marks.ts';
+import { absentSecretName, labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { image, inputs, order, stored } from '../testing/test-objects.ts';
 import { workflowFor } from './workflow.ts';

@@ -1,10 +1,10 @@
 import { ownerReference } from '#shared/meta';
+import { cronWorkflowName, isLabelValue, workflowName } from '../identity/names.ts';
 import type { CronWorkflow, Workflow, WorkflowSpec } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Parameter } from '../kinds/common.ts';
 import { argoApiVersion } from '../kinds/refs.ts';
-import { absentSecretName, labels } from '../marks.ts';
-import { cronWorkflowName, isLabelValue, workflowName } from '../plan/names.ts';
+import { absentSecretName, labels } from '../kinds/well-known.ts';
 
 /** How long a finished Workflow stays to be read: results live in the ArtifactWorkflow, so a day outlasts any outage of ours. */
 const keepFinishedSeconds = 86_400;

@@ -1,5 +1,5 @@
 import type { Workflow, WorkflowNode } from '../kinds/argo.ts';
-import { cut } from '../roll-up/entry.ts';
+import { cut } from '../values/text.ts';
 
 /** Most bytes of a failure text in an ArtifactWorkflow. */
 const longest = 6_144;

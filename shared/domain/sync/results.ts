@@ -1,7 +1,7 @@
 import { isRecord } from '#shared/meta';
 import type { OutputParameter, Workflow } from '../kinds/argo.ts';
 import type { TransferCounts, TransferResults } from '../kinds/artifact-workflow.ts';
-import { cut } from '../roll-up/entry.ts';
+import { cut } from '../values/text.ts';
 
 /**
  * What the worker reported: the JSON in the output parameter `result` of the Workflow, or of one of its nodes. Only the

@@ -3,7 +3,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';
-import { finalizers } from '../marks.ts';
+import { finalizers } from '../kinds/well-known.ts';
 import { type PlanInputs, planOrder } from '../plan/plan.ts';
 
 /** Objects for the tests of this folder. */

@@ -1,9 +1,10 @@
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';
-import { hasEnded, isDeleting, isFinished, isHeld, nextAttemptMs, owesAttempt } from '../phases.ts';
+import { currentWorkflow, isFinished, nextAttemptMs, owesAttempt } from '../lifecycle/attempts.ts';
+import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { unseenReason } from '../plan/endpoint-use.ts';
-import { currentWorkflow, stopGraceMs } from '../submission/submission.ts';
+import { stopGraceMs } from '../submission/submission.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
 /** The next time at which an Order must be looked at though nothing changes; undefined if there is none. */

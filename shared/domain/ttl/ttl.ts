@@ -1,8 +1,9 @@
-import { parseDuration } from '../duration.ts';
+import { keyOfName } from '../identity/names.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
-import { isDeleting, isFinished, phaseOf } from '../phases.ts';
-import { keyOfName } from '../plan/names.ts';
+import { isFinished } from '../lifecycle/attempts.ts';
+import { isDeleting, phaseOf } from '../lifecycle/phases.ts';
+import { parseDuration } from '../values/duration.ts';
 
 /** No roll-up is put off for longer. */
 const rollUpPatienceMs = 600_000;

@@ -1,6 +1,6 @@
 import type { Cause } from '#shared/errors';
-import { parseDuration } from '../duration.ts';
-import { isLabelValue } from '../plan/names.ts';
+import { isLabelValue } from '../identity/names.ts';
+import { parseDuration } from '../values/duration.ts';
 
 /** Finders of what is wrong with one field, in the words of metav1.StatusCause. Each answers with no cause where all is well. */
 

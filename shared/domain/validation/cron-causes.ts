@@ -1,7 +1,7 @@
 import { Cron as Croner } from 'croner';
 import { ArcError, type Cause } from '#shared/errors';
-import { parseDuration } from '../duration.ts';
 import type { Cron } from '../kinds/common.ts';
+import { parseDuration } from '../values/duration.ts';
 import { invalid, required, templateCauses } from './causes.ts';
 
 /** The least time between two runs of a schedule. */

@@ -1,7 +1,7 @@
 import type { Cause } from '#shared/errors';
 import { canonicalJson, sameJson } from '#shared/meta';
 import type { Artifact, Order, OrderSpec } from '../kinds/order.ts';
-import { annotations } from '../marks.ts';
+import { annotations } from '../kinds/well-known.ts';
 import {
   durationCauses,
   invalid,

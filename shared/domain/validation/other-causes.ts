@@ -1,9 +1,9 @@
 import type { Cause } from '#shared/errors';
 import { sameJson } from '#shared/meta';
-import { parseDuration } from '../duration.ts';
 import type { ArtifactType, ArtifactTypeSpec } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Endpoint, EndpointSpec } from '../kinds/endpoint.ts';
+import { parseDuration } from '../values/duration.ts';
 import {
   durationCauses,
   invalid,

@@ -2,8 +2,9 @@ import { ownerOfKind, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { AnyObject } from '../kinds/meta.ts';
 import { apiVersion } from '../kinds/refs.ts';
-import { labels } from '../marks.ts';
-import { isDeleting, isFinalPhase, isFinished, phaseOf } from '../phases.ts';
+import { labels } from '../kinds/well-known.ts';
+import { isFinished } from '../lifecycle/attempts.ts';
+import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import type { Change, Reason, WakeIndex, WakeObject } from './wakes.ts';
 
 /** One row: a change of `watched` wakes `targets` for `reason`. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { AnyObject } from '../kinds/meta.ts';
-import { annotations, labels } from '../marks.ts';
+import { annotations, labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { workflowFor } from '../submission/workflow.ts';
 import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../testing/test-objects.ts';

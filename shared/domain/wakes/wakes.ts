@@ -1,6 +1,6 @@
 import { ownerOfKind } from '#shared/meta';
 import type { AnyObject } from '../kinds/meta.ts';
-import { labels } from '../marks.ts';
+import { labels } from '../kinds/well-known.ts';
 import { type WakeRule, wakeTable } from './wake-table.ts';
 
 /** Why an object is woken (DESIGN section 4). */

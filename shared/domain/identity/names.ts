@@ -1,4 +1,4 @@
-import { shortHash } from '../canonical.ts';
+import { shortHash } from '../values/canonical.ts';
 
 /** Argo's limits (workflow/validate, util.go): a Workflow's name is used as a label value, a CronWorkflow's gets a suffix. */
 const workflowLimit = 63;

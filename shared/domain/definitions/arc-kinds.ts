@@ -1,4 +1,8 @@
-import { phaseOf } from '../phases.ts';
+import { type ArtifactType, artifactTypeSchema } from '../kinds/artifact-type.ts';
+import { type ArtifactWorkflow, artifactWorkflowSchema } from '../kinds/artifact-workflow.ts';
+import { type Endpoint, endpointSchema } from '../kinds/endpoint.ts';
+import { type Order, orderSchema } from '../kinds/order.ts';
+import { phaseOf } from '../lifecycle/phases.ts';
 import { orderCauses, orderWarnings } from '../validation/order-causes.ts';
 import {
   artifactTypeCauses,
@@ -6,11 +10,7 @@ import {
   artifactWorkflowCauses,
   endpointCauses,
 } from '../validation/other-causes.ts';
-import { type ArtifactType, artifactTypeSchema } from './artifact-type.ts';
-import { type ArtifactWorkflow, artifactWorkflowSchema } from './artifact-workflow.ts';
 import { type ArcKind, age, arcKind, firstLine } from './definition.ts';
-import { type Endpoint, endpointSchema } from './endpoint.ts';
-import { type Order, orderSchema } from './order.ts';
 
 const order = arcKind<Order>({
   kind: 'Order',

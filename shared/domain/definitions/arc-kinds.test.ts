@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { AnyObject } from '../kinds/meta.ts';
 import { planOrder } from '../plan/plan.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../testing/test-objects.ts';
 import { arcKinds } from './arc-kinds.ts';
-import type { AnyObject } from './meta.ts';
 
 function kind(name: string) {
   const found = arcKinds.find((one) => one.kind === name);

@@ -35,3 +35,8 @@ export const absentSecretName = 'arc-no-secret';
 
 /** The key of the rendered Secret that holds the Job as JSON. */
 export const jobKey = 'job.json';
+
+/** Unix seconds in an annotation; 0 where it is absent or no whole number of at most 12 digits. */
+export function unixSeconds(text: string | undefined): number {
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : 0;
+}

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ArtifactWorkflow, ArtifactWorkflowStatus } from './kinds/artifact-workflow.ts';
-import { apiVersion } from './kinds/refs.ts';
-import { isFinished, nextAttemptMs, owesAttempt, phaseOf } from './phases.ts';
-import { broken, done } from './testing/test-objects.ts';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
+import { apiVersion } from '../kinds/refs.ts';
+import { broken, done } from '../testing/test-objects.ts';
+import { isFinished, nextAttemptMs, owesAttempt } from './attempts.ts';
+import { phaseOf } from './phases.ts';
 
 function made(status: ArtifactWorkflowStatus, retry = {}): ArtifactWorkflow {
   return {

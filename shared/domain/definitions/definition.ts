@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import type { Cause } from '#shared/errors';
-import { isDeleting } from '../phases.ts';
-import type { AnyObject } from './meta.ts';
-import { group, version } from './refs.ts';
+import type { AnyObject } from '../kinds/meta.ts';
+import { group, version } from '../kinds/refs.ts';
+import { isDeleting } from '../lifecycle/phases.ts';
 
 /** One printer column, as the API server's KindDefinition has it. */
 export interface ArcColumn {

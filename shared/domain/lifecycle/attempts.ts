@@ -1,0 +1,56 @@
+import { cronWorkflowName, workflowName } from '../identity/names.ts';
+import type { ArtifactWorkflow, WorkflowReference } from '../kinds/artifact-workflow.ts';
+import { annotations, unixSeconds } from '../kinds/well-known.ts';
+import { parseDuration } from '../values/duration.ts';
+import { hasEnded, hasFailed } from './phases.ts';
+
+const defaultBackoffMs = 10_000;
+const longestBackoffMs = 3_600_000;
+/** The worker's reasons for which another try cannot help. */
+const hopeless = new Set(['permanent', 'denied', 'auth', 'config']);
+
+/** True when nothing more will happen by itself: ended, and no attempt owed. */
+export function isFinished(workflow: ArtifactWorkflow): boolean {
+  return hasEnded(workflow) && !owesAttempt(workflow);
+}
+
+/** True if the retry policy or an annotation asks for an attempt after the one that ended. */
+export function owesAttempt(workflow: ArtifactWorkflow): boolean {
+  return hasEnded(workflow) && (rerunAsked(workflow) !== undefined || retryAllowed(workflow));
+}
+
+/** The time of a rerun annotation (Unix seconds) that no attempt has answered yet. */
+export function rerunAsked(workflow: ArtifactWorkflow): number | undefined {
+  const { annotations: notes = {} } = workflow.metadata;
+  const retryAt = hasFailed(workflow) ? unixSeconds(notes[annotations.retryAt]) : 0;
+  const asked = Math.max(retryAt, unixSeconds(notes[annotations.forceAt]));
+  return asked > (workflow.status?.workflowRef?.rerunAt ?? 0) ? asked : undefined;
+}
+
+function retryAllowed(workflow: ArtifactWorkflow): boolean {
+  const { spec, status } = workflow;
+  if (!hasFailed(workflow) || hopeless.has(status?.results?.reason ?? '')) return false;
+  return (status?.attempts ?? 1) <= (spec.retry?.limit ?? 0);
+}
+
+/** When the next attempt after a failure is due, in Unix milliseconds: the backoff, doubled per attempt, at most an hour. */
+export function nextAttemptMs(workflow: ArtifactWorkflow): number {
+  const { spec, status } = workflow;
+  const first = parseDuration(spec.retry?.backoff ?? '') ?? defaultBackoffMs;
+  const wait = Math.min(first * 2 ** Math.max(0, (status?.attempts ?? 1) - 1), longestBackoffMs);
+  const ended = Date.parse(status?.completionTime ?? '');
+  return (Number.isNaN(ended) ? 0 : ended) + Math.max(0, wait);
+}
+
+/** Which Argo object stands for an ArtifactWorkflow now; before the first submission, that of attempt 1. */
+export function currentWorkflow({ metadata, spec, status }: ArtifactWorkflow): WorkflowReference {
+  if (status?.workflowRef) return status.workflowRef;
+  return referenceFor(metadata.name, spec.cron !== undefined, 1);
+}
+
+/** The Argo object of one attempt. */
+export function referenceFor(name: string, cron: boolean, attempt: number): WorkflowReference {
+  return cron
+    ? { kind: 'CronWorkflow', name: cronWorkflowName(name), attempt }
+    : { kind: 'Workflow', name: workflowName(name, attempt), attempt };
+}

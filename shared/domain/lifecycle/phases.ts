@@ -1,0 +1,49 @@
+import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
+import { finalizers } from '../kinds/well-known.ts';
+
+/** True while somebody wants the object gone. */
+export function isDeleting(object: { metadata: { deletionTimestamp?: string } }): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}
+
+/**
+ * The phase of the attempt in force: Pending before the first, and again once a further attempt has been decided on, until
+ * sync-status has seen its Workflow.
+ */
+export function phaseOf({ status = {} }: ArtifactWorkflow): WorkflowPhase {
+  const current = (status.syncedAttempt ?? 1) === (status.workflowRef?.attempt ?? 1);
+  return current ? (status.phase ?? 'Pending') : 'Pending';
+}
+
+const finalPhases: ReadonlySet<WorkflowPhase> = new Set(['Succeeded', 'Failed', 'Error', 'Stopped']);
+
+/** True for a phase that is the last of an attempt. */
+export function isFinalPhase(phase: WorkflowPhase): boolean {
+  return finalPhases.has(phase);
+}
+
+/** True if the last attempt has ended, well or badly. A later attempt may still follow: see `isFinished`. */
+export function hasEnded(workflow: ArtifactWorkflow): boolean {
+  return isFinalPhase(phaseOf(workflow));
+}
+
+/** True if the last attempt ended in failure. */
+export function hasFailed(workflow: ArtifactWorkflow): boolean {
+  const phase = phaseOf(workflow);
+  return phase === 'Failed' || phase === 'Error';
+}
+
+/**
+ * True if it was under way when it was deleted, and stopped for that: its Order still wants what it was made for. What had ended
+ * before has ended.
+ */
+export function isStoppedByDeletion({ metadata, status = {} }: ArtifactWorkflow): boolean {
+  const { deletionTimestamp } = metadata;
+  if (deletionTimestamp === undefined || status.phase !== 'Stopped') return false;
+  return !(Date.parse(status.completionTime ?? '') < Date.parse(deletionTimestamp));
+}
+
+/** True while submit-workflow has something to stop before the object may go. */
+export function isHeld(workflow: ArtifactWorkflow): boolean {
+  return workflow.metadata.finalizers?.includes(finalizers.workflow) === true;
+}
