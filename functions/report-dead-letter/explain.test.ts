@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explain, functionAt } from './explain.ts';
+import type { Wake } from '#shared/events';
 
 describe('functionAt', () => {
   it.each([
@@ -18,7 +19,7 @@ describe('functionAt', () => {
 });
 
 describe('explain', () => {
-  const wake = {
+  const wake: Wake = {
     kind: 'Order',
     apiVersion: 'arc.opendefense.cloud/v1alpha1',
     namespace: 'team',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { artifactWorkflows, type CronWorkflow, events } from '#shared/domain';
+import { artifactWorkflows, type CronWorkflow, events, type WakeReason } from '#shared/domain';
 import { artifactWorkflow, namespace, workflowOf } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
@@ -77,7 +77,7 @@ describe('sync-status', () => {
 
   it('replies that it started and how it ended, each once', async () => {
     const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
-    const at = (reason: string) => handle(contextOf(api), wakeOf(submitted, reason));
+    const at = (reason: WakeReason) => handle(contextOf(api), wakeOf(submitted, reason));
     expect(await at('workflow')).toMatchObject({
       id: `uid-${name}/1/started`,
       type: 'cloud.opendefense.arc.artifact.started.v1',

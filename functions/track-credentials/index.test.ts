@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints, secrets } from '#shared/domain';
+import { endpoints, secrets, type WakeReason } from '#shared/domain';
 import { endpoint, namespace, secret } from '../../test/fixtures/arc-objects.ts';
 import { FakeKube } from '../../test/fixtures/fake-kube.ts';
 import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
@@ -10,7 +10,7 @@ const guarded = { ...endpoint('guarded', { secretRef: { name: 'login' } }), stat
 const key = { namespace, name: 'guarded' };
 const keySecret = { namespace: 'arc-system', name: 'arc-credential-key' };
 
-function look(api: FakeKube, one = guarded, reason = 'due'): Promise<undefined> {
+function look(api: FakeKube, one = guarded, reason: WakeReason = 'due'): Promise<undefined> {
   return handle(contextOf(api), wakeOf(one, reason));
 }
 

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { CopyResult, Reason } from '#shared/transfer';
+import type { CopyResult, FailureReason } from '#shared/transfer';
 
 /** What the worker says in the end, as one line of JSON. */
 export type Outcome =
   | ({ outcome: 'succeeded' } & CopyResult)
-  | { outcome: 'failed'; reason: Reason; message: string };
+  | { outcome: 'failed'; reason: FailureReason; message: string };
 
 export interface ReportTargets {
   resultFile: string;

@@ -5,11 +5,13 @@ import {
   type Endpoint,
   isFinished,
   isSettled,
+  isWokenKind,
   type Order,
   orderDue,
-  type Reason,
+  type TimeReason,
   type WakeObject,
   type Waking,
+  wakeReasonNames,
   wakesFor,
   wakingOf,
 } from '#shared/domain';
@@ -75,18 +77,6 @@ export interface Bridge {
 const minute = 60_000;
 const defaults: Intervals = { unsettled: minute, settled: 60 * minute, credentials: minute, due: minute };
 const nothing = { depth: () => 0, unsettled: () => 0, gaps: () => 0, relists: () => 0 };
-const reasons: readonly Reason[] = [
-  'changed',
-  'inputs',
-  'rendered',
-  'failed',
-  'workflow',
-  'children',
-  'gone',
-  'slot',
-  'due',
-  'resync',
-];
 
 /** Starts watching and sending. Nothing depends on how it ends: the next start announces what is unsettled. */
 export function startBridge(options: BridgeOptions): Bridge {
@@ -121,7 +111,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     if (waking.reason !== 'resync') resync.woken(waking.target.uid);
     queue.offer(keyOf(waking), epoch === undefined ? wake : { ...wake, epoch }, at);
   };
-  const repeat = (reason: 'due' | 'resync') => (object: AnyObject, epoch: string) =>
+  const repeat = (reason: TimeReason) => (object: AnyObject, epoch: string) =>
     offer(wakingOf(object, reason), object, epoch);
 
   const resync = new Resync<AnyObject>({
@@ -152,7 +142,7 @@ export function startBridge(options: BridgeOptions): Bridge {
   const note = (object: AnyObject) => {
     const { uid = '' } = object.metadata;
     references.put(object);
-    if (!hasFunctions(object)) return;
+    if (!isWokenKind(object.kind)) return;
     if (resync.note(uid, object)) metrics.foundWork();
     due.note(uid, object);
     if (object.kind === 'Order') for (const child of references.childrenOf(uid)) noteDue(child);
@@ -168,7 +158,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     const { uid = '' } = object.metadata;
     references.remove(object);
     for (const part of [resync, looks, due, pace]) part.forget(uid);
-    for (const reason of reasons) queue.forget(`${uid}/${reason}`);
+    for (const reason of wakeReasonNames) queue.forget(`${uid}/${reason}`);
   };
 
   const timeFor = (waking: Waking): number | undefined => {
@@ -212,7 +202,7 @@ export function startBridge(options: BridgeOptions): Bridge {
       if (!state.ready) {
         const { uid = '' } = about.metadata;
         if (after === undefined) unsettledAtStart.delete(uid);
-        else if (hasFunctions(after)) unsettledAtStart.set(uid, after);
+        else if (isWokenKind(after.kind)) unsettledAtStart.set(uid, after);
       } else
         for (const waking of wakesFor(change, references)) offer(waking, about, undefined, timeFor(waking));
       if (after === undefined) forget(about);
@@ -259,11 +249,6 @@ function keyOf({ target, reason }: Waking): string {
 function watchedOf({ apiVersion, kind, metadata }: WakeObject): PendingWake['watched'] {
   const { name, namespace, uid = '', resourceVersion = '' } = metadata;
   return { apiVersion, kind, name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) };
-}
-
-/** Types and Argo's objects are watched but never woken themselves. */
-function hasFunctions({ kind }: AnyObject): boolean {
-  return kind === 'Order' || kind === 'ArtifactWorkflow' || kind === 'Endpoint';
 }
 
 function isUnsettled(object: AnyObject, references: References): boolean {

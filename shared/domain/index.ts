@@ -108,15 +108,16 @@ export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { shortHash } from './values/canonical.ts';
 export { parseDuration } from './values/duration.ts';
 export { cut } from './values/text.ts';
-export { type WakeRule, wakeTable } from './wakes/wake-table.ts';
+export type { Change, WakeIndex, WakeObject } from './wakes/change.ts';
 export {
-  type Change,
-  type Reason,
-  rootUid,
-  type WakeIndex,
-  type WakeObject,
-  type WakeTarget,
-  type Waking,
-  wakesFor,
-  wakingOf,
-} from './wakes/wakes.ts';
+  isWakeReason,
+  isWokenKind,
+  type TimeReason,
+  type WakeReason,
+  type WokenKind,
+  wakeReasonNames,
+  wakeReasons,
+  wokenKinds,
+} from './wakes/reasons.ts';
+export { type WakeRule, wakeTable } from './wakes/wake-table.ts';
+export { rootUid, type WakeTarget, type Waking, wakesFor, wakingOf } from './wakes/wakes.ts';

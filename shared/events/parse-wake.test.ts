@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { wakeReasonNames } from '#shared/domain';
 import { startTrace } from '#shared/telemetry';
 import { fc } from '#shared/testing';
 import { toBinaryRequest } from './binary-request.ts';
@@ -25,7 +26,7 @@ describe('parseWake', () => {
         { apiVersion: text, kind: text, namespace: text, name: text, uid: text, resourceVersion: text },
         { requiredKeys: ['apiVersion', 'kind', 'name', 'uid', 'resourceVersion'] },
       ),
-      reason: text,
+      reason: fc.constantFrom(...wakeReasonNames),
       partitionKey: text,
       trace: fc.option(fc.constant(trace), { nil: undefined }),
       epoch: fc.option(fc.nat(), { nil: undefined }),
@@ -109,6 +110,7 @@ describe('parseWake', () => {
     ['with a namespace that is a path', { namespace: '..' }, /namespace is no name/],
     ['with a long name', { name: 'x'.repeat(254) }, /name is longer/],
     ['with a long reason', { reason: 'x'.repeat(254) }, /reason is longer/],
+    ['with an unknown reason', { reason: 'toString' }, /reason must be one of changed, inputs, .*resync/],
     ['with a long kind', { kind: 'x'.repeat(254) }, /kind is longer/],
     ['with a number for uid', { uid: 5 }, /lacks the attribute uid/],
     ['without the reason', { reason: null }, /lacks the attribute reason/],

@@ -1,4 +1,5 @@
 import type { CloudEvent } from 'cloudevents';
+import { isWakeReason, type WakeReason, wakeReasonNames } from '#shared/domain';
 import { ArcError, type Cause } from '#shared/errors';
 import { isSampled, readTraceContext, type TraceContext } from '#shared/telemetry';
 import { type HeaderSource, headerMap, parseEvent } from './parse-event.ts';
@@ -74,12 +75,17 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
     namespace: nameIn('namespace'),
     name: nameIn('name'),
     uid,
-    reason: attribute('reason'),
+    reason: reasonOf(attribute('reason')),
     partitionKey: typeof event.partitionkey === 'string' ? event.partitionkey : uid,
     ...(trace !== undefined && { trace }),
     ...(data !== undefined && { data }),
     ...(failure !== undefined && { failure }),
   };
+}
+
+function reasonOf(text: string): WakeReason {
+  if (isWakeReason(text)) return text;
+  throw new ArcError('Invalid', `the attribute reason must be one of ${wakeReasonNames.join(', ')}`);
 }
 
 /** By hand: every function parses wake-ups, and a schema library would be a third of what it loads to start. */

@@ -45,15 +45,16 @@ describe('wakeEvent', () => {
   it('has the same id for the same cause, and another for every other cause', () => {
     const later = { ...input, time: new Date(0) };
     expect(wakeEvent(later).id).toBe(wakeEvent(input).id);
-    const others = [
+    const others: WakeInput[] = [
       { ...input, reason: 'changed' },
       { ...input, epoch: 7 },
       { ...input, epoch: 8 },
       { ...input, target: { ...input.target, uid: 'u2' } },
       { ...input, watched: { ...input.watched, uid: 'u2' } },
       { ...input, watched: { ...input.watched, resourceVersion: '13' } },
-    ].map((other) => wakeEvent(other).id);
-    expect(new Set([...others, wakeEvent(input).id]).size).toBe(7);
+    ];
+    const ids = others.map((other) => wakeEvent(other).id);
+    expect(new Set([...ids, wakeEvent(input).id]).size).toBe(7);
     expect(wakeEvent({ ...input, epoch: 7 }).id).toBe('u-order/u-secret/12/inputs/7');
   });
 

@@ -1,4 +1,5 @@
 import { CloudEvent } from 'cloudevents';
+import type { WakeReason, WakeTarget } from '#shared/domain';
 import { startTrace, type TraceContext } from '#shared/telemetry';
 import { eventSource } from './source.ts';
 
@@ -23,7 +24,7 @@ export interface Wake {
   namespace: string;
   name: string;
   uid: string;
-  reason: string;
+  reason: WakeReason;
   /** Set on events that come from a dead letter sink: what the subscriber had answered. */
   failure?: DeliveryFailure;
 }
@@ -40,11 +41,10 @@ export interface DeliveryFailure {
 
 export interface WakeInput {
   /** The object to wake. */
-  target: { apiVersion: string; kind: string; namespace: string; name: string; uid: string };
+  target: WakeTarget;
   /** The object whose change is the cause. */
   watched: WakeData;
-  /** DESIGN section 4: changed, inputs, rendered, failed, workflow, children, gone, slot, due, resync. */
-  reason: string;
+  reason: WakeReason;
   /** Uid of the root object: brokers that order keep one root's events in order. */
   partitionKey: string;
   /** What led to it; absent: this event starts a trace of its own. */

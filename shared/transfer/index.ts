@@ -23,4 +23,4 @@ export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
 export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';
 export { type Place, resolvePlace, type TlsSettings } from './place.ts';
-export { exitCodes, type Reason, TransferError } from './transfer-error.ts';
+export { exitCodes, type FailureReason, TransferError } from './transfer-error.ts';

@@ -5,10 +5,10 @@ import { ArcError, type Code } from '#shared/errors';
  * never will, `denied` means the account may not do it, `auth` that the credentials are not accepted, `config` that the
  * Endpoint or the artifact is described wrongly.
  */
-export type Reason = 'retryable' | 'permanent' | 'denied' | 'auth' | 'config';
+export type FailureReason = 'retryable' | 'permanent' | 'denied' | 'auth' | 'config';
 
 /** The process exit code of each reason; 0 is success and 1 an unexpected failure. */
-export const exitCodes: Readonly<Record<Reason, number>> = {
+export const exitCodes: Readonly<Record<FailureReason, number>> = {
   retryable: 10,
   permanent: 11,
   denied: 12,
@@ -16,7 +16,7 @@ export const exitCodes: Readonly<Record<Reason, number>> = {
   config: 14,
 };
 
-const codeOf: Readonly<Record<Reason, Code>> = {
+const codeOf: Readonly<Record<FailureReason, Code>> = {
   retryable: 'ServiceUnavailable',
   permanent: 'BadRequest',
   denied: 'Forbidden',
@@ -34,11 +34,11 @@ export interface TransferErrorOptions {
 
 /** A transfer that did not happen: `reason` for programs, `message` for the person who has to act. */
 export class TransferError extends ArcError {
-  readonly reason: Reason;
+  readonly reason: FailureReason;
   readonly retryAfterMs: number | undefined;
   readonly again: boolean;
 
-  constructor(reason: Reason, message: string, options: TransferErrorOptions = {}) {
+  constructor(reason: FailureReason, message: string, options: TransferErrorOptions = {}) {
     super(codeOf[reason], message, options.cause === undefined ? {} : { cause: options.cause });
     this.reason = reason;
     this.retryAfterMs = options.retryAfterMs;

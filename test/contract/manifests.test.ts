@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { wakeTable } from '#shared/domain';
+import { wakeReasonNames, wakeReasons, wakeTable, wokenKinds } from '#shared/domain';
 import { times } from '#shared/runtime';
 
 const base = 'knative/base';
@@ -109,8 +109,8 @@ describe('the manifests in knative/', () => {
 
   it('let through only wakes that somebody sends: the table, due times and resyncs', () => {
     const sent = new Set(wakeTable.map(({ target, reason }) => `${target} ${reason}`));
-    for (const kind of ['Order', 'ArtifactWorkflow', 'Endpoint'])
-      for (const reason of ['due', 'resync']) sent.add(`${kind} ${reason}`);
+    const ofTime = wakeReasonNames.filter((reason) => wakeReasons[reason].cause === 'time');
+    for (const kind of wokenKinds) for (const reason of ofTime) sent.add(`${kind} ${reason}`);
     for (const one of ofKind('Trigger'))
       for (const pair of pairsOf(one)) expect([...sent], `${one.metadata.name}: ${pair}`).toContain(pair);
   });
@@ -118,7 +118,9 @@ describe('the manifests in knative/', () => {
   it('match every wake of the table, and every resync, with at least one Trigger', () => {
     const heard = ofKind('Trigger').flatMap(pairsOf);
     for (const { target, reason } of wakeTable) expect(heard).toContain(`${target} ${reason}`);
-    for (const kind of ['Order', 'ArtifactWorkflow', 'Endpoint']) expect(heard).toContain(`${kind} resync`);
+    for (const kind of wokenKinds) expect(heard).toContain(`${kind} resync`);
+    const reasons = new Set(heard.map((pair) => pair.split(' ')[1]));
+    expect(reasons).toEqual(new Set(wakeReasonNames));
   });
 
   it('give every Trigger the type of a wake, its own whole delivery and a Service of its name', () => {

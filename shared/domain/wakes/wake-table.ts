@@ -5,7 +5,8 @@ import { apiVersion } from '../kinds/refs.ts';
 import { labels } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
-import type { Change, Reason, WakeIndex, WakeObject } from './wakes.ts';
+import type { Change, WakeIndex, WakeObject } from './change.ts';
+import type { ChangeReason, WokenKind } from './reasons.ts';
 
 /** One row: a change of `watched` wakes `targets` for `reason`. */
 export interface WakeRule {
@@ -13,8 +14,8 @@ export interface WakeRule {
   /** In words: for the documentation and for the check of the Triggers. */
   what: string;
   when(change: Change): boolean;
-  target: 'Order' | 'ArtifactWorkflow' | 'Endpoint';
-  reason: Reason;
+  target: WokenKind;
+  reason: ChangeReason;
   targets(about: AnyObject, index: WakeIndex): Iterable<WakeObject>;
 }
 

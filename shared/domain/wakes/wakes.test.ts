@@ -5,8 +5,10 @@ import { annotations, labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { workflowFor } from '../submission/workflow.ts';
 import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../testing/test-objects.ts';
+import type { Change, WakeIndex } from './change.ts';
+import { wakeReasonNames, wakeReasons } from './reasons.ts';
 import { wakeTable } from './wake-table.ts';
-import { type Change, type Reason, type WakeIndex, wakesFor, wakingOf } from './wakes.ts';
+import { wakesFor, wakingOf } from './wakes.ts';
 
 const anOrder = order([image('a')]);
 
@@ -210,17 +212,9 @@ describe('wakesFor', () => {
       expect(seen).toContain(`${watched} ${target} ${reason}`);
   });
 
-  it('gives every reason but those of time a row, and every row words', () => {
-    const reasons: Reason[] = [
-      'changed',
-      'inputs',
-      'rendered',
-      'failed',
-      'workflow',
-      'children',
-      'gone',
-      'slot',
-    ];
+  it('has a row for every reason that a change gives, none for those of time, and words for every row', () => {
+    const reasons = wakeReasonNames.filter((name) => wakeReasons[name].cause === 'change');
+    expect(reasons).toHaveLength(8);
     expect(new Set(wakeTable.map(({ reason }) => reason))).toEqual(new Set(reasons));
     for (const { what } of wakeTable) expect(what.length).toBeGreaterThan(5);
   });

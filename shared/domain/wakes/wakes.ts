@@ -1,44 +1,9 @@
 import { ownerOfKind } from '#shared/meta';
 import type { AnyObject } from '../kinds/meta.ts';
 import { labels } from '../kinds/well-known.ts';
+import type { Change, WakeIndex, WakeObject } from './change.ts';
+import type { WakeReason } from './reasons.ts';
 import { type WakeRule, wakeTable } from './wake-table.ts';
-
-/** Why an object is woken (DESIGN section 4). */
-export type Reason =
-  | 'changed'
-  | 'inputs'
-  | 'rendered'
-  | 'failed'
-  | 'workflow'
-  | 'children'
-  | 'gone'
-  | 'slot'
-  | 'due'
-  | 'resync';
-
-/** What was seen of one watched object: both halves for a change, one for its appearance or disappearance. */
-export interface Change {
-  kind: string;
-  before?: AnyObject | undefined;
-  after?: AnyObject | undefined;
-}
-
-/** Just enough of an object to wake it. */
-export type WakeObject = Pick<AnyObject, 'apiVersion' | 'kind' | 'metadata'>;
-
-/** What the bridge knows about objects it watches. `namespace` undefined means all namespaces. */
-export interface WakeIndex {
-  ordersUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
-  ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject>;
-  /** Those with an artifact of a type that refers to the template. */
-  ordersUsingTemplate(namespace: string | undefined, name: string): Iterable<WakeObject>;
-  endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject>;
-  artifactWorkflowNamed(namespace: string, name: string): WakeObject | undefined;
-  /** Those of one `arc.opendefense.cloud/artifact` label. */
-  artifactWorkflowsOfArtifact(namespace: string, label: string): Iterable<WakeObject>;
-  /** Those that name the Endpoint as source or destination. */
-  artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
-}
 
 export interface WakeTarget {
   apiVersion: string;
@@ -50,7 +15,7 @@ export interface WakeTarget {
 
 export interface Waking {
   target: WakeTarget;
-  reason: Reason;
+  reason: WakeReason;
   /** Uid of the root object: the Order of an ArtifactWorkflow, else the object itself. */
   partitionKey: string;
 }
@@ -76,7 +41,7 @@ function targetsOf(rule: WakeRule, about: AnyObject, index: WakeIndex): Iterable
 }
 
 /** The wake of one object: for the table above, and for due times and resyncs, which no change tells. */
-export function wakingOf(object: WakeObject, reason: Reason): Waking {
+export function wakingOf(object: WakeObject, reason: WakeReason): Waking {
   const { name, namespace = '', uid = '' } = object.metadata;
   return {
     target: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid },

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RegistryCredentials } from '../auth/docker-config.ts';
 import { parseRetryAfter } from '../http/retry.ts';
-import { type Reason, TransferError } from '../transfer-error.ts';
+import { type FailureReason, TransferError } from '../transfer-error.ts';
 
 /** Who was asked for what: every message names it. */
 export interface Asking {
@@ -61,7 +61,7 @@ function unauthorized(asking: Asking): string {
   return `it refused the credentials ${who}: check the Secret of Endpoint "${endpoint}", and that the account may ${right} the repository`;
 }
 
-function advice(status: number, asking: Asking): { reason: Reason; text: string } {
+function advice(status: number, asking: Asking): { reason: FailureReason; text: string } {
   const right = asking.writing ? 'push to' : 'pull from';
   if (status === 401) return { reason: 'auth', text: unauthorized(asking) };
   if (status === 403) {
@@ -106,7 +106,7 @@ function redirected(
   status: number,
   asking: Asking,
   location: string | undefined,
-): { reason: Reason; text: string } | undefined {
+): { reason: FailureReason; text: string } | undefined {
   if (status >= 300 && status < 400) {
     const there =
       location !== undefined && URL.canParse(location)

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { artifactWorkflows, orders } from '#shared/domain';
+import { artifactWorkflows, orders, type WakeReason } from '#shared/domain';
 import { toBinaryRequest, wakeEvent } from '#shared/events';
 import { apply, field, kubectl } from '../../cluster/knative/kubectl.ts';
 import { bareHonoImage, bareHonoName, bareHonoService } from '../bare-hono/service.ts';
@@ -17,7 +17,7 @@ const arc = 'arc-system';
 const callerPod = 'arc-bench-caller';
 
 /** What each function is woken for: objects that do not exist, so that the answer is that nothing is to be done. */
-const functions = {
+const functions: Record<string, { kind: typeof orders | typeof artifactWorkflows; reason: WakeReason }> = {
   'decompose-order': { kind: orders, reason: 'changed' },
   'sync-status': { kind: artifactWorkflows, reason: 'workflow' },
 };
@@ -107,10 +107,7 @@ async function call(name: string): Promise<number> {
 }
 
 function eventFor(name: string) {
-  const { kind, reason } = Object.entries(functions).find(([each]) => each === name)?.[1] ?? {
-    kind: orders,
-    reason: 'changed',
-  };
+  const { kind, reason } = functions[name] ?? { kind: orders, reason: 'changed' };
   const uid = '00000000-0000-4000-8000-000000000000';
   const target = { apiVersion: kind.apiVersion, kind: kind.kind, namespace: 'default', name: 'absent', uid };
   const watched = { ...target, resourceVersion: '1' };

@@ -9,6 +9,7 @@ import {
   orders,
   type Ref,
   secrets,
+  type WakeReason,
   type Workflow,
   workflows,
 } from '#shared/domain';
@@ -24,7 +25,7 @@ const woken: Readonly<Record<string, readonly string[]>> = {
   ArtifactWorkflow: ['render-secret', 'submit-workflow', 'sync-status'],
   Endpoint: ['track-credentials'],
 };
-const reasons = ['changed', 'resync', 'inputs'];
+const reasons: readonly WakeReason[] = ['changed', 'resync', 'inputs'];
 const start = Date.parse('2026-01-01T00:00:00Z');
 
 /** One event on its way to one function. */
@@ -90,7 +91,7 @@ export class World {
   }
 
   /** Every function for every object there is. */
-  deliveries(reason = 'resync'): Delivery[] {
+  deliveries(reason: WakeReason = 'resync'): Delivery[] {
     return [endpoints, orders, artifactWorkflows].flatMap((kind) =>
       this.kube.all<AnyObject>(kind as Ref<AnyObject>).flatMap((object) =>
         (woken[object.kind] ?? []).flatMap((name) => {
@@ -101,7 +102,7 @@ export class World {
     );
   }
 
-  reasonAt(index: number): string {
+  reasonAt(index: number): WakeReason {
     return reasons[index % reasons.length] ?? 'resync';
   }
 
@@ -209,7 +210,7 @@ export class World {
   }
 
   /** Everything is delivered once, one after the other, and Argo and the garbage collector do a step. True if anything changed. */
-  async round(reason: string, afterCall?: () => Promise<void>): Promise<boolean> {
+  async round(reason: WakeReason, afterCall?: () => Promise<void>): Promise<boolean> {
     const before = this.#writes;
     this.pass(30);
     for (const delivery of this.deliveries(reason)) {

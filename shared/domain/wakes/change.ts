@@ -1,0 +1,25 @@
+import type { AnyObject } from '../kinds/meta.ts';
+
+/** What was seen of one watched object: both halves for a change, one for its appearance or disappearance. */
+export interface Change {
+  kind: string;
+  before?: AnyObject | undefined;
+  after?: AnyObject | undefined;
+}
+
+/** Just enough of an object to wake it. */
+export type WakeObject = Pick<AnyObject, 'apiVersion' | 'kind' | 'metadata'>;
+
+/** What the bridge knows about objects it watches. `namespace` undefined means all namespaces. */
+export interface WakeIndex {
+  ordersUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
+  ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject>;
+  /** Those with an artifact of a type that refers to the template. */
+  ordersUsingTemplate(namespace: string | undefined, name: string): Iterable<WakeObject>;
+  endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject>;
+  artifactWorkflowNamed(namespace: string, name: string): WakeObject | undefined;
+  /** Those of one `arc.opendefense.cloud/artifact` label. */
+  artifactWorkflowsOfArtifact(namespace: string, label: string): Iterable<WakeObject>;
+  /** Those that name the Endpoint as source or destination. */
+  artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
+}
