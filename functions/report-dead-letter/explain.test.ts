@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { explain, functionAt } from './explain.ts';
 import type { Wake } from '#shared/events';
+import { explain, functionAt } from './explain.ts';
 
 describe('functionAt', () => {
   it.each([
