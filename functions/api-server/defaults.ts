@@ -4,9 +4,9 @@ import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import type { Authenticator } from '#shared/apiserver';
+import { createBackoff, pause } from '#shared/async';
 import { arcKinds } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { createBackoff, pause } from '#shared/kube';
 import type { Logger } from '#shared/telemetry';
 
 const manifest = z.looseObject({

@@ -1,7 +1,7 @@
 import { storagePrefix } from '#shared/apiserver';
+import { createBackoff, pause } from '#shared/async';
 import { group } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { createBackoff, pause } from '#shared/kube';
 import { cacheStore, type EtcdTls, openEmbeddedStore, openEtcdStore, type Store } from '#shared/storage';
 import type { Logger, Metrics } from '#shared/telemetry';
 import { followPem, readPem } from './pem-files.ts';

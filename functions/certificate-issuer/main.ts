@@ -2,9 +2,10 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { createBackoff, pause } from '#shared/async';
 import { readConfig } from '#shared/config';
 import { ArcError } from '#shared/errors';
-import { createBackoff, createKubeClient, inClusterConfig, pause } from '#shared/kube';
+import { createKubeClient, inClusterConfig } from '#shared/kube';
 import { createLogger } from '#shared/telemetry';
 import { reconcile } from './reconcile.ts';
 

@@ -1,8 +1,8 @@
+import { eachBounded } from '#shared/async';
 import { artifactWorkflows, type ChildDecision } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { ignoreNotFound, uidOf, versionOf } from '#shared/function-kit';
 import type { Context } from '#shared/runtime';
-import { eachLimited } from './each-limited.ts';
 
 const parallel = 16;
 
@@ -34,6 +34,6 @@ export async function adjustChildren(
 }
 
 async function all<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const [first] = await eachLimited(items, parallel, work);
+  const [first] = await eachBounded(items, parallel, work);
   if (first !== undefined) throw ArcError.from(first.error);
 }

@@ -1,9 +1,9 @@
+import { eachBounded } from '#shared/async';
 import { type ArtifactWorkflow, artifactWorkflows, type Order } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { createOrGet, readChildren, recordEvent } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
 import type { Context } from '#shared/runtime';
-import { eachLimited } from './each-limited.ts';
 
 const parallel = 16;
 /** Answers that another try may change; every other one needs a person and becomes an Event. */
@@ -28,7 +28,7 @@ export async function createChildren(
   while (left.length > 0) {
     const tried = new Set<ArtifactWorkflow>();
     let overtaken = false;
-    const failed = await eachLimited(left, parallel, async (workflow) => {
+    const failed = await eachBounded(left, parallel, async (workflow) => {
       if (overtaken) return;
       tried.add(workflow);
       if (await createOne(context, order, workflow)) created += 1;

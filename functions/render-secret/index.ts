@@ -1,5 +1,4 @@
 /** render-secret: an ArtifactWorkflow -> the Secret that configures its transfer, while the transfer needs one. */
-
 import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,

@@ -1,5 +1,4 @@
 /** roll-up-order: an Order, its plan and its ArtifactWorkflows -> the whole Order.status, and a domain event for subscribers. */
-
 import type { CloudEvent } from 'cloudevents';
 import { orderMilestone, orders, rollUp } from '#shared/domain';
 import { orderEvent } from '#shared/events';

@@ -1,5 +1,4 @@
 /** sync-status: the Workflow of an ArtifactWorkflow -> its phase, message, progress, results and conditions, and a domain event for subscribers. */
-
 import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '#shared/async';
 import {
   type AnyObject,
   type ArtifactWorkflow,
@@ -24,7 +25,6 @@ import { createDelivery } from './delivery/delivery.ts';
 import { messageOf, type PendingWake } from './delivery/message.ts';
 import { type Outcome, WakeQueue } from './delivery/queue.ts';
 import type { Sink } from './delivery/sink.ts';
-import { type Clock, systemClock } from './schedule/clock.ts';
 import { DueTimes } from './schedule/due.ts';
 import { Resync } from './schedule/resync.ts';
 import { RollUpPace } from './schedule/roll-up-pace.ts';

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { serve } from '@hono/node-server';
 import * as z from 'zod';
+import { steadyClock } from '#shared/async';
 import { readConfig } from '#shared/config';
 import { conduitNamespace } from '#shared/domain';
 import { ArcError } from '#shared/errors';
@@ -13,7 +14,6 @@ import type { Sink } from './delivery/sink.ts';
 import { sinkAuthorities } from './delivery/trust.ts';
 import { runElection } from './election/election.ts';
 import { createHealthApp } from './health.ts';
-import { steadyClock } from './schedule/clock.ts';
 
 const settings = z.object({
   K_SINK: z.url({ protocol: /^https?$/, error: 'expected the http(s) URL of the broker' }),

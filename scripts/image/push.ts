@@ -1,4 +1,5 @@
-import { copyBlob, mapBounded, putBlob, type Repository, type Session } from '#shared/transfer';
+import { mapBounded } from '#shared/async';
+import { copyBlob, putBlob, type Repository, type Session } from '#shared/transfer';
 import type { Image } from './assemble.ts';
 
 export interface Pushing {

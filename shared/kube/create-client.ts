@@ -1,3 +1,4 @@
+import { type Deadline, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import type {
@@ -12,7 +13,6 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './client.ts';
-import { type Deadline, startDeadline } from './deadline.ts';
 import { isGone } from './gone.ts';
 import {
   createTransport,

@@ -1,5 +1,4 @@
 /** A small Kubernetes client: get, list, watch, patch, and the list-watch loop the bridge and the executor run on. */
-export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts';
 export type {
   DeleteOptions,
   Key,
@@ -15,7 +14,6 @@ export type {
   WatchOptions,
 } from './client.ts';
 export { createKubeClient } from './create-client.ts';
-export { type Deadline, pause, startDeadline } from './deadline.ts';
 export { isGone } from './gone.ts';
 export { fileToken, type InClusterConfig, inClusterConfig } from './in-cluster.ts';
 export type { Change } from './known-objects.ts';

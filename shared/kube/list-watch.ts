@@ -1,7 +1,6 @@
+import { createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { createBackoff } from './backoff.ts';
 import type { Kind, KubeClient, Resource, Selection } from './client.ts';
-import { pause } from './deadline.ts';
 import { type Change, createKnownObjects, type KnownObjects } from './known-objects.ts';
 
 /** What to watch, and who is told. The functions are called one after the other, in order; they must not throw. */

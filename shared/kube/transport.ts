@@ -1,6 +1,6 @@
+import { type Deadline, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { TraceContext } from '#shared/telemetry';
-import { type Deadline, startDeadline } from './deadline.ts';
 import { errorFromAnswer } from './status.ts';
 import { serverAddress } from './url.ts';
 

@@ -1,9 +1,10 @@
 import type { CloudEvent } from 'cloudevents';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
+import { startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { type ParsedWake, parseWake } from '#shared/events';
-import { type KubeClient, startDeadline } from '#shared/kube';
+import type { KubeClient } from '#shared/kube';
 import { createMetrics, type Metrics, metricsContentType } from '#shared/telemetry';
 import { deliveryStatus, doneAnswer, failureAnswer, refusalAnswer } from './answer.ts';
 import type { Context, Fn } from './function.ts';

@@ -94,3 +94,6 @@ export interface WatchBatch {
 export type StoreEvent =
   | { type: 'put'; key: string; value: Uint8Array; revision: number; previous: StoredItem | undefined }
   | { type: 'delete'; key: string; revision: number; previous: StoredItem };
+
+/** Waits between tries while the store does not answer, in milliseconds. */
+export const retryWaits = { baseMs: 50, maxMs: 2000 };

@@ -3,7 +3,6 @@
 export { type EndpointCredentials, secretsOfEndpoint } from './auth/credentials.ts';
 export { type BlobCopier, type BlobOutcome, copyBlob } from './copy/copy-blob.ts';
 export { type CopyRequest, type CopyResult, copyImage } from './copy/copy-image.ts';
-export { mapBounded } from './copy/pool.ts';
 export type { Counts, Progress } from './copy/tally.ts';
 export type { RetryPolicy } from './http/retry.ts';
 export type { Timeouts } from './http/wire.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
-import { FakeClock } from '../../../test/fixtures/fake-clock.ts';
+import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
 import { type Outcome, WakeQueue } from './queue.ts';
 
 /** A sender whose deliveries end when the test says so. */
@@ -38,7 +38,7 @@ function setUp(parallel = 4) {
     send: sender.send,
     settled: (wake, { result }, lagMs) => ended.push({ wake, result, lagMs }),
     clock,
-    random: () => 0.5,
+    random: () => 1,
     parallel,
   });
   return { clock, sender, queue, ended };

@@ -1,5 +1,4 @@
-import { type Clock, jittered } from '../schedule/clock.ts';
-import { Schedule } from '../schedule/schedule.ts';
+import { backoffMs, type Clock, DelayQueue } from '#shared/async';
 
 /**
  * What became of one delivery: `delivered`; `transient`: worth another try; `refused`: the broker will never take it.
@@ -27,9 +26,6 @@ interface Entry<W> {
   since: number;
 }
 
-const firstBackoffMs = 200;
-const longestBackoffMs = 30_000;
-
 /**
  * Wakes waiting to be delivered: one per key, the latest wins, one delivery of a key under way at a time, many keys in
  * parallel. A slow or absent broker makes entries wait and collapse; nothing is lost and memory is bounded by the
@@ -40,7 +36,7 @@ export class WakeQueue<W> {
   /** Due now, in order of arrival. */
   readonly #ready = new Map<string, Entry<W>>();
   /** Due later: delayed on purpose, or backing off. */
-  readonly #later: Schedule<Entry<W>>;
+  readonly #later: DelayQueue<Entry<W>>;
   readonly #inFlight = new Set<string>();
   /** Failed tries in a row, for keys that have any. */
   readonly #attempts = new Map<string, number>();
@@ -49,7 +45,7 @@ export class WakeQueue<W> {
 
   constructor(options: QueueOptions<W>) {
     this.#options = options;
-    this.#later = new Schedule(options.clock, (key, entry) => this.#readyNow(key, entry));
+    this.#later = new DelayQueue(options.clock, (key, entry) => this.#readyNow(key, entry));
   }
 
   /** Entries not delivered yet, those under way included. */
@@ -132,8 +128,7 @@ export class WakeQueue<W> {
     // What arrived meanwhile for the key replaces what failed.
     const newer = this.#ready.get(key) ?? this.#later.get(key);
     this.#ready.delete(key);
-    const backoff = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attempt - 1, 16));
-    const wait = Math.max(outcome.retryAfterMs ?? 0, jittered(backoff, this.#options.random));
+    const wait = Math.max(outcome.retryAfterMs ?? 0, backoffMs(attempt, { random: this.#options.random }));
     const at = this.#options.clock.now() + wait;
     this.#later.set(key, at, { wake: newer?.wake ?? entry.wake, since: entry.since });
     this.#options.retrying?.(entry.wake, outcome.reason, attempt);

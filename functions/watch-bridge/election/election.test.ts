@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { createLogger } from '#shared/telemetry';
-import { FakeClock } from '../../../test/fixtures/fake-clock.ts';
+import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
 import { FakeKube } from '../../../test/fixtures/fake-kube.ts';
 import { type Election, runElection, type Term } from './election.ts';
 import { type LeaseSpec, leases } from './lease.ts';

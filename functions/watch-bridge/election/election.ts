@@ -1,7 +1,7 @@
+import { type Clock, jittered, pause, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { type Key, type KubeClient, startDeadline } from '#shared/kube';
+import type { Key, KubeClient } from '#shared/kube';
 import type { Logger } from '#shared/telemetry';
-import { type Clock, jittered } from '../schedule/clock.ts';
 import { heldBy, type Lease, LeaseSighting, leases, released } from './lease.ts';
 
 /** All in ms. client-go's values, which leave the leader five seconds to fall silent before anybody may take over. */
@@ -89,7 +89,7 @@ export function runElection(options: ElectionOptions): Election {
     // Looked at below, after the loop; it must not count as unhandled until then.
     work.catch(() => undefined);
     while (holds()) {
-      await wait(clock, Math.min(jittered(timing.retry, random), left()), control.signal);
+      await pause(Math.min(jittered(timing.retry, random), left()), control.signal, clock);
       if (!holds()) break;
       const result = await attempt(Math.min(longestRequestMs, left()));
       if (result === 'theirs') break;
@@ -112,7 +112,7 @@ export function runElection(options: ElectionOptions): Election {
       }
       // What has been seen stays true while the server cannot be asked.
       if (result === 'theirs') state.role = 'standby';
-      await wait(clock, jittered(timing.retry, random), signal);
+      await pause(jittered(timing.retry, random), signal, clock);
     }
     await release(options, sighting);
   };
@@ -171,18 +171,4 @@ async function release(
 
 function leaseOf({ name, namespace }: Required<Key>, spec: Lease['spec'] & object): Lease {
   return { apiVersion: leases.apiVersion, kind: leases.kind, metadata: { name, namespace }, spec };
-}
-
-/** Resolves after `ms` of `clock`, or when `signal` is aborted. */
-function wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const cancel = clock.after(ms, done);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

@@ -1,5 +1,4 @@
-import { type Clock, jittered } from './clock.ts';
-import { Schedule } from './schedule.ts';
+import { type Clock, DelayQueue, jittered } from '#shared/async';
 
 export interface DueOptions<T> {
   clock: Clock;
@@ -17,13 +16,13 @@ export interface DueOptions<T> {
  */
 export class DueTimes<T> {
   readonly #options: DueOptions<T>;
-  readonly #schedule: Schedule<T>;
+  readonly #schedule: DelayQueue<T>;
   /** The time each waiting key was set for, apart from repetitions. */
   readonly #times = new Map<string, number>();
 
   constructor(options: DueOptions<T>) {
     this.#options = options;
-    this.#schedule = new Schedule(options.clock, (uid, object) => this.#fire(uid, object));
+    this.#schedule = new DelayQueue(options.clock, (uid, object) => this.#fire(uid, object));
   }
 
   get size(): number {

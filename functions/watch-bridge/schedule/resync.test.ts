@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../test/fixtures/fake-clock.ts';
+import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
 import { Resync } from './resync.ts';
 
 interface Thing {

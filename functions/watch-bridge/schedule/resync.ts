@@ -1,5 +1,4 @@
-import { type Clock, jittered } from './clock.ts';
-import { Schedule } from './schedule.ts';
+import { type Clock, DelayQueue, jittered } from '#shared/async';
 
 export interface ResyncOptions<T> {
   clock: Clock;
@@ -18,7 +17,7 @@ export interface ResyncOptions<T> {
  */
 export class Resync<T> {
   readonly #options: ResyncOptions<T>;
-  readonly #schedule: Schedule<T>;
+  readonly #schedule: DelayQueue<T>;
   readonly #unsettled = new Set<string>();
   /** Announced by a resync and not changed or woken for another reason since. */
   readonly #unanswered = new Set<string>();
@@ -27,7 +26,7 @@ export class Resync<T> {
   constructor(options: ResyncOptions<T>) {
     this.#options = options;
     this.#started = options.clock.now();
-    this.#schedule = new Schedule(options.clock, (uid, object) => this.#fire(uid, object));
+    this.#schedule = new DelayQueue(options.clock, (uid, object) => this.#fire(uid, object));
   }
 
   get unsettled(): number {

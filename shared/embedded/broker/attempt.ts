@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { doubled, pause, type Semaphore, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { answerLimit, judgeAnswer, type Outcome, readBounded } from './answer.ts';
 import { type BrokerEvent, eventHeaders } from './event.ts';
@@ -13,15 +13,7 @@ export async function attempt(
 ): Promise<Outcome> {
   const headers = eventHeaders(event);
   headers.set('prefer', 'reply');
-  // Made by hand and not of AbortSignal.any and .timeout: timer and listener go as soon as the answer is there.
-  const control = new AbortController();
-  const end = () => control.abort(signal.reason);
-  const timer = setTimeout(
-    () => control.abort(new ArcError('Timeout', `no answer within ${timeoutMs} ms`)),
-    timeoutMs,
-  );
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
+  const deadline = startDeadline(timeoutMs, 'the subscriber', signal);
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -29,7 +21,7 @@ export async function attempt(
       body: event.data ? new Uint8Array(event.data) : null,
       // A redirect is a failure that is not retried, not a place to send users' events to.
       redirect: 'manual',
-      signal: control.signal,
+      signal: deadline.signal,
     });
     return judgeAnswer(response.status, response.headers, await readBounded(response.body, answerLimit));
   } catch (caught) {
@@ -38,8 +30,7 @@ export async function attempt(
       error.cause instanceof Error && error.cause.cause instanceof Error ? error.cause.cause : error;
     return { kind: 'failed', retry: true, status: undefined, body: Buffer.from(reason.message) };
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    deadline.end();
   }
 }
 
@@ -52,11 +43,8 @@ export function backoffMs(
   n: number,
   capMs: number,
 ): number {
-  const wait =
-    delivery.backoffPolicy === 'linear'
-      ? delivery.backoffDelayMs * n
-      : delivery.backoffDelayMs * 2 ** Math.min(n, 40);
-  return Math.min(wait, capMs);
+  if (delivery.backoffPolicy === 'linear') return Math.min(delivery.backoffDelayMs * n, capMs);
+  return doubled(delivery.backoffDelayMs, n, capMs);
 }
 
 export interface TryOptions {
@@ -65,8 +53,8 @@ export interface TryOptions {
   defaultTimeoutMs: number;
   backoffCapMs: number;
   signal: AbortSignal;
-  /** Runs one attempt when there is room for it; a retry that waits takes no room. */
-  slot<T>(work: () => Promise<T>): Promise<T>;
+  /** One for each attempt; a retry that waits holds none. */
+  slots: Semaphore;
   /** Runs on the outcome of every attempt; may turn it into a failure (a reply that finds no room). */
   inspect(outcome: Outcome): Outcome;
 }
@@ -76,15 +64,13 @@ export async function tryDelivery(event: BrokerEvent, url: URL, options: TryOpti
   const { delivery, signal } = options;
   const timeoutMs = delivery.timeoutMs ?? options.defaultTimeoutMs;
   for (let retries = 0; ; retries += 1) {
-    const outcome = await options.slot(async () =>
+    const outcome = await options.slots.run(async () =>
       options.inspect(await attempt(event, url, timeoutMs, signal)),
     );
     if (outcome.kind === 'done' || !outcome.retry || retries >= delivery.retry || signal.aborted)
       return outcome;
     const wait = backoffMs(delivery, retries, options.backoffCapMs);
-    await sleep(wait, undefined, { signal }).catch((caught: unknown) => {
-      // Told to end: the loop returns after one attempt that the same signal cuts short.
-      if (!signal.aborted) throw caught;
-    });
+    // An aborted pause returns after one more attempt, which the same signal cuts short.
+    await pause(wait, signal);
   }
 }

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import { createSemaphore } from '#shared/async';
 import type { Outcome } from './answer.ts';
 import { type TryOptions, tryDelivery } from './attempt.ts';
 import { type BrokerEvent, withAttributes } from './event.ts';
 import { type Filter, matches } from './filter.ts';
-import { createSlots } from './slots.ts';
 import type { Destination, Trigger } from './trigger.ts';
 
 /** One Trigger at work: what it wants, and the events on their way to its subscriber. */
@@ -41,10 +41,10 @@ const errorDataLimit = 768;
 
 export function createLane(trigger: Trigger, options: LaneOptions): Lane {
   const { signal, log } = options;
-  const slot = createSlots(options.concurrency);
+  const slots = createSemaphore(options.concurrency);
   const active = new Set<Promise<void>>();
   const wanted: Filter = { all: trigger.filters };
-  const tryOptions: Omit<TryOptions, 'inspect'> = { ...options, delivery: trigger.delivery, slot };
+  const tryOptions: Omit<TryOptions, 'inspect'> = { ...options, delivery: trigger.delivery, slots };
 
   const deadLetter = async (event: BrokerEvent, failure: Outcome & { kind: 'failed' }): Promise<void> => {
     const note = { trigger: trigger.name, id: event.attributes.id, status: failure.status };

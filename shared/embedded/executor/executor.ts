@@ -1,11 +1,12 @@
 import os from 'node:os';
 import type { Logger } from 'pino';
-import { type Key, type KubeClient, listWatch, pause } from '#shared/kube';
+import { DelayQueue, pause, systemClock } from '#shared/async';
+import { type Key, type KubeClient, listWatch } from '#shared/kube';
 import type { StopReason } from './attempt.ts';
 import type { Programs } from './programs.ts';
 import { recoverRuns } from './recover.ts';
 import { runWorkflow } from './run.ts';
-import { createAgenda, dueTime } from './ttl.ts';
+import { dueTime } from './ttl.ts';
 import { createTurns } from './turns.ts';
 import { isCompleted, type Workflow, workflows } from './workflow.ts';
 
@@ -119,18 +120,18 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
         { err: caught, name: summary.name },
         'a Workflow whose time is over could not be deleted: it is tried again',
       );
-      agenda.set(uid, Date.now() + 10 * failureWaitMs);
+      expiring.set(uid, Date.now() + 10 * failureWaitMs, undefined);
     }
   };
-  const agenda = createAgenda((uids) => {
-    void (async () => {
-      for (const uid of uids) await remove(uid);
-    })();
+  let removing = Promise.resolve();
+  const expiring = new DelayQueue<undefined>(systemClock, (uid) => {
+    // One after the other: many may expire together.
+    removing = removing.then(() => remove(uid));
   });
 
   const forget = (summary: Summary) => {
     known.delete(summary.uid);
-    agenda.delete(summary.uid);
+    expiring.delete(summary.uid);
     waiting.remove(summary.namespace ?? '', summary.uid);
     running.get(summary.uid)?.control.abort({ why: 'deleted' } satisfies StopReason);
   };
@@ -143,7 +144,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
         if (change.after === undefined) return forget(change.before);
         const summary = summaryOf(change.after);
         known.set(summary.uid, summary);
-        if (summary.due !== undefined) agenda.set(summary.uid, summary.due);
+        if (summary.due !== undefined) expiring.set(summary.uid, summary.due, undefined);
         consider(summary);
       },
       onFailure: (error) => log.warn({ err: error }, 'the executor cannot watch Workflows: it tries again'),
@@ -153,7 +154,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
 
   const end = async () => {
     await loop.done;
-    agenda.close();
+    expiring.close();
     for (const { control } of running.values()) control.abort({ why: 'executor ends' } satisfies StopReason);
     while (running.size > 0) await Promise.allSettled([...running.values()].map((run) => run.done));
   };

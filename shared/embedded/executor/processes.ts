@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { pause } from '#shared/kube';
+import { pause } from '#shared/async';
 
 /** A process as it can be found again: the start time tells it from a later one with the same id. */
 export interface ProcessMark {

@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
+import { createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { createBackoff, type Key, type KubeClient, pause } from '#shared/kube';
+import type { Key, KubeClient } from '#shared/kube';
 import { isoSeconds } from '#shared/meta';
 import { type AttemptResult, runAttempt, type StopReason, stopped } from './attempt.ts';
 import { type Plan, type Planned, planWorkflow } from './plan.ts';

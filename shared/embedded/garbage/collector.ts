@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { KindDefinition } from '#shared/apiserver';
+import { createWorkQueue, jittered, pause, type WorkQueue } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { type Kind, type KubeClient, listWatch, type Owner, pause, type Resource } from '#shared/kube';
+import { type Kind, type KubeClient, listWatch, type Owner, type Resource } from '#shared/kube';
 import { namespaceFinalizer } from '../kinds/index.ts';
 import { blocking, decide, type OwnerState } from './decide.ts';
 import { expiredEvents, seenOf } from './expiry.ts';
 import { createGraph, type Graph, isNamespace, type Node, nodeOf } from './graph.ts';
-import { createWorkQueue, type WorkQueue } from './queue.ts';
 
 /** What has to be known of a kind; definitions of the API server fit. */
 export type StoredKind = Pick<KindDefinition, 'group' | 'version' | 'kind' | 'plural' | 'scope'>;
@@ -109,7 +109,7 @@ function affected(graph: Graph, gone: Node): string[] {
 async function sweep(options: GarbageCollectorOptions, graph: Graph, queue: WorkQueue): Promise<void> {
   const { api, signal, log, sweepMs = 60_000, random = Math.random, now = () => new Date() } = options;
   while (!signal.aborted) {
-    await pause(sweepMs * (0.75 + random() / 2), signal);
+    await pause(jittered(sweepMs, random), signal);
     if (signal.aborted) return;
     for (const node of graph.nodes()) {
       const orphaned = node.owners.some((owner) => graph.get(owner.uid) === undefined);

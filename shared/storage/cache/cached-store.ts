@@ -1,15 +1,16 @@
+import { createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { createMetrics, type Metrics } from '#shared/telemetry';
-import { backoff, pause } from '../backoff.ts';
-import type {
-  ListOptions,
-  ReadOptions,
-  Store,
-  StoredItem,
-  StoredList,
-  WatchBatch,
-  WatchOptions,
-  WriteResult,
+import {
+  type ListOptions,
+  type ReadOptions,
+  retryWaits,
+  type Store,
+  type StoredItem,
+  type StoredList,
+  type WatchBatch,
+  type WatchOptions,
+  type WriteResult,
 } from '../store.ts';
 import { closedWhileWatched } from '../watchers.ts';
 import { Arrivals } from './arrivals.ts';
@@ -156,17 +157,18 @@ class CachedStore implements Store {
   /** Loads and follows for as long as the store is open; a watch that cannot go on means to load again. */
   async #follow(report: (error: ArcError) => void): Promise<void> {
     const { signal } = this.#closed;
-    for (let failures = 0; !signal.aborted; failures += 1) {
+    const backoff = createBackoff(retryWaits);
+    while (!signal.aborted) {
       try {
         const list = await this.#store.list(this.#prefix, { signal });
         this.#load(list);
-        failures = 0;
+        backoff.reset();
         for await (const batch of this.#store.watch(this.#prefix, { after: list.revision, signal }))
           this.#take(batch);
       } catch (caught) {
         if (!signal.aborted) report(ArcError.from(caught));
       }
-      await pause(backoff(failures), signal);
+      await pause(backoff.next(), signal);
     }
   }
 

@@ -1,5 +1,5 @@
+import { pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { pause } from '../backoff.ts';
 import { judgeFailure } from './failure.ts';
 import { revisionOf } from './keyspace.ts';
 import { compactionTransaction } from './transactions.ts';

@@ -1,5 +1,6 @@
+import { createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { backoff, pause } from '../backoff.ts';
+import { retryWaits } from '../store.ts';
 import { judgeFailure } from './failure.ts';
 
 export interface ReadLimits {
@@ -17,7 +18,8 @@ export interface ReadLimits {
 export async function retryRead<T>(read: (timeout: number) => Promise<T>, limits: ReadLimits): Promise<T> {
   const { timeout, signal, closed } = limits;
   const end = performance.now() + timeout;
-  for (let failures = 0; ; failures += 1) {
+  const backoff = createBackoff(retryWaits);
+  for (;;) {
     checkOpen(closed);
     checkPatience(signal);
     const left = end - performance.now();
@@ -25,9 +27,9 @@ export async function retryRead<T>(read: (timeout: number) => Promise<T>, limits
       return await unlessAborted(read(Math.max(1, Math.min(left, timeout / 2))), signal);
     } catch (caught) {
       const { error, passing } = judgeFailure(caught);
-      const wait = backoff(failures);
+      const wait = backoff.next();
       if (!passing || performance.now() + wait >= end) throw error;
-      await pause(wait, signal, closed);
+      await pause(wait, [signal, closed]);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ITxnResponse } from 'etcd3';
-import { backoff, pause } from '../backoff.ts';
+import { createBackoff, pause } from '#shared/async';
+import { retryWaits } from '../store.ts';
 import { judgeFailure } from './failure.ts';
 import { checkOpen } from './retry-read.ts';
 
@@ -13,12 +14,13 @@ export async function sendWrite(
   closed: AbortSignal,
 ): Promise<ITxnResponse> {
   const end = performance.now() + timeout;
-  for (let failures = 0; ; failures += 1) {
+  const backoff = createBackoff(retryWaits);
+  for (;;) {
     checkOpen(closed);
     try {
       return await send(end - performance.now());
     } catch (caught) {
-      const wait = backoff(failures);
+      const wait = backoff.next();
       if (!judgeFailure(caught).unsent || performance.now() + wait >= end) throw caught;
       await pause(wait, closed);
     }

@@ -1,6 +1,6 @@
+import { createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { backoff, pause } from '../backoff.ts';
-import type { WatchBatch } from '../store.ts';
+import { retryWaits, type WatchBatch } from '../store.ts';
 import { closedWhileWatched } from '../watchers.ts';
 import { judgeFailure } from './failure.ts';
 import type { WatchCursor } from './watch-cursor.ts';
@@ -27,20 +27,19 @@ export async function* watchEvents(
   cursor: WatchCursor,
   signal: AbortSignal,
 ): AsyncGenerator<WatchBatch, void, undefined> {
-  let failures = 0;
+  const backoff = createBackoff(retryWaits);
   while (!signal.aborted) {
     if (parts.closed.aborted) throw closedWhileWatched();
     try {
       for await (const batch of followOnce(parts, cursor, signal)) {
-        failures = 0;
+        backoff.reset();
         yield batch;
       }
     } catch (caught) {
       if (!isPassing(caught)) throw judgeFailure(caught).error;
     }
     if (signal.aborted || parts.closed.aborted) continue;
-    await pause(backoff(failures), signal, parts.closed);
-    failures += 1;
+    await pause(backoff.next(), [signal, parts.closed]);
   }
 }
 

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { mapBounded } from '#shared/async';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { Manifest } from '../oci/manifest.ts';
 import type { Repository } from '../oci/repository.ts';
@@ -7,7 +8,6 @@ import { type ImageLocation, openSession, type SessionOptions } from '../oci/ses
 import { TransferError } from '../transfer-error.ts';
 import { copyBlob } from './copy-blob.ts';
 import { type CopyPlan, planCopy } from './plan.ts';
-import { mapBounded } from './pool.ts';
 import { keepReferrers } from './referrer-keeper.ts';
 import { type Counts, createTally, type Progress, type Tally } from './tally.ts';
 

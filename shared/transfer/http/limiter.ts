@@ -1,5 +1,6 @@
+import { createSemaphore } from '#shared/async';
 import { stopped } from '../transfer-error.ts';
-import { pause } from './retry.ts';
+import { pauseOrStop } from './retry.ts';
 
 /** Bounds how many requests to one host are under way, and holds all of them back when the host asks for that. */
 export interface Limiter {
@@ -14,71 +15,42 @@ export interface Limiter {
 
 /** A limiter of at most `most` requests at a time; it recovers by one for each full round of successes. */
 export function createLimiter(most = 8, now: () => number = Date.now): Limiter {
-  let limit = most;
-  let active = 0;
+  const slots = createSemaphore(most);
   let successes = 0;
   let closedUntil = 0;
-  const waiting: (() => void)[] = [];
 
-  function admit(): void {
-    while (active < limit) {
-      const next = waiting.shift();
-      if (!next) return;
-      active += 1;
-      next();
-    }
-  }
-
-  async function enter(signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onAbort = (): void => {
-      const index = waiting.indexOf(resolve);
-      if (index === -1) return;
-      waiting.splice(index, 1);
-      reject(stopped(signal));
-    };
-    if (signal.aborted) throw stopped(signal);
-    signal.addEventListener('abort', onAbort, { once: true });
-    waiting.push(resolve);
-    admit();
-    try {
-      await promise;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
-
-  function leave(): void {
-    active -= 1;
+  function ended(): void {
     successes += 1;
-    if (successes >= limit && limit < most) {
-      limit += 1;
-      successes = 0;
-    }
-    admit();
+    if (successes < slots.limit || slots.limit >= most) return;
+    slots.limit += 1;
+    successes = 0;
   }
 
   async function pass(signal: AbortSignal): Promise<void> {
-    for (let wait = closedUntil - now(); wait > 0; wait = closedUntil - now()) await pause(wait, signal);
+    for (let wait = closedUntil - now(); wait > 0; wait = closedUntil - now())
+      await pauseOrStop(wait, signal);
   }
 
   return {
     get limit() {
-      return limit;
+      return slots.limit;
     },
     pass,
     async run(signal, operation) {
-      await enter(signal);
+      const free = await slots.acquire(signal).catch(() => {
+        throw stopped(signal);
+      });
       try {
         await pass(signal);
         return await operation();
       } finally {
-        leave();
+        ended();
+        free();
       }
     },
     slowDown(waitMs) {
       const burst = closedUntil > now();
-      if (!burst) limit = Math.max(1, Math.floor(limit / 2));
+      if (!burst) slots.limit = Math.max(1, Math.floor(slots.limit / 2));
       successes = 0;
       closedUntil = Math.max(closedUntil, now() + waitMs);
     },

@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ArcError } from '#shared/errors';
+import { backoffMs, pause } from '#shared/async';
 import { reworded, stopped, TransferError, throwIfStopped } from '../transfer-error.ts';
 
 /** How often and how patiently something is tried again within one process. */
 export interface RetryPolicy {
   /** Tries in all, the first included. */
   attempts: number;
-  /** The wait before the second try, in milliseconds; doubled for each further one, each with full jitter. */
+  /** The wait before the second try, in milliseconds; doubled for each further one, with equal jitter. */
   baseMs: number;
   /** The longest own wait, in milliseconds. */
   maxMs: number;
@@ -29,21 +28,10 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** The wait before try `attempt + 1` (attempt counts from 1): at least half of the doubled base, never above maxMs. */
-export function backoffMs(policy: RetryPolicy, attempt: number, random: number): number {
-  const full = Math.min(policy.maxMs, policy.baseMs * 2 ** (attempt - 1));
-  return full / 2 + (full / 2) * random;
-}
-
-/** Sleeps, or rejects with the TransferError of the signal as soon as it is aborted. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits `ms`, or rejects with the TransferError of the signal as soon as it is aborted. */
+export async function pauseOrStop(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, signal);
   throwIfStopped(signal);
-  try {
-    await sleep(ms, undefined, { signal });
-  } catch (caught) {
-    if (signal.aborted) throw stopped(signal);
-    throw ArcError.from(caught);
-  }
 }
 
 export interface RetryOptions {
@@ -74,7 +62,7 @@ export async function withRetries<T>(options: RetryOptions, operation: () => Pro
         const wait = `${caught.message} It asks to wait ${Math.ceil(asked / 1000)} s, longer than a worker waits.`;
         throw reworded(caught, wait, false);
       }
-      await pause(Math.max(asked, backoffMs(policy, attempt, Math.random())), signal);
+      await pauseOrStop(Math.max(asked, backoffMs(attempt, policy)), signal);
     }
   }
 }

@@ -5,14 +5,14 @@ interface Slot {
   key: string;
 }
 
-/** setTimeout overflows beyond 2^31 ms; a later time is looked at again after this one. */
+/** A timer holds at most 2^31 - 1 ms; a later time is looked at again after that. */
 const longestTimer = 2 ** 31 - 1;
 
 /**
  * Values that become due at a time, one per key, on one timer for all of them: a million waiting entries cost a heap, not
  * a million timers. Bounded by its keys.
  */
-export class Schedule<T> {
+export class DelayQueue<T> {
   readonly #clock: Clock;
   readonly #due: (key: string, value: T) => void;
   readonly #values = new Map<string, { at: number; value: T }>();

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
-import { pause, startDeadline } from './deadline.ts';
+import { startDeadline } from './deadline.ts';
 
 function aborted(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) =>
@@ -46,17 +46,5 @@ describe('startDeadline', () => {
     deadline.restart(Number.POSITIVE_INFINITY);
     expect(deadline.signal.aborted).toBe(false);
     deadline.end();
-  });
-});
-
-describe('pause', () => {
-  it('ends at once when the signal is aborted, and leaves nothing on it', async () => {
-    const control = new AbortController();
-    const paused = pause(600_000, control.signal);
-    control.abort();
-    await paused;
-    await pause(600_000, control.signal);
-    await pause(0, new AbortController().signal);
-    expect(getEventListeners(control.signal, 'abort')).toHaveLength(0);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createWorkQueue } from './queue.ts';
+import { createWorkQueue } from './work-queue.ts';
 
 let control = new AbortController();
 afterEach(() => control.abort());

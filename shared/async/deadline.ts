@@ -17,7 +17,7 @@ export function startDeadline(ms: number, what: string, outer?: AbortSignal): De
   const control = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let bound = ms;
-  const expire = () => control.abort(new ArcError('Timeout', `${what}: nothing heard within ${bound} ms`));
+  const expire = () => control.abort(new ArcError('Timeout', `${what}: no answer within ${bound} ms`));
   const restart = (next = bound) => {
     bound = next;
     clearTimeout(timer);
@@ -41,18 +41,4 @@ function cancelled(what: string, reason: unknown): ArcError {
   return reason instanceof ArcError
     ? reason
     : new ArcError('Timeout', `${what}: cancelled`, { cause: reason });
-}
-
-/** Resolves after `ms`, or at once when `signal` is aborted. Never rejects. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

@@ -1,4 +1,4 @@
-/** Time as the bridge sees it, so that tests own it. */
+/** Time as a long-running part sees it, so that tests can set it. */
 export interface Clock {
   /** Milliseconds: since the epoch, or of a steady clock where that is asked for. */
   now(): number;
@@ -6,7 +6,7 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void;
 }
 
-/** The clock of the machine. Its timers keep no process alive: the watches do. */
+/** The clock of the machine. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback) {
@@ -16,10 +16,5 @@ export const systemClock: Clock = {
   },
 };
 
-/** One that no correction of the time of day moves: for what must hold between processes. */
+/** A clock that corrections of the time of day do not move: for intervals that processes agree on. */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
-
-/** `ms` spread evenly over +-25 %, so that what began together does not stay together. */
-export function jittered(ms: number, random: () => number): number {
-  return ms * (0.75 + random() * 0.5);
-}

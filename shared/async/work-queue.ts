@@ -1,4 +1,5 @@
-import { pause } from '#shared/kube';
+import { backoffMs } from './backoff.ts';
+import { pause } from './pause.ts';
 
 export interface WorkQueue {
   /** Has `key` worked on, once however often it is added before its turn. */
@@ -14,9 +15,6 @@ export interface WorkQueueOptions {
   /** The key is added again after a wait that grows with its failures in a row. */
   onFailure(key: string, caught: unknown): void;
 }
-
-const firstWaitMs = 200;
-const longestWaitMs = 30_000;
 
 /**
  * Works on keys, several at a time but never one key twice at once; a key added while it is worked on has another turn. It
@@ -42,9 +40,9 @@ export function createWorkQueue(work: (key: string) => Promise<void>, options: W
     return undefined;
   };
   const retry = async (key: string) => {
-    const n = failures.get(key) ?? 0;
-    failures.set(key, n + 1);
-    await pause(Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(n, 20)) * (0.5 + random() / 2), signal);
+    const failed = (failures.get(key) ?? 0) + 1;
+    failures.set(key, failed);
+    await pause(backoffMs(failed, { random }), signal);
     if (!signal.aborted) add(key);
   };
   const worker = async () => {
@@ -64,7 +62,7 @@ export function createWorkQueue(work: (key: string) => Promise<void>, options: W
         void retry(key);
       } finally {
         running.delete(key);
-        // A worker that passed this key over while it was running may sleep.
+        // A worker that skipped this key because it was running may be idle.
         if (waiting.has(key)) idle.shift()?.();
       }
     }
