@@ -16,7 +16,7 @@ function run(name: string, command: string, args: string[]): void {
 run('types', 'tsc', ['-p', '.']);
 run('lint and format', 'biome', ['check', '--error-on-warnings', '.']);
 
-console.log('check: imports, folders, circles, test support');
+console.log('check: imports, folders, circles, test support, links of documents');
 problems.push(...(await checkTree('.')));
 
 console.log('check: generated documents');

@@ -1,5 +1,6 @@
 /** The checks of the tree: `npm run check` runs them, and `npm test` by main.test.ts. */
 import { checkCircles } from './circles.ts';
+import { checkDocuments } from './documents.ts';
 import { checkFolderSizes } from './folder-size.ts';
 import { checkImports } from './imports.ts';
 import { readTree } from './source-tree.ts';
@@ -20,6 +21,7 @@ export async function checkTree(root: string): Promise<string[]> {
     ...checkFolderSizes(tree),
     ...checkCircles(tree),
     ...checkTestSupport(tree),
+    ...(await checkDocuments(root)),
   ];
   return problems.filter((problem) => !known.some((start) => problem.startsWith(start)));
 }
