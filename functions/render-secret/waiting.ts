@@ -1,5 +1,6 @@
 import type { CloudEvent } from 'cloudevents';
 import { type ArtifactWorkflow, artifactWorkflows } from '#shared/domain';
+import { printableLines } from '#shared/errors';
 import { wakeEvent } from '#shared/events';
 import { recordWarning, writeStatus } from '#shared/function-kit';
 import { ownerOfKind } from '#shared/meta';
@@ -31,7 +32,9 @@ export async function reportWaiting(
   reason: string,
   message: string,
 ): Promise<undefined> {
-  const written = await writeStatus(context, artifactWorkflows, workflow, { configMessage: message });
+  const written = await writeStatus(context, artifactWorkflows, workflow, {
+    configMessage: printableLines(message),
+  });
   if (written === undefined) return;
   await recordWarning(context, wake, { regarding: workflow, reason, message, component: 'render-secret' });
 }

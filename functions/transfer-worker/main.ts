@@ -1,3 +1,4 @@
+import { printable } from '#shared/errors';
 import { exitWithParent } from './parent.ts';
 import { runWorker } from './worker.ts';
 
@@ -10,7 +11,7 @@ const code = await runWorker({
   env: process.env,
   stop: stop.signal,
   print: (line) => process.stdout.write(`${line}\n`),
-  warn: (line) => process.stderr.write(`${line}\n`),
+  warn: (line) => process.stderr.write(`${printable(line)}\n`),
 });
 // An open stdin would keep the process; stdout of a process is written synchronously where it is a pipe or a file.
 process.exit(code);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { printableJson } from '#shared/errors';
 import type { CopyResult, FailureReason } from '#shared/transfer';
 
 /** What the worker says in the end, as one line of JSON. */
@@ -22,7 +23,7 @@ const longestTermination = 4096;
 
 /** Tells the outcome everywhere it is looked for; the result is the last line printed. A place that is full is warned of. */
 export async function report(outcome: Outcome, targets: ReportTargets): Promise<void> {
-  const line = JSON.stringify(outcome);
+  const line = printableJson(JSON.stringify(outcome));
   await tryWrite(targets.resultFile, line, targets.warn);
   const log = targets.terminationLog ?? (existsSync(kubernetesLog) ? kubernetesLog : undefined);
   if (log !== undefined && outcome.outcome === 'failed')

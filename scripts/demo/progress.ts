@@ -1,3 +1,5 @@
+import { printable } from '#shared/errors';
+
 /** What the display shows of one artifact. */
 export interface Row {
   name: string;
@@ -34,7 +36,7 @@ function lines(output: NodeJS.WriteStream): Display {
   return {
     show(rows) {
       for (const row of rows) {
-        const text = `${row.name}: ${row.phase}${percentOf(row.progress)}${row.message ? `: ${row.message}` : ''}`;
+        const text = `${row.name}: ${row.phase}${percentOf(row.progress)}${row.message ? `: ${printable(row.message)}` : ''}`;
         if (last.get(row.name) === text) continue;
         last.set(row.name, text);
         output.write(`${text}\n`);
@@ -49,7 +51,7 @@ export function barOf(row: Row, columns = 100): string {
   const filled = Math.round(share * barWidth);
   const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled);
   const text = `  ${row.name.padEnd(12)} ${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${row.phase}`;
-  return row.message ? `${text}  ${row.message}`.slice(0, columns - 1) : text;
+  return row.message ? `${text}  ${printable(row.message)}`.slice(0, columns - 1) : text;
 }
 
 function percentOf(progress: string | undefined): string {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Registry, startRegistry } from '#shared/embedded';
-import { ArcError } from '#shared/errors';
+import { ArcError, printable } from '#shared/errors';
 import { createLogger } from '#shared/telemetry';
 import { type Standalone, startStandalone } from '../standalone/standalone.ts';
 import { apply } from './apply.ts';
@@ -112,7 +112,7 @@ function explain(artifacts: readonly Verified[]): string {
     .map(({ name, phase, sourceDigest, destinationDigest, message, ok }) => {
       const verdict = destinationDigest
         ? `${destinationDigest} at the destination, pulled back and hashed: ${ok ? 'equal' : `NOT ${sourceDigest}`}`
-        : (message ?? 'no message');
+        : printable(message ?? 'no message');
       return `  ${ok ? '✓' : '✗'} ${name.padEnd(12)} ${phase.padEnd(10)} ${verdict}`;
     })
     .join('\n');

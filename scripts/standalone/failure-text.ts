@@ -1,4 +1,4 @@
-import { ArcError } from '#shared/errors';
+import { ArcError, printable } from '#shared/errors';
 
 /** What the system says, in words that tell what to do about it. */
 const hints: Readonly<Record<string, string>> = {
@@ -17,6 +17,6 @@ export function failureText(caught: unknown): string {
   const hint = found && !(found instanceof ArcError) ? hints[String(found.code)] : undefined;
   const place = found && 'path' in found ? `${String(found.path)}: ` : '';
   if (hint !== undefined) return `${place}${hint}`;
-  if (found && found.name === 'SyntaxError') return `${place}${found.message}`;
+  if (found && found.name === 'SyntaxError') return printable(`${place}${found.message}`);
   return ArcError.from(caught).message;
 }

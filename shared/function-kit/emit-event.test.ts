@@ -2,6 +2,7 @@ import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createKubeClient } from '#shared/kube';
+import { fc, runs } from '#shared/testing';
 import { statusBody } from '../kube/testing/loopback.ts';
 import { type EventInput, emitEvent } from './emit-event.ts';
 
@@ -106,6 +107,19 @@ describe('emitEvent', () => {
       regarding: { ...order, metadata: { ...order.metadata, uid: 'u2' } },
     });
     expect(stored.size).toBe(3);
+  });
+
+  it('escapes control characters of a message, and keeps the lines of the end of a log', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
+        stored.clear();
+        await emitEvent(client, { ...input, message: `line one\n\t\x1b\u202e${text}` });
+        const [event] = [...stored.values()];
+        expect(event?.message).toMatch(/^line one\n\t\\x1b\\u202e/);
+        expect(event?.message).not.toMatch(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u);
+      }),
+      { numRuns: runs(20) },
+    );
   });
 
   it('cuts long messages and names, and puts Events of cluster-scoped objects in default', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ArcError } from '#shared/errors';
+import { ArcError, printableLines } from '#shared/errors';
 import type { Kind, KubeClient, Resource } from '#shared/kube';
 import { isoSeconds } from '#shared/meta';
 
@@ -63,7 +63,7 @@ async function createOrCount(
 function newEvent(input: EventInput): Resource {
   const { regarding, type, reason, component } = input;
   const { name, namespace, uid, resourceVersion } = regarding.metadata;
-  const message = input.message.slice(0, longestMessage);
+  const message = printableLines(input.message).slice(0, longestMessage);
   const said = JSON.stringify([uid ?? [namespace, name], regarding.kind, type, reason, message, component]);
   const digest = createHash('sha256').update(said).digest('hex').slice(0, 16);
   const time = isoSeconds(input.now);

@@ -54,7 +54,10 @@ export function errorFromStatus(
   const message =
     typeof object.message === 'string' && object.message !== '' ? object.message : `${code} (${status})`;
   const details = { ...fallback, ...detailsOf(object.details) };
-  return new ArcError(code, message, Object.keys(details).length > 0 ? { details } : {});
+  return new ArcError(code, message, {
+    ...(Object.keys(details).length > 0 && { details }),
+    multiline: true,
+  });
 }
 
 /** True for an object that says it is a metav1.Status. */

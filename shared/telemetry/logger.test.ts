@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
+import { fc } from '#shared/testing';
 import { createLogger } from './logger.ts';
 
 function capture(level?: string) {
@@ -16,6 +17,23 @@ describe('createLogger', () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ name: 'unit', level: 'info', order: 'a/b', msg: 'woken' });
     expect(String(lines[0]?.time)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  it('writes no control character raw, whatever a line quotes', () => {
+    const raw: string[] = [];
+    const log = createLogger({ name: 'unit', destination: { write: (line) => void raw.push(line) } });
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary-ascii' }),
+        fc.constantFrom('\x7f', '\x9b', '\u2028', '\u202e'),
+        (a, b) => {
+          log.info({ [a + b]: b + a, err: new Error(a + b) }, b + a);
+          const line = raw.pop() ?? '';
+          expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/u);
+          expect(JSON.parse(line).msg).toBe(b + a);
+        },
+      ),
+    );
   });
 
   it('leaves out lines below its level', () => {

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { printableJson } from '#shared/errors';
 
 export type { Logger } from 'pino';
 
@@ -16,7 +17,7 @@ const secretKeys = ['authorization', 'password', 'token', 'dockerConfigJson', 'c
 
 /**
  * A pino logger that writes one JSON object a line, level as a word and time as RFC 3339. No transport: transports
- * start a worker by file path, which a bundled function does not have.
+ * start a worker by file path, which a bundled function does not have. No line holds a character that changes a terminal.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const settings = {
@@ -24,6 +25,7 @@ export function createLogger(options: LoggerOptions): Logger {
     level: options.level ?? 'info',
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
+    hooks: { streamWrite: printableJson },
     redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: '[redacted]' },
   };
   return options.destination === undefined ? pino(settings) : pino(settings, options.destination);

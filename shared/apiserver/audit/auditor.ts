@@ -1,3 +1,4 @@
+import { printableJson } from '#shared/errors';
 import { toStatus } from '../errors/status.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import { bodyType } from '../request/request-body.ts';
@@ -32,7 +33,8 @@ export function createAuditor(policy: AuditPolicy, write: AuditSink, now: () => 
     let choice = notRecorded;
     const emit = (stage: Stage, more: object, notes?: Record<string, string>) => {
       if (choice.level === 'None' || choice.omitStages.has(stage)) return;
-      write(JSON.stringify({ ...auditEvent(request, choice, stage, now(), notes), ...more }));
+      const event = { ...auditEvent(request, choice, stage, now(), notes), ...more };
+      write(printableJson(JSON.stringify(event)));
     };
     return {
       requestReceived() {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { badRequest } from '../errors/status.ts';
+import { ArcError, printable } from '#shared/errors';
 import type { KubeObject } from '../kinds/definition.ts';
 import { conflictError, listConflicts } from './conflict.ts';
 import { isEmpty } from './fieldpath/field-set.ts';
@@ -50,7 +50,8 @@ export function applyConfiguration(
   if (faults.length > 0) {
     const { name, namespace = '' } = config.metadata;
     const about = `${namespace}/${name}; ${config.apiVersion}, Kind=${config.kind}`;
-    throw badRequest(`failed to create typed patch object (${about}): ${faultText(faults)}`);
+    const message = `failed to create typed patch object (${printable(about)}): ${faultText(faults)}`;
+    throw new ArcError('BadRequest', message, { multiline: true });
   }
   const stored = storedManaged(live?.metadata.managedFields);
   const managed =

@@ -1,4 +1,4 @@
-import { ArcError, type Cause } from '#shared/errors';
+import { ArcError, type Cause, printable } from '#shared/errors';
 import { eachPath, type FieldSet } from './fieldpath/field-set.ts';
 import { type PathElement, showPath } from './fieldpath/path-element.ts';
 import { compareText, type Managed, type ManagedFieldsEntry } from './managed-fields.ts';
@@ -45,20 +45,22 @@ export function conflictError(conflicts: Conflicts): ArcError {
     message: `conflict with ${showManager(entry)}`,
     field: showPath(path),
   }));
-  return new ArcError('Conflict', conflictMessage(conflicts), { details: { causes } });
+  return new ArcError('Conflict', conflictMessage(conflicts), { details: { causes }, multiline: true });
 }
 
 function conflictMessage({ total, listed }: Conflicts): string {
   const [first] = listed;
   if (first && total === 1) {
-    return `Apply failed with 1 conflict: conflict with ${showManager(first.entry)}: ${showPath(first.path)}`;
+    return printable(
+      `Apply failed with 1 conflict: conflict with ${showManager(first.entry)}: ${showPath(first.path)}`,
+    );
   }
   const lines: string[] = [];
   let manager: string | undefined;
   for (const { identity, entry, path } of listed) {
-    if (identity !== manager) lines.push(`conflicts with ${showManager(entry)}:`);
+    if (identity !== manager) lines.push(printable(`conflicts with ${showManager(entry)}:`));
     manager = identity;
-    lines.push(`- ${showPath(path)}`);
+    lines.push(printable(`- ${showPath(path)}`));
   }
   return `Apply failed with ${total} conflicts: ${lines.join('\n')}`;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { printableLines } from '#shared/errors';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { planOrder } from '../plan/plan.ts';
@@ -34,7 +35,7 @@ describe('entryFor', () => {
 });
 
 describe('cut', () => {
-  it('keeps what fits and bounds what does not, by its size in JSON', () => {
+  it('keeps what fits and bounds what does not, by its size in JSON, and escapes control characters', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 200 }),
@@ -43,7 +44,9 @@ describe('cut', () => {
           const result = cut(text, bytes);
           const size = (one: string) => Buffer.byteLength(JSON.stringify(one)) - 2;
           expect(size(result)).toBeLessThanOrEqual(bytes);
-          if (size(text) <= bytes) expect(result).toBe(text);
+          expect(result).not.toMatch(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u);
+          const shown = printableLines(text);
+          if (size(shown) <= bytes) expect(result).toBe(shown);
           else expect(result.endsWith('…')).toBe(true);
         },
       ),

@@ -1,3 +1,4 @@
+import { printable } from '#shared/errors';
 import { isoSeconds, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
@@ -112,7 +113,7 @@ function messageOf(phase: OrderPhase, counts: OrderCounts, entries: readonly Art
     .sort((a, b) => a.artifactIndex - b.artifactIndex)[0];
   const suspended = phase === 'Suspended' ? '; suspended: nothing new is started' : '';
   if (!bad) return summary + suspended;
-  const label = bad.name === undefined ? '' : ` (${bad.name})`;
+  const label = bad.name === undefined ? '' : ` (${printable(bad.name)})`;
   const why = (bad.message ?? bad.phase).slice(0, 300);
   return `${summary}${suspended}; artifact ${bad.artifactIndex}${label}: ${why}`;
 }

@@ -1,5 +1,11 @@
-/** The start of a text that takes at most `bytes` bytes when JSON prints it in UTF-8, marked with `…` where it was cut. */
-export function cut(text: string, bytes: number): string {
+import { printableLines } from '#shared/errors';
+
+/**
+ * A message as a status shows it: without control characters other than line breaks and tabs, and no more of it than takes
+ * `bytes` bytes when JSON prints it in UTF-8, with `…` where it was cut.
+ */
+export function cut(message: string, bytes: number): string {
+  const text = printableLines(message);
   if (printed(text) <= bytes) return text;
   let result = '';
   let used = printed('…');

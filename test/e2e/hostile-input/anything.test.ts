@@ -92,7 +92,10 @@ describe('anything', () => {
           const target = `${path}/${kind === 'Order' ? 'target' : 'absent'}?dryRun=All`;
           settled(await server.send('PATCH', target, { body, type }), [200, 400, 404, 409, 422]);
         }),
-        { numRuns: runs(60) },
+        {
+          numRuns: runs(60),
+          examples: [[{ '\n': '\u009b1m' }, { '\u202e': 1 }, { labels: { '\n\0': '\r' } }]],
+        },
       );
     },
   );
@@ -121,7 +124,10 @@ describe('anything', () => {
         if (query.get('watch')) query.set('resourceVersion', 'x');
         settled(await server.send('GET', `${orders}?${query}`), [200, 400, 410, 422, 504]);
       }),
-      { numRuns: runs(150) },
+      {
+        numRuns: runs(150),
+        examples: [[[['fieldSelector', '\n\u0000']]], [[['labelSelector', 'a\u009b in (\u202e']]]],
+      },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { printable } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import { fieldElement, type PathElement, showElement, showPath } from '../fieldpath/path-element.ts';
 import { goSyntax, goType, goValue } from './go-text.ts';
@@ -22,10 +23,11 @@ export function typeFaults(type: MergeType, value: unknown): string[] {
   return walk.faults;
 }
 
-/** Several faults as one text. */
+/** Several faults as one text, for an ArcError that is `multiline`. */
 export function faultText(faults: readonly string[]): string {
-  const [first = ''] = faults;
-  return faults.length === 1 ? first : ['errors:', ...faults.map((fault) => `  ${fault}`)].join('\n');
+  const shown = faults.map(printable);
+  const [first = ''] = shown;
+  return shown.length === 1 ? first : ['errors:', ...shown.map((fault) => `  ${fault}`)].join('\n');
 }
 
 function report(walk: Walk, fault: string): void {

@@ -1,0 +1,39 @@
+/** What changes a terminal or a log instead of standing in it: control characters, line separators, changes of direction. */
+const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const unprintableInLines = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const unprintableInJson = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** The short escapes of Go's %q, in which Kubernetes quotes. */
+const short: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+
+const hex = (character: string, digits: number) => character.charCodeAt(0).toString(16).padStart(digits, '0');
+
+function escaped(character: string): string {
+  return short[character] ?? (character <= '\x7f' ? `\\x${hex(character, 2)}` : `\\u${hex(character, 4)}`);
+}
+
+/**
+ * A text as people can read it in one line: each unprintable character stands as Go's %q writes it (`\n`, `\x00`, `\u202e`). A text
+ * without such characters, an escaped one included, stays as it is.
+ */
+export function printable(text: string): string {
+  return text.replace(unprintable, escaped);
+}
+
+/** As `printable`, for texts of several lines, such as the end of a log: line breaks and tabs stay. */
+export function printableLines(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(unprintableInLines, escaped);
+}
+
+/** JSON that changes nothing in a terminal: JSON itself escapes only what is below a space. */
+export function printableJson(json: string): string {
+  return json.replace(unprintableInJson, (character) => `\\u${hex(character, 4)}`);
+}
