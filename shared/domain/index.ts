@@ -72,7 +72,7 @@ export {
   templatesUsed,
 } from './plan/templates.ts';
 export { type CredentialPatch, type DigestKey, trackedCredentials } from './render/credentials.ts';
-export { type Job, type JobCredentials, type JobEndpoint, jobSchema } from './render/job.ts';
+export { type Job, type JobCredentials, type JobEndpoint, parseJob } from './render/job.ts';
 export {
   credentialsOf,
   needsConfiguration,

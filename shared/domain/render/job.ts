@@ -1,51 +1,54 @@
-import * as z from 'zod';
+import { ArcError } from '#shared/errors';
+import { jobKey } from '../kinds/well-known.ts';
+import { byField, filledText, flag, object, record, type TypeOf, text } from '../values/shape.ts';
 
-const credentials = z.union([
-  z.strictObject({ username: z.string(), password: z.string() }),
-  z.strictObject({ dockerConfigJson: z.string() }),
-  z.strictObject({ token: z.string() }),
-]);
+export type JobCredentials = TypeOf<typeof credentials>;
+const credentials = byField(
+  { dockerConfigJson: object({ dockerConfigJson: text }), token: object({ token: text }) },
+  object({ username: text, password: text }),
+);
 
-const jobEndpoint = z.strictObject({
-  name: z.string(),
-  type: z.string(),
-  remoteURL: z.string().min(1),
-  tls: z
-    .strictObject({
-      ca: z.string().optional(),
-      insecureSkipVerify: z.boolean().optional(),
-      plainHTTP: z.boolean().optional(),
-    })
-    .optional(),
-  credentials: credentials.optional(),
+export type JobEndpoint = TypeOf<typeof endpoint>;
+const endpoint = object(
+  { name: text, type: text, remoteURL: filledText },
+  {
+    /** `ca`: certificates as PEM. */
+    tls: object({}, { ca: text, insecureSkipVerify: flag, plainHTTP: flag }),
+    credentials,
+  },
+);
+
+/** The task of one transfer-worker: the content of `job.json` in the rendered Secret. */
+export type Job = TypeOf<typeof job>;
+const job = object({
+  artifact: object({ type: text, spec: record }, { name: text }),
+  source: endpoint,
+  destination: endpoint,
 });
 
-/** What one transfer-worker does: the content of `job.json` in the rendered Secret. `tls.ca` is PEM. */
-export const jobSchema = z.strictObject({
-  artifact: z.strictObject({
-    type: z.string(),
-    name: z.string().optional(),
-    spec: z.record(z.string(), z.unknown()),
-  }),
-  source: jobEndpoint,
-  destination: jobEndpoint,
-});
+/**
+ * Reads a Job. Fields that it does not know are ignored: a newer conduit may have written them. Throws Invalid, which
+ * names the field and what to do, and quotes nothing of the text: it holds credentials.
+ */
+export function parseJob(json: string): Job {
+  try {
+    return job(parsed(json), '');
+  } catch (caught) {
+    const { message } = ArcError.from(caught);
+    throw new ArcError(
+      'Invalid',
+      `The job cannot be read: ${message}. It is written by render-secret; delete the ArtifactWorkflow's Secret to have it rendered anew.`,
+    );
+  }
+}
 
-export type JobCredentials =
-  | { username: string; password: string }
-  | { dockerConfigJson: string }
-  | { token: string };
-
-export type JobEndpoint = {
-  name: string;
-  type: string;
-  remoteURL: string;
-  tls?: { ca?: string; insecureSkipVerify?: boolean; plainHTTP?: boolean };
-  credentials?: JobCredentials;
-};
-
-export type Job = {
-  artifact: { type: string; name?: string; spec: Record<string, unknown> };
-  source: JobEndpoint;
-  destination: JobEndpoint;
-};
+function parsed(json: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    // The parser's message quotes the text.
+    throw new ArcError('Invalid', `${jobKey} must be JSON`);
+  }
+  return record(value, jobKey);
+}
