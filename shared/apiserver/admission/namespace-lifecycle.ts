@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
-import { notFound, qualified } from '../errors/status.ts';
+import { notFound, qualified } from '../errors/resource-errors.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { objectKey } from '../registry/keys.ts';
 import { decodeObject } from '../registry/stored-object.ts';

@@ -42,7 +42,7 @@ function ask(
   const connection: Connection = {
     headers,
     address: '127.0.0.1',
-    known: () => undefined,
+    markAuthenticated: () => undefined,
     certificate: certificate && new X509Certificate(certificate.cert),
   };
   const authenticate = createAuthenticator({

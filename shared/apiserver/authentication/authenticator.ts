@@ -21,7 +21,7 @@ export interface AuthenticatorOptions {
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { config, reviewToken, now = () => new Date() } = options;
-  const leadsTo = rememberedChains(now);
+  const leadsTo = cachedChains(now);
 
   const byCertificate = (request: Request, connection: Connection, certificate: X509Certificate) => {
     const { clientAuthorities, frontProxy } = config();
@@ -68,7 +68,7 @@ function bearerToken(header: string): string | undefined {
 const chainTtlMs = 10_000;
 
 /** `chainsTo`, remembered for each certificate in use and for as long as the authorities stay the same. */
-function rememberedChains(
+function cachedChains(
   now: () => Date,
 ): (certificate: X509Certificate, authorities: readonly X509Certificate[]) => boolean {
   type Verdict = { leads: boolean; until: number };

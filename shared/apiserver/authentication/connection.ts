@@ -14,8 +14,8 @@ export interface Connection {
   readonly certificate: X509Certificate | undefined;
   /** The peer's IP address. */
   readonly address: string;
-  /** Somebody has been authenticated over it: `isKnown` from here on. */
-  known(): void;
+  /** Somebody has been authenticated over it: `isAuthenticated` from here on. */
+  markAuthenticated(): void;
 }
 
 /** Reads the connection out of the environment that @hono/node-server gives to its handlers; undefined elsewhere. */
@@ -26,7 +26,7 @@ export function connectionOf(env: unknown): Connection | undefined {
   let headers: Connection['headers'] | undefined;
   return {
     address: socket.remoteAddress ?? '',
-    known: () => void knownSockets.add(socket),
+    markAuthenticated: () => void authenticatedSockets.add(socket),
     get headers() {
       headers ??= distinct(incoming.rawHeaders);
       return headers;
@@ -37,10 +37,10 @@ export function connectionOf(env: unknown): Connection | undefined {
   };
 }
 
-const knownSockets = new WeakSet<Socket>();
+const authenticatedSockets = new WeakSet<Socket>();
 
-export function isKnown(socket: Socket): boolean {
-  return knownSockets.has(socket);
+export function isAuthenticated(socket: Socket): boolean {
+  return authenticatedSockets.has(socket);
 }
 
 /** As IncomingMessage.headersDistinct, in a Map: a header may be called `__proto__`. */

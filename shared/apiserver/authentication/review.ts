@@ -14,4 +14,4 @@ export const reviewDeadlineMs = 10_000;
 /** Milliseconds an answer is believed, either way: how long a right taken away may still work. */
 export const reviewTtlMs = 10_000;
 /** Answers kept at most. */
-export const reviewsKept = 4096;
+export const maxCachedReviews = 4096;

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { ArcError } from '#shared/errors';
 import { createExpiringCache } from './expiring-cache.ts';
-import { type PostReview, reviewDeadlineMs, reviewsKept, reviewTtlMs } from './review.ts';
+import { maxCachedReviews, type PostReview, reviewDeadlineMs, reviewTtlMs } from './review.ts';
 import type { User } from './user.ts';
 
 /** Whose token it is; rejects with Unauthorized for nobody's, with ServiceUnavailable where nobody could be asked. */
@@ -9,7 +9,7 @@ export type ReviewToken = (token: string) => Promise<User>;
 
 /** Asks the cluster whose token it is and believes the answer for 10 s. Tokens themselves are not kept. */
 export function tokenReviewer(post: PostReview, now?: () => number): ReviewToken {
-  const cache = createExpiringCache<User | undefined>({ max: reviewsKept, ...(now && { now }) });
+  const cache = createExpiringCache<User | undefined>({ max: maxCachedReviews, ...(now && { now }) });
   const salt = randomBytes(32).toString('base64');
   return async (token) => {
     const key = hash('sha256', salt + token, 'base64');

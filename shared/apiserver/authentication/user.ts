@@ -27,7 +27,7 @@ export async function authenticateRequest(
 ): Promise<User> {
   const user = await authenticate(request, connection);
   if (!user) return anonymous;
-  connection?.known();
+  connection?.markAuthenticated();
   // A front proxy passes on its anonymous callers too.
   if (user.name === anonymous.name || user.groups.includes('system:unauthenticated')) return user;
   const groups = new Set([...user.groups, 'system:authenticated']);

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/errors';
 import type { User } from '../authentication/user.ts';
-import { qualified } from '../errors/status.ts';
+import { qualified } from '../errors/resource-errors.ts';
 
 /** What they want to do. */
 export type Attributes =

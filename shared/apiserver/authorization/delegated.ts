@@ -1,6 +1,11 @@
 import { ArcError } from '#shared/errors';
 import { createExpiringCache } from '../authentication/expiring-cache.ts';
-import { type PostReview, reviewDeadlineMs, reviewsKept, reviewTtlMs } from '../authentication/review.ts';
+import {
+  maxCachedReviews,
+  type PostReview,
+  reviewDeadlineMs,
+  reviewTtlMs,
+} from '../authentication/review.ts';
 import type { User } from '../authentication/user.ts';
 import type { Attributes, Authorizer } from './authorizer.ts';
 
@@ -11,7 +16,7 @@ type Decision = Awaited<ReturnType<Authorizer>>;
  * refused with ServiceUnavailable: a failure never allows.
  */
 export function delegatedAuthorizer(post: PostReview, now?: () => number): Authorizer {
-  const cache = createExpiringCache<Decision>({ max: reviewsKept, ...(now && { now }) });
+  const cache = createExpiringCache<Decision>({ max: maxCachedReviews, ...(now && { now }) });
   return (user, attributes) => {
     const spec = specOf(user, attributes);
     return cache.get(JSON.stringify(spec), async () => ({

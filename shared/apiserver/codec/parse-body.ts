@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import { badRequest } from '../errors/status.ts';
+import { badRequest } from '../errors/request-errors.ts';
 import { nestsDeeper, scanJson } from './json-scan.ts';
 import { yamlToJson } from './yaml-body.ts';
 

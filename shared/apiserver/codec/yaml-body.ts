@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, type Scalar } from 'yaml';
 import { ArcError } from '#shared/errors';
 import { isRecord } from '#shared/meta';
-import { badRequest } from '../errors/status.ts';
+import { badRequest } from '../errors/request-errors.ts';
 import { plainScalar } from './yaml-scalar.ts';
 
 /** Bytes of YAML a body may have. Reading YAML takes hundred times as long as JSON, and nobody else is served meanwhile. */

@@ -3,7 +3,7 @@ import type { KubeObject } from '../kinds/definition.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 
 /** What of a write is not the same for every write of a request. */
-export interface JudgedWrite {
+export interface AdmittedWrite {
   operation: AdmissionRequest['operation'];
   object: KubeObject | undefined;
   oldObject: KubeObject | undefined;
@@ -15,7 +15,7 @@ export interface JudgedWrite {
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
 /** A write of this call as admission plug-ins see it. */
-export function admissionRequest(request: ResourceRequest, write: JudgedWrite): AdmissionRequest {
+export function admissionRequest(request: ResourceRequest, write: AdmittedWrite): AdmissionRequest {
   const { definition, namespace, query, info, user } = request;
   const { group, version, kind, plural } = definition;
   const { operation, object, oldObject, dryRun } = write;

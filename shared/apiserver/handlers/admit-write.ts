@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Cause } from '#shared/errors';
-import { invalid } from '../errors/status.ts';
+import { invalid } from '../errors/request-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { immutableCauses, metadataCauses, metadataWarnings } from '../validation/metadata.ts';
@@ -12,7 +12,7 @@ import { admissionRequest } from './admission-request.ts';
  * preparation and rules, the validating stage. `owned` adds who owns the fields of what would be stored. Returns the object to
  * store; rejects with Invalid naming every field, or with what an admission plug-in says.
  */
-export async function judge(
+export async function admitWrite(
   request: ResourceRequest,
   given: KubeObject,
   old: KubeObject | undefined,

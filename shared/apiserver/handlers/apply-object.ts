@@ -2,7 +2,8 @@ import { ArcError } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import { mustBeAllowed } from '../authorization/authorizer.ts';
 import { parseBody } from '../codec/parse-body.ts';
-import { badRequest, modified, notFound, qualified } from '../errors/status.ts';
+import { badRequest } from '../errors/request-errors.ts';
+import { conflict, notFound, qualified } from '../errors/resource-errors.ts';
 import { type Applied, applyConfiguration } from '../fieldmanager/apply-configuration.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
@@ -10,9 +11,9 @@ import type { ResourceRequest } from '../request/api-request.ts';
 import { readBody } from '../request/request-body.ts';
 import { isTrue } from '../request/request-info.ts';
 import { respondWritten } from '../response/respond.ts';
-import { stamped, storeNew } from './create.ts';
-import { writerOf } from './field-manager.ts';
-import { cleanObject, judgeFields } from './object-input.ts';
+import { admitAndStore, withServerFields } from './create.ts';
+import { fieldManagerOf } from './field-manager.ts';
+import { cleanObject, enforceFieldValidation } from './object-input.ts';
 import { writeObject } from './write-object.ts';
 
 /** PATCH with a configuration to apply: changes the object, or creates it where there is none. */
@@ -21,7 +22,7 @@ export async function applyObject(request: ResourceRequest, dryRun: boolean): Pr
   const config = await readConfiguration(request);
   const force = isTrue(query.get('force'));
   const apply = (live: KubeObject | undefined): Applied => {
-    const { object, managedFields } = applyConfiguration(writerOf(request), live, config, force);
+    const { object, managedFields } = applyConfiguration(fieldManagerOf(request), live, config, force);
     return { object: cleanObject(request, object), managedFields };
   };
   let created = false;
@@ -31,12 +32,12 @@ export async function applyObject(request: ResourceRequest, dryRun: boolean): Pr
       const { object, managedFields } = apply(old);
       const { resourceVersion = '' } = config.metadata;
       if (resourceVersion && resourceVersion !== old.metadata.resourceVersion)
-        throw modified(definition, info.name);
+        throw conflict(definition, info.name);
       return { object, owners: () => managedFields };
     },
     async absent() {
       const { object, managedFields } = await firstState(request, config, apply);
-      const stored = await storeNew(request, object, dryRun, () => managedFields);
+      const stored = await admitAndStore(request, object, dryRun, () => managedFields);
       created = stored !== undefined;
       return stored;
     },
@@ -62,7 +63,7 @@ async function firstState(
       `the name of the object (${info.name} based on URL) was undeterminable: name must be provided`,
     );
   }
-  return { object: stamped(request, object, name), managedFields };
+  return { object: withServerFields(request, object, name), managedFields };
 }
 
 function noSuchObject({ definition, info }: ResourceRequest, uid: string): ArcError {
@@ -90,6 +91,6 @@ async function readConfiguration(request: ResourceRequest): Promise<KubeObject> 
   if (managedFields !== undefined && managedFields !== null) {
     throw badRequest('metadata.managedFields must be nil');
   }
-  judgeFields(request, duplicates, []);
+  enforceFieldValidation(request, duplicates, []);
   return { ...value, apiVersion, kind, metadata: own } as KubeObject;
 }

@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { isoSeconds } from '#shared/meta';
-import { alreadyExists, badRequest, invalid } from '../errors/status.ts';
+import { badRequest, invalid } from '../errors/request-errors.ts';
+import { alreadyExists } from '../errors/resource-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { objectKey } from '../registry/keys.ts';
 import { decodeObject, encodeObject } from '../registry/stored-object.ts';
@@ -8,8 +9,8 @@ import type { ResourceRequest } from '../request/api-request.ts';
 import { respondObject, respondWritten, type Written } from '../response/respond.ts';
 import { generatedPrefix } from '../validation/metadata.ts';
 import { validateSchema } from '../validation/validate-schema.ts';
-import { judge } from './admit-write.ts';
-import { type Owners, updateOwners, withOwners } from './field-manager.ts';
+import { admitWrite } from './admit-write.ts';
+import { type Owners, trackManagedFields, withManagedFields } from './field-manager.ts';
 import { readObject } from './object-input.ts';
 import { checkManager, isDryRun } from './write-options.ts';
 
@@ -30,12 +31,12 @@ export async function createObject(request: ResourceRequest): Promise<Response> 
   if (body.metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
-  const owners = updateOwners(request, undefined, body.metadata.managedFields);
+  const owners = trackManagedFields(request, undefined, body.metadata.managedFields);
   const prefix = body.metadata.name === '' ? (body.metadata.generateName ?? '') : '';
   for (let attempt = 1; ; attempt++) {
     const name = prefix === '' ? body.metadata.name : generateName(prefix);
-    const object = stamped(request, body, name);
-    const created = await storeNew(request, object, dryRun, owners);
+    const object = withServerFields(request, body, name);
+    const created = await admitAndStore(request, object, dryRun, owners);
     if (created) {
       request.created = object.metadata;
       return respondWritten(request, created, 201);
@@ -45,7 +46,7 @@ export async function createObject(request: ResourceRequest): Promise<Response> 
 }
 
 /** What the server itself sets; whatever the client sent for it is not looked at. */
-export function stamped(request: ResourceRequest, body: KubeObject, name: string): KubeObject {
+export function withServerFields(request: ResourceRequest, body: KubeObject, name: string): KubeObject {
   const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion, managedFields, ...kept } =
     body.metadata;
   const metadata = {
@@ -70,15 +71,15 @@ function generateName(prefix: string): string {
   return prefix.slice(0, generatedPrefix) + random;
 }
 
-/** Judges a stamped object and stores it. Undefined: the name is taken. */
-export async function storeNew(
+/** Judges a withServerFields object and stores it. Undefined: the name is taken. */
+export async function admitAndStore(
   request: ResourceRequest,
   given: KubeObject,
   dryRun: boolean,
   owners: Owners,
 ): Promise<Written | undefined> {
   const { definition, server } = request;
-  const object = await judge(request, given, undefined, (next) => withOwners(next, owners(next)));
+  const object = await admitWrite(request, given, undefined, (next) => withManagedFields(next, owners(next)));
   const key = objectKey(definition, request.namespace, object.metadata.name);
   const value = encodeObject(definition, object);
   if (dryRun) return (await server.store.get(key)).item ? undefined : { object };

@@ -2,7 +2,7 @@ import type { Cause } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import { parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
-import { badRequest, invalidOf, unsupportedMediaType } from '../errors/status.ts';
+import { badRequest, invalidOf, unsupportedMediaType } from '../errors/request-errors.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { bodyType, readBody } from '../request/request-body.ts';
 import { isTrue } from '../request/request-info.ts';

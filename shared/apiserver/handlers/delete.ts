@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isoSeconds } from '#shared/meta';
 import type { StoredItem } from '#shared/storage';
-import { notFound, preconditionFailed } from '../errors/status.ts';
+import { deletePreconditionFailed, notFound } from '../errors/resource-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { encodeContinue } from '../registry/continue-token.ts';
 import { isSelected } from '../registry/item-summary.ts';
@@ -120,9 +120,15 @@ function checkPreconditions(request: ResourceRequest, object: KubeObject, option
   const { uid, resourceVersion } = options.preconditions;
   const { name, uid: foundUid = '', resourceVersion: foundRevision = '' } = object.metadata;
   if (uid !== undefined && uid !== foundUid)
-    throw preconditionFailed(request.definition, name, 'UID', uid, foundUid);
+    throw deletePreconditionFailed(request.definition, name, 'UID', uid, foundUid);
   if (resourceVersion !== undefined && resourceVersion !== foundRevision) {
-    throw preconditionFailed(request.definition, name, 'ResourceVersion', resourceVersion, foundRevision);
+    throw deletePreconditionFailed(
+      request.definition,
+      name,
+      'ResourceVersion',
+      resourceVersion,
+      foundRevision,
+    );
   }
 }
 

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { managerOfAgent, withOwners } from './field-manager.ts';
+import { managerFromUserAgent, withManagedFields } from './field-manager.ts';
 
-describe('managerOfAgent', () => {
+describe('managerFromUserAgent', () => {
   it.each([
     ['kubectl/v1.34.0 (linux/amd64)', 'kubectl'],
     ['curl', 'curl'],
     ['', ''],
     ['a\u0007b/1', 'ab'],
   ])('reads %j as %j', (agent, manager) => {
-    expect(managerOfAgent(agent)).toBe(manager);
+    expect(managerFromUserAgent(agent)).toBe(manager);
   });
 
   it('cuts at 128 bytes, between letters', () => {
-    expect(managerOfAgent('ü'.repeat(100))).toBe('ü'.repeat(64));
-    expect(managerOfAgent(`x${'ü'.repeat(100)}`)).toBe(`x${'ü'.repeat(63)}`);
+    expect(managerFromUserAgent('ü'.repeat(100))).toBe('ü'.repeat(64));
+    expect(managerFromUserAgent(`x${'ü'.repeat(100)}`)).toBe(`x${'ü'.repeat(63)}`);
   });
 });
 
-describe('withOwners', () => {
+describe('withManagedFields', () => {
   it('replaces the list, and leaves the field out where nobody owns anything', () => {
     const object = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a', managedFields: [{}] } };
-    expect(withOwners(object, undefined).metadata).toEqual({ name: 'a' });
-    expect(withOwners(object, []).metadata).toEqual({ name: 'a', managedFields: [] });
+    expect(withManagedFields(object, undefined).metadata).toEqual({ name: 'a' });
+    expect(withManagedFields(object, []).metadata).toEqual({ name: 'a', managedFields: [] });
   });
 });

@@ -3,12 +3,13 @@ import type { Auditor, RequestAudit } from '../audit/auditor.ts';
 import { type Authenticator, authenticateRequest, type User } from '../authentication/user.ts';
 import { type Attributes, isAlwaysAllowed, mustBeAllowed } from '../authorization/authorizer.ts';
 import { impersonate } from '../authorization/impersonation.ts';
+import { isServerError } from '../errors/status.ts';
 import type { Measure } from '../metrics/auth-metrics.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import { type RequestsInFlight, requestKindOf } from '../request/max-in-flight.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { isServerError, respondError } from '../response/respond.ts';
+import { respondError } from '../response/respond.ts';
 import { handleResource } from './routes.ts';
 
 /** The links of the chain beside the handlers of resources. */

@@ -3,7 +3,7 @@ import { isRecord } from '#shared/meta';
 import { decodeCore, readsProtobuf } from '../codec/core-protobuf.ts';
 import { type ParsedBody, parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
-import { badRequest, invalidOf, unsupportedMediaType } from '../errors/status.ts';
+import { badRequest, invalidOf, unsupportedMediaType } from '../errors/request-errors.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
@@ -31,18 +31,20 @@ export async function readObject(request: ResourceRequest): Promise<KubeObject> 
 
 /** What a body has to be before any rule of its kind is asked; also for what a patch has made. */
 export function acceptObject(request: ResourceRequest, body: ParsedBody): KubeObject {
-  return cleanObject(request, body.value, (unknown) => judgeFields(request, body.duplicates, unknown));
+  return cleanObject(request, body.value, (unknown) =>
+    enforceFieldValidation(request, body.duplicates, unknown),
+  );
 }
 
 /** The object without what its schema does not know, and in the namespace of the URL. */
 export function cleanObject(
   request: ResourceRequest,
   value: unknown,
-  judgeUnknown?: (unknown: string[]) => void,
+  onUnknownFields?: (unknown: string[]) => void,
 ): KubeObject {
   const object = identified(request, value);
   const { pruned, unknown } = checkFields(request.definition, object);
-  judgeUnknown?.(unknown);
+  onUnknownFields?.(unknown);
   const metadata = objectMeta(object.metadata, pruned.metadata);
   if (request.namespace === '') delete metadata.namespace;
   else metadata.namespace = request.namespace;
@@ -124,10 +126,14 @@ function undecodable(definition: KindDefinition, fault: string): ArcError {
 }
 
 /** Fields that one answer names. */
-const mostNamed = 100;
+const maxNamedFields = 100;
 
 /** fieldValidation: Strict refuses, Warn (the default) warns, Ignore says nothing. */
-export function judgeFields(request: ResourceRequest, duplicates: string[], unknown: string[]): void {
+export function enforceFieldValidation(
+  request: ResourceRequest,
+  duplicates: string[],
+  unknown: string[],
+): void {
   const mode = request.query.get('fieldValidation') || 'Warn';
   if (!['Strict', 'Warn', 'Ignore'].includes(mode)) {
     throw new ArcError(
@@ -144,10 +150,10 @@ export function judgeFields(request: ResourceRequest, duplicates: string[], unkn
     request.warnings.push(...found);
     return;
   }
-  const more = found.length > mostNamed ? `, and ${found.length - mostNamed} more` : '';
+  const more = found.length > maxNamedFields ? `, and ${found.length - maxNamedFields} more` : '';
   throw undecodable(
     request.definition,
-    `strict decoding error: ${found.slice(0, mostNamed).join(', ')}${more}`,
+    `strict decoding error: ${found.slice(0, maxNamedFields).join(', ')}${more}`,
   );
 }
 

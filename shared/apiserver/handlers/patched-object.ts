@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/errors';
 import type { ParsedBody } from '../codec/parse-body.ts';
-import { invalidOf } from '../errors/status.ts';
+import { invalidOf } from '../errors/request-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
 import type { ResourceRequest } from '../request/api-request.ts';

@@ -1,7 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ArcError } from '#shared/errors';
 import type { StoredItem, StoredList } from '#shared/storage';
-import { ExpiredContinue, notFound } from '../errors/status.ts';
+import { notFound } from '../errors/resource-errors.ts';
+import { ExpiredContinue } from '../errors/status.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
 import { isSelected } from '../registry/item-summary.ts';
 import { objectKey, rangeOf } from '../registry/keys.ts';
@@ -20,7 +21,7 @@ export async function getObject(request: ResourceRequest): Promise<Response> {
   const { definition, server, info } = request;
   const signal = deadline(request);
   const atLeast = revisionOf(request.query.get('resourceVersion'));
-  if (atLeast) await reachRevision(request, atLeast);
+  if (atLeast) await waitForRevision(request, atLeast);
   const key = objectKey(definition, request.namespace, info.name);
   const { item } = await server.store.get(key, { signal, ...(atLeast !== undefined && { atLeast }) });
   if (!item) throw notFound(definition, info.name);
@@ -28,7 +29,7 @@ export async function getObject(request: ResourceRequest): Promise<Response> {
 }
 
 /** Waits up to 3 s until the store is at `wanted`; then Timeout with the cause clients look for. */
-export async function reachRevision(request: ResourceRequest, wanted: number): Promise<void> {
+export async function waitForRevision(request: ResourceRequest, wanted: number): Promise<void> {
   const until = Date.now() + 3000;
   let current = await request.server.store.revision();
   while (current < wanted && Date.now() < until && !request.server.closing.aborted) {
@@ -87,7 +88,7 @@ async function planList(request: ResourceRequest, options: ListOptions): Promise
     plan.start = from.start;
     plan.revision = from.revision === -1 ? undefined : from.revision;
   } else if (wanted !== undefined && wanted !== 0) {
-    await reachRevision(request, wanted);
+    await waitForRevision(request, wanted);
     const exact = options.match === 'Exact' || (options.match === '' && options.limit > 0);
     if (exact) plan.revision = wanted;
   }

@@ -1,7 +1,8 @@
 import { ArcError } from '#shared/errors';
 import type { User } from '../authentication/user.ts';
 import { negotiate } from '../codec/negotiate.ts';
-import { badRequest, notFound, qualified } from '../errors/status.ts';
+import { badRequest } from '../errors/request-errors.ts';
+import { notFound, qualified } from '../errors/resource-errors.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ApiRequest, ResourceRequest } from '../request/api-request.ts';
 import { definitionFor, pathName, type ResourceRequestInfo } from '../request/request-info.ts';

@@ -1,10 +1,11 @@
-import { invalidOf, modified, storedOtherwise } from '../errors/status.ts';
+import { invalidOf } from '../errors/request-errors.ts';
+import { conflict, uidPreconditionFailed } from '../errors/resource-errors.ts';
 import { applyPatch, isApply, patchType, readPatch } from '../patch/patch.ts';
 import { objectKey } from '../registry/keys.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { respondWritten } from '../response/respond.ts';
 import { applyObject } from './apply-object.ts';
-import { updateOwners } from './field-manager.ts';
+import { trackManagedFields } from './field-manager.ts';
 import { readObject } from './object-input.ts';
 import { acceptPatched } from './patched-object.ts';
 import { writeObject } from './write-object.ts';
@@ -21,12 +22,12 @@ export async function replaceObject(request: ResourceRequest): Promise<Response>
     dryRun,
     change(old) {
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
-        throw modified(definition, info.name);
+        throw conflict(definition, info.name);
       if (uid && uid !== old.metadata.uid) {
         throw otherUid(request, uid, old.metadata.uid ?? '');
       }
       if (resourceVersion === '' && definition.group !== '') throw revisionRequired(request);
-      return { object: body, owners: updateOwners(request, old, managedFields) };
+      return { object: body, owners: trackManagedFields(request, old, managedFields) };
     },
   });
   return respondWritten(request, written);
@@ -35,7 +36,7 @@ export async function replaceObject(request: ResourceRequest): Promise<Response>
 function otherUid(request: ResourceRequest, wanted: string, found: string) {
   const { definition, namespace, info } = request;
   const key = objectKey(definition, namespace, info.name);
-  return storedOtherwise(definition, info.name, key, wanted, found);
+  return uidPreconditionFailed(definition, info.name, key, wanted, found);
 }
 
 /** Custom resources insist on a resourceVersion, the core kinds do not. */
@@ -61,8 +62,8 @@ export async function patchObject(request: ResourceRequest): Promise<Response> {
       const object = acceptPatched(request, { value, duplicates: patch.duplicates });
       const { resourceVersion = '', managedFields } = object.metadata;
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
-        throw modified(definition, info.name);
-      return { object, owners: updateOwners(request, old, managedFields) };
+        throw conflict(definition, info.name);
+      return { object, owners: trackManagedFields(request, old, managedFields) };
     },
   });
   return respondWritten(request, written);

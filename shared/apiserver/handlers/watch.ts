@@ -6,32 +6,32 @@ import { isSelected } from '../registry/item-summary.ts';
 import { type KeyRange, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
-import { includeObjectOf, respondLines } from '../response/respond.ts';
+import { includeObjectOf, respondWatch } from '../response/respond.ts';
 import {
   bookmarkLine,
-  type EventForm,
+  type EventFormat,
   eventLine,
   line,
   newLine,
-  type Seen,
-  seenBy,
+  type WatchEvent,
+  watchEventFor,
 } from '../watch/encode-event.ts';
-import { nextBeat } from '../watch/flush-timer.ts';
+import { nextFlush } from '../watch/flush-timer.ts';
 import { LineStream } from '../watch/line-stream.ts';
 import { type ListOptions, listOptions } from './list-options.ts';
-import { reachRevision, refuseWhileLoading } from './read.ts';
+import { refuseWhileLoading, waitForRevision } from './read.ts';
 
 const bookmarkEvery = 60_000;
 /** Objects of the initial list that are written before others get their turn. */
 const sliceItems = 500;
 
 /** A watch as it runs: what it prints, and how far it has seen. */
-interface Watching {
+interface WatchSession {
   request: ResourceRequest;
   options: ListOptions;
   range: KeyRange;
   selected: Selection;
-  form: EventForm;
+  form: EventFormat;
   out: LineStream;
   /** Aborted when the client leaves, the time is up, the server closes or the client does not read. */
   stop: AbortController;
@@ -50,11 +50,11 @@ export async function watchObjects(request: ResourceRequest): Promise<Response> 
   const selected = selection(definition, options.labelSelector, options.fieldSelector);
   const form = { as: request.format.as, includeObject: includeObjectOf(request.query) };
   const asked = options.resourceVersion ?? 0;
-  if (options.sendInitialEvents && asked > 0) await reachRevision(request, asked);
+  if (options.sendInitialEvents && asked > 0) await waitForRevision(request, asked);
   // Who wants no initial state begins at the newest revision; otherwise the list says where.
   const isFromNow = asked === 0 && options.sendInitialEvents === false;
   const stop = new AbortController();
-  const watching: Watching = {
+  const watching: WatchSession = {
     request,
     options,
     range: rangeOf(definition, request.namespace, selected),
@@ -67,10 +67,10 @@ export async function watchObjects(request: ResourceRequest): Promise<Response> 
     live: false,
   };
   run(watching).catch((caught: unknown) => server.log('a watch ended unexpectedly', caught));
-  return respondLines(request, watching.out.body);
+  return respondWatch(request, watching.out.body);
 }
 
-async function run(watching: Watching): Promise<void> {
+async function run(watching: WatchSession): Promise<void> {
   const { request, options, out, stop } = watching;
   const seconds = options.timeoutSeconds || randomInt(1800, 3600);
   const end = () => stop.abort();
@@ -101,7 +101,7 @@ async function run(watching: Watching): Promise<void> {
 }
 
 /** The initial state where it is asked for, then what happens, until `stop`. */
-async function deliver(watching: Watching): Promise<void> {
+async function deliver(watching: WatchSession): Promise<void> {
   const { request, options, selected, range, stop, out } = watching;
   const fromNow = (options.resourceVersion ?? 0) === 0;
   if (options.sendInitialEvents ?? fromNow) await sendInitial(watching);
@@ -116,11 +116,11 @@ async function deliver(watching: Watching): Promise<void> {
     );
     print(
       watching,
-      events.flatMap((event) => seenBy(request.definition, selected, event) ?? []),
+      events.flatMap((event) => watchEventFor(request.definition, selected, event) ?? []),
     );
     watching.revision = Math.max(watching.revision, progress(batch));
     await out.drained();
-    if (events.length > 0) await nextBeat();
+    if (events.length > 0) await nextFlush();
     if (stop.signal.aborted) return;
   }
 }
@@ -129,7 +129,7 @@ function progress(batch: WatchBatch): number {
   return Math.max(batch.revision, batch.events.at(-1)?.revision ?? 0);
 }
 
-async function sendInitial(watching: Watching): Promise<void> {
+async function sendInitial(watching: WatchSession): Promise<void> {
   const { request, options, range, selected, stop, out } = watching;
   const { definition, server } = request;
   const atLeast = options.resourceVersion;
@@ -154,13 +154,13 @@ async function sendInitial(watching: Watching): Promise<void> {
 }
 
 /** Writes what happened as one piece; lines are shared with the other watches, so that a single one is not copied. */
-function print(watching: Watching, events: readonly Seen[]): void {
+function print(watching: WatchSession, events: readonly WatchEvent[]): void {
   const lines = events.map((seen) => lineOf(watching, seen));
   const [first, ...more] = lines;
   if (first) watching.out.write(more.length === 0 ? first : Buffer.concat(lines));
 }
 
-function lineOf(watching: Watching, seen: Seen): Uint8Array {
+function lineOf(watching: WatchSession, seen: WatchEvent): Uint8Array {
   const { definition, server } = watching.request;
   const form = { ...watching.form, now: server.now() };
   // Before `live` nobody else wants the same.
@@ -173,7 +173,7 @@ function lineOf(watching: Watching, seen: Seen): Uint8Array {
   return line;
 }
 
-function bookmark(watching: Watching, initialEnd: boolean): void {
+function bookmark(watching: WatchSession, initialEnd: boolean): void {
   const { request, form, out, options, revision } = watching;
   if (!watching.live || !(options.allowBookmarks || initialEnd)) return;
   out.write(bookmarkLine(request.definition, form.as, revision, initialEnd));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredItem } from '#shared/storage';
-import { notFound } from '../errors/status.ts';
+import { notFound } from '../errors/resource-errors.ts';
 import { sameOwners } from '../fieldmanager/managed-fields.ts';
 import type { KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { objectKey } from '../registry/keys.ts';
@@ -8,8 +8,8 @@ import { decodeObject, encodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
 import type { Written } from '../response/respond.ts';
-import { judge } from './admit-write.ts';
-import { type Owners, withOwners } from './field-manager.ts';
+import { admitWrite } from './admit-write.ts';
+import { type Owners, withManagedFields } from './field-manager.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
 /** What a request makes of the object it finds. */
@@ -105,8 +105,8 @@ async function nextState(
   const { definition } = request;
   const old = decodeObject(item);
   const { object: wanted, owners } = change(old);
-  const judged = await judge(request, merged(request, wanted, old), old, (next) =>
-    withOwners(next, owners(submitted(request, wanted, next))),
+  const judged = await admitWrite(request, merged(request, wanted, old), old, (next) =>
+    withManagedFields(next, owners(submitted(request, wanted, next))),
   );
   const metadata = withGeneration(request, judged, old);
   const next = { ...item, value: encodeObject(definition, { ...judged, metadata }) };
@@ -144,7 +144,7 @@ async function commit(request: ResourceRequest, item: StoredItem, next: NextStat
 function merged(request: ResourceRequest, given: KubeObject, old: KubeObject): KubeObject {
   const { definition, info } = request;
   if (info.subresource === 'status') {
-    const { status: _old, ...rest } = withOwners(old, undefined);
+    const { status: _old, ...rest } = withManagedFields(old, undefined);
     return (given.status === undefined ? rest : { ...rest, status: given.status }) as KubeObject;
   }
   const metadata = { ...given.metadata };

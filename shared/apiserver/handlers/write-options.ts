@@ -1,5 +1,5 @@
 import { ArcError, type Cause } from '#shared/errors';
-import { invalidOf } from '../errors/status.ts';
+import { invalidOf } from '../errors/request-errors.ts';
 
 /** Reads `dryRun` of a query; `All` is the only value there is (422 otherwise). */
 export function isDryRun(query: URLSearchParams, kind: string): boolean {

@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import { applyMergePatch, isRecord } from '#shared/meta';
 import { bodyLimit, parseBody, parseJson } from '../codec/parse-body.ts';
-import { badRequest, unsupportedMediaType } from '../errors/status.ts';
+import { badRequest, unsupportedMediaType } from '../errors/request-errors.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { type BodySource, bodyType, readBody } from '../request/request-body.ts';
 import { applyOperation, isOperation, type Operation } from './json-patch.ts';

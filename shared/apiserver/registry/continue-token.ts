@@ -1,5 +1,5 @@
 import type { ArcError } from '#shared/errors';
-import { badRequest } from '../errors/status.ts';
+import { badRequest } from '../errors/request-errors.ts';
 
 /** Where the next page of a list starts. `revision` -1: at whatever is newest, the old state is gone. */
 export interface Continuation {

@@ -1,4 +1,4 @@
-import { badRequest } from '../errors/status.ts';
+import { badRequest } from '../errors/request-errors.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { parseLabelSelector } from './label-selector.ts';
 

@@ -1,4 +1,4 @@
-import { badRequest, invalidOf } from '../errors/status.ts';
+import { badRequest, invalidOf } from '../errors/request-errors.ts';
 
 const durations = /^(\d+|(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+)$/;
 

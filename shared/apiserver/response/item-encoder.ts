@@ -3,11 +3,11 @@ import type { BytesWriter } from '../codec/bytes-writer.ts';
 import type { As } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { cellsOf, type IncludeObject } from '../printers/table.ts';
-import { factsOf } from '../registry/item-summary.ts';
+import { summaryOf } from '../registry/item-summary.ts';
 import { writeMetadata, writeWithRevision } from '../registry/stored-object.ts';
 
 /** How the objects of a list or watch are shown; `includeObject` and `now` (ages) count for Tables. */
-export interface ItemForm {
+export interface ItemFormat {
   as: As | undefined;
   includeObject: IncludeObject;
   now: Date;
@@ -18,7 +18,7 @@ export function writeItem(
   writer: BytesWriter,
   definition: KindDefinition,
   item: StoredItem,
-  form: ItemForm,
+  form: ItemFormat,
   revision = item.revision,
 ): void {
   if (form.as === undefined) writeWithRevision(writer, definition, item, revision);
@@ -41,10 +41,10 @@ function writeRow(
   writer: BytesWriter,
   definition: KindDefinition,
   item: StoredItem,
-  { includeObject, now }: ItemForm,
+  { includeObject, now }: ItemFormat,
   revision: number,
 ): void {
-  const { name, columns } = factsOf(definition, item);
+  const { name, columns } = summaryOf(definition, item);
   writer.text(`{"cells":${JSON.stringify([name, ...cellsOf(definition, columns, now)])},"object":`);
   if (includeObject === 'None') writer.text('null');
   else if (includeObject === 'Object') writeWithRevision(writer, definition, item, revision);

@@ -5,8 +5,8 @@ import { BytesWriter } from '../codec/bytes-writer.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
 import { columnDefinitions } from '../printers/table.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
-import { type ItemForm, writeItem } from './item-encoder.ts';
-import { includeObjectOf, respondBody, respondPieces, respondRaw, wantsPretty } from './respond.ts';
+import { type ItemFormat, writeItem } from './item-encoder.ts';
+import { includeObjectOf, respondBody, respondRaw, respondStream, wantsPretty } from './respond.ts';
 
 export interface ListMeta {
   resourceVersion: string;
@@ -37,7 +37,7 @@ export async function respondList(
   if (first.done) return respondRaw(request, Buffer.alloc(0));
   const second = source.next();
   if (second.done) return respondRaw(request, first.value);
-  return respondPieces(request, paced([first.value, second.value], source));
+  return respondStream(request, paced([first.value, second.value], source));
 }
 
 /** At least one slice, the last of which ends the list. */
@@ -47,7 +47,7 @@ function* slices(
   metadata: ListMeta,
 ): Generator<Buffer, void> {
   const { definition, format, query, server } = request;
-  const form: ItemForm = { as: format.as, includeObject: includeObjectOf(query), now: server.now() };
+  const form: ItemFormat = { as: format.as, includeObject: includeObjectOf(query), now: server.now() };
   // A short list gets no more than it is likely to need.
   const likely = 4096 + items.length * ((items[0]?.value.byteLength ?? 0) + 256);
   let writer = new BytesWriter(Math.min(sliceBytes + overhang, likely));

@@ -1,8 +1,9 @@
 import { stringify as stringifyYaml } from 'yaml';
-import { ArcError, httpStatus } from '#shared/errors';
+import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
 import { parseAccept } from '../codec/accept.ts';
-import { badRequest, toStatus } from '../errors/status.ts';
+import { badRequest } from '../errors/request-errors.ts';
+import { toStatus } from '../errors/status.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { toPartial } from '../printers/partial.ts';
 import { toTable } from '../printers/table.ts';
@@ -84,7 +85,7 @@ export function respondRaw(request: ResourceRequest, body: Uint8Array): Response
 }
 
 /** A long JSON body that is made while it is sent, no faster than the client reads. */
-export function respondPieces(request: ResourceRequest, pieces: AsyncGenerator<Uint8Array>): Response {
+export function respondStream(request: ResourceRequest, pieces: AsyncGenerator<Uint8Array>): Response {
   const headers = headersOf(request, 'application/json');
   // Too late for a Status: the client sees a body that ends too early.
   const broke = (caught: unknown) => request.server.log('a list broke off', caught);
@@ -94,7 +95,7 @@ export function respondPieces(request: ResourceRequest, pieces: AsyncGenerator<U
 }
 
 /** The lines of a watch, as they come. */
-export function respondLines(request: ResourceRequest, body: ReadableStream<Uint8Array>): Response {
+export function respondWatch(request: ResourceRequest, body: ReadableStream<Uint8Array>): Response {
   return new Response(body, { headers: headersOf(request, 'application/json') });
 }
 
@@ -146,13 +147,13 @@ function addWarnings(headers: Headers, warnings: readonly string[]): void {
 
 /** Characters that warnings may have in all, and each of them has where they have more. As k8s.io/apiserver has it. */
 const warningBudget = 4096;
-const longestWarning = 256;
+const maxWarningLength = 256;
 
 /** Headers carry Latin-1; what else a warning quotes is shown as '?'. What does not fit a header's room is left out. */
 function warningTexts(warnings: readonly string[]): string[] {
   const distinct = [...new Set(warnings.slice(0, warningBudget))];
   const total = distinct.reduce((sum, text) => sum + text.length, 0);
-  const cut = total > warningBudget ? distinct.map((text) => text.slice(0, longestWarning)) : distinct;
+  const cut = total > warningBudget ? distinct.map((text) => text.slice(0, maxWarningLength)) : distinct;
   let left = warningBudget;
   return cut.flatMap((text) => {
     left -= text.length;
@@ -183,9 +184,3 @@ function prefersYaml(accept: string | null | undefined): boolean {
   return first !== undefined && yamlTypes.has(first.type);
 }
 const yamlTypes = new Set(['application/yaml', 'application/x-yaml', 'text/yaml']);
-
-/** For the log: 5xx are worth a line, what clients do wrong (asking for a revision still to come, too) is not. */
-export function isServerError(error: ArcError): boolean {
-  if (error.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return false;
-  return httpStatus(error.code) >= 500;
-}

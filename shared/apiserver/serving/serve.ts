@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { ArcError } from '#shared/errors';
 import type { ApiServer } from '../server.ts';
-import { boundStrangers } from './unauthenticated-connections.ts';
+import { limitUnauthenticatedConnections } from './unauthenticated-connections.ts';
 import { isWatchSocket, serveWatchSockets } from './watch-socket.ts';
 
 /** PEM. */
@@ -45,7 +45,7 @@ const idleMs = 120_000;
 const unusedMs = 500;
 
 /** Connections that may be open without anybody having been authenticated over them: more than come at once after a restart. */
-const maxStrangers = 4_000;
+const maxUnauthenticated = 4_000;
 
 /**
  * Serves over TLS. Client certificates are asked for and left to the authenticator to judge. HTTP/1.1 is all that ALPN offers: a
@@ -73,7 +73,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
     overrideGlobalObjects: true,
   }) as Server;
   server.maxHeadersCount = 10_000;
-  boundStrangers(server, maxStrangers);
+  limitUnauthenticatedConnections(server, maxUnauthenticated);
   const sockets = serveWatchSockets(server, api.app.fetch);
   server.listen(port, host);
   await once(server, 'listening').catch((caught: unknown) => {

@@ -5,7 +5,7 @@ import tls from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAuthority } from '../../../test/fixtures/authority.ts';
 import { connectionOf } from '../authentication/connection.ts';
-import { boundStrangers } from './unauthenticated-connections.ts';
+import { limitUnauthenticatedConnections } from './unauthenticated-connections.ts';
 
 const max = 10;
 let server: Server;
@@ -18,10 +18,10 @@ beforeEach(async () => {
   ca = authority.cert;
   const pair = await authority.issue({ name: 'server' }, { hosts: ['localhost'], use: 'server' });
   server = createServer(pair, (incoming, outgoing) => {
-    if (incoming.headers.authorization) connectionOf({ incoming })?.known();
+    if (incoming.headers.authorization) connectionOf({ incoming })?.markAuthenticated();
     outgoing.end('yes');
   });
-  boundStrangers(server, max);
+  limitUnauthenticatedConnections(server, max);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   port = (server.address() as net.AddressInfo).port;

@@ -1,12 +1,12 @@
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { isKnown } from '../authentication/connection.ts';
+import { isAuthenticated } from '../authentication/connection.ts';
 
 /**
  * Connections over which nobody has said yet who they are: at most `max`, the oldest make room. Whoever has been
  * authenticated keeps theirs, so that a flood of connections, idle or half-open, ends nobody's but its own.
  */
-export function boundStrangers(server: Server, max: number): void {
+export function limitUnauthenticatedConnections(server: Server, max: number): void {
   const strangers = new Map<string, Socket>();
 
   const enter = (socket: Socket) => {
@@ -22,7 +22,7 @@ export function boundStrangers(server: Server, max: number): void {
     for (const [key, socket] of strangers) {
       if (strangers.size <= max) return;
       strangers.delete(key);
-      if (!isKnown(socket)) socket.destroy();
+      if (!isAuthenticated(socket)) socket.destroy();
     }
   };
 

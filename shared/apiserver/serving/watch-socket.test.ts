@@ -28,16 +28,16 @@ afterEach(async () => {
   await server.close();
 });
 
-interface Seen {
+interface WatchEvent {
   socket: WebSocket;
   events: { type: string; object: { metadata: { name?: string } } }[];
   closed: Promise<number>;
 }
 
 /** A watch by Node's own WebSocket client. */
-async function watch(query: string, protocols: string[] = []): Promise<Seen> {
+async function watch(query: string, protocols: string[] = []): Promise<WatchEvent> {
   const socket = new WebSocket(`wss://localhost:${serving.port}${widgets}?watch=true${query}`, protocols);
-  const events: Seen['events'] = [];
+  const events: WatchEvent['events'] = [];
   socket.addEventListener('message', ({ data }) => events.push(JSON.parse(data)));
   const closed = new Promise<number>((resolve) => {
     socket.addEventListener('close', ({ code }) => resolve(code));
@@ -68,7 +68,8 @@ async function byHand(path: string, more: string[] = []) {
 /** Of a server, without a reason. */
 const closeFrame = (code: number) => Buffer.from([0x88, 0x02, code >> 8, code & 0xff]);
 
-const namesOf = ({ events }: Seen) => events.map(({ type, object }) => `${type} ${object.metadata.name}`);
+const namesOf = ({ events }: WatchEvent) =>
+  events.map(({ type, object }) => `${type} ${object.metadata.name}`);
 
 describe('a watch over a WebSocket', () => {
   it('sends what is there and what happens, a message an event, and ends with the watch', async () => {

@@ -10,7 +10,7 @@ type Issue = z.core.$ZodIssue;
 export type Show = (value: unknown) => string;
 
 /** Nobody reads more than this, and a body can hold a hundred thousand mistakes. */
-const mostCauses = 100;
+const maxCauses = 100;
 
 const typeNames: Readonly<Record<string, string>> = { int: 'integer', record: 'object', map: 'object' };
 
@@ -184,10 +184,10 @@ function issueCauses(issue: Issue, outer: Place): Cause[] {
 
 /** At most 100 causes; beyond that the last one tells how many more there were. */
 export function bounded(causes: Cause[]): Cause[] {
-  if (causes.length <= mostCauses) return causes;
-  const rest = causes.length - mostCauses;
+  if (causes.length <= maxCauses) return causes;
+  const rest = causes.length - maxCauses;
   return [
-    ...causes.slice(0, mostCauses),
+    ...causes.slice(0, maxCauses),
     { reason: 'FieldValueInvalid', message: `and ${rest} more fields are wrong` },
   ];
 }

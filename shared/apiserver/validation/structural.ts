@@ -21,7 +21,7 @@ export interface StructuralTree {
 }
 
 /** More unknown fields than this are pruned without being named: each becomes a header of the answer. */
-const mostNamed = 100;
+const maxNamedFields = 100;
 
 function grow(schema: Schema): StructuralTree {
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, grow(field)] as const);
@@ -83,7 +83,7 @@ function pruneObject(tree: StructuralTree, object: Record<string, unknown>, walk
     }
     walk.steps.push(name);
     if (child) kept.push([name, prune(child, value, walk)]);
-    else if (walk.unknown.length < mostNamed) walk.unknown.push(fieldPath(walk.steps));
+    else if (walk.unknown.length < maxNamedFields) walk.unknown.push(fieldPath(walk.steps));
     walk.steps.pop();
   }
   // fromEntries defines each key: a field called __proto__ stays a field.

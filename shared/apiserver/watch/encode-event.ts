@@ -6,23 +6,27 @@ import { apiVersionOf } from '../kinds/verbs.ts';
 import { columnDefinitions } from '../printers/table.ts';
 import { isSelected } from '../registry/item-summary.ts';
 import type { Selection } from '../registry/selectors.ts';
-import { type ItemForm, writeItem } from '../response/item-encoder.ts';
-import { createRecent } from './line-cache.ts';
+import { type ItemFormat, writeItem } from '../response/item-encoder.ts';
+import { createBoundedCache } from './line-cache.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** How a watch prints its objects. */
-export type EventForm = Omit<ItemForm, 'now'>;
+export type EventFormat = Omit<ItemFormat, 'now'>;
 
 /** What an event is to a watcher: what to print, with which revision. Undefined: nothing of its concern. */
-export interface Seen {
+export interface WatchEvent {
   type: EventType;
   item: StoredItem;
   revision: number;
 }
 
 /** An object that leaves the selection is DELETED in its last matching state; one that enters it is ADDED. */
-export function seenBy(definition: KindDefinition, selected: Selection, event: StoreEvent): Seen | undefined {
+export function watchEventFor(
+  definition: KindDefinition,
+  selected: Selection,
+  event: StoreEvent,
+): WatchEvent | undefined {
   const { revision, previous } = event;
   const before = previous !== undefined && isSelected(definition, selected, previous);
   if (event.type === 'delete')
@@ -34,10 +38,10 @@ export function seenBy(definition: KindDefinition, selected: Selection, event: S
 
 /** Bytes of lines kept for further watchers. */
 const lineBytes = 4 * 1024 * 1024;
-const lines = createRecent<StoredItem, Map<string, Uint8Array>>(lineBytes);
+const lines = createBoundedCache<StoredItem, Map<string, Uint8Array>>(lineBytes);
 
 /** The event as one line of JSON. While it is new, lines are shared between all watchers of the same form. */
-export function eventLine(definition: KindDefinition, seen: Seen, form: ItemForm): Uint8Array {
+export function eventLine(definition: KindDefinition, seen: WatchEvent, form: ItemFormat): Uint8Array {
   const known = lines.get(seen.item) ?? new Map<string, Uint8Array>();
   const id = `${seen.type} ${form.as} ${form.includeObject} ${seen.revision}`;
   const made = known.get(id);
@@ -51,8 +55,8 @@ export function eventLine(definition: KindDefinition, seen: Seen, form: ItemForm
 /** The same, for one watcher alone; `columns`: as the first of a Table watch, which describes the columns. */
 export function newLine(
   definition: KindDefinition,
-  { type, item, revision }: Seen,
-  form: ItemForm,
+  { type, item, revision }: WatchEvent,
+  form: ItemFormat,
   columns: boolean,
 ): Uint8Array {
   const writer = new BytesWriter(item.value.byteLength + 512);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { nextBeat } from './flush-timer.ts';
+import { nextFlush } from './flush-timer.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 async function beat(busy: number): Promise<number> {
   const began = performance.now();
   let waited = 0;
-  const written = nextBeat().then(() => {
+  const written = nextFlush().then(() => {
     waited = performance.now() - began;
     spend(busy);
   });
@@ -23,10 +23,10 @@ function spend(ms: number): void {
   vi.spyOn(performance, 'now').mockReturnValueOnce(performance.now() + ms);
 }
 
-describe('nextBeat', () => {
+describe('nextFlush', () => {
   it('is the same for all who ask before it comes', async () => {
-    const first = nextBeat();
-    expect(nextBeat()).toBe(first);
+    const first = nextFlush();
+    expect(nextFlush()).toBe(first);
     await vi.advanceTimersByTimeAsync(100);
     await first;
   });

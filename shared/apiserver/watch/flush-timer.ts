@@ -12,7 +12,7 @@ let next: Promise<void> | undefined;
 let taken = 0;
 
 /** Resolves within 10 to 100 ms, for all who ask at the same moment. A watch that was quiet does not have to ask. */
-export function nextBeat(): Promise<void> {
+export function nextFlush(): Promise<void> {
   next ??= new Promise((resolve) => {
     const wait = Math.min(longest, Math.max(shortest, share * taken));
     setTimeout(() => {

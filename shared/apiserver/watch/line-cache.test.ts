@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { fc, runs } from '#shared/testing';
-import { createRecent } from './line-cache.ts';
+import { createBoundedCache } from './line-cache.ts';
 
-describe('createRecent', () => {
+describe('createBoundedCache', () => {
   it('keeps the newest values within its bytes, and always the last one', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3000 }),
         fc.integer({ min: 1, max: 200 }),
         (sizes, limit) => {
-          const recent = createRecent<object, number>(limit);
+          const recent = createBoundedCache<object, number>(limit);
           const keys = sizes.map(() => ({}));
           for (const [index, key] of keys.entries()) recent.set(key, index, sizes[index] ?? 0);
           const kept = keys.map((key) => recent.get(key) !== undefined);
@@ -26,6 +26,6 @@ describe('createRecent', () => {
   });
 
   it('knows nothing of what it was not given', () => {
-    expect(createRecent<object, string>(10).get({})).toBeUndefined();
+    expect(createBoundedCache<object, string>(10).get({})).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 /** Values made for objects that others may ask for in a moment: the newest of them, so many bytes and no more. */
-export interface Recent<K extends object, V> {
+export interface BoundedCache<K extends object, V> {
   get(key: K): V | undefined;
   /** `bytes` is what it costs to keep the value. A value set twice is counted twice until it is forgotten. */
   set(key: K, value: V, bytes: number): void;
@@ -9,7 +9,7 @@ export interface Recent<K extends object, V> {
  * A cache for what many watchers need of one event. They ask within moments of each other, while the event itself stays in
  * the history for long: kept with it, the values would cost more than the history.
  */
-export function createRecent<K extends object, V>(limitBytes: number): Recent<K, V> {
+export function createBoundedCache<K extends object, V>(limitBytes: number): BoundedCache<K, V> {
   const values = new WeakMap<K, V>();
   /** In the order they were set; what stands before `oldest` is forgotten. */
   let queue: ({ key: K; bytes: number } | undefined)[] = [];
