@@ -7,7 +7,7 @@ import {
   tokenReviewer,
 } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
-import { createKubeClient, inClusterConfig } from '#shared/kube';
+import { createKubeClient, programAccess } from '#shared/kube';
 import { createMetrics, type Logger } from '#shared/telemetry';
 import { writesTo } from './admission-rules.ts';
 import { openAuditLog } from './audit-log.ts';
@@ -34,8 +34,7 @@ export interface ProgramOptions {
  * is aborted, then ends in order: in-flight requests, watches, the store.
  */
 export async function runApiServer({ settings, env, log, output, signal }: ProgramOptions): Promise<void> {
-  const { server, token } = inClusterConfig(env);
-  const client = createKubeClient({ server, token, userAgent: 'arc-api-server' });
+  const client = createKubeClient({ ...(await programAccess(env)), userAgent: 'arc-api-server' });
   await using stack = new AsyncDisposableStack();
   const ending = new AbortController();
   stack.defer(() => ending.abort());

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { createBackoff, pause } from '#shared/async';
 import { readConfig } from '#shared/config';
 import { ArcError } from '#shared/errors';
-import { createKubeClient, inClusterConfig } from '#shared/kube';
+import { createKubeClient, programAccess } from '#shared/kube';
 import { createLogger } from '#shared/telemetry';
 import { reconcile } from './reconcile.ts';
 
@@ -22,7 +22,10 @@ async function main(): Promise<void> {
   const log = createLogger({ name: 'certificate-issuer', level: config.LOG_LEVEL });
   const control = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => control.abort());
-  const api = createKubeClient({ ...inClusterConfig(process.env), userAgent: 'arc-certificate-issuer' });
+  const api = createKubeClient({
+    ...(await programAccess(process.env)),
+    userAgent: 'arc-certificate-issuer',
+  });
   let isDone = false;
   let told: string | undefined;
   const app = new Hono();

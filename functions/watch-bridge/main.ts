@@ -7,7 +7,7 @@ import { steadyClock } from '#shared/async';
 import { readConfig } from '#shared/config';
 import { conduitNamespace } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { createKubeClient, fileToken, inClusterConfig } from '#shared/kube';
+import { createKubeClient, fileToken, programAccess } from '#shared/kube';
 import { createLogger, createMetrics } from '#shared/telemetry';
 import { type Bridge, startBridge } from './bridge.ts';
 import type { Sink } from './delivery/sink.ts';
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     authorities: sinkAuthorities(config.K_CA_CERTS),
     ...(config.ARC_SINK_TOKEN_FILE !== undefined && { token: fileToken(config.ARC_SINK_TOKEN_FILE) }),
   };
-  const api = createKubeClient({ ...inClusterConfig(process.env), userAgent: 'arc-watch-bridge' });
+  const api = createKubeClient({ ...(await programAccess(process.env)), userAgent: 'arc-watch-bridge' });
 
   let bridge: Bridge | undefined;
   const election = runElection({

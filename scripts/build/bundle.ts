@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { inlineProtos } from './inline-protos.ts';
-import { leaveOut, plainBuiltins } from './lean.ts';
+import { kubeconfigApart, kubeconfigFile, leaveOut, plainBuiltins } from './lean.ts';
 
 export interface Bundle {
   name: string;
@@ -28,7 +28,7 @@ export const bundleSettings = {
   },
   // lmdb loads a native addon by path: the embedded store is for the standalone and no function carries it.
   external: ['lmdb'],
-  plugins: [inlineProtos, leaveOut, plainBuiltins],
+  plugins: [inlineProtos, leaveOut, plainBuiltins, kubeconfigApart],
 } satisfies BuildOptions;
 
 /**
@@ -46,10 +46,10 @@ export const functionSettings = {
 /**
  * Bundles every deployable of functions/ into one file `<outDir>/<name>.mjs`. A folder with a `main.ts` is a program and
  * brings its own start; one with a `func.yaml` is a function, started by the shared runtime. The rest
- * deploys nothing by itself.
+ * deploys nothing by itself. One more file is for all of them, loaded when a kubeconfig has to be read.
  */
 export async function buildFunctions(outDir: string): Promise<Bundle[]> {
-  const bundles: Promise<Bundle>[] = [];
+  const bundles: Promise<Bundle>[] = [bundleKubeconfig(outDir)];
   for (const entry of await readdir('functions', { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
     const files = await readdir(path.join('functions', entry.name));
@@ -57,6 +57,13 @@ export async function buildFunctions(outDir: string): Promise<Bundle[]> {
     else if (files.includes('func.yaml')) bundles.push(bundle(entry.name, outDir, false));
   }
   return Promise.all(bundles);
+}
+
+/** What programs load lazily to read a kubeconfig. */
+export async function bundleKubeconfig(outDir: string): Promise<Bundle> {
+  const file = path.join(outDir, kubeconfigFile);
+  await build({ ...bundleSettings, entryPoints: ['shared/kube/kubeconfig/index.ts'], outfile: file });
+  return { name: path.parse(kubeconfigFile).name, file, bytes: (await stat(file)).size };
 }
 
 async function bundle(name: string, outDir: string, isProgram: boolean): Promise<Bundle> {

@@ -2,22 +2,20 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArcError } from '#shared/errors';
 import { fileAuthority } from './file-authority.ts';
+import type { ClusterAccess } from './transport.ts';
 
-const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+/** Where the kubelet puts the account's token and the cluster's authority. */
+export const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 const rereadMs = 60_000;
 
-export interface InClusterConfig {
-  server: string;
-  /** The bearer token of now; the cluster's authority is trusted when it resolves. */
-  token: () => Promise<string>;
-}
+type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where the API server is and who we are, as a pod is told: KUBERNETES_SERVICE_HOST and _PORT, and the account's token
- * and authority files, which are read again as they are renewed. ARC_API_SERVER (a URL), ARC_TOKEN_FILE and ARC_CA_FILE override
+ * Where the API server is and who we are, from the environment and files of a pod: KUBERNETES_SERVICE_HOST and _PORT, and the account's token
+ * and authority, which are read again as they are renewed. ARC_API_SERVER (a URL), ARC_TOKEN_FILE and ARC_CA_FILE override
  * them outside a cluster. Throws Invalid when neither is there.
  */
-export function inClusterConfig(env: Readonly<Record<string, string | undefined>>): InClusterConfig {
+export function inClusterConfig(env: Env): ClusterAccess {
   const read = fileToken(env.ARC_TOKEN_FILE || join(accountFolder, 'token'));
   // Outside a pod there may be no file: what Node trusts by itself has to do.
   const trust = fileAuthority(env.ARC_CA_FILE || join(accountFolder, 'ca.crt'), Boolean(env.ARC_CA_FILE));
@@ -25,7 +23,12 @@ export function inClusterConfig(env: Readonly<Record<string, string | undefined>
     await trust();
     return read();
   };
-  if (env.ARC_API_SERVER) return { server: env.ARC_API_SERVER, token };
+  return { server: inClusterServer(env), token };
+}
+
+/** The address of the API server alone. Throws Invalid when there is none. */
+export function inClusterServer(env: Env): string {
+  if (env.ARC_API_SERVER) return env.ARC_API_SERVER;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (!host) {
     throw new ArcError(
@@ -33,7 +36,7 @@ export function inClusterConfig(env: Readonly<Record<string, string | undefined>
       'KUBERNETES_SERVICE_HOST is not set: run inside a pod, or set ARC_API_SERVER and ARC_TOKEN_FILE',
     );
   }
-  return { server: `https://${host.includes(':') ? `[${host}]` : host}:${port || '443'}`, token };
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port || '443'}`;
 }
 
 /**

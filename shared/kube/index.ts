@@ -1,4 +1,5 @@
 /** A small Kubernetes client: get, list, watch, patch, and the list-watch loop the bridge and the executor run on. */
+export { functionAccess, programAccess } from './access.ts';
 export type {
   DeleteOptions,
   Key,
@@ -15,7 +16,7 @@ export type {
 } from './client.ts';
 export { createKubeClient } from './create-client.ts';
 export { isGone } from './gone.ts';
-export { fileToken, type InClusterConfig, inClusterConfig } from './in-cluster.ts';
+export { fileToken } from './in-cluster.ts';
 export type { Change } from './known-objects.ts';
 export {
   type ListWatch,
@@ -24,4 +25,4 @@ export {
   type ListWatchOptions,
   listWatch,
 } from './list-watch.ts';
-export type { TransportOptions } from './transport.ts';
+export type { ClusterAccess, TransportOptions } from './transport.ts';

@@ -4,19 +4,35 @@ import type { TraceContext } from '#shared/telemetry';
 import { errorFromAnswer } from './status.ts';
 import { serverAddress } from './url.ts';
 
-export interface TransportOptions {
+/** The part of `fetch` that the client uses. */
+export type Fetch = (
+  url: string,
+  init: {
+    method: string;
+    headers: Record<string, string>;
+    body: string | null;
+    signal: AbortSignal;
+    redirect: 'manual';
+  },
+) => Promise<Response>;
+
+/** Where an API server is, and how to sign in. */
+export interface ClusterAccess {
   /** Address of the API server: `https://10.0.0.1:443`, a path prefix allowed. */
   server: string;
-  /** Asked before every request, so that a rotated token is used at once. Absent: anonymous. */
+  /** Asked before every request, so that a rotated token is used at once. Absent: anonymous, or signed in by `fetch`. */
   token?: (() => string | Promise<string>) | undefined;
+  /** Default: the global fetch. */
+  fetch?: Fetch | undefined;
+}
+
+export interface TransportOptions extends ClusterAccess {
   userAgent: string;
   /**
    * Sent with every request, and not changed: who records no spans of their own passes on the one before them (W3C Trace Context,
    * section 3.4), or the tree that others record would have holes.
    */
   trace?: TraceContext | undefined;
-  /** Default: the global fetch. */
-  fetch?: typeof globalThis.fetch | undefined;
   /** Bound of one request, answer included. Default 30 s. */
   deadlineMs?: number | undefined;
 }

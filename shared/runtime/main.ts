@@ -1,6 +1,6 @@
 import { readConfig } from '#shared/config';
 import { ArcError } from '#shared/errors';
-import { createKubeClient, inClusterConfig } from '#shared/kube';
+import { createKubeClient, functionAccess } from '#shared/kube';
 import { createLogger, type Logger } from '#shared/telemetry';
 import { environment } from './environment.ts';
 import type { Fn } from './function.ts';
@@ -27,11 +27,11 @@ export async function runMain(fn: Fn, name: string): Promise<void> {
   }
 }
 
-function start(fn: Fn, name: string, log: Logger): Promise<Served> {
+async function start(fn: Fn, name: string, log: Logger): Promise<Served> {
   const config = readConfig(environment, process.env);
   log.level = config.LOG_LEVEL;
   const service = config.K_SERVICE ?? name;
-  const api = createKubeClient({ ...inClusterConfig(process.env), userAgent: `${service} (arc)` });
+  const api = createKubeClient({ ...(await functionAccess(process.env)), userAgent: `${service} (arc)` });
   return serveFunction(fn, {
     name: service,
     port: config.PORT,

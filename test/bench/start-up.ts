@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -30,7 +31,7 @@ export async function benchStartUp(): Promise<void> {
     const [bundles, bare] = await Promise.all([buildFunctions(folder), bundleBareHono(folder)]);
     const functions = [];
     for (const bundle of bundles)
-      if ((await readdir(path.join('functions', bundle.name))).includes('func.yaml')) functions.push(bundle);
+      if (existsSync(path.join('functions', bundle.name, 'func.yaml'))) functions.push(bundle);
     const starts = new Map<string, Start[]>();
     for (let round = 0; round < rounds; round += 1)
       for (const { name, file } of [bare, ...functions]) {

@@ -1,9 +1,7 @@
-import { createKubeClient, type KubeClient } from '#shared/kube';
+import { createKubeClient, type KubeClient, programAccess } from '#shared/kube';
 import { atZero, dev, install, uninstall } from '../../cluster/knative/conduit.ts';
 import { kubectl, lines } from '../../cluster/knative/kubectl.ts';
 import { removeTeam } from '../../cluster/knative/team.ts';
-import { eventually } from '../../fixtures/eventually.ts';
-import { start } from '../../fixtures/program.ts';
 import { progress } from '../report.ts';
 
 /** What a cluster must be told of before its benches can run; undefined where nothing is missing. */
@@ -23,27 +21,10 @@ export async function withConduit(bench: (client: KubeClient) => Promise<void>):
     await removeTeam();
     const others = (await lines('get', 'orders', '-A', '-o', 'name')).length;
     if (others > 0) progress(`there are ${others} Orders of others: their work is part of all figures`);
-    await throughProxy(bench);
+    await bench(createKubeClient({ ...(await programAccess(process.env)), userAgent: 'arc-bench' }));
   } finally {
     await removeTeam();
     if (!isThere) await uninstall(dev);
-  }
-}
-
-/** kubectl proxy: whatever way the kubeconfig has to sign in, requests need none. */
-async function throughProxy(bench: (client: KubeClient) => Promise<void>): Promise<void> {
-  const proxy = start('kubectl', ['proxy', '--port=0']);
-  try {
-    let server = '';
-    await eventually('kubectl proxy to listen', 30_000, () => {
-      proxy.mustRun();
-      const told = /Starting to serve on (\S+)/.exec(proxy.output.stdout);
-      if (told?.[1] === undefined) throw new Error(proxy.output.stderr);
-      server = `http://${told[1]}`;
-    });
-    await bench(createKubeClient({ server, userAgent: 'arc-bench' }));
-  } finally {
-    await proxy.stop();
   }
 }
 

@@ -1,0 +1,372 @@
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import net, { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { type Authority, createAuthority } from '../../test/fixtures/authority.ts';
+import { functionAccess, programAccess } from './access.ts';
+import type { Kind } from './client.ts';
+import { createKubeClient } from './create-client.ts';
+
+const namespaces: Kind = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
+const object = (name: string) => ({
+  ...{ apiVersion: 'v1', kind: 'Namespace' },
+  metadata: { name, resourceVersion: '1' },
+});
+
+/** What the API server saw of each request: who the certificate names, and the headers that say who asks. */
+interface Seen {
+  certificate: string | undefined;
+  authorization: string | undefined;
+  impersonated: string | string[] | undefined;
+}
+
+let authority: Authority;
+let server: string;
+let port: number;
+let seen: Seen[];
+let status: number;
+const closers: (() => void)[] = [];
+
+beforeAll(async () => {
+  authority = await createAuthority('cluster');
+  const pair = await authority.issue({ name: 'api' }, { hosts: ['localhost', '127.0.0.1'], use: 'server' });
+  const listen = (request: IncomingMessage, response: import('node:http').ServerResponse) => {
+    const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+    const { authorization, 'impersonate-user': impersonated } = request.headers;
+    seen.push({ certificate: subject?.CN?.toString(), authorization, impersonated });
+    response.writeHead(status, { 'content-type': 'application/json' });
+    if (!request.url?.includes('watch=')) response.end(JSON.stringify(object('default')));
+    else response.write(`${JSON.stringify({ type: 'ADDED', object: object('first') })}\n`);
+  };
+  const tls = { ...pair, ca: authority.cert, requestCert: true, rejectUnauthorized: false };
+  const listening = createServer(tls, listen).listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  port = (listening.address() as AddressInfo).port;
+  server = `https://127.0.0.1:${port}`;
+  closers.push(() => listening.close().closeAllConnections());
+});
+afterAll(() => {
+  for (const close of closers) close();
+});
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'arc-access-'));
+  seen = [];
+  status = 200;
+  await put('ca.crt', authority.cert);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  return rm(folder, { recursive: true });
+});
+
+const file = (name: string) => path.join(folder, name);
+const put = (name: string, text: string) => writeFile(file(name), text);
+
+interface Config {
+  cluster?: object;
+  user?: object;
+  more?: object;
+}
+
+/** A kubeconfig with one context; its paths are relative to it. */
+async function kubeconfig({ cluster = {}, user = {}, more = {} }: Config, name = 'config'): Promise<string> {
+  const document = {
+    clusters: [{ name: 'c', cluster: { server, 'certificate-authority': 'ca.crt', ...cluster } }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+    ...more,
+  };
+  await put(name, stringify(document));
+  return file(name);
+}
+
+async function clientOf(env: Record<string, string>) {
+  return createKubeClient({ ...(await programAccess(env)), userAgent: 'unit' });
+}
+
+async function getBy(config: Config): Promise<Seen | undefined> {
+  const client = await clientOf({ KUBECONFIG: await kubeconfig(config) });
+  await client.get(namespaces, { name: 'default' });
+  return seen.at(-1);
+}
+
+/** A credential plugin in shell: `body` may use `$count`, how many times it has run. */
+async function plugin(body: string): Promise<string> {
+  const script = `#!/bin/sh\necho run >> ${file('runs')}\ncount=$(wc -l < ${file('runs')} | tr -d ' ')\n${body}\n`;
+  await put('plugin.sh', script);
+  await chmod(file('plugin.sh'), 0o755);
+  return './plugin.sh';
+}
+
+const runs = async () => (await readFile(file('runs'), 'utf8')).split('\n').length - 1;
+const credential = (fields: string) =>
+  `echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{${fields}}}'`;
+const exec = (command: string, more = {}) => ({
+  exec: { apiVersion: 'client.authentication.k8s.io/v1', command, interactiveMode: 'Never', ...more },
+});
+
+describe('a kubeconfig', () => {
+  it('signs in with a client certificate from files beside it', async () => {
+    const { cert, key } = await authority.issue({ name: 'jo' }, { use: 'client' });
+    await put('jo.crt', cert);
+    await put('jo.key', key);
+    const user = { 'client-certificate': 'jo.crt', 'client-key': 'jo.key' };
+    expect(await getBy({ user })).toMatchObject({ certificate: 'jo', authorization: undefined });
+  });
+
+  it('signs in with a client certificate in it, a token, a password, and as somebody else', async () => {
+    const { cert, key } = await authority.issue({ name: 'kim' }, { use: 'client' });
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
+    const data = { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
+    expect(await getBy({ user: data })).toMatchObject({ certificate: 'kim' });
+    expect(await getBy({ user: { token: 'abc', as: 'ann' } })).toMatchObject({
+      ...{ authorization: 'Bearer abc', impersonated: 'ann' },
+    });
+    const basic = `Basic ${base64('jo:secret')}`;
+    expect(await getBy({ user: { username: 'jo', password: 'secret' } })).toMatchObject({
+      authorization: basic,
+    });
+  });
+
+  it('reads a token file again after a minute, and prefers it to a token', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    await put('token', 'first\n');
+    const client = await clientOf({
+      KUBECONFIG: await kubeconfig({ user: { tokenFile: 'token', token: 'other' } }),
+    });
+    const authorization = async () => {
+      await client.get(namespaces, { name: 'default' });
+      return seen.at(-1)?.authorization;
+    };
+    expect(await authorization()).toBe('Bearer first');
+    await put('token', 'second\n');
+    expect(await authorization()).toBe('Bearer first');
+    vi.setSystemTime(Date.now() + 61_000);
+    expect(await authorization()).toBe('Bearer second');
+  });
+
+  it('runs an exec plugin once for requests at a time, and again when its credential has expired', async () => {
+    const command = await plugin(
+      credential('"token":"\'$count\'","expirationTimestamp":"2030-01-01T00:00:00Z"'),
+    );
+    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.setSystemTime(new Date('2029-12-31T23:59:00Z'));
+    const client = await clientOf({ KUBECONFIG: await kubeconfig({ user: exec(command) }) });
+    const get = () => client.get(namespaces, { name: 'default' });
+    await Promise.all([get(), get(), get()]);
+    expect(seen.map((each) => each.authorization)).toEqual(Array(3).fill('Bearer 1'));
+    vi.setSystemTime(new Date('2030-01-01T00:01:00Z'));
+    await get();
+    expect(seen.at(-1)?.authorization).toBe('Bearer 2');
+    expect(await runs()).toBe(2);
+  });
+
+  it('tells an exec plugin what it is asked for, and of the cluster where it wants to know', async () => {
+    const command = await plugin(
+      `printf %s "$KUBERNETES_EXEC_INFO" > ${file('info')}\n${credential('"token":"\'$EXTRA\'"')}`,
+    );
+    const more = { provideClusterInfo: true, env: [{ name: 'EXTRA', value: 'from-env' }] };
+    expect(await getBy({ user: exec(command, more) })).toMatchObject({ authorization: 'Bearer from-env' });
+    expect(JSON.parse(await readFile(file('info'), 'utf8'))).toMatchObject({
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      spec: { interactive: false, cluster: { server } },
+    });
+  });
+
+  it('signs in with the certificate of an exec plugin', async () => {
+    const { cert, key } = await authority.issue({ name: 'robot' }, { use: 'client' });
+    const status = JSON.stringify({ clientCertificateData: cert, clientKeyData: key }).slice(1, -1);
+    await put('credential.json', `{"kind":"ExecCredential","status":{${status}}}`);
+    const command = await plugin(`cat ${file('credential.json')}`);
+    expect(await getBy({ user: exec(command) })).toMatchObject({ certificate: 'robot' });
+  });
+
+  it('is read again when its credentials are refused', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const config = await kubeconfig({ user: { token: 'old' } });
+    const client = await clientOf({ KUBECONFIG: config });
+    const get = () => client.get(namespaces, { name: 'default' });
+    await kubeconfig({ user: { token: 'new' } });
+    status = 401;
+    vi.advanceTimersByTime(11_000);
+    await expect(get()).rejects.toMatchObject({ code: 'Unauthorized' });
+    status = 200;
+    await get();
+    expect(seen.map((each) => each.authorization)).toEqual(['Bearer old', 'Bearer new']);
+  });
+
+  it('is merged of several files as kubectl does: the first to name something counts', async () => {
+    const second = await kubeconfig({ cluster: { server: 'https://elsewhere' }, user: { token: 'second' } });
+    const users = [{ name: 'u', user: { token: 'first' } }];
+    const clusters = [{ name: 'c', cluster: { server, 'certificate-authority': 'ca.crt' } }];
+    await put('one', stringify({ users, clusters }));
+    const client = await clientOf({
+      KUBECONFIG: [file('missing'), file('one'), second].join(path.delimiter),
+    });
+    await client.get(namespaces, { name: 'default' });
+    expect(seen).toMatchObject([{ authorization: 'Bearer first' }]);
+  });
+
+  it('may say that the certificate is of another name, or not to be verified', async () => {
+    const cluster = { 'tls-server-name': 'localhost' };
+    expect(await getBy({ cluster })).toBeDefined();
+    await expect(getBy({ cluster: { 'tls-server-name': 'somebody' } })).rejects.toThrow(/altnames/);
+    await expect(getBy({ cluster: { 'certificate-authority': null } })).rejects.toThrow(
+      /unable to verify|self-signed/,
+    );
+    const blind = { 'certificate-authority': null, 'insecure-skip-tls-verify': true };
+    expect(await getBy({ cluster: blind })).toBeDefined();
+  });
+
+  it('may name a proxy', async () => {
+    const asked: (string | undefined)[] = [];
+    const proxy = createHttpServer().listen(0, '127.0.0.1');
+    proxy.on('connect', ({ url = '' }, socket, head) => {
+      asked.push(url);
+      const upstream = net.connect(port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        upstream.write(head);
+        upstream.pipe(socket).pipe(upstream);
+      });
+      for (const each of [socket, upstream]) each.on('error', () => undefined);
+    });
+    await once(proxy, 'listening');
+    try {
+      const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      await getBy({ cluster: { 'proxy-url': url }, user: { token: 'abc' } });
+      expect(asked).toEqual([`127.0.0.1:${port}`]);
+      expect(seen).toMatchObject([{ authorization: 'Bearer abc' }]);
+    } finally {
+      proxy.close().closeAllConnections();
+    }
+  });
+
+  it('is enough for a watch, which ends when it is aborted', async () => {
+    const client = await clientOf({ KUBECONFIG: await kubeconfig({ user: { token: 'abc' } }) });
+    const control = new AbortController();
+    const events: string[] = [];
+    for await (const event of client.watch(namespaces, { resourceVersion: '1' }, control.signal)) {
+      events.push(event.type);
+      control.abort();
+    }
+    expect(events).toEqual(['ADDED']);
+  });
+
+  it.each<[string, Config | string, RegExp]>([
+    [
+      'no context chosen',
+      { more: { 'current-context': '' } },
+      /config: no context is chosen.*use-context NAME.*: x\)/,
+    ],
+    [
+      'a context that is missing',
+      { more: { 'current-context': 'y' } },
+      /config: there is no context "y".*: x\)/,
+    ],
+    ['a user that is missing', { more: { users: [] } }, /context x names the user "u", which is missing/],
+    ['text that is no YAML', '{', /config is no YAML: /],
+    ['another document', '[1]', /config holds no kubeconfig/],
+  ])('with %s is refused, saying where and what to do', async (_, config, message) => {
+    if (typeof config === 'string') await put('config', config);
+    else await kubeconfig(config);
+    await expect(programAccess({ KUBECONFIG: file('config') })).rejects.toMatchObject({
+      code: 'Invalid',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it.each<[string, object, RegExp]>([
+    [
+      'a token file that is missing',
+      { tokenFile: 'none' },
+      /user u of context x, kubeconfig .*config: ENOENT.*\/none/,
+    ],
+    ['an empty token file', { tokenFile: 'empty' }, /the token file .*\/empty is empty/],
+    [
+      'a plugin that is not installed',
+      exec('arc-no-such-plugin', { installHint: 'Install it from example.com.' }),
+      /the credential plugin "arc-no-such-plugin" is not installed. Install it from example.com./,
+    ],
+    [
+      'a plugin that fails',
+      exec('./plugin.sh'),
+      /the credential plugin ".*plugin.sh" failed: Log in first: run it\.$/,
+    ],
+  ])('with %s fails requests with a message that says so', async (_, user, message) => {
+    await put('empty', '');
+    await plugin('printf "Log in first:\\nrun it.\\n" >&2; exit 1');
+    await expect(getBy({ user })).rejects.toMatchObject({
+      code: 'ServiceUnavailable',
+      message: expect.stringMatching(message),
+    });
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('programAccess', () => {
+  it('takes the service account in a pod, and reads its token again', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    await put('token', 'first');
+    const client = await clientOf({
+      ...{ KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(port) },
+      ...{ ARC_TOKEN_FILE: file('token'), ARC_CA_FILE: file('ca.crt') },
+    });
+    await client.get(namespaces, { name: 'default' });
+    await put('token', 'second');
+    vi.setSystemTime(Date.now() + 61_000);
+    await client.get(namespaces, { name: 'default' });
+    expect(seen.map((each) => each.authorization)).toEqual(['Bearer first', 'Bearer second']);
+  });
+
+  it('follows a renewed authority without a restart', async () => {
+    await put('token', 'abc');
+    await put('pod-ca.crt', (await createAuthority('former')).cert);
+    const env = { ARC_API_SERVER: server, ARC_TOKEN_FILE: file('token'), ARC_CA_FILE: file('pod-ca.crt') };
+    const client = await clientOf(env);
+    const get = () => client.get(namespaces, { name: 'default' });
+    await expect(get()).rejects.toThrow(/unable to verify|self-signed|certificate signature/);
+    await put('pod-ca.crt', authority.cert);
+    await get();
+    expect(seen).toHaveLength(1);
+  });
+
+  it('takes ARC_API_SERVER before KUBECONFIG, that before the pod, and ~/.kube/config last', async () => {
+    const KUBECONFIG = await kubeconfig({ cluster: { server: 'https://kubeconfig' } });
+    const pod = { KUBERNETES_SERVICE_HOST: 'pod' };
+    const ARC_API_SERVER = 'https://explicit';
+    expect((await programAccess({ KUBECONFIG, ARC_API_SERVER, ...pod })).server).toBe(ARC_API_SERVER);
+    expect((await programAccess({ KUBECONFIG, ...pod })).server).toBe('https://kubeconfig');
+    await mkdir(file('.kube'));
+    await rename(KUBECONFIG, file('.kube/config'));
+    expect((await programAccess({ ...pod, HOME: folder })).server).toBe('https://pod:443');
+    expect((await programAccess({ HOME: folder })).server).toBe('https://kubeconfig');
+  });
+
+  it('says what to set when there is no cluster', async () => {
+    await expect(programAccess({ HOME: folder })).rejects.toMatchObject({
+      code: 'Invalid',
+      message: expect.stringMatching(/KUBERNETES_SERVICE_HOST is not set.*KUBECONFIG, or ARC_API_SERVER/),
+    });
+  });
+});
+
+describe('functionAccess', () => {
+  it('takes the light way in a pod and a kubeconfig elsewhere', async () => {
+    const pod = await functionAccess({ KUBERNETES_SERVICE_HOST: '10.0.0.1' });
+    expect(pod).toMatchObject({ server: 'https://10.0.0.1:443', token: expect.any(Function) });
+    expect(pod.fetch).toBeUndefined();
+    const KUBECONFIG = await kubeconfig({ user: { token: 'abc' } });
+    const outside = await functionAccess({ KUBECONFIG });
+    expect(outside).toMatchObject({ server, fetch: expect.any(Function) });
+  });
+});

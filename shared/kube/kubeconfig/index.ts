@@ -1,0 +1,43 @@
+/**
+ * Kubeconfigs and the credentials in them, by @kubernetes/client-node. Only ever imported lazily: the build makes one file of this folder
+ * (scripts/build/bundle.ts), which a function loads when it is not in a cluster. That file has its own copy of everything it imports, so
+ * nothing here may import a class that somebody compares by `instanceof`: failures are plain Errors.
+ */
+import { clusterFetch } from './cluster-fetch.ts';
+import { type ContextSource, loadContext } from './load-context.ts';
+import { createSigner } from './signer.ts';
+
+export type { ContextSource } from './load-context.ts';
+export { CredentialError } from './signer.ts';
+
+/** The cluster of a context, signed in as its user. Rejects with what is wrong with the kubeconfig. */
+export async function openContext(source: ContextSource) {
+  const { server, config, description } = await loadContext(source);
+  let signer = createSigner(config, description);
+  let reload: Promise<void> | undefined;
+  const load = async () => {
+    const next = await loadContext(source);
+    signer = createSigner(next.config, next.description);
+  };
+  return {
+    server,
+    fetch: clusterFetch({
+      sign: async () => {
+        await reload;
+        return signer.sign();
+      },
+      // What the files or the plugin said before is good no longer, and what they say now may be.
+      refused: () => {
+        if (signer.ageMs() < reloadMs) return;
+        reload ??= load()
+          .catch(() => undefined)
+          .finally(() => {
+            reload = undefined;
+          });
+      },
+    }),
+  };
+}
+
+/** Milliseconds between two reads of a kubeconfig whose credentials are refused. */
+const reloadMs = 10_000;

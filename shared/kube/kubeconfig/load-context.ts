@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { isRecord } from '#shared/meta';
+
+/** Where the context comes from: the files that KUBECONFIG or the home folder name, or an address with files for it. */
+export type ContextSource =
+  | { kubeconfig: readonly string[] }
+  | { server: string; tokenFile: string; caFile?: string | undefined };
+
+export interface LoadedContext {
+  server: string;
+  config: KubeConfig;
+  /** Names user, context and files in messages. */
+  description: string;
+}
+
+type Fields = Record<string, unknown>;
+interface Entry {
+  name: string;
+  fields: Fields;
+}
+
+/** Reads what `source` names and chooses the current context. Rejects with an Error that says what is wrong, where, and what to do. */
+export async function loadContext(source: ContextSource): Promise<LoadedContext> {
+  if ('server' in source) {
+    const cluster = {
+      ...{ server: source.server, 'insecure-skip-tls-verify': source.server.startsWith('http:') },
+      ...(source.caFile !== undefined && { 'certificate-authority': source.caFile }),
+    };
+    return loaded(cluster, userOf({ tokenFile: source.tokenFile }, cluster), 'the account of this process');
+  }
+  const files = source.kubeconfig;
+  const where = `kubeconfig ${files.join(', ')}`;
+  const merged = await readMerged(files, where);
+  const name = merged.currentContext;
+  const context = merged.contexts.find((each) => each.name === name);
+  if (context === undefined) {
+    const known = merged.contexts.map((each) => each.name).join(', ') || 'none';
+    const what = name === undefined ? 'no context is chosen' : `there is no context ${JSON.stringify(name)}`;
+    throw new Error(`${where}: ${what}: run "kubectl config use-context NAME" (contexts: ${known})`);
+  }
+  const find = (list: readonly Entry[], kind: string): Fields => {
+    const wanted = context.fields[kind];
+    const found = list.find((each) => each.name === wanted)?.fields;
+    if (found === undefined)
+      throw new Error(
+        `${where}: context ${name} names the ${kind} ${JSON.stringify(wanted)}, which is missing`,
+      );
+    return found;
+  };
+  const cluster = find(merged.clusters, 'cluster');
+  const user = context.fields.user ? find(merged.users, 'user') : {};
+  const who = context.fields.user ? `user ${context.fields.user}` : 'anonymous';
+  if (typeof cluster.server !== 'string')
+    throw new Error(`${where}: the cluster of context ${name} has no server`);
+  return loaded(cluster, userOf(user, cluster), `${who} of context ${name}, ${where}`);
+}
+
+/** client-node reads one document with one context in it. */
+function loaded(cluster: Fields, user: Fields, description: string): LoadedContext {
+  const server = String(cluster.server);
+  const skips = server.startsWith('http:') || cluster['insecure-skip-tls-verify'] === true;
+  const config = new KubeConfig();
+  config.loadFromString(
+    JSON.stringify({
+      clusters: [{ name: 'it', cluster: { ...cluster, 'insecure-skip-tls-verify': skips } }],
+      users: [{ name: 'it', user }],
+      contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+      'current-context': 'it',
+    }),
+  );
+  return { server, config, description };
+}
+
+/** A user as client-node has to see it to do what client-go does. */
+function userOf({ tokenFile, ...user }: Fields, cluster: Fields): Fields {
+  // client-node knows token files, but not by the name that kubeconfigs have for them; the file goes before a token.
+  if (typeof tokenFile === 'string') {
+    const { token: _, ...rest } = user;
+    return { ...rest, 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
+  }
+  if (!isRecord(user.exec)) return user;
+  const { apiVersion, env, provideClusterInfo } = user.exec;
+  const info = {
+    ...{ apiVersion, kind: 'ExecCredential' },
+    spec: { interactive: false, ...(provideClusterInfo === true && { cluster }) },
+  };
+  const variables = Array.isArray(env) ? env : [];
+  return {
+    ...user,
+    exec: {
+      ...user.exec,
+      env: [...variables, { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }],
+    },
+  };
+}
+
+interface Merged {
+  clusters: Entry[];
+  users: Entry[];
+  contexts: Entry[];
+  currentContext: string | undefined;
+}
+
+/** As kubectl merges: files that are missing are passed over, and of what several files name the first counts. */
+async function readMerged(files: readonly string[], where: string): Promise<Merged> {
+  const merged: Merged = { clusters: [], users: [], contexts: [], currentContext: undefined };
+  let read = 0;
+  for (const file of files) {
+    const text = await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
+      if (caught.code === 'ENOENT') return undefined;
+      throw new Error(`kubeconfig ${file} cannot be read: ${caught.message}`);
+    });
+    if (text === undefined) continue;
+    read += 1;
+    const document = parsed(text, file);
+    const folder = path.dirname(path.resolve(file));
+    merged.currentContext ??= nonEmpty(document['current-context']);
+    add(merged.clusters, document.clusters, (fields) => absolute(fields, folder), 'cluster');
+    add(merged.users, document.users, (fields) => absolute(fields, folder), 'user');
+    add(merged.contexts, document.contexts, (fields) => fields, 'context');
+  }
+  if (read === 0) throw new Error(`${where}: there is no such file: set KUBECONFIG to one that exists`);
+  return merged;
+}
+
+function parsed(text: string, file: string): Fields {
+  let document: unknown;
+  try {
+    document = parse(text);
+  } catch (caught) {
+    throw new Error(`kubeconfig ${file} is no YAML: ${caught instanceof Error ? caught.message : caught}`);
+  }
+  if (!isRecord(document)) throw new Error(`kubeconfig ${file} holds no kubeconfig`);
+  return document;
+}
+
+function add(entries: Entry[], list: unknown, change: (fields: Fields) => Fields, kind: string): void {
+  for (const each of Array.isArray(list) ? list : []) {
+    if (!isRecord(each) || typeof each.name !== 'string') continue;
+    if (entries.some(({ name }) => name === each.name)) continue;
+    const fields = each[kind];
+    entries.push({ name: each.name, fields: change(isRecord(fields) ? fields : {}) });
+  }
+}
+
+const pathFields = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
+
+/** Paths in a kubeconfig are relative to its folder; so is the command of a plugin that has a slash in it. */
+function absolute(fields: Fields, folder: string): Fields {
+  const result = { ...fields };
+  for (const name of pathFields) {
+    const value = nonEmpty(result[name]);
+    if (value !== undefined) result[name] = path.resolve(folder, value);
+  }
+  if (isRecord(result.exec)) {
+    const command = nonEmpty(result.exec.command);
+    if (command?.includes('/')) result.exec = { ...result.exec, command: path.resolve(folder, command) };
+  }
+  return result;
+}
+
+function nonEmpty(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,122 @@
+import type { Agent } from 'node:http';
+import type { RequestOptions } from 'node:https';
+import { KubeConfig } from '@kubernetes/client-node';
+
+/** What a request needs to be let in. */
+export interface Signed {
+  headers: Record<string, string>;
+  /** Keeps connections; another one when the certificates have changed. */
+  agent: Agent;
+}
+
+export interface Signer {
+  /** Asked before every request: token files are read again and plugins run again as they expire. */
+  sign(): Promise<Signed>;
+  /** Milliseconds since it was made. */
+  ageMs(): number;
+}
+
+/** Credentials that cannot be had: a file that is missing, a plugin that fails. */
+export class CredentialError extends Error {
+  override readonly name = 'CredentialError';
+}
+
+/** Milliseconds that a plugin may take. After that the next request starts it again. */
+const patienceMs = 60_000;
+/** Idle connections end after so many milliseconds: before proxies in between forget them. */
+const idleMs = 30_000;
+
+/** Signs requests by the current context of `config`, which has one cluster and one user. */
+export function createSigner(config: KubeConfig, description: string): Signer {
+  const made = performance.now();
+  let pending: Promise<Signed> | undefined;
+  let agent: { of: string; agent: Agent } | undefined;
+
+  const sign = async (): Promise<Signed> => {
+    const options: RequestOptions = {};
+    try {
+      await config.applyToHTTPSOptions(options);
+    } catch (caught) {
+      throw new CredentialError(whyNot(config, caught, description));
+    }
+    const material = JSON.stringify(
+      [options.ca, options.cert, options.key].map((each) => String(each ?? '')),
+    );
+    if (agent?.of !== material) agent = { of: material, agent: await agentFor(config, options) };
+    return { headers: headersOf(options, config, description), agent: agent.agent };
+  };
+
+  return {
+    ageMs: () => performance.now() - made,
+    sign() {
+      // One at a time: requests that begin together do not run a plugin each.
+      pending ??= within(sign(), description).finally(() => {
+        pending = undefined;
+      });
+      return pending;
+    },
+  };
+}
+
+function headersOf(
+  { headers, auth }: RequestOptions,
+  config: KubeConfig,
+  description: string,
+): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers ?? {}))
+    result[name.toLowerCase()] = String(value).trim();
+  if (auth) result.authorization = `Basic ${Buffer.from(auth).toString('base64')}`;
+  const file: unknown = config.getCurrentUser()?.authProvider?.config?.tokenFile;
+  if (file !== undefined && !result.authorization?.startsWith('Bearer '))
+    throw new CredentialError(`cannot sign in as ${description}: the token file ${file} is empty`);
+  return result;
+}
+
+/** An agent by client-node, which knows proxies; made anew from the texts because client-node keeps the first one it makes. */
+async function agentFor(config: KubeConfig, { cert, key }: RequestOptions): Promise<Agent> {
+  const cluster = config.getCurrentCluster();
+  if (!cluster) throw new Error('the kubeconfig has lost its cluster');
+  const base64 = (pem: unknown) => Buffer.from(String(pem)).toString('base64');
+  const one = new KubeConfig();
+  one.loadFromClusterAndUser(cluster, {
+    name: 'it',
+    ...(cert !== undefined && { certData: base64(cert) }),
+    ...(key !== undefined && { keyData: base64(key) }),
+  });
+  const options: RequestOptions = { timeout: idleMs };
+  await one.applyToHTTPSOptions(options);
+  return Object.assign(options.agent as Agent, { keepAlive: true });
+}
+
+function whyNot(config: KubeConfig, caught: unknown, description: string): string {
+  const user = config.getCurrentUser();
+  const message = caught instanceof Error ? caught.message : String(caught);
+  const what = `cannot sign in as ${description}`;
+  const { exec } = user ?? {};
+  if (!exec) return `${what}: ${shorten(message)}`;
+  const command = JSON.stringify(exec.command ?? '');
+  const isMissing = caught instanceof Error && 'code' in caught && caught.code === 'ENOENT';
+  if (isMissing)
+    return `${what}: the credential plugin ${command} is not installed. ${exec.installHint ?? ''}`.trim();
+  return `${what}: the credential plugin ${command} failed: ${shorten(message) || 'it printed nothing'}`;
+}
+
+/** On one line, as a plugin may have printed a page. */
+function shorten(text: string): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line.length > 500 ? `${line.slice(0, 500)}...` : line;
+}
+
+async function within<T>(work: Promise<T>, description: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const text = `cannot sign in as ${description}: no credentials within ${patienceMs / 1000} s`;
+    timer = setTimeout(() => reject(new CredentialError(text)), patienceMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
