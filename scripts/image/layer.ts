@@ -19,7 +19,7 @@ const unknownSystem = 255;
 
 /** Packs entries into a layer. The same entries and `mtime` (seconds) give the same digest with the same Node. */
 export async function makeLayer(entries: readonly Entry[], mtime: number, createdBy: string): Promise<Layer> {
-  const tar = tarOf(entries, mtime);
+  const tar = await tarOf(entries, mtime);
   const bytes = await compress(tar);
   // zlib writes no time and no name, but which system it was built for.
   bytes[operatingSystem] = unknownSystem;

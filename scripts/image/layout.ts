@@ -1,11 +1,12 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { pack } from 'tar-stream';
 import { ArcError } from '#shared/errors';
 import { blobContent, type Repository, type Session } from '#shared/transfer';
 import type { Image } from './assemble.ts';
-import { type Entry, tarEnd, tarHeader, tarPadding } from './tar.ts';
+import { addEntry, type Entry } from './tar.ts';
 
 export interface LayoutOptions {
   folder: string;
@@ -76,22 +77,18 @@ async function clear(folder: string): Promise<void> {
 /** Packs a layout into one tar, as `ctr image import`, `docker load` and `crane push` take it. */
 export async function writeArchive(layout: string, file: string, mtime: number): Promise<void> {
   const names = (await readdir(layout, { recursive: true })).sort();
-  const archive = await open(file, 'w');
-  try {
-    for (const name of names) {
-      const status = await stat(path.join(layout, name));
-      const place = name.split(path.sep).join('/');
-      if (status.isDirectory()) {
-        await archive.write(tarHeader({ type: 'directory', path: place, mode: 0o755 }, mtime));
-        continue;
-      }
-      const content = await readFile(path.join(layout, name));
-      const entry: Entry = { type: 'file', path: place, mode: 0o644, content };
-      for (const part of [tarHeader(entry, mtime), content, tarPadding(content.length)])
-        await archive.writeFile(part);
-    }
-    await archive.writeFile(tarEnd);
-  } finally {
-    await archive.close();
-  }
+  const archive = pack();
+  const written = pipeline(archive, createWriteStream(file));
+  const add = async () => {
+    for (const name of names) await addEntry(archive, await entryOf(layout, name), mtime);
+    archive.finalize();
+  };
+  await Promise.all([written, add().catch((caught: unknown) => archive.destroy(ArcError.from(caught)))]);
+}
+
+async function entryOf(layout: string, name: string): Promise<Entry> {
+  const file = path.join(layout, name);
+  const inArchive = name.split(path.sep).join('/');
+  if ((await stat(file)).isDirectory()) return { type: 'directory', path: inArchive, mode: 0o755 };
+  return { type: 'file', path: inArchive, mode: 0o644, content: await readFile(file) };
 }

@@ -1,66 +1,45 @@
+import { buffer } from 'node:stream/consumers';
+import { type Pack, pack } from 'tar-stream';
+
 /** One entry of a tar: its path without a leading slash, and its mode, such as 0o755. */
 export type Entry =
   | { type: 'file'; path: string; mode: number; content: Buffer }
   | { type: 'directory'; path: string; mode: number }
   | { type: 'link'; path: string; target: string };
 
-const block = 512;
-const longestName = 100;
-const typeFlags = { file: '0', link: '2', directory: '5' };
+/** Times from here on do not fit into the 32 bits that tar-stream keeps. */
+const endOfTime = 2 ** 31;
 
 /**
- * A POSIX tar (ustar, IEEE 1003.1) of `entries`, sorted by path and with every folder above them: owner 0:0, all times
- * `mtime` (seconds). The same entries in any order give the same bytes. Throws for what ustar cannot hold and for two entries of one path.
+ * A POSIX tar of `entries`, sorted by path and with every folder above them: owner 0:0, all times `mtime` (seconds). The same
+ * entries in any order give the same bytes. Rejects for a time after January 2038 and for two entries of one path.
  */
-export function tarOf(entries: readonly Entry[], mtime: number): Buffer {
-  const parts = [];
-  for (const entry of withFolders(entries)) {
-    parts.push(tarHeader(entry, mtime));
-    if (entry.type === 'file') parts.push(entry.content, tarPadding(entry.content.length));
+export async function tarOf(entries: readonly Entry[], mtime: number): Promise<Buffer> {
+  const archive = pack();
+  const bytes = buffer(archive);
+  try {
+    for (const entry of withFolders(entries)) await addEntry(archive, entry, mtime);
+    archive.finalize();
+  } catch (caught) {
+    archive.destroy();
+    await bytes.catch(() => undefined);
+    throw caught;
   }
-  return Buffer.concat([...parts, tarEnd]);
+  return bytes;
 }
 
-/** What ends every tar. */
-export const tarEnd = Buffer.alloc(2 * block);
-
-/** What follows a file's content. */
-export function tarPadding(size: number): Buffer {
-  return Buffer.alloc((block - (size % block)) % block);
-}
-
-/** The block in front of an entry; `size` for a file whose content comes from elsewhere. */
-export function tarHeader(
-  entry: Entry,
-  mtime: number,
-  size = entry.type === 'file' ? entry.content.length : 0,
-): Buffer {
-  const name = entry.type === 'directory' ? `${entry.path}/` : entry.path;
-  const target = entry.type === 'link' ? entry.target : '';
-  for (const text of [name, target])
-    if (Buffer.byteLength(text) > longestName)
-      throw new Error(`${text} is longer than the ${longestName} bytes that a tar of ours can hold`);
-  const header = Buffer.alloc(block);
-  header.write(name, 0);
-  header.write(octal(entry.type === 'link' ? 0o777 : entry.mode, 8), 100);
-  header.write(octal(0, 8), 108);
-  header.write(octal(0, 8), 116);
-  header.write(octal(size, 12), 124);
-  header.write(octal(mtime, 12), 136);
-  header.write(' '.repeat(8), 148);
-  header.write(typeFlags[entry.type], 156);
-  header.write(target, 157);
-  header.write('ustar\x0000', 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${octal(sum, 7)} `, 148);
-  return header;
-}
-
-/** `length` bytes: digits and a NUL. */
-function octal(value: number, length: number): string {
-  const digits = value.toString(8).padStart(length - 1, '0');
-  if (digits.length >= length) throw new Error(`${value} does not fit into ${length - 1} octal digits`);
-  return `${digits}\0`;
+/** Adds one entry, owned by 0:0 and of the time `mtime` (seconds), and waits until it is read. */
+export function addEntry(archive: Pack, entry: Entry, mtime: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  if (!(mtime >= 0 && mtime < endOfTime))
+    throw new Error(`the time ${mtime} is outside of 1970 to 2038, which is what a tar of ours can hold`);
+  const common = { name: entry.path, uid: 0, gid: 0, mtime: new Date(mtime * 1000) };
+  const end = (error?: Error | null) => (error ? reject(error) : resolve());
+  if (entry.type === 'file') archive.entry({ ...common, type: 'file', mode: entry.mode }, entry.content, end);
+  else if (entry.type === 'directory')
+    archive.entry({ ...common, name: `${entry.path}/`, type: 'directory', mode: entry.mode }, end);
+  else archive.entry({ ...common, type: 'symlink', mode: 0o777, linkname: entry.target }, end);
+  return promise;
 }
 
 function withFolders(entries: readonly Entry[]): Entry[] {

@@ -56,7 +56,7 @@ describe.skipIf(!tools)('the image in a registry that is not ours', () => {
     const content = Buffer.from('of the base');
     await writeFile(
       inFolder('base.tar'),
-      tarOf([{ type: 'file', path: 'etc/base', mode: 0o644, content }], 0),
+      await tarOf([{ type: 'file', path: 'etc/base', mode: 0o644, content }], 0),
     );
     await use('append', '--oci-empty-base', '-f', inFolder('base.tar'), '-t', `${other.host}/base:0`);
     const { architecture } = await findRuntime();

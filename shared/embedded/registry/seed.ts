@@ -1,6 +1,7 @@
 import { createCipheriv, createHash, createPrivateKey, sign } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { pack } from 'tar-stream';
 import { type Contents, digestOf, repositoryOf, storeManifest } from './contents.ts';
-import { tarOf } from './tar.ts';
 
 export interface SeedOptions {
   /** Such as `linux/amd64`; default that and `linux/arm64`. */
@@ -75,14 +76,13 @@ export async function seedImage(
 ): Promise<SeededImage> {
   const { platforms = ['linux/amd64', 'linux/arm64'], layers = 2, layerBytes = 64 * 1024 } = options;
   const pusher = new Pusher(registry.contents, repository);
-  const manifests = platforms.map((platform) => {
+  const manifests = [];
+  for (const platform of platforms) {
     const [os = 'linux', architecture = 'amd64'] = platform.split('/');
     const seed = `${repository}:${tag}:${platform}`;
-    return {
-      ...pushPlatform(pusher, seed, { os, architecture }, layers, layerBytes),
-      platform: { os, architecture },
-    };
-  });
+    const manifest = await pushPlatform(pusher, seed, { os, architecture }, layers, layerBytes);
+    manifests.push({ ...manifest, platform: { os, architecture } });
+  }
   const index = pusher.manifest({ mediaType: ociIndex, manifests }, tag);
   const image = {
     digest: index.digest,
@@ -93,19 +93,18 @@ export async function seedImage(
   return { ...image, signature: pushSignature(pusher, repository, index).digest };
 }
 
-function pushPlatform(
+async function pushPlatform(
   pusher: Pusher,
   seed: string,
   platform: { os: string; architecture: string },
   count: number,
   length: number,
-): Descriptor {
-  const layers = Array.from({ length: count }, (_, layer) =>
-    pusher.blob(
-      'application/vnd.oci.image.layer.v1.tar',
-      tarOf(`data/${layer}.bin`, pseudoRandom(`${seed}:${layer}`, length)),
-    ),
-  );
+): Promise<Descriptor> {
+  const layers: Descriptor[] = [];
+  for (let layer = 0; layer < count; layer += 1) {
+    const tar = await tarOf(`data/${layer}.bin`, pseudoRandom(`${seed}:${layer}`, length));
+    layers.push(pusher.blob('application/vnd.oci.image.layer.v1.tar', tar));
+  }
   const rootfs = { type: 'layers', diff_ids: layers.map(({ digest }) => digest) };
   const config = Buffer.from(JSON.stringify({ ...platform, config: {}, rootfs }));
   return pusher.manifest({
@@ -113,6 +112,14 @@ function pushPlatform(
     config: pusher.blob('application/vnd.oci.image.config.v1+json', config),
     layers,
   });
+}
+
+/** A tar of one file. Its time is fixed: the same content gives the same bytes. */
+function tarOf(name: string, content: Buffer): Promise<Buffer> {
+  const archive = pack();
+  archive.entry({ name, mode: 0o644, mtime: new Date(0) }, content);
+  archive.finalize();
+  return buffer(archive);
 }
 
 /** The DER prefix of an Ed25519 private key (RFC 8410): the 32 bytes of the seed follow it. */
