@@ -4,7 +4,7 @@ import { ArcError } from '#shared/errors';
 import { sameJson } from '#shared/meta';
 
 /**
- * Whoever makes the conduit use a Secret needs the right to `get` it: no kind of ours is a way to read one (DESIGN section 2).
+ * Whoever makes the conduit use a Secret needs the right to `get` it: no kind of ours is a way to read one (SECURITY.md).
  * Judged are writes of an Endpoint whose secretRef, remoteURL or tls changes (a new URL would send the credentials
  * elsewhere) and of an ArtifactWorkflow that names Secrets. Rejects with Forbidden naming the field.
  */

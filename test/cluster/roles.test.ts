@@ -15,7 +15,7 @@ type Role = (typeof roles)[number];
 const reads = ['get', 'list', 'watch'];
 const writes = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-/** What DESIGN's roles may: everyone reads, users write Orders, operators all, nobody a status. */
+/** What the roles allow: everyone reads, users write Orders, operators write all kinds, nobody writes a status. */
 function mayBe(role: Role, verb: string, resource: string, subresource = ''): boolean {
   if (role === 'nothing' || resource === 'clusterartifacttypes') return false;
   if (subresource) return verb === 'get';

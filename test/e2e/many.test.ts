@@ -70,7 +70,7 @@ describe('an Order of sixty artifacts, twenty of them bad', () => {
       expect([phase, message ?? '']).toEqual([expected[0], expect.stringContaining(expected[1] ?? '')]);
     }
     expect(tenant.started()).toHaveLength(good + failing);
-    // Twenty or so and the first and the last, however many artifacts end (DESIGN section 3.5).
+    // Twenty or so and the first and the last, however many artifacts end.
     expect(seen.length).toBeLessThanOrEqual(24);
   }, 70_000);
 });

@@ -2,7 +2,7 @@ import { canonicalJson, isRecord } from '#shared/meta';
 import type { Parameter } from '../kinds/common.ts';
 import type { Json } from '../kinds/meta.ts';
 
-/** What the parameters of one artifact are made of (DESIGN section 3, rule 8). */
+/** What the parameters of one artifact are made of (docs/extending.md lists them). */
 export interface ParameterInputs {
   source: { type: string; remoteURL: string; secret: boolean };
   destination: { type: string; remoteURL: string; secret: boolean };

@@ -2,7 +2,7 @@ import type { Cause } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 
 /**
- * What the executor of the standalone can run (DESIGN section 6): templates that are one pod of a known program. Everything
+ * What the executor of the standalone can run (docs/extending.md): templates that are one pod of a known program. Everything
  * else is refused when it is written, by the name of its field, instead of failing when it is run.
  */
 
