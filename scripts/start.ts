@@ -1,8 +1,8 @@
 /** `npm start`: the whole conduit in one process on loopback, until Ctrl-C. */
-import path from 'node:path';
 import { createLogger } from '#shared/telemetry';
 import { parseStartArguments } from './standalone/arguments.ts';
 import { failureText } from './standalone/failure-text.ts';
+import { greeting } from './standalone/greeting.ts';
 import { startStandalone } from './standalone/standalone.ts';
 
 const options = parseStartArguments(process.argv.slice(2));
@@ -23,15 +23,7 @@ const standalone = await startStandalone({ ...options, log }).catch((caught: unk
   console.error(`The standalone cannot start: ${failureText(caught)}`);
   process.exit(1);
 });
-const kubeconfig = path.relative(process.cwd(), standalone.kubeconfig);
-console.log(`ARC is running at ${standalone.url}, its state is in ${options.folder}
-It listens on loopback only, and the steps of its workflows run as plain processes of your user: they are not isolated.
-
-  export KUBECONFIG=${kubeconfig.startsWith('..') ? standalone.kubeconfig : `$PWD/${kubeconfig}`}
-  kubectl apply -f knative/examples/order.yaml     # after putting your own registries in
-  kubectl get orders -A -w
-
-Ctrl-C ends it; what it accepted goes on at the next start.`);
+console.log(greeting({ ...standalone, folder: options.folder }, process.cwd()));
 
 if (!interrupt.signal.aborted)
   await new Promise((resolve) => interrupt.signal.addEventListener('abort', resolve, { once: true }));
