@@ -14,7 +14,7 @@ describe('the images of an artifact', () => {
     ['team/app', 'mirror/app', 'mirror/app'],
     [`team/app:1@${digest}`, 'mirror/app', `mirror/app:1@${digest}`],
     [`team/app@${digest}`, undefined, `team/app@${digest}`],
-  ])('%s with override %s goes to %s', (image, override, destination) => {
+  ])('of %s with override %s end in the destination %s', (image, override, destination) => {
     expect(images({ image, override })).toEqual({ source: image, destination });
   });
 
@@ -22,7 +22,7 @@ describe('the images of an artifact', () => {
     [{}, 'spec.image'],
     [{ image: 5 }, 'spec.image'],
     [{ image: 'a', override: 5 }, 'spec.override'],
-  ])('cannot be told from %j', (spec, field) => {
+  ])('reject the spec %j, naming the field', (spec, field) => {
     expect(() => images(spec)).toThrow(field);
   });
 });

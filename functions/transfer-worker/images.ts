@@ -8,22 +8,22 @@ export interface Images {
 }
 
 /**
- * The images of an OCI artifact: `spec.image`, and `spec.override` for the destination, which keeps the tag (or digest)
- * of the source where it names none. Throws a config TransferError.
+ * The images of an OCI artifact: `spec.image` is the source, `spec.override` the destination. An override without tag and digest takes
+ * those of the source. Throws a config TransferError.
  */
 export function imagesOf({ artifact }: Job): Images {
   const { image, override } = artifact.spec;
   if (typeof image !== 'string' || image === '') {
     throw new TransferError(
       'config',
-      `Artifact type "${artifact.type}" is copied as an OCI image, but spec.image is no text such as "team/app:1.0".`,
+      `Artifact type "${artifact.type}" is copied as an OCI image, so spec.image must be a string such as "team/app:1.0".`,
     );
   }
   const source = parseImageName(image);
   if (override === undefined || override === '')
     return { source: image, destination: formatReference(source) };
   if (typeof override !== 'string')
-    throw new TransferError('config', 'spec.override must be text such as "mirror/app:1.0".');
+    throw new TransferError('config', 'spec.override must be a string such as "mirror/app:1.0".');
   const destination = parseImageName(override);
   const named = destination.tag !== undefined || destination.digest !== undefined;
   const { repository: _, ...version } = source;

@@ -1,2 +1,2 @@
-/** The program that moves one artifact; `main.ts` runs it as a process. */
-export { runWorker, type WorkerSurroundings } from './worker.ts';
+/** transfer-worker: the program that moves one artifact; `main.ts` runs it as a process. */
+export { runWorker, type WorkerProcess } from './worker.ts';

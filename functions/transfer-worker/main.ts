@@ -1,8 +1,8 @@
 import { printable } from '#shared/errors';
-import { exitWithParent } from './parent.ts';
+import { exitWithParent } from './exit-with-parent.ts';
 import { runWorker } from './worker.ts';
 
-// Started once per artifact, so nothing is imported that a copy does not need.
+// The process starts once per artifact, so it imports only what a copy needs.
 const stop = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(name));
 if (process.env.ARC_EXIT_WITH_PARENT) exitWithParent(process.stdin, () => process.exit(1));
@@ -13,5 +13,5 @@ const code = await runWorker({
   print: (line) => process.stdout.write(`${line}\n`),
   warn: (line) => process.stderr.write(`${printable(line)}\n`),
 });
-// An open stdin would keep the process; stdout of a process is written synchronously where it is a pipe or a file.
+// An open stdin would keep the process alive. Writes to stdout are synchronous when it is a pipe or a file, so nothing is lost.
 process.exit(code);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { progressFile } from './progress-file.ts';
 
 describe('the progress file', () => {
-  it('holds the first and the last value, few between, and never a smaller one', async () => {
+  it('holds the first and the last value, few in between, and never falls', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-progress-'));
     const file = path.join(folder, 'progress');
     const read = () => readFile(file, 'utf8');
@@ -25,7 +25,7 @@ describe('the progress file', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('that cannot be written is warned of once and stops nothing', () => {
+  it('causes one warning and no failure when it cannot be written', () => {
     const warnings: string[] = [];
     const progress = progressFile({ file: '/dev/null/x', now: () => 0, warn: (line) => warnings.push(line) });
     progress(0, 10);

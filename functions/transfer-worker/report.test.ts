@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { report } from './report.ts';
 
 describe('the report', () => {
-  it('puts one line on stdout and in the result file, and a message of at most 4 KiB for Kubernetes', async () => {
+  it('writes one line to stdout and the result file, and a message of at most 4 KiB for Kubernetes', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-report-'));
     const [resultFile, terminationLog] = [path.join(folder, 'sub', 'result.json'), path.join(folder, 'log')];
     const lines: string[] = [];
@@ -29,7 +29,7 @@ describe('the report', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('that cannot be written to a file is still printed', async () => {
+  it('is printed although the files cannot be written', async () => {
     const lines: string[] = [];
     const warnings: string[] = [];
     await report(

@@ -4,28 +4,29 @@ import path from 'node:path';
 import { printableJson } from '#shared/errors';
 import type { CopyResult, FailureReason } from '#shared/transfer';
 
-/** What the worker says in the end, as one line of JSON. */
+/** The last line that the worker prints, as JSON. */
 export type Outcome =
   | ({ outcome: 'succeeded' } & CopyResult)
   | { outcome: 'failed'; reason: FailureReason; message: string };
 
 export interface ReportTargets {
   resultFile: string;
-  /** Undefined: Kubernetes' own place, if there is one. */
+  /** Undefined: Kubernetes' default file, if it exists. */
   terminationLog: string | undefined;
   print: (line: string) => void;
   warn: (line: string) => void;
 }
 
-const kubernetesLog = '/dev/termination-log';
-// What the kubelet keeps of a termination message.
-const longestTermination = 4096;
+const defaultTerminationLog = '/dev/termination-log';
+// The kubelet keeps as many bytes of a termination message.
+const maxTerminationBytes = 4096;
 
-/** Tells the outcome everywhere it is looked for; the result is the last line printed. A place that is full is warned of. */
+/** Writes the outcome to the result file and a failure to the termination log, then prints it. A file that cannot be written causes a warning. */
 export async function report(outcome: Outcome, targets: ReportTargets): Promise<void> {
   const line = printableJson(JSON.stringify(outcome));
   await tryWrite(targets.resultFile, line, targets.warn);
-  const log = targets.terminationLog ?? (existsSync(kubernetesLog) ? kubernetesLog : undefined);
+  const log =
+    targets.terminationLog ?? (existsSync(defaultTerminationLog) ? defaultTerminationLog : undefined);
   if (log !== undefined && outcome.outcome === 'failed')
     await tryWrite(log, cut(outcome.message), targets.warn);
   targets.print(line);
@@ -33,10 +34,10 @@ export async function report(outcome: Outcome, targets: ReportTargets): Promise<
 
 function cut(message: string): string {
   const bytes = Buffer.from(message);
-  return bytes.length <= longestTermination
+  return bytes.length <= maxTerminationBytes
     ? message
     : bytes
-        .subarray(0, longestTermination)
+        .subarray(0, maxTerminationBytes)
         .toString('utf8')
         .replace(/\uFFFD+$/, '');
 }
@@ -46,6 +47,6 @@ async function tryWrite(file: string, text: string, warn: (line: string) => void
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, text);
   } catch (caught) {
-    warn(`${file} was not written: ${caught instanceof Error ? caught.message : String(caught)}`);
+    warn(`cannot write ${file}: ${caught instanceof Error ? caught.message : String(caught)}`);
   }
 }

@@ -83,13 +83,13 @@ const run = async (options: Run = {}): Promise<Ended> => (await start(options)).
 async function until(condition: () => boolean, what: string): Promise<void> {
   const deadline = AbortSignal.timeout(15_000);
   while (!condition()) {
-    if (deadline.aborted) throw new Error(`waited in vain for ${what}`);
+    if (deadline.aborted) throw new Error(`timed out waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
 describe('the worker as a process', () => {
-  it('copies, reports in one line and the result file, and ends its progress at the total', async () => {
+  it('copies, writes one line and the result file, and ends its progress at the total', async () => {
     const { digest } = await seedImage(source, 'team/app', '1.0');
     const { code, last } = await run();
     expect(code).toBe(0);
@@ -108,16 +108,16 @@ describe('the worker as a process', () => {
 
   const failures: [string, Run, number, string, RegExp][] = [
     [
-      'an image that is not there',
+      'an image that does not exist',
       { image: 'team/none:1' },
       11,
       'permanent',
       /team\/none:1 is not in registry .*404/,
     ],
     ['wrong credentials', { sourcePassword: 'wrong-secret' }, 13, 'auth', /401 .*user "bob".*Endpoint "src"/],
-    ['an image that is no reference', { image: 'Team/App' }, 14, 'config', /Team\/App.*no repository path/],
+    ['an image name that is not valid', { image: 'Team/App' }, 14, 'config', /Team\/App.*no repository path/],
     [
-      'a job that is not there',
+      'a job that does not exist',
       { env: { ARC_CONFIG_DIR: '/nowhere' } },
       14,
       'config',
@@ -126,7 +126,7 @@ describe('the worker as a process', () => {
   ];
 
   it.each(failures)(
-    'fails for %s by its own exit code, and says so to Kubernetes',
+    'fails for %s with its own exit code and writes the termination log',
     async (_, options, code, reason, message) => {
       const ended = await run(options);
       expect(ended.last).toMatchObject({
@@ -143,14 +143,14 @@ describe('the worker as a process', () => {
   it.each([
     [403, 12, 'denied'],
     [429, 10, 'retryable'],
-  ])('that is answered %i by the registry ends with %i', async (status, code, reason) => {
+  ])('turns the answer %i of the registry into exit code %i', async (status, code, reason) => {
     source.faults.add({ fault: { kind: 'status', status } });
     const ended = await run();
     expect(ended.last).toMatchObject({ reason, message: expect.stringContaining(`answered ${status}`) });
     expect(ended.code).toBe(code);
   });
 
-  it('whose temporary folder is full says so', async () => {
+  it('reports that its temporary folder is full', async () => {
     await seedImage(source, 'team/app', '1.0', { layerBytes: 3_000_000 });
     // A limit on file sizes (half a MiB) is what a full disk looks like from inside one process.
     const { code, last } = await run({ shell: 'ulimit -f 1024; exec "$@"' });
@@ -161,7 +161,7 @@ describe('the worker as a process', () => {
     expect(code).toBe(10);
   });
 
-  it('told to stop ends in a retryable failure', async () => {
+  it('ends in a retryable failure on SIGTERM', async () => {
     await seedImage(source, 'team/app', '1.0');
     source.faults.add({ method: 'GET', path: /blobs/, fault: { kind: 'hang' } });
     const { child, ended } = await start();
@@ -172,7 +172,7 @@ describe('the worker as a process', () => {
     expect(code).toBe(10);
   });
 
-  it('killed in the middle leaves no tag, and the next one completes the copy', async () => {
+  it('leaves no tag when it is killed, and the next run completes the copy', async () => {
     const { digest } = await seedImage(source, 'team/app', '1.0');
     destination.faults.add({ method: 'PUT', path: /manifests/, times: 1, fault: { kind: 'hang' } });
     const { child, ended } = await start();
@@ -184,7 +184,7 @@ describe('the worker as a process', () => {
     expect(last).toMatchObject({ outcome: 'succeeded', digest, blobs: { copied: 0 } });
   });
 
-  it('ends at once when its parent is gone, if it is asked to', async () => {
+  it('ends at once when its parent is gone, with ARC_EXIT_WITH_PARENT', async () => {
     await seedImage(source, 'team/app', '1.0');
     source.faults.add({ fault: { kind: 'hang' } });
     const { child, ended } = await start({ env: { ARC_EXIT_WITH_PARENT: '1' } });

@@ -12,68 +12,63 @@ import { readJob } from './job-file.ts';
 import { progressFile } from './progress-file.ts';
 import { type Outcome, report } from './report.ts';
 
-/** What the worker needs of the process it runs in. */
-export interface WorkerSurroundings {
+/** What the worker needs from its process. */
+export interface WorkerProcess {
   env: Readonly<Record<string, string | undefined>>;
-  /** Aborted when the process is told to end; its reason is the name of the signal. */
+  /** Aborted when the process has to end; its reason is the name of the signal. */
   stop: AbortSignal;
   print: (line: string) => void;
   warn: (line: string) => void;
 }
 
-const unexpectedExit = 1;
+const unexpectedExitCode = 1;
+const maxRetryAttempts = 20;
 
 /**
- * Does the job in ARC_CONFIG_DIR and reports how it went; resolves with the exit code (0, or one per reason, see
- * `exitCodes` of shared/transfer). Never rejects, and prints no credential.
+ * Does the job in ARC_CONFIG_DIR and reports the outcome. Resolves with the exit code (0, or one per reason, see `exitCodes` of
+ * shared/transfer). Never rejects, and prints no credential.
  */
-export async function runWorker(surroundings: WorkerSurroundings): Promise<number> {
-  const { env, stop, print, warn } = surroundings;
-  const work = env.ARC_WORK_DIR ?? '/tmp/arc';
+export async function runWorker(worker: WorkerProcess): Promise<number> {
+  const { env, print, warn } = worker;
+  const { exitCode, outcome } = await work(worker);
   const resultFile = env.ARC_RESULT_FILE ?? '/tmp/arc/result.json';
+  await report(outcome, { resultFile, terminationLog: env.ARC_TERMINATION_LOG, print, warn });
+  return exitCode;
+}
+
+async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome: Outcome }> {
   const secrets: string[] = [];
-  let exit = 0;
-  let outcome: Outcome;
   try {
-    const job = await readJob(env.ARC_CONFIG_DIR ?? '/etc/arc/config');
-    secrets.push(
-      ...secretsOfEndpoint(job.source.credentials),
-      ...secretsOfEndpoint(job.destination.credentials),
-    );
-    outcome = { outcome: 'succeeded', ...(await transfer(job, work, surroundings)) };
+    const job = await readJob(worker.env.ARC_CONFIG_DIR ?? '/etc/arc/config');
+    for (const { credentials } of [job.source, job.destination])
+      secrets.push(...secretsOfEndpoint(credentials));
+    return { exitCode: 0, outcome: { outcome: 'succeeded', ...(await transfer(job, worker)) } };
   } catch (caught) {
     const known = caught instanceof TransferError;
-    exit = known ? exitCodes[caught.reason] : unexpectedExit;
     const detail = caught instanceof Error ? caught.message : String(caught);
     const message = known ? detail : `The worker failed unexpectedly: ${detail}`;
-    outcome = {
-      outcome: 'failed',
-      reason: known ? caught.reason : 'retryable',
-      message: maskSecrets(message, secrets),
+    const reason = known ? caught.reason : 'retryable';
+    return {
+      exitCode: known ? exitCodes[caught.reason] : unexpectedExitCode,
+      outcome: { outcome: 'failed', reason, message: maskSecrets(message, secrets) },
     };
   }
-  await report(outcome, { resultFile, terminationLog: env.ARC_TERMINATION_LOG, print, warn });
-  return exit;
+}
 
-  async function transfer(
-    job: Job,
-    workDir: string,
-    { env }: WorkerSurroundings,
-  ): ReturnType<typeof copyImage> {
-    const images = imagesOf(job);
-    const file = env.ARGO_PROGRESS_FILE;
-    const progress =
-      file === undefined ? {} : { progress: progressFile({ file, now: () => performance.now(), warn }) };
-    return copyImage({
-      source: location(job.source, images.source),
-      destination: location(job.destination, images.destination),
-      signal: toldToStop(stop),
-      workDir,
-      proxyEnv: env,
-      retry: retryOf(env),
-      ...progress,
-    });
-  }
+function transfer(job: Job, { env, stop, warn }: WorkerProcess): ReturnType<typeof copyImage> {
+  const images = imagesOf(job);
+  const file = env.ARGO_PROGRESS_FILE;
+  const progress =
+    file === undefined ? undefined : progressFile({ file, now: () => performance.now(), warn });
+  return copyImage({
+    source: location(job.source, images.source),
+    destination: location(job.destination, images.destination),
+    signal: transferSignal(stop),
+    workDir: env.ARC_WORK_DIR ?? '/tmp/arc',
+    proxyEnv: env,
+    retry: retryOf(env),
+    ...(progress === undefined ? {} : { progress }),
+  });
 }
 
 function location({ name, remoteURL, tls, credentials }: JobEndpoint, image: string): ImageLocation {
@@ -86,25 +81,23 @@ function location({ name, remoteURL, tls, credentials }: JobEndpoint, image: str
   };
 }
 
-const mostAttempts = 20;
-
-function retryOf(env: WorkerSurroundings['env']): { attempts?: number } {
+function retryOf(env: WorkerProcess['env']): { attempts?: number } {
   const given = env.ARC_RETRY_ATTEMPTS;
   if (given === undefined || given === '') return {};
   const attempts = Number(given);
-  if (Number.isInteger(attempts) && attempts >= 1 && attempts <= mostAttempts) return { attempts };
+  if (Number.isInteger(attempts) && attempts >= 1 && attempts <= maxRetryAttempts) return { attempts };
   throw new TransferError(
     'config',
-    `ARC_RETRY_ATTEMPTS must be a whole number from 1 to ${mostAttempts}, not "${given}".`,
+    `ARC_RETRY_ATTEMPTS must be a whole number from 1 to ${maxRetryAttempts}, not "${given}".`,
   );
 }
 
-/** The abort in the words of somebody who reads why the artifact failed. */
-function toldToStop(stop: AbortSignal): AbortSignal {
+/** Aborted with `stop`; the reason is a message that explains to users why the artifact failed. */
+function transferSignal(stop: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => {
-    const by = typeof stop.reason === 'string' ? ` (${stop.reason})` : '';
-    const message = `The worker was told to stop${by} before the transfer was complete; it can be started again safely.`;
+    const by = typeof stop.reason === 'string' ? ` by ${stop.reason}` : '';
+    const message = `The worker was stopped${by} before the transfer was complete; it can safely run again.`;
     controller.abort(new TransferError('retryable', message, { again: false }));
   };
   if (stop.aborted) abort();

@@ -1,24 +1,47 @@
 import type { Metrics } from '#shared/telemetry';
 
-/** What the bridge counts: how late wakes are, how many wait, what was missed and made good. */
+export type BridgeMetrics = ReturnType<typeof bridgeMetrics>;
+
+interface Gauges {
+  depth: () => number;
+  unsettled: () => number;
+  gaps: () => number;
+  relists: () => number;
+}
+
+const none = () => 0;
+
+/** The metrics of the bridge: delay and number of pending wakes, retries, and events that were missed. */
 export function bridgeMetrics(metrics: Metrics) {
   const lag = metrics.histogram({
     name: 'arc_bridge_lag_seconds',
-    help: 'From the time a wake was due until the broker took it.',
+    help: 'Time from when a wake became due until the broker accepted it.',
   });
   const deliveries = metrics.counter({
     name: 'arc_bridge_deliveries_total',
-    help: 'Wakes that ended, by outcome.',
+    help: 'Wakes that were delivered or refused, by outcome.',
     labels: ['outcome'],
   });
   const retries = metrics.counter({
     name: 'arc_bridge_retries_total',
-    help: 'Deliveries that failed and are tried again.',
+    help: 'Delivery attempts that failed and are retried.',
   });
   const found = metrics.counter({
     name: 'arc_bridge_resyncs_found_work_total',
-    help: 'Objects that changed after a resync had woken them: an event had been lost.',
+    help: 'Objects that changed after a resync woke them, because an event was lost.',
   });
+  const observe = ({ depth, unsettled, gaps, relists }: Gauges): void => {
+    metrics.gauge({ name: 'arc_bridge_depth', help: 'Wakes that are pending or under way.' }, depth);
+    metrics.gauge({ name: 'arc_bridge_unsettled', help: 'Objects that are not settled.' }, unsettled);
+    metrics.gauge(
+      { name: 'arc_bridge_gaps', help: 'Times the history of a watch was gone, since the start.' },
+      gaps,
+    );
+    metrics.gauge(
+      { name: 'arc_bridge_relists', help: 'Lists after the first one, since the start.' },
+      relists,
+    );
+  };
   return {
     delivered(outcome: string, lagMs: number): void {
       deliveries.inc({ outcome });
@@ -26,23 +49,9 @@ export function bridgeMetrics(metrics: Metrics) {
     },
     retried: () => retries.inc(),
     foundWork: () => found.inc(),
-    /** What is read when somebody asks. */
-    observe(read: {
-      depth: () => number;
-      unsettled: () => number;
-      gaps: () => number;
-      relists: () => number;
-    }): void {
-      metrics.gauge({ name: 'arc_bridge_depth', help: 'Wakes waiting or under way.' }, read.depth);
-      metrics.gauge({ name: 'arc_bridge_unsettled', help: 'Objects that are not settled.' }, read.unsettled);
-      metrics.gauge(
-        { name: 'arc_bridge_gaps', help: 'Times the history needed was gone, since the start.' },
-        read.gaps,
-      );
-      metrics.gauge(
-        { name: 'arc_bridge_relists', help: 'Lists after the first, since the start.' },
-        read.relists,
-      );
-    },
+    /** Sets the sources of the gauges. */
+    observe,
+    /** Lets go of the sources: the registry outlives the bridge. */
+    release: () => observe({ depth: none, unsettled: none, gaps: none, relists: none }),
   };
 }

@@ -8,12 +8,12 @@ async function status(path: string, ready: boolean, silentMs: number): Promise<n
 }
 
 describe('createHealthApp', () => {
-  it('tells whether the replica is ready', async () => {
+  it('reports whether the replica is ready', async () => {
     expect(await status('/health/readiness', false, 0)).toBe(503);
     expect(await status('/health/readiness', true, 0)).toBe(200);
   });
 
-  it('is alive while every loop gets on, ready or not', async () => {
+  it('is alive while every loop makes progress, ready or not', async () => {
     expect(await status('/health/liveness', false, 599_000)).toBe(200);
     expect(await status('/health/liveness', true, 601_000)).toBe(503);
   });

@@ -1,28 +1,30 @@
 import { Hono } from 'hono';
 import { type Metrics, metricsContentType } from '#shared/telemetry';
 
-/** Every loop gets on at least every three and a half minutes, whether its server answers or not; this is well beyond. */
-const silenceMs = 10 * 60_000;
+/** Every loop makes progress within three and a half minutes, whether its server answers or not. */
+const maxSilenceMs = 10 * 60_000;
 
 export interface Health {
-  /** A leader that has listed every kind, or a standby that sees who leads. */
+  /** True for a leader that has listed every kind, and for a standby that has seen the holder of the Lease. */
   ready(): boolean;
-  /** ms since the loop furthest behind last got on. */
+  /** ms since the slowest loop last made progress. */
   silentMs(): number;
 }
 
-/** `/health/liveness`: no loop hangs; an API server that is away is no reason to start anew. `/health/readiness`, `/metrics`. */
+/**
+ * Serves `/health/liveness` (no loop hangs; an unavailable API server is not a failure), `/health/readiness` and `/metrics`.
+ */
 export function createHealthApp({ ready, silentMs }: Health, metrics: Metrics): Hono {
   const app = new Hono();
   app.get('/health/liveness', (context) =>
-    silentMs() > silenceMs
-      ? context.text('a loop has not got on for more than ten minutes', 503)
+    silentMs() > maxSilenceMs
+      ? context.text('a loop has made no progress for more than ten minutes', 503)
       : context.text('ok'),
   );
   app.get('/health/readiness', (context) =>
     ready()
       ? context.text('ok')
-      : context.text('no Lease seen, or leading without every kind listed yet', 503),
+      : context.text('no Lease observed yet, or leading before every kind is listed', 503),
   );
   app.get('/metrics', (context) =>
     context.body(metrics.expose(), 200, { 'content-type': metricsContentType }),

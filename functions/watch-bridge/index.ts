@@ -1,2 +1,3 @@
-/** watch-bridge: watches of the API in, CloudEvents that wake objects out. */
-export { type Bridge, type BridgeOptions, type Intervals, startBridge } from './bridge.ts';
+/** watch-bridge: turns watches of the API into CloudEvents that wake objects. `main.ts` runs it in a container. */
+export { type Bridge, type BridgeOptions, startBridge } from './bridge.ts';
+export type { Intervals } from './schedule/timers.ts';

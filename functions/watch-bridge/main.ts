@@ -1,4 +1,4 @@
-/** The bridge as a program of its own, in a container: one of its replicas leads, the others stand by. */
+/** The bridge as a program, in a container: one of its replicas leads, the others stand by. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { serve } from '@hono/node-server';
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   const log = createLogger({ name: 'watch-bridge', level: config.LOG_LEVEL });
   const metrics = createMetrics();
   const control = new AbortController();
-  // Told twice is told once: a kubelet that is restarted meanwhile says it again.
+  // SIGTERM may arrive twice: a restarted kubelet repeats it.
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => control.abort());
   const sink: Sink = {
     url: new URL(config.K_SINK),

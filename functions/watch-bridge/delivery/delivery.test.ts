@@ -8,15 +8,15 @@ describe('classify', () => {
     expect(classify(status)).toEqual({ result: 'delivered' });
   });
 
-  it.each([401, 403, 404, 408, 409, 425, 429, 500, 502, 503, 504])('%i is worth another try', (status) => {
+  it.each([401, 403, 404, 408, 409, 425, 429, 500, 502, 503, 504])('%i is transient', (status) => {
     expect(classify(status).result).toBe('transient');
   });
 
-  it.each([301, 400, 413, 422])('%i never will be taken', (status) => {
+  it.each([301, 400, 413, 422])('%i is a refusal', (status) => {
     expect(classify(status).result).toBe('refused');
   });
 
-  it('heeds Retry-After in seconds, within bounds', () => {
+  it('respects Retry-After in seconds, up to five minutes', () => {
     expect(classify(429, '7')).toMatchObject({ retryAfterMs: 7000 });
     expect(classify(503, '999999')).toMatchObject({ retryAfterMs: 300_000 });
     expect(classify(503, 'soon')).not.toHaveProperty('retryAfterMs');
@@ -47,7 +47,7 @@ describe('createDelivery', () => {
     expect(seen).toEqual(['x:{}']);
   });
 
-  it('takes no answer as transient and says why', async () => {
+  it('reports no answer as transient, with the cause', async () => {
     const deliver = createDelivery({ url: new URL('http://127.0.0.1:1/') }, new AbortController().signal);
     const outcome = await deliver({ headers: {}, body: '' });
     expect(outcome).toMatchObject({ result: 'transient' });

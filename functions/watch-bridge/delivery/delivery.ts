@@ -9,15 +9,15 @@ export interface HttpMessage {
 }
 
 /**
- * Answers that a later try can change (knative/specs data-plane); the rest of 4xx never will. 401 and 403 are about the sender and not
- * about the event: a token is renewed, an EventPolicy takes effect.
+ * Answers of 4xx that a later attempt can change (knative/specs data-plane). 401 and 403 concern the sender, not the event: a token is
+ * renewed, an EventPolicy takes effect.
  */
 const transientClientErrors: ReadonlySet<number> = new Set([401, 403, 404, 408, 409, 425, 429]);
 const deadlineMs = 60_000;
 
 /**
- * POSTs one CloudEvent to the broker and says what became of it. Never rejects: no answer is a transient outcome. The
- * deadline is long because a broker may answer only after every subscriber has.
+ * Makes the function that attempts one delivery: it POSTs a CloudEvent to the broker and resolves with the outcome. It never rejects: no
+ * answer is a transient outcome. The deadline is long because a broker may answer only after every subscriber has.
  */
 export function createDelivery(sink: Sink, signal: AbortSignal): (message: HttpMessage) => Promise<Outcome> {
   const post = createPost(sink);
@@ -34,7 +34,7 @@ export function createDelivery(sink: Sink, signal: AbortSignal): (message: HttpM
   };
 }
 
-/** What an HTTP status of the broker means for the wake. */
+/** The outcome that an HTTP status of the broker means. */
 export function classify(status: number, retryAfter?: string): Outcome {
   if (status >= 200 && status < 300) return { result: 'delivered' };
   const reason = `the broker answered ${status}`;
@@ -44,7 +44,7 @@ export function classify(status: number, retryAfter?: string): Outcome {
   return { result: 'transient', reason, retryAfterMs: Math.min(seconds, 300) * 1000 };
 }
 
-/** Of an abort the reason stands in `cause`. */
+/** The cause of an abort is in `cause`. */
 function describe(caught: unknown): string {
   const error = ArcError.from(caught, 'ServiceUnavailable');
   const inner = caught instanceof Error && caught.cause instanceof Error ? `: ${caught.cause.message}` : '';

@@ -35,8 +35,8 @@ function setUp(parallel = 4) {
   const sender = new FakeSender();
   const ended: { wake: string; result: string; lagMs: number }[] = [];
   const queue = new WakeQueue<string>({
-    send: sender.send,
-    settled: (wake, { result }, lagMs) => ended.push({ wake, result, lagMs }),
+    attempt: sender.send,
+    ended: (wake, { result }, lagMs) => ended.push({ wake, result, lagMs }),
     clock,
     random: () => 1,
     parallel,
@@ -54,7 +54,7 @@ describe('WakeQueue', () => {
     expect(queue.depth).toBe(0);
   });
 
-  it('coalesces what arrives while a delivery of the key is under way: the latest wins, one at a time', async () => {
+  it('coalesces wakes that arrive during an attempt of their key: the latest wins', async () => {
     const { sender, queue } = setUp();
     for (const wake of ['a1', 'a2', 'a3']) queue.offer('a', wake);
     expect(sender.sent).toEqual(['a1']);
@@ -72,7 +72,7 @@ describe('WakeQueue', () => {
     expect(sender.sent).toEqual(['a', 'b', 'c']);
   });
 
-  it('holds a delayed wake until its time, keeping the first time and the last value', () => {
+  it('delivers a delayed wake at the first of its times, with the latest value', () => {
     const { clock, sender, queue } = setUp();
     queue.offer('a', 'a1', 1000);
     clock.advance(600);
@@ -91,7 +91,7 @@ describe('WakeQueue', () => {
     expect(queue.depth).toBe(1);
   });
 
-  it('retries a transient answer for ever, with growing waits that stop growing', async () => {
+  it('retries transient outcomes without end, with growing waits up to 30 s', async () => {
     const { clock, sender, queue } = setUp();
     queue.offer('a', 'a1');
     const times: number[] = [];
@@ -106,7 +106,7 @@ describe('WakeQueue', () => {
     expect(times.at(-1)).toBe(30_000);
   });
 
-  it('sends the newer wake after a failure, and not before the backoff has passed', async () => {
+  it('sends the newer wake after a failure, once the backoff has passed', async () => {
     const { clock, sender, queue } = setUp();
     queue.offer('a', 'a1');
     queue.offer('a', 'a2');
@@ -117,7 +117,7 @@ describe('WakeQueue', () => {
     expect(sender.sent).toEqual(['a1', 'a3']);
   });
 
-  it('waits as long as the broker asked', async () => {
+  it('waits as long as the broker asks', async () => {
     const { clock, sender, queue } = setUp();
     queue.offer('a', 'a1');
     await sender.end({ ...transient, retryAfterMs: 5000 });
@@ -127,7 +127,7 @@ describe('WakeQueue', () => {
     expect(sender.sent.length).toBe(2);
   });
 
-  it('drops what was refused for good and reports it', async () => {
+  it('drops a refused wake and reports it', async () => {
     const { clock, sender, queue, ended } = setUp();
     queue.offer('a', 'a1');
     await sender.end({ result: 'refused', reason: '400' });
@@ -138,7 +138,7 @@ describe('WakeQueue', () => {
     expect(sender.sent).toEqual(['a1', 'a2']);
   });
 
-  it('close waits for what is under way and sends nothing more', async () => {
+  it('waits at close for the attempts under way and sends nothing more', async () => {
     const { sender, queue } = setUp(1);
     queue.offer('a', 'a1');
     queue.offer('b', 'b1');
@@ -148,7 +148,7 @@ describe('WakeQueue', () => {
     expect(sender.sent).toEqual(['a1']);
   });
 
-  it('delivers the last value of every key, whatever fails, never two of a key at once', async () => {
+  it('delivers the last value of every key whatever fails, with two attempts under way at most', async () => {
     const step = fc.oneof(
       fc.record({ offer: fc.constantFrom('a', 'b', 'c'), delay: fc.constantFrom(0, 0, 500) }),
       fc.record({ end: fc.constantFrom<Outcome>({ result: 'delivered' }, transient) }),

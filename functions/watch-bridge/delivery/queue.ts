@@ -1,8 +1,8 @@
 import { backoffMs, type Clock, DelayQueue } from '#shared/async';
 
 /**
- * What became of one delivery: `delivered`; `transient`: worth another try; `refused`: the broker will never take it.
- * `reason` is for logs.
+ * The outcome of one delivery attempt: `delivered`; `transient`: another attempt may succeed; `refused`: no attempt will. `reason` is for
+ * logs.
  */
 export type Outcome =
   | { result: 'delivered' }
@@ -10,52 +10,54 @@ export type Outcome =
   | { result: 'refused'; reason: string };
 
 export interface QueueOptions<W> {
-  /** Never rejects: a failure to send is a transient outcome. */
-  send(wake: W): Promise<Outcome>;
-  /** Told once per delivery that ended for good, with the ms since the wake became due. */
-  settled?(wake: W, outcome: Outcome, lagMs: number): void;
-  retrying?(wake: W, reason: string, attempt: number): void;
+  /** Makes one attempt. Never rejects: a failure to send is a transient outcome. */
+  attempt(wake: W): Promise<Outcome>;
+  /** Called once for each wake that was delivered or refused, with the ms since it became due. */
+  ended?(wake: W, outcome: Outcome, lagMs: number): void;
+  /** Called after each transient outcome; `failures` counts them in a row. */
+  retrying?(wake: W, reason: string, failures: number): void;
   clock: Clock;
   random(): number;
-  /** How many deliveries may be under way at once. */
+  /** Most attempts under way at once. */
   parallel: number;
 }
 
-interface Entry<W> {
+interface Pending<W> {
   wake: W;
-  since: number;
+  /** When it became due, ms since the epoch. */
+  dueAt: number;
 }
 
 /**
- * Wakes waiting to be delivered: one per key, the latest wins, one delivery of a key under way at a time, many keys in
- * parallel. A slow or absent broker makes entries wait and collapse; nothing is lost and memory is bounded by the
- * keys, that is by the live objects. Transient answers are retried for as long as it takes.
+ * Pending wakes: one per key, the latest wins; one attempt per key under way, many keys in parallel. While the broker is slow or absent,
+ * wakes wait and coalesce: none is lost, and memory is bounded by the keys, that is by the live objects. Transient outcomes are
+ * retried without end.
  */
 export class WakeQueue<W> {
   readonly #options: QueueOptions<W>;
   /** Due now, in order of arrival. */
-  readonly #ready = new Map<string, Entry<W>>();
+  readonly #ready = new Map<string, Pending<W>>();
   /** Due later: delayed on purpose, or backing off. */
-  readonly #later: DelayQueue<Entry<W>>;
+  readonly #later: DelayQueue<Pending<W>>;
   readonly #inFlight = new Set<string>();
-  /** Failed tries in a row, for keys that have any. */
-  readonly #attempts = new Map<string, number>();
+  /** Transient outcomes in a row, for keys that have any. */
+  readonly #failures = new Map<string, number>();
   #closed = false;
   #idle: (() => void)[] = [];
 
   constructor(options: QueueOptions<W>) {
     this.#options = options;
-    this.#later = new DelayQueue(options.clock, (key, entry) => this.#readyNow(key, entry));
+    this.#later = new DelayQueue(options.clock, (key, pending) => this.#makeReady(key, pending));
   }
 
-  /** Entries not delivered yet, those under way included. */
+  /** Pending wakes, those under way included. */
   get depth(): number {
     return this.#ready.size + this.#later.size + this.#inFlight.size;
   }
 
   /**
-   * Takes a wake, to be sent at `at` (ms since the epoch, default at once). An entry that waits for the same key is replaced;
-   * it keeps the earlier of both times, but never jumps a backoff.
+   * Takes a wake, to be delivered at `at` (ms since the epoch, default at once). It replaces the pending wake of its key and keeps the
+   * earlier of both times, but does not shorten a backoff.
    */
   offer(key: string, wake: W, at: number = this.#options.clock.now()): void {
     if (this.#closed) return;
@@ -66,24 +68,24 @@ export class WakeQueue<W> {
       return;
     }
     const waiting = this.#later.at(key);
-    const backingOff = this.#attempts.has(key) && waiting !== undefined;
+    const backingOff = this.#failures.has(key) && waiting !== undefined;
     const when = backingOff ? waiting : Math.min(at, waiting ?? at);
     if (when > now) {
-      this.#later.set(key, when, { wake, since: when });
+      this.#later.set(key, when, { wake, dueAt: when });
       return;
     }
     this.#later.delete(key);
-    this.#readyNow(key, { wake, since: now });
+    this.#makeReady(key, { wake, dueAt: now });
   }
 
-  /** Forgets what waits for `key`: the object is gone and nothing is left to wake. */
+  /** Drops the pending wake of `key`: its object is gone. */
   forget(key: string): void {
     this.#ready.delete(key);
     this.#later.delete(key);
-    this.#attempts.delete(key);
+    this.#failures.delete(key);
   }
 
-  /** Takes nothing more and resolves when what is under way has ended. Nothing depends on this being called. */
+  /** Accepts no more wakes and resolves when the attempts under way have ended. No guarantee depends on this call. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#later.close();
@@ -92,45 +94,45 @@ export class WakeQueue<W> {
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  #readyNow(key: string, entry: Entry<W>): void {
-    this.#ready.set(key, entry);
+  #makeReady(key: string, pending: Pending<W>): void {
+    this.#ready.set(key, pending);
     this.#pump();
   }
 
   #pump(): void {
     if (this.#closed) return;
-    // At most `parallel` keys can be skipped here for being under way.
-    for (const [key, entry] of this.#ready) {
+    // At most `parallel` keys are skipped here.
+    for (const [key, pending] of this.#ready) {
       if (this.#inFlight.size >= this.#options.parallel) return;
       if (this.#inFlight.has(key)) continue;
       this.#ready.delete(key);
       this.#inFlight.add(key);
-      void this.#deliver(key, entry);
+      void this.#deliver(key, pending);
     }
   }
 
-  async #deliver(key: string, entry: Entry<W>): Promise<void> {
-    const outcome = await this.#options.send(entry.wake);
+  async #deliver(key: string, pending: Pending<W>): Promise<void> {
+    const outcome = await this.#options.attempt(pending.wake);
     this.#inFlight.delete(key);
-    if (outcome.result === 'transient') this.#retry(key, entry, outcome);
+    if (outcome.result === 'transient') this.#retry(key, pending, outcome);
     else {
-      this.#attempts.delete(key);
-      this.#options.settled?.(entry.wake, outcome, this.#options.clock.now() - entry.since);
+      this.#failures.delete(key);
+      this.#options.ended?.(pending.wake, outcome, this.#options.clock.now() - pending.dueAt);
     }
     if (this.#closed && this.#inFlight.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
     this.#pump();
   }
 
-  #retry(key: string, entry: Entry<W>, outcome: { reason: string; retryAfterMs?: number }): void {
+  #retry(key: string, pending: Pending<W>, outcome: { reason: string; retryAfterMs?: number }): void {
     if (this.#closed) return;
-    const attempt = (this.#attempts.get(key) ?? 0) + 1;
-    this.#attempts.set(key, attempt);
-    // What arrived meanwhile for the key replaces what failed.
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    // A wake that arrived during the attempt replaces the one that failed.
     const newer = this.#ready.get(key) ?? this.#later.get(key);
     this.#ready.delete(key);
-    const wait = Math.max(outcome.retryAfterMs ?? 0, backoffMs(attempt, { random: this.#options.random }));
+    const wait = Math.max(outcome.retryAfterMs ?? 0, backoffMs(failures, { random: this.#options.random }));
     const at = this.#options.clock.now() + wait;
-    this.#later.set(key, at, { wake: newer?.wake ?? entry.wake, since: entry.since });
-    this.#options.retrying?.(entry.wake, outcome.reason, attempt);
+    this.#later.set(key, at, { wake: newer?.wake ?? pending.wake, dueAt: pending.dueAt });
+    this.#options.retrying?.(pending.wake, outcome.reason, failures);
   }
 }

@@ -35,13 +35,13 @@ describe('createPost over TLS', () => {
     for (const close of closers) close();
   });
 
-  it('refuses a broker that nobody vouches for', async () => {
+  it('rejects a broker whose authority is not trusted', async () => {
     await expect(createPost({ url })({}, '', signal)).rejects.toThrow(/certificate/);
     const others = createPost({ url, authorities: async () => second.cert });
     await expect(others({}, '', signal)).rejects.toThrow(/certificate/);
   });
 
-  it('trusts whom it is told to, and whom it is told to later', async () => {
+  it('trusts the given authorities, and renewed ones later', async () => {
     let pem = first.cert;
     const post = createPost({ url, authorities: async () => pem });
     expect(await post({}, '{}', signal)).toEqual({ status: 202, retryAfter: undefined });
@@ -52,7 +52,7 @@ describe('createPost over TLS', () => {
     await present(first);
   });
 
-  it('shows the token of now', async () => {
+  it('sends the current token', async () => {
     let token = 'one';
     const post = createPost({ url, authorities: async () => first.cert, token: async () => token });
     tokens.length = 0;
@@ -62,7 +62,7 @@ describe('createPost over TLS', () => {
     expect(tokens).toEqual(['Bearer one', 'Bearer two']);
   });
 
-  it('rejects with what keeps the token away, and when it is told to stop', async () => {
+  it('rejects when the token cannot be read and when the signal is aborted', async () => {
     const token = () => Promise.reject(new Error('no token'));
     await expect(createPost({ url, token })({}, '', signal)).rejects.toThrow('no token');
     const aborted = createPost({ url, authorities: async () => first.cert });

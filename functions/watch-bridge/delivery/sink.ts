@@ -2,24 +2,25 @@ import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import tls from 'node:tls';
 
-/** Where wakes are sent, and what it takes to be let in. */
+/** The broker that wakes are sent to. */
 export interface Sink {
   url: URL;
-  /** The bearer token for the broker's audience, asked for before each delivery. Absent: none is sent. */
+  /** Reads the bearer token for the broker's audience; called before each delivery. Absent: no token is sent. */
   token?: () => Promise<string>;
-  /** PEM of the authorities that are trusted for the broker, beside those of the process; asked for before each delivery. */
+  /** Reads the certificate authorities (PEM) trusted for the broker, beside those of the process; called before each delivery. */
   authorities?: () => Promise<string>;
 }
 
 export interface SinkAnswer {
   status: number;
-  /** The header as it stands. */
+  /** The header, unparsed. */
   retryAfter: string | undefined;
 }
 
 /**
- * Sends one POST and reads the answer to its end, over connections that are kept. Rejects with what went wrong on the way. Not by
- * fetch, which trusts one set of authorities for the whole process: who vouches for the broker has no say about the API server.
+ * Makes the function that sends one POST over kept-alive connections and reads the answer to its end. It rejects with the error of the
+ * connection. It does not use fetch, which trusts one set of authorities in the whole process: the authorities of the broker must not
+ * be trusted for the API server.
  */
 export function createPost(
   sink: Sink,
@@ -42,23 +43,23 @@ export function createPost(
 
 type Connection = { agent: HttpAgent; request: typeof httpRequest };
 
-/** Kept connections are closed when nothing was sent for so long. */
-const keep = { keepAlive: true, timeout: 60_000 } as const;
+/** An idle connection is closed after this time. */
+const keepAlive = { keepAlive: true, timeout: 60_000 } as const;
 
 function plain(): () => Promise<Connection> {
-  const connection = { agent: new HttpAgent(keep), request: httpRequest };
+  const connection = { agent: new HttpAgent(keepAlive), request: httpRequest };
   return async () => connection;
 }
 
-/** Renewed authorities count from the next connection on; deliveries under way end over the old ones. */
+/** Renewed authorities apply from the next connection; deliveries under way end over the old ones. */
 function secure(authorities: Sink['authorities']): () => Promise<Connection> {
   let trusted: string | undefined;
-  let agent = new HttpsAgent(keep);
+  let agent = new HttpsAgent(keepAlive);
   return async () => {
     const pem = (await authorities?.()) ?? '';
     if (pem !== trusted) {
       const ca = [...tls.getCACertificates('default'), ...(pem === '' ? [] : [pem])];
-      agent = new HttpsAgent({ ...keep, secureContext: tls.createSecureContext({ ca }) });
+      agent = new HttpsAgent({ ...keepAlive, secureContext: tls.createSecureContext({ ca }) });
       trusted = pem;
     }
     return { agent, request: httpsRequest };
@@ -77,7 +78,7 @@ function exchange(
   sent.on('response', (response) => {
     const { statusCode: status = 0, headers } = response;
     response.on('error', reject);
-    // The body says nothing that is needed, but has to be read for the connection to be used again.
+    // The body is not needed, but must be read before the connection can be reused.
     response.on('end', () => resolve({ status, retryAfter: headers['retry-after'] })).resume();
   });
   sent.end(body);

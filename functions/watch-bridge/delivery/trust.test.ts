@@ -11,7 +11,7 @@ describe('sinkAuthorities', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('are those given and those of every bundle, as a kubelet lays them out', async () => {
+  it('are the given ones and those of every bundle, in the layout of a kubelet', async () => {
     await mkdir(path.join(folder, '..2026'));
     await symlink('..2026', path.join(folder, '..data'));
     for (const name of ['b.pem', 'a.pem']) {
@@ -21,7 +21,7 @@ describe('sinkAuthorities', () => {
     expect(await sinkAuthorities('given\n', folder)()).toBe('given\na.pem\nb.pem');
   });
 
-  it('are none where there are no bundles', async () => {
+  it('are empty without bundles', async () => {
     expect(await sinkAuthorities(undefined, path.join(folder, 'absent'))()).toBe('');
   });
 

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Where Knative's SinkBinding mounts the cluster's trust bundles (eventing pkg/eventingtls TrustBundleMountPath). */
+/** The folder where Knative's SinkBinding mounts the cluster's trust bundles (eventing pkg/eventingtls TrustBundleMountPath). */
 export const bundleFolder = '/knative-custom-certs';
 const rereadMs = 60_000;
 
 /**
- * The authorities that Knative says the broker is vouched for by, as PEM: those of the broker itself (K_CA_CERTS) and every file of
- * `folder`, which is read again at most once a minute, as bundles are renewed while pods run. Without a folder there are none.
+ * Reads the certificate authorities of the broker as PEM: those that Knative gives with its address (K_CA_CERTS) and every file of
+ * `folder`. Bundles are renewed while pods run, so the folder is read again, at most once a minute. A missing folder is empty.
  *
  * @param now milliseconds of any steady clock
  */
@@ -33,7 +33,7 @@ export function sinkAuthorities(
 async function bundlesOf(folder: string): Promise<string[]> {
   try {
     const names = await readdir(folder);
-    // What begins with two dots is the kubelet's: the files beside it are links into it.
+    // Names that begin with two dots belong to the kubelet; the files beside them are links into them.
     const files = names.filter((name) => !name.startsWith('..')).toSorted();
     return await Promise.all(files.map((name) => readFile(path.join(folder, name), 'utf8')));
   } catch (caught) {

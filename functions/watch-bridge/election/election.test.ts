@@ -73,7 +73,7 @@ async function start(name: string, server: FakeKube): Promise<Replica> {
 const specOf = (server: FakeKube): LeaseSpec | undefined => server.read(leases, key)?.spec;
 
 describe('runElection', () => {
-  it('lets the first lead and the second stand by, for as long as the Lease is renewed', async () => {
+  it('lets the first process lead while it renews the Lease, and the second stand by', async () => {
     const server = new FakeKube();
     const a = await start('a', server);
     const b = await start('b', server);
@@ -84,7 +84,7 @@ describe('runElection', () => {
     expect(specOf(server)?.renewTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
-  it('hands over at once when the leader ends cleanly', async () => {
+  it('hands over at once when the leader ends', async () => {
     const server = new FakeKube();
     const a = await start('a', server);
     const b = await start('b', server);
@@ -113,7 +113,7 @@ describe('runElection', () => {
     expect(a.election.role).toBe('standby');
   });
 
-  it('does not act when it was stopped for longer than its Lease, before any timer has run', async () => {
+  it('does not act after it was suspended for longer than its Lease, before any timer has run', async () => {
     const server = new FakeKube();
     const a = await start('a', server);
     const b = await start('b', server);
@@ -126,7 +126,7 @@ describe('runElection', () => {
     expect([a.election.role, b.election.role]).toEqual(['standby', 'leader']);
   });
 
-  it('judges a Lease by its own clock, whatever times are written in it', async () => {
+  it('measures a Lease by its own clock, whatever times are written in it', async () => {
     const renewTime = '2001-01-01T00:00:00.000000Z';
     const server = new FakeKube({
       apiVersion: leases.apiVersion,
@@ -141,7 +141,7 @@ describe('runElection', () => {
     expect(a.election.role).toBe('leader');
   });
 
-  it('gives way when another one is written into the Lease', async () => {
+  it('stops leading when the Lease names another holder', async () => {
     const server = new FakeKube();
     const a = await start('a', server);
     await pass(1, a);
@@ -151,7 +151,7 @@ describe('runElection', () => {
     expect([a.election.role, a.holds]).toEqual(['standby', false]);
   });
 
-  it('rejects with what its work rejects with', async () => {
+  it('rejects when its work rejects', async () => {
     const server = new FakeKube();
     const control = new AbortController();
     const { done } = runElection({

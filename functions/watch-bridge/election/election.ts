@@ -2,28 +2,28 @@ import { type Clock, jittered, pause, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { Key, KubeClient } from '#shared/kube';
 import type { Logger } from '#shared/telemetry';
-import { heldBy, type Lease, LeaseSighting, leases, released } from './lease.ts';
+import { heldBy, type Lease, leases, ObservedLease, released } from './lease.ts';
 
-/** All in ms. client-go's values, which leave the leader five seconds to fall silent before anybody may take over. */
+/** All in ms; the defaults are client-go's: a leader stops five seconds before another may take over. */
 export interface ElectionTiming {
-  /** How long a Lease holds after its last renewal. */
+  /** How long a Lease is valid after its last renewal. */
   lease: number;
-  /** How long after the start of its last renewal that worked a leader may act. Less than `lease`. */
+  /** How long a leader may act after the start of its last successful renewal. Less than `lease`. */
   renewDeadline: number;
-  /** Between attempts, +-25 %. */
+  /** Time between attempts, +-25 %. */
   retry: number;
 }
 
 const defaults: ElectionTiming = { lease: 15_000, renewDeadline: 10_000, retry: 2_000 };
-const longestRequestMs = 5_000;
+const requestDeadlineMs = 5_000;
 
 /** The time for which this process leads. */
 export interface Term {
-  /** Aborted when the term is over. */
+  /** Aborted when the term ends. */
   signal: AbortSignal;
   /**
-   * False from the moment somebody else may lead. Asked before each act: a process that was stopped for longer than its
-   * Lease goes on where it stood, before any timer tells it the time.
+   * False as soon as another process may lead. Ask it before each action: a process that was suspended for longer than its Lease
+   * continues where it stopped, before any of its timers runs.
    */
   holds(): boolean;
 }
@@ -31,14 +31,14 @@ export interface Term {
 export interface ElectionOptions {
   api: KubeClient;
   lease: Required<Key>;
-  /** Of this process and of no other, nor of it after a restart. */
+  /** Unique to this run of this process. */
   identity: string;
-  /** Runs for as long as this process leads and ends when the term does. What it rejects with ends the election. */
+  /** Runs while this process leads and returns when the term ends. A rejection ends the election. */
   lead(term: Term): Promise<void>;
   log: Logger;
-  /** Ends the election; a Lease that is held is released. */
+  /** Ends the election and releases the Lease if it is held. */
   signal: AbortSignal;
-  /** A clock that no correction moves. */
+  /** A monotonic clock. */
   clock: Clock;
   random?: () => number;
   timing?: ElectionTiming;
@@ -46,24 +46,24 @@ export interface ElectionOptions {
 
 export interface Election {
   readonly role: 'unknown' | 'standby' | 'leader';
-  /** When something was last tried, ms of `clock`. */
+  /** When the last attempt began, ms of `clock`. */
   readonly lastTurn: number;
-  /** Resolves after the signal, with the Lease released; rejects with what `lead` rejected with. */
+  /** Resolves after the signal, once the Lease is released; rejects when `lead` does. */
   readonly done: Promise<void>;
 }
 
 /**
- * Leads whenever the Lease can be had. A leader acts only until `renewDeadline` after it *began* its last renewal that worked, by
- * a clock of its own; others wait for `lease` after they first saw that renewal, which cannot be earlier. So two never
- * lead at once, whatever their clocks say; what a leader had begun before its term ended may still arrive after.
+ * Leads whenever the Lease is free. A leader acts only until `renewDeadline` after it *began* its last successful renewal, by its own
+ * clock; others wait for `lease` after they first saw that renewal, which cannot be earlier. So two processes never lead at once,
+ * whatever their clocks show. A request that a leader began before its term ended may still arrive afterwards.
  */
 export function runElection(options: ElectionOptions): Election {
   const { identity, lead, log, signal, clock, random = Math.random, timing = defaults } = options;
-  const sighting = new LeaseSighting();
+  const observed = new ObservedLease();
   const state: { role: Election['role']; lastTurn: number } = { role: 'unknown', lastTurn: clock.now() };
-  const claim = createClaim(options, sighting, timing);
+  const claim = createClaim(options, observed, timing);
 
-  /** When the claim that worked was begun; 'theirs'; or 'unclear': a race was lost or the server cannot be asked. */
+  /** When the successful claim began; 'theirs': another holds the Lease; 'unclear': a race was lost or the server did not answer. */
   const attempt = async (deadlineMs: number): Promise<number | 'theirs' | 'unclear'> => {
     state.lastTurn = clock.now();
     try {
@@ -71,7 +71,7 @@ export function runElection(options: ElectionOptions): Election {
     } catch (caught) {
       const error = ArcError.from(caught);
       if (!signal.aborted && !ArcError.is(error, 'Conflict', 'AlreadyExists'))
-        log.warn({ err: error }, 'the Lease cannot be read or written and will be tried again');
+        log.warn({ err: error }, 'cannot read or write the Lease; retrying');
       return 'unclear';
     }
   };
@@ -84,14 +84,14 @@ export function runElection(options: ElectionOptions): Election {
     const end = () => control.abort();
     signal.addEventListener('abort', end, { once: true });
     state.role = 'leader';
-    log.info({ identity }, 'leading');
+    log.info({ identity }, 'started leading');
     const work = lead({ signal: control.signal, holds }).finally(end);
-    // Looked at below, after the loop; it must not count as unhandled until then.
+    // Awaited after the loop; until then a rejection must not count as unhandled.
     work.catch(() => undefined);
     while (holds()) {
       await pause(Math.min(jittered(timing.retry, random), left()), control.signal, clock);
       if (!holds()) break;
-      const result = await attempt(Math.min(longestRequestMs, left()));
+      const result = await attempt(Math.min(requestDeadlineMs, left()));
       if (result === 'theirs') break;
       if (result !== 'unclear') renewed = result;
     }
@@ -99,22 +99,22 @@ export function runElection(options: ElectionOptions): Election {
     signal.removeEventListener('abort', end);
     state.role = 'unknown';
     await work;
-    log.info({ identity, holder: sighting.holder }, 'leading no longer');
+    log.info({ identity, holder: observed.holder }, 'stopped leading');
   };
 
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      const result = await attempt(longestRequestMs);
+      const result = await attempt(requestDeadlineMs);
       if (signal.aborted) break;
       if (typeof result === 'number') {
         await serve(result);
         continue;
       }
-      // What has been seen stays true while the server cannot be asked.
+      // The role stays as it was while the server does not answer.
       if (result === 'theirs') state.role = 'standby';
       await pause(jittered(timing.retry, random), signal, clock);
     }
-    await release(options, sighting);
+    await release(options, observed);
   };
 
   return {
@@ -128,22 +128,22 @@ export function runElection(options: ElectionOptions): Election {
   };
 }
 
-/** One attempt to take or renew the Lease: when the write that worked was begun, undefined when it is another's. */
-function createClaim(options: ElectionOptions, sighting: LeaseSighting, timing: ElectionTiming) {
+/** Makes one attempt to take or renew the Lease. Resolves with the time the successful write began, undefined when another holds it. */
+function createClaim(options: ElectionOptions, observed: ObservedLease, timing: ElectionTiming) {
   const { api, lease: key, identity, clock, signal } = options;
   return async (deadlineMs: number): Promise<number | undefined> => {
     const deadline = startDeadline(deadlineMs, `Lease ${key.name}`, signal);
     try {
       const found = await api.get(leases, key, deadline.signal);
-      if (found !== undefined) sighting.see(found, clock.now());
-      if (found !== undefined && !sighting.isFree(identity, clock.now())) return undefined;
+      if (found !== undefined) observed.observe(found, clock.now());
+      if (found !== undefined && !observed.isFree(identity, clock.now())) return undefined;
       const began = clock.now();
       const spec = heldBy(identity, timing.lease, new Date(), found?.spec);
       const written =
         found === undefined
           ? await api.create(leases, leaseOf(key, spec), deadline.signal)
           : await api.replace(leases, { ...found, spec }, deadline.signal);
-      sighting.see(written, clock.now());
+      observed.observe(written, clock.now());
       return began;
     } finally {
       deadline.end();
@@ -151,19 +151,19 @@ function createClaim(options: ElectionOptions, sighting: LeaseSighting, timing: 
   };
 }
 
-/** Nothing is acted on any more: the next one need not wait for the Lease to run out. */
+/** Releases the Lease, so that the next leader need not wait for it to expire. */
 async function release(
   { api, lease: key, identity, log }: ElectionOptions,
-  { holder }: LeaseSighting,
+  { holder }: ObservedLease,
 ): Promise<void> {
   if (holder !== identity) return;
-  const deadline = startDeadline(longestRequestMs, `release of Lease ${key.name}`);
+  const deadline = startDeadline(requestDeadlineMs, `release of Lease ${key.name}`);
   try {
     const found = await api.get(leases, key, deadline.signal);
     if (found?.spec?.holderIdentity !== identity) return;
     await api.replace(leases, { ...found, spec: released(new Date(), found.spec) }, deadline.signal);
   } catch (caught) {
-    log.warn({ err: ArcError.from(caught) }, 'the Lease could not be released and will run out');
+    log.warn({ err: ArcError.from(caught) }, 'cannot release the Lease; it will expire');
   } finally {
     deadline.end();
   }

@@ -1,13 +1,13 @@
 import type { Kind, Resource } from '#shared/kube';
 import { isoMicroseconds } from '#shared/meta';
 
-/** coordination.k8s.io/v1: who leads, and how long that holds after each renewal. */
+/** A Lease of coordination.k8s.io/v1: its holder, and how long it is valid after each renewal. */
 export interface Lease extends Resource {
   spec?: LeaseSpec;
 }
 
 export interface LeaseSpec {
-  /** Absent or empty: nobody. */
+  /** Absent or empty: not held. */
   holderIdentity?: string;
   leaseDurationSeconds?: number;
   acquireTime?: string;
@@ -23,39 +23,39 @@ export const leases: Kind<Lease> = {
 };
 
 /**
- * What has been seen of a Lease, and when. Whether it has run out is judged by how long *this* process has seen it
- * unchanged, never by the times written in it: clocks of two machines differ (client-go does the same). So a process that has
- * just started waits a whole lease before it takes one over.
+ * The last observed state of a Lease, and since when. It has expired when *this* process has seen it unchanged for its duration; the times
+ * written in it do not count, because clocks of two machines differ (client-go does the same). So a process that has just started
+ * waits for a whole lease before it takes over.
  */
-export class LeaseSighting {
-  #seen = '';
+export class ObservedLease {
+  #spec = '';
   #since = 0;
   #holder = '';
   #durationMs = 0;
 
-  /** Who holds it as far as is known; empty: nobody. */
+  /** The last observed holder; empty: not held. */
   get holder(): string {
     return this.#holder;
   }
 
-  /** @param now ms of a steady clock */
-  see({ spec = {} }: Lease, now: number): void {
+  /** @param now ms of a monotonic clock */
+  observe({ spec = {} }: Lease, now: number): void {
     const text = JSON.stringify(spec);
-    if (text === this.#seen) return;
-    this.#seen = text;
+    if (text === this.#spec) return;
+    this.#spec = text;
     this.#since = now;
     this.#holder = spec.holderIdentity ?? '';
     this.#durationMs = (spec.leaseDurationSeconds ?? 0) * 1000;
   }
 
-  /** True when `identity` may write itself into it. */
+  /** True when `identity` may take the Lease. */
   isFree(identity: string, now: number): boolean {
     if (this.#holder === '' || this.#holder === identity) return true;
     return now - this.#since > this.#durationMs;
   }
 }
 
-/** The spec with which `identity` takes or renews a Lease that said `before`. */
+/** The spec with which `identity` takes or renews a Lease whose spec was `before`. */
 export function heldBy(identity: string, durationMs: number, now: Date, before: LeaseSpec = {}): LeaseSpec {
   const isRenewal = before.holderIdentity === identity;
   const time = isoMicroseconds(now);
@@ -68,7 +68,7 @@ export function heldBy(identity: string, durationMs: number, now: Date, before: 
   };
 }
 
-/** The spec that leaves a Lease to whoever comes first. */
+/** The spec of a Lease that anyone may take at once. */
 export function released(now: Date, before: LeaseSpec): LeaseSpec {
   const { leaseTransitions = 0 } = before;
   return { leaseDurationSeconds: 1, renewTime: isoMicroseconds(now), leaseTransitions };

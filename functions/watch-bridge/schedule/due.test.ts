@@ -20,45 +20,45 @@ function setUp() {
 }
 
 describe('DueTimes', () => {
-  it('fires at the time', () => {
+  it('fires at the due time', () => {
     const { clock, fired, due } = setUp();
-    due.note('a', { at: 5000 });
+    due.update('a', { at: 5000 });
     clock.advance(5000);
     expect(fired).toEqual([5000]);
   });
 
-  it('fires at once when the time has passed already', () => {
+  it('fires at once when the due time has passed', () => {
     const { clock, fired, due } = setUp();
     clock.advance(10_000);
-    due.note('a', { at: 5000 });
+    due.update('a', { at: 5000 });
     clock.advance(0);
     expect(fired).toEqual([10_000]);
   });
 
-  it('fires again until the object shows that it was handled', () => {
+  it('fires again until a newer state of the object has no such due time', () => {
     const { clock, fired, due } = setUp();
-    due.note('a', { at: 5000 });
+    due.update('a', { at: 5000 });
     clock.advance(65_000);
-    due.note('a', { at: 5000 });
+    due.update('a', { at: 5000 });
     clock.advance(60_000);
     expect(fired).toEqual([5000, 65_000, 125_000]);
-    due.note('a', {});
+    due.update('a', {});
     clock.advance(600_000);
     expect(fired.length).toBe(3);
     expect(due.size).toBe(0);
   });
 
-  it('follows a time that moves', () => {
+  it('follows a due time that moves', () => {
     const { clock, fired, due } = setUp();
-    due.note('a', { at: 5000 });
-    due.note('a', { at: 8000 });
+    due.update('a', { at: 5000 });
+    due.update('a', { at: 8000 });
     clock.advance(8000);
     expect(fired).toEqual([8000]);
   });
 
-  it('stops for what is gone', () => {
+  it('stops for a deleted object', () => {
     const { clock, fired, due } = setUp();
-    due.note('a', { at: 5000 });
+    due.update('a', { at: 5000 });
     due.forget('a');
     clock.advance(600_000);
     expect(fired).toEqual([]);

@@ -3,22 +3,22 @@ import { type Clock, DelayQueue, jittered } from '#shared/async';
 export interface DueOptions<T> {
   clock: Clock;
   random(): number;
-  /** ms after which a time that nobody acted on fires again. */
+  /** ms after which a due time fires again while the object still has it. */
   repeatMs: number;
-  /** The next time (ms since the epoch) at which something is to be done about the object, if any. */
+  /** The object's next due time (ms since the epoch), if it has one. */
   dueAt(object: T): number | undefined;
   fire(object: T, epoch: string): void;
 }
 
 /**
- * Fires when an object's time has come: a retry, a TTL, a look at a Secret. It fires again and again until a newer state of the
- * object has another time or none, because the first wake may be lost.
+ * Fires at the due time of each object: a retry, a TTL. It repeats until a newer state of the object has another due time or none,
+ * because a wake may be lost.
  */
 export class DueTimes<T> {
   readonly #options: DueOptions<T>;
   readonly #schedule: DelayQueue<T>;
-  /** The time each waiting key was set for, apart from repetitions. */
-  readonly #times = new Map<string, number>();
+  /** The due time of each object, without repetitions. */
+  readonly #dueTimes = new Map<string, number>();
 
   constructor(options: DueOptions<T>) {
     this.#options = options;
@@ -30,21 +30,21 @@ export class DueTimes<T> {
   }
 
   /** Takes the newest state of an object. */
-  note(uid: string, object: T): void {
+  update(uid: string, object: T): void {
     const at = this.#options.dueAt(object);
     if (at === undefined) {
       this.forget(uid);
       return;
     }
-    const same = this.#times.get(uid) === at;
-    this.#times.set(uid, at);
-    // A time that has fired already keeps the time of its repetition.
+    const same = this.#dueTimes.get(uid) === at;
+    this.#dueTimes.set(uid, at);
+    // A due time that has fired keeps the time of its repetition.
     this.#schedule.set(uid, same ? (this.#schedule.at(uid) ?? at) : at, object);
   }
 
   forget(uid: string): void {
     this.#schedule.delete(uid);
-    this.#times.delete(uid);
+    this.#dueTimes.delete(uid);
   }
 
   close(): void {

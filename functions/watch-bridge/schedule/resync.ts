@@ -3,23 +3,24 @@ import { type Clock, DelayQueue, jittered } from '#shared/async';
 export interface ResyncOptions<T> {
   clock: Clock;
   random(): number;
-  /** ms between announcements of an object that is not settled, and of one that is. */
+  /** ms between resyncs of an object that is not settled. */
   unsettledMs: number;
+  /** ms between resyncs of a settled object. */
   settledMs: number;
   isUnsettled(object: T): boolean;
-  /** Announces the object; `epoch` tells this time from the last one. */
-  announce(object: T, epoch: string): void;
+  /** Wakes the object; `epoch` differs for each resync. */
+  wake(object: T, epoch: string): void;
 }
 
 /**
- * Announces every object again and again, each at its own jittered time: soon while it is not settled, rarely when it is.
- * Brokers may drop and this process may die, so this, not delivery, is what the conduit's liveness rests on.
+ * Wakes every object at intervals, each at its own jittered time: often while it is not settled, rarely when it is. Brokers may drop
+ * events and this process may be killed, so the liveness of the conduit rests on the resync and not on delivery.
  */
 export class Resync<T> {
   readonly #options: ResyncOptions<T>;
   readonly #schedule: DelayQueue<T>;
   readonly #unsettled = new Set<string>();
-  /** Announced by a resync and not changed or woken for another reason since. */
+  /** Objects that a resync has woken and that have neither changed nor been woken for another reason since. */
   readonly #unanswered = new Set<string>();
   readonly #started: number;
 
@@ -34,22 +35,22 @@ export class Resync<T> {
   }
 
   /**
-   * Takes the newest state of an object. Returns true when it changed after a resync with no other wake in between: the
-   * resync found work that an event had not brought.
+   * Takes the newest state of an object. Returns true when it changed after a resync without another wake in between: an event was
+   * lost, and the resync found the work.
    */
-  note(uid: string, object: T): boolean {
+  update(uid: string, object: T): boolean {
     const foundWork = this.#unanswered.delete(uid);
     const unsettled = this.#options.isUnsettled(object);
     const known = this.#schedule.at(uid);
     const next = this.#nextTime(unsettled);
     if (unsettled) this.#unsettled.add(uid);
     else this.#unsettled.delete(uid);
-    // The time stands, so that an object that changes all the time is announced too; it only ever comes closer.
+    // The time is never postponed, so that an object that changes all the time is woken too.
     this.#schedule.set(uid, Math.min(known ?? next, next), object);
     return foundWork;
   }
 
-  /** The object is being woken for a reason of its own: what it does next is not to the resync's credit. */
+  /** The object is woken for another reason, so its next change does not count as found by a resync. */
   woken(uid: string): void {
     this.#unanswered.delete(uid);
   }
@@ -65,8 +66,8 @@ export class Resync<T> {
   }
 
   #fire(uid: string, object: T): void {
-    const { clock, announce } = this.#options;
-    announce(object, `${this.#started}-${clock.now()}`);
+    const { clock, wake } = this.#options;
+    wake(object, `${this.#started}-${clock.now()}`);
     this.#unanswered.add(uid);
     this.#schedule.set(uid, this.#nextTime(this.#unsettled.has(uid)), object);
   }

@@ -11,7 +11,7 @@ describe('RollUpPace', () => {
     expect(pace.timeFor('a', { ...run, unfinished: false }, 300)).toBe(300);
   });
 
-  it('gives all changes of an interval the same time', () => {
+  it('gives all changes within an interval the same time', () => {
     const pace = new RollUpPace();
     const run = { artifacts: 1000, since: 0, unfinished: true };
     pace.timeFor('a', run, 100);
@@ -19,7 +19,7 @@ describe('RollUpPace', () => {
     expect(pace.timeFor('a', run, 300)).toBe(at);
   });
 
-  it('costs a run of any size and length few wakes', () => {
+  it('wakes the Order of a run of any size and length few times', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 11, max: 5000 }),

@@ -1,23 +1,30 @@
-import { rollUpInterval } from '#shared/domain';
+import { type Order, rollUpInterval } from '#shared/domain';
 
-/** What the pace of an Order's roll-ups depends on. */
+/** The state of an Order's run that its pace depends on. */
 export interface Run {
   artifacts: number;
   /** When it began, ms since the epoch. */
   since: number;
-  /** Whether any of its ArtifactWorkflows has not finished. */
+  /** True if any of its ArtifactWorkflows has not finished. */
   unfinished: boolean;
 }
 
+/** The run of an Order. An Order that has not been seen yet counts as one artifact that begins now. */
+export function runOf(order: Order | undefined, unfinished: boolean, now: number): Run {
+  const began = Date.parse(order?.status?.startTime ?? order?.metadata.creationTimestamp ?? '');
+  const artifacts = order?.spec.artifacts?.length ?? 1;
+  return { artifacts, since: Number.isNaN(began) ? now : began, unfinished };
+}
+
 /**
- * When an Order may be woken for its children: at least `rollUpInterval` after the last time, so that the status writes of a
- * run stay few however many artifacts it has; at once when the last one has finished.
+ * When an Order may be woken for its children: `rollUpInterval` after the last such wake at the earliest, so that a run takes few
+ * status writes whatever its size; at once when the last child has finished.
  */
 export class RollUpPace {
-  /** By Order uid: the last time given, past or to come. Bounded by the live Orders. */
+  /** The last time given, by Order uid; past or future. Bounded by the live Orders. */
   readonly #last = new Map<string, number>();
 
-  /** The time (ms since the epoch) for the wake that a change at `now` asks for. */
+  /** The time (ms since the epoch) for the wake after a change at `now`. */
   timeFor(uid: string, run: Run, now: number): number {
     const last = this.#last.get(uid);
     if (last !== undefined && last > now && run.unfinished) return last;

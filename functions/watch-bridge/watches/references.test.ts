@@ -14,7 +14,7 @@ function setUp(...objects: object[]): References {
 }
 
 describe('References', () => {
-  it('knows the Orders that use an Endpoint, by default or by artifact', () => {
+  it('finds the Orders that use an Endpoint, by default or by artifact', () => {
     const own = order('own', [], {
       artifacts: [{ type: 'oci', srcRef: { name: 'other' }, dstRef: { name: 'destination' } }],
     });
@@ -25,14 +25,14 @@ describe('References', () => {
     expect(names(references.ordersUsingEndpoint('elsewhere', 'source'))).toEqual([]);
   });
 
-  it('knows the Orders that use a type, of the namespace and of the cluster', () => {
+  it('finds the Orders that use a type of the namespace or of the cluster', () => {
     const references = setUp(order('one', ['a:1']));
     expect(names(references.ordersUsingType('team', 'oci'))).toEqual(['one']);
     expect(names(references.ordersUsingType(undefined, 'oci'))).toEqual(['one']);
     expect(names(references.ordersUsingType('elsewhere', 'oci'))).toEqual([]);
   });
 
-  it('follows an Order that is edited, and forgets one that is gone', () => {
+  it('follows edits of an Order and forgets a deleted one', () => {
     const one = order('one', ['a:1']);
     const references = setUp(one, {
       ...one,
@@ -44,7 +44,7 @@ describe('References', () => {
     expect(names(references.ordersUsingEndpoint('team', 'new'))).toEqual([]);
   });
 
-  it('knows the Endpoints that use a Secret, as credentials or as CA', () => {
+  it('finds the Endpoints that use a Secret, as credentials or as CA', () => {
     const references = setUp(
       endpoint('a', { secretRef: { name: 's' } }),
       endpoint('b', { tls: { caSecretRef: { name: 's' } } }),
@@ -53,7 +53,7 @@ describe('References', () => {
     expect(names(references.endpointsUsingSecret('team', 's'))).toEqual(['a', 'b']);
   });
 
-  it('gives waiting ArtifactWorkflows only: finished ones have nothing to wake for', () => {
+  it('finds unfinished ArtifactWorkflows only', () => {
     const open = artifactWorkflow('open');
     const references = setUp(open, artifactWorkflow('done', { status: { phase: 'Succeeded' } }));
     expect(names(references.artifactWorkflowsOfArtifact('team', 'label'))).toEqual(['open']);
@@ -64,7 +64,7 @@ describe('References', () => {
     expect(references.hasUnfinishedChild('uid-order')).toBe(false);
   });
 
-  it('sees that an Order was judged by other generations than there are now', () => {
+  it('detects that the status of an Order was computed from other generations', () => {
     const one = order('one', ['a:1']);
     const judged = { ...one, status: { endpointGenerations: { source: 1, destination: 1 } } };
     const references = setUp(judged, endpoint('source'), endpoint('destination'));

@@ -12,82 +12,49 @@ import {
   type WakeObject,
 } from '#shared/domain';
 import { ownerOfKind } from '#shared/meta';
+import { Relation } from './relation.ts';
 
-/** Objects by keys that they refer to; an object may have several keys, and takes new ones with each state. */
-class Relation<T> {
-  readonly #byKey = new Map<string, Map<string, T>>();
-  readonly #keysOf = new Map<string, readonly string[]>();
-
-  set(uid: string, object: T, keys: readonly string[]): void {
-    this.delete(uid);
-    if (keys.length === 0) return;
-    this.#keysOf.set(uid, keys);
-    for (const key of keys) {
-      const known = this.#byKey.get(key);
-      if (known === undefined) this.#byKey.set(key, new Map([[uid, object]]));
-      else known.set(uid, object);
-    }
-  }
-
-  delete(uid: string): void {
-    for (const key of this.#keysOf.get(uid) ?? []) {
-      const known = this.#byKey.get(key);
-      known?.delete(uid);
-      if (known?.size === 0) this.#byKey.delete(key);
-    }
-    this.#keysOf.delete(uid);
-  }
-
-  get(key: string): Iterable<T> {
-    return this.#byKey.get(key)?.values() ?? [];
-  }
-
-  has(key: string): boolean {
-    return this.#byKey.has(key);
-  }
-}
-
-/** Which object refers to which, kept up with every change: what `wakesFor` asks. */
+/** Which object refers to which, by the newest state of each: answers what `wakesFor` asks. */
 export class References implements WakeIndex {
+  readonly #orders = new Map<string, Order>();
   readonly #ordersByEndpoint = new Relation<WakeObject>();
   readonly #ordersByType = new Relation<WakeObject>();
   readonly #typesByTemplate = new Relation<WakeObject>();
-  readonly #orders = new Map<string, Order>();
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #endpointsBySecret = new Relation<WakeObject>();
   readonly #workflowsByName = new Map<string, WakeObject>();
-  readonly #workflowsByArtifact = new Relation<WakeObject>();
-  readonly #workflowsByEndpoint = new Relation<WakeObject>();
   readonly #childrenByOrder = new Relation<ArtifactWorkflow>();
-  readonly #unfinishedByOrder = new Relation<WakeObject>();
+  // Unfinished ArtifactWorkflows only: a finished one waits for nothing.
+  readonly #waitingByArtifact = new Relation<WakeObject>();
+  readonly #waitingByEndpoint = new Relation<WakeObject>();
+  readonly #waitingByOrder = new Relation<WakeObject>();
 
   /** Takes the newest state of an object of any watched kind. */
   put(object: AnyObject): void {
-    if (object.kind === 'Order') this.#putOrder(object as unknown as Order);
-    if (isType(object)) this.#putType(object as unknown as ArtifactType);
-    if (object.kind === 'Endpoint') this.#putEndpoint(object as unknown as Endpoint);
-    if (object.kind === 'ArtifactWorkflow') this.#putWorkflow(object as unknown as ArtifactWorkflow);
+    const { kind } = object;
+    if (kind === 'Order') this.#putOrder(object as unknown as Order);
+    else if (kind === 'Endpoint') this.#putEndpoint(object as unknown as Endpoint);
+    else if (kind === 'ArtifactWorkflow') this.#putWorkflow(object as unknown as ArtifactWorkflow);
+    else if (kind === 'ArtifactType' || kind === 'ClusterArtifactType')
+      this.#putType(object as unknown as ArtifactType);
   }
 
   remove(object: WakeObject): void {
     const { uid = '' } = object.metadata;
-    if (object.kind === 'Order') {
-      this.#orders.delete(uid);
-      this.#ordersByEndpoint.delete(uid);
-      this.#ordersByType.delete(uid);
-    }
-    if (isType(object)) this.#typesByTemplate.delete(uid);
-    if (object.kind === 'Endpoint') {
-      this.#endpoints.delete(keyOf(object));
-      this.#endpointsBySecret.delete(uid);
-    }
-    if (object.kind === 'ArtifactWorkflow') {
-      this.#workflowsByName.delete(keyOf(object));
-      this.#workflowsByArtifact.delete(uid);
-      this.#workflowsByEndpoint.delete(uid);
-      this.#childrenByOrder.delete(uid);
-      this.#unfinishedByOrder.delete(uid);
-    }
+    if (object.kind === 'Order') this.#orders.delete(uid);
+    if (object.kind === 'Endpoint') this.#endpoints.delete(keyOf(object));
+    if (object.kind === 'ArtifactWorkflow') this.#workflowsByName.delete(keyOf(object));
+    for (const relation of [
+      this.#ordersByEndpoint,
+      this.#ordersByType,
+      this.#typesByTemplate,
+      this.#endpointsBySecret,
+      this.#childrenByOrder,
+      this.#waitingByArtifact,
+      this.#waitingByEndpoint,
+      this.#waitingByOrder,
+    ])
+      relation.delete(uid);
   }
 
   ordersUsingEndpoint(namespace: string, name: string): Iterable<WakeObject> {
@@ -111,14 +78,12 @@ export class References implements WakeIndex {
     return this.#workflowsByName.get(`${namespace}/${name}`);
   }
 
-  /** Unfinished ones only: the rest waits for nothing. */
   artifactWorkflowsOfArtifact(namespace: string, label: string): Iterable<WakeObject> {
-    return this.#workflowsByArtifact.get(`${namespace}/${label}`);
+    return this.#waitingByArtifact.get(`${namespace}/${label}`);
   }
 
-  /** Unfinished ones only: the rest waits for nothing. */
   artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject> {
-    return this.#workflowsByEndpoint.get(`${namespace}/${name}`);
+    return this.#waitingByEndpoint.get(`${namespace}/${name}`);
   }
 
   order(uid: string): Order | undefined {
@@ -130,10 +95,10 @@ export class References implements WakeIndex {
   }
 
   hasUnfinishedChild(orderUid: string): boolean {
-    return this.#unfinishedByOrder.has(orderUid);
+    return this.#waitingByOrder.has(orderUid);
   }
 
-  /** True if the Order's status was computed from other generations of its Endpoints than there are now. */
+  /** True if the Endpoints of an Order have other generations now than its status was computed from. */
   hasStaleInputs(order: Order): boolean {
     const { endpointGenerations = {}, secretGenerations = {} } = order.status ?? {};
     const { namespace = '' } = order.metadata;
@@ -148,18 +113,12 @@ export class References implements WakeIndex {
 
   #putOrder(order: Order): void {
     const { uid = '', namespace = '' } = order.metadata;
+    const target = slim(order);
     const types = [...new Set((order.spec.artifacts ?? []).map(({ type }) => type))];
     this.#orders.set(uid, order);
-    this.#ordersByEndpoint.set(
-      uid,
-      slim(order),
-      endpointNames(order).map((name) => `${namespace}/${name}`),
-    );
-    this.#ordersByType.set(
-      uid,
-      slim(order),
-      types.flatMap((name) => [name, `${namespace}/${name}`]),
-    );
+    this.#ordersByEndpoint.set(uid, target, within(namespace, endpointNames(order)));
+    // Each type by both names that it may have: of the cluster and of the namespace.
+    this.#ordersByType.set(uid, target, [...types, ...within(namespace, types)]);
   }
 
   #putType(type: ArtifactType): void {
@@ -169,33 +128,32 @@ export class References implements WakeIndex {
   #putEndpoint(endpoint: Endpoint): void {
     const { uid = '', namespace = '' } = endpoint.metadata;
     const { secretRef, tls } = endpoint.spec;
-    const names = [secretRef?.name, tls?.caSecretRef?.name].filter((name) => name !== undefined);
+    const secrets = within(namespace, [secretRef?.name, tls?.caSecretRef?.name]);
     this.#endpoints.set(keyOf(endpoint), endpoint);
-    this.#endpointsBySecret.set(
-      uid,
-      slim(endpoint),
-      names.map((name) => `${namespace}/${name}`),
-    );
+    this.#endpointsBySecret.set(uid, slim(endpoint), secrets);
   }
 
   #putWorkflow(workflow: ArtifactWorkflow): void {
     const { uid = '', namespace = '' } = workflow.metadata;
-    const artifact = workflow.metadata.labels?.[labels.artifact];
-    const order = ownerOfKind(workflow, 'Order')?.uid;
     const { srcRef, dstRef } = workflow.spec;
-    const used = [srcRef?.name, dstRef?.name].filter((name) => name !== undefined);
-    const open = !isFinished(workflow);
-    const object = slim(workflow);
-    this.#workflowsByName.set(keyOf(workflow), object);
-    this.#workflowsByArtifact.set(uid, object, open && artifact ? [`${namespace}/${artifact}`] : []);
-    this.#workflowsByEndpoint.set(uid, object, open ? used.map((name) => `${namespace}/${name}`) : []);
-    this.#childrenByOrder.set(uid, workflow, order === undefined ? [] : [order]);
-    this.#unfinishedByOrder.set(uid, object, open && order !== undefined ? [order] : []);
+    const target = slim(workflow);
+    const order = ownerOfKind(workflow, 'Order')?.uid;
+    const orders = order === undefined ? [] : [order];
+    this.#workflowsByName.set(keyOf(workflow), target);
+    this.#childrenByOrder.set(uid, workflow, orders);
+
+    const waiting = !isFinished(workflow);
+    const artifacts = within(namespace, [workflow.metadata.labels?.[labels.artifact] || undefined]);
+    const endpoints = within(namespace, [srcRef?.name, dstRef?.name]);
+    this.#waitingByArtifact.set(uid, target, waiting ? artifacts : []);
+    this.#waitingByEndpoint.set(uid, target, waiting ? endpoints : []);
+    this.#waitingByOrder.set(uid, target, waiting ? orders : []);
   }
 }
 
-function isType({ kind }: WakeObject): boolean {
-  return kind === 'ArtifactType' || kind === 'ClusterArtifactType';
+/** Keys of objects of one namespace; absent names are left out. */
+function within(namespace: string, names: readonly (string | undefined)[]): string[] {
+  return names.filter((name) => name !== undefined).map((name) => `${namespace}/${name}`);
 }
 
 function endpointNames(order: Order): string[] {
@@ -211,9 +169,9 @@ function keyOf({ metadata }: Pick<AnyObject, 'metadata'>): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-/** What it takes to wake an object, and no more: there may be millions. */
+/** Only the fields that a wake needs: there may be millions of objects. */
 function slim(object: WakeObject): WakeObject {
-  const { name, namespace, uid, labels: marks, ownerReferences, resourceVersion } = object.metadata;
+  const { name, namespace, uid, labels: selected, ownerReferences, resourceVersion } = object.metadata;
   return {
     apiVersion: object.apiVersion,
     kind: object.kind,
@@ -221,7 +179,7 @@ function slim(object: WakeObject): WakeObject {
       name,
       ...(namespace === undefined ? {} : { namespace }),
       ...(uid === undefined ? {} : { uid }),
-      ...(marks === undefined ? {} : { labels: marks }),
+      ...(selected === undefined ? {} : { labels: selected }),
       ...(ownerReferences === undefined ? {} : { ownerReferences }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },

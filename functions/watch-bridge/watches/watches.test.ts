@@ -3,7 +3,7 @@ import { artifactWorkflow, workflowOf } from '../../../test/fixtures/arc-objects
 import { trimmed } from './watches.ts';
 
 describe('trimmed', () => {
-  it('keeps of a Workflow how it goes and how it ends, and drops its nodes', () => {
+  it('keeps progress and outcome of a Workflow and drops its nodes', () => {
     const whole = workflowOf(artifactWorkflow('a'), 'a', {
       phase: 'Failed',
       message: 'no',
@@ -14,7 +14,7 @@ describe('trimmed', () => {
     expect(trimmed(whole).metadata.ownerReferences).toEqual(whole.metadata.ownerReferences);
   });
 
-  it('keeps of a Workflow that it waits in a queue, which only its nodes tell', () => {
+  it('records that a Workflow waits in a queue, which only its nodes show', () => {
     const queued = (phase: string) => {
       const status = { phase: 'Running' as const, nodes: { a: { type: 'Pod', phase } } };
       const whole = workflowOf(artifactWorkflow('a'), 'a', status);
@@ -25,13 +25,13 @@ describe('trimmed', () => {
     expect(queued('Running')).toEqual({ phase: 'Running' });
   });
 
-  it('keeps of an ArtifactWorkflow everything but what never changes', () => {
+  it('drops from an ArtifactWorkflow only the fields that never change', () => {
     const whole = artifactWorkflow('a');
     const { artifact: _artifact, ...spec } = whole.spec;
     expect(trimmed(whole)).toEqual({ ...whole, spec });
   });
 
-  it('keeps of a Secret that it is there, and nothing that could be a credential', () => {
+  it('keeps nothing of a Secret that could be a credential', () => {
     const applied = {
       'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"password":"aHVudGVyMg=="}}',
     };

@@ -25,17 +25,17 @@ export interface WatchesOptions {
   log: Logger;
   /** Watch Secrets too. */
   watchSecrets: boolean;
-  /** One change of one object, both halves trimmed alike. */
+  /** Called for each change of an object; both states are trimmed in the same way. */
   onChange(change: WakeChange): void;
-  /** Every kind has been listed once; told once. */
+  /** Called once, when every kind has been listed. */
   onSynced(): void;
 }
 
 interface Watched {
   kind: Kind;
-  /** Nothing is held up while it cannot be watched: Argo may be installed later than we are. */
+  /** The bridge becomes ready although the kind cannot be watched: Argo may be installed later than ARC. */
   optional: boolean;
-  /** Only this of the objects is sent to us. */
+  /** The server sends the metadata of the objects only. */
   metadataOnly?: true;
 }
 
@@ -50,25 +50,25 @@ const always: readonly Watched[] = [
   { kind: workflowTemplates as Kind, optional: true },
   { kind: clusterWorkflowTemplates as Kind, optional: true },
 ];
-/** That a Secret was written is all there is to know: the data stays away from us. Endpoints are looked at every minute anyway. */
+/** The bridge learns that a Secret was written, but never its data. Without this watch the credentials of Endpoints are checked every minute. */
 const secretWatch: Watched = { kind: secrets as Kind, optional: true, metadataOnly: true };
 
 export interface Watches {
   /** Ends when the signal is aborted; rejects if the program has a mistake. */
   done: Promise<void>;
-  /** When the watch that is furthest behind last got on, ms since the epoch. */
+  /** When the slowest watch last made progress, ms since the epoch. */
   lastTurn(): number;
   gaps(): number;
   relists(): number;
 }
 
-/** Lists and watches everything that can wake something. */
+/** Lists and watches every kind whose changes wake an object. */
 export function startWatches(options: WatchesOptions): Watches {
   const { api, signal, random, log, onChange, onSynced } = options;
   const watched = options.watchSecrets ? [...always, secretWatch] : always;
-  const missing = new Set(watched.map(({ kind }) => kind.kind));
-  const settle = (kind: string) => {
-    if (missing.delete(kind) && missing.size === 0) onSynced();
+  const unlisted = new Set(watched.map(({ kind }) => kind.kind));
+  const markListed = (kind: string) => {
+    if (unlisted.delete(kind) && unlisted.size === 0) onSynced();
   };
   const loops = watched.map(
     ({ kind, optional, ...selection }): ListWatch<AnyObject> =>
@@ -80,10 +80,10 @@ export function startWatches(options: WatchesOptions): Watches {
           keep: trimmed,
           onChange: ({ before, after }) =>
             onChange({ kind: kind.kind, before, after: after && trimmed(after) }),
-          onSync: () => settle(kind.kind),
+          onSync: () => markListed(kind.kind),
           onFailure: (error) => {
-            if (optional && ArcError.is(error, 'NotFound', 'Forbidden')) settle(kind.kind);
-            log.warn({ kind: kind.kind, err: error }, whyWaiting(kind, error));
+            if (optional && ArcError.is(error, 'NotFound', 'Forbidden')) markListed(kind.kind);
+            log.warn({ kind: kind.kind, err: error }, failureMessage(kind, error));
           },
         },
         { signal, random },
@@ -99,37 +99,37 @@ export function startWatches(options: WatchesOptions): Watches {
   };
 }
 
-/** An installation that is not complete yet says so by a 404 that names no object; everything else is in the error. */
-function whyWaiting({ kind, apiVersion }: Kind, error: ArcError): string {
+/** A kind that is not installed is answered with 404; every other cause is in the error. */
+function failureMessage({ kind, apiVersion }: Kind, error: ArcError): string {
   return error.code === 'NotFound'
-    ? `the cluster does not serve ${kind} of ${apiVersion} (not installed?); it will be looked for again`
-    : `watching ${kind} failed and will be tried again`;
+    ? `the cluster does not serve ${kind} of ${apiVersion} (not installed?); retrying`
+    : `cannot watch ${kind}; retrying`;
 }
 
-/** Read from a Workflow: whether it goes on and how it ends. Its nodes may be a megabyte. */
+/** The fields of a Workflow's status that wakes depend on. Its nodes, which may take a megabyte, are dropped. */
 const workflowStatus = ['phase', 'message', 'progress', 'startedAt', 'finishedAt'];
 const cronStatus = ['active', 'lastScheduledTime', 'succeeded', 'failed'];
-/** Large, and either never change or wake nobody. */
+/** Large fields of the spec on which no wake depends. */
 const dropped: Record<string, ReadonlySet<string>> = {
   ArtifactWorkflow: new Set(['parameters', 'artifact']),
 };
 
-/** An object without what no wake depends on: it is remembered for as long as the object lives. */
+/** An object without the fields on which no wake depends: the bridge keeps it for as long as the object exists. */
 export function trimmed(object: Resource): AnyObject {
   const { managedFields: _managed, ...metadata } = object.metadata;
   if (object.kind === 'Secret') {
-    // kubectl keeps in an annotation what was applied, data included.
+    // kubectl's last-applied annotation contains the data.
     const { annotations: _annotations, ...rest } = metadata;
     return { apiVersion: object.apiVersion, kind: object.kind, metadata: rest };
   }
   if (object.kind === 'Workflow' || object.kind === 'CronWorkflow') {
-    // Its nodes alone say that it is let out of a queue.
+    // Only the nodes show that Kueue has admitted the Workflow.
     const queued = isQueued(object as unknown as Workflow) ? { queued: true } : {};
     const status = { ...pick(object.status, [...workflowStatus, ...cronStatus]), ...queued };
     const spec = pick(object.spec, ['suspend', 'shutdown', 'schedules']);
     return { apiVersion: object.apiVersion, kind: object.kind, metadata, spec, status };
   }
-  // Only that it is there.
+  // Wakes depend on the existence of a template only.
   if (object.kind === 'WorkflowTemplate' || object.kind === 'ClusterWorkflowTemplate')
     return { apiVersion: object.apiVersion, kind: object.kind, metadata };
   const drop = dropped[object.kind];

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { exitWithParent } from './parent.ts';
+import { exitWithParent } from './exit-with-parent.ts';
 
 describe('a worker bound to its parent', () => {
-  it.each(['end', 'destroy'] as const)('leaves once when its stdin does %s', async (how) => {
+  it.each(['end', 'destroy'] as const)('exits once on the %s of its stdin', async (how) => {
     const stdin = new PassThrough();
     let left = 0;
     exitWithParent(stdin, () => {

@@ -1,0 +1,145 @@
+import type { Clock } from '#shared/async';
+import {
+  type AnyObject,
+  type ArtifactWorkflow,
+  artifactWorkflowDue,
+  type Endpoint,
+  isFinished,
+  isSettled,
+  type Order,
+  orderDue,
+  type TimeReason,
+} from '#shared/domain';
+import { ownerOfKind } from '#shared/meta';
+import type { References } from '../watches/references.ts';
+import { DueTimes } from './due.ts';
+import { Resync } from './resync.ts';
+
+/** All in ms. */
+export interface Intervals {
+  /** Between resyncs of an object that is not settled; default one minute. */
+  unsettled: number;
+  /** Between resyncs of a settled object; default one hour. */
+  settled: number;
+  /** Between checks of the credentials of an Endpoint; default one minute. */
+  credentials: number;
+  /** Until a due time fires again, while the object still has it; default one minute. */
+  due: number;
+}
+
+const minute = 60_000;
+export const defaultIntervals: Intervals = {
+  unsettled: minute,
+  settled: 60 * minute,
+  credentials: minute,
+  due: minute,
+};
+
+export interface TimersOptions {
+  clock: Clock;
+  random: () => number;
+  intervals: Intervals;
+  references: References;
+  /** Called when it is time to wake the object; `epoch` differs each time. */
+  wake(object: AnyObject, reason: TimeReason, epoch: string): void;
+}
+
+/** The wakes that a time causes, and no change: resyncs, due times and checks of credentials. */
+export class Timers {
+  readonly #references: References;
+  readonly #resync: Resync<AnyObject>;
+  readonly #credentialChecks: Resync<AnyObject>;
+  readonly #dueTimes: DueTimes<AnyObject>;
+
+  constructor({ clock, random, intervals, references, wake }: TimersOptions) {
+    this.#references = references;
+    this.#resync = new Resync({
+      clock,
+      random,
+      unsettledMs: intervals.unsettled,
+      settledMs: intervals.settled,
+      isUnsettled: (object) => this.isUnsettled(object),
+      wake: (object, epoch) => wake(object, 'resync', epoch),
+    });
+    const wakeDue = (object: AnyObject, epoch: string) => {
+      this.woken(object.metadata.uid ?? '');
+      wake(object, 'due', epoch);
+    };
+    // Secrets may not be watched, so an Endpoint with credentials is never settled for good.
+    this.#credentialChecks = new Resync({
+      clock,
+      random,
+      unsettledMs: intervals.credentials,
+      settledMs: intervals.credentials,
+      isUnsettled: () => true,
+      wake: wakeDue,
+    });
+    this.#dueTimes = new DueTimes({
+      clock,
+      random,
+      repeatMs: intervals.due,
+      dueAt: (object) => dueAt(object, references),
+      fire: wakeDue,
+    });
+  }
+
+  /** Objects that are not settled. */
+  get unsettled(): number {
+    return this.#resync.unsettled;
+  }
+
+  /** Takes the newest state of an object. Returns true when its change was found by a resync, because an event was lost. */
+  update(object: AnyObject): boolean {
+    const { uid = '' } = object.metadata;
+    const foundWork = this.#resync.update(uid, object);
+    this.#dueTimes.update(uid, object);
+    if (object.kind === 'Order') this.#updateExpiries(uid);
+    if (object.kind === 'Endpoint') this.#updateCredentialCheck(object);
+    return foundWork;
+  }
+
+  /** The object is woken for another reason than a resync. */
+  woken(uid: string): void {
+    this.#resync.woken(uid);
+  }
+
+  isUnsettled(object: AnyObject): boolean {
+    const known = object as unknown as Order | ArtifactWorkflow | Endpoint;
+    if (!isSettled(known)) return true;
+    if (object.kind === 'Order') return this.#references.hasStaleInputs(known as Order);
+    // The rendered credentials of a transfer that has ended still have to be removed.
+    return (
+      object.kind === 'ArtifactWorkflow' && (known as ArtifactWorkflow).status?.configSecret !== undefined
+    );
+  }
+
+  forget(uid: string): void {
+    for (const part of [this.#resync, this.#credentialChecks, this.#dueTimes]) part.forget(uid);
+  }
+
+  close(): void {
+    for (const part of [this.#resync, this.#credentialChecks, this.#dueTimes]) part.close();
+  }
+
+  /** A finished ArtifactWorkflow expires only once the status of its Order shows the result. */
+  #updateExpiries(orderUid: string): void {
+    for (const child of this.#references.childrenOf(orderUid)) {
+      if (!isFinished(child)) continue;
+      this.#dueTimes.update(child.metadata.uid ?? '', child as unknown as AnyObject);
+    }
+  }
+
+  #updateCredentialCheck(object: AnyObject): void {
+    const { uid = '' } = object.metadata;
+    if ((object as unknown as Endpoint).spec.secretRef === undefined) this.#credentialChecks.forget(uid);
+    else this.#credentialChecks.update(uid, object);
+  }
+}
+
+function dueAt(object: AnyObject, references: References): number | undefined {
+  if (object.kind === 'Order') return orderDue(object as unknown as Order)?.getTime();
+  if (object.kind !== 'ArtifactWorkflow') return undefined;
+  const owner = ownerOfKind(object, 'Order');
+  const order = owner && references.order(owner.uid);
+  return artifactWorkflowDue(object as unknown as ArtifactWorkflow, order)?.getTime();
+}
