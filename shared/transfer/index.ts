@@ -1,25 +1,25 @@
 /** Moves artifacts between registries by digest: the OCI client, the image copier and the closed set of failures. */
 
-export { type EndpointCredentials, secretsOfEndpoint } from './auth/credentials.ts';
+export { type BlobReading, blobContent } from './copy/blob-content.ts';
 export { type BlobCopier, type BlobOutcome, copyBlob } from './copy/copy-blob.ts';
 export { type CopyRequest, type CopyResult, copyImage } from './copy/copy-image.ts';
-export type { Counts, Progress } from './copy/tally.ts';
+export type { Counts, Progress } from './copy/copy-progress.ts';
+export { putBlob } from './copy/put-blob.ts';
+export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
+export { maskSecrets } from './errors/mask.ts';
+export { exitCodes, type FailureReason, TransferError } from './errors/transfer-error.ts';
+export type { Timeouts } from './http/http-client.ts';
 export type { RetryPolicy } from './http/retry.ts';
-export type { Timeouts } from './http/wire.ts';
-export { maskSecrets } from './mask.ts';
-export { type BlobReading, blobContent } from './oci/blob-content.ts';
-export { digestOf, digestTag, isDigest } from './oci/digest.ts';
 export { type Descriptor, type Manifest, parseManifest } from './oci/manifest.ts';
-export { putBlob } from './oci/put-blob.ts';
+export type { Repository } from './oci/repository.ts';
+export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
+export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';
+export { digestOf, digestTag, isDigest } from './reference/digest.ts';
+export { type Place, resolvePlace, type TlsSettings } from './reference/image-address.ts';
 export {
   formatReference,
   type ImageName,
   parseImageName,
   parseReference,
   type Reference,
-} from './oci/reference.ts';
-export type { Repository } from './oci/repository.ts';
-export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
-export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';
-export { type Place, resolvePlace, type TlsSettings } from './place.ts';
-export { exitCodes, type FailureReason, TransferError } from './transfer-error.ts';
+} from './reference/reference.ts';

@@ -1,5 +1,5 @@
+import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { parseChallenges } from './challenge.ts';
-import type { RegistryCredentials } from './docker-config.ts';
 import type { TokenRequest, TokenService } from './token-service.ts';
 
 /** Makes the Authorization header for requests to one registry, and learns from its challenges. */

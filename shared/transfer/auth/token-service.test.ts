@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { WireRequest } from '../http/wire.ts';
-import { createMasker } from '../mask.ts';
-import type { RegistryCredentials } from './docker-config.ts';
+import type { RegistryCredentials } from '../credentials/docker-config.ts';
+import { createMasker } from '../errors/mask.ts';
+import type { WireRequest } from '../http/http-client.ts';
 import { createTokenService } from './token-service.ts';
 
 const signal = new AbortController().signal;

@@ -1,9 +1,9 @@
+import type { RegistryCredentials } from '../credentials/docker-config.ts';
+import type { Masker } from '../errors/mask.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { readBody, type Wire, type WireRequest } from '../http/http-client.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
-import { readBody, type Wire, type WireRequest } from '../http/wire.ts';
-import type { Masker } from '../mask.ts';
-import { type Asking, networkFailure, statusFailure } from '../oci/failures.ts';
-import { TransferError } from '../transfer-error.ts';
-import type { RegistryCredentials } from './docker-config.ts';
+import { type Asking, networkFailure, statusFailure } from '../http/request-failures.ts';
 
 export interface TokenRequest {
   realm: string;

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 import type { Repository } from '../oci/repository.ts';
+import { openSpool, type Spool } from './blob-buffer.ts';
 import { downloadBlob } from './download.ts';
-import { openSpool, type Spool } from './spool.ts';
 
 /** How a blob came to be at the destination: it was there, it was linked within the registry, or its bytes were sent. */
 export type BlobOutcome = 'existed' | 'mounted' | 'copied';

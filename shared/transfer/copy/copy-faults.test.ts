@@ -5,8 +5,8 @@ import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { transferFailure } from '../../../test/fixtures/transfer-failure.ts';
 import { type FaultRule, type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
-import type { TlsSettings } from '../place.ts';
-import type { TransferError } from '../transfer-error.ts';
+import type { TransferError } from '../errors/transfer-error.ts';
+import type { TlsSettings } from '../reference/image-address.ts';
 import { type CopyRequest, copyImage } from './copy-image.ts';
 
 const password = 'hunter22-secret';

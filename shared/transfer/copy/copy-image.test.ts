@@ -8,8 +8,8 @@ import {
   seedImage,
   startRegistry,
 } from '../../embedded/registry/index.ts';
-import { digestOf, digestTag } from '../oci/digest.ts';
 import { ociIndex } from '../oci/manifest.ts';
+import { digestOf, digestTag } from '../reference/digest.ts';
 import { copyImage } from './copy-image.ts';
 
 const retry = { attempts: 3, baseMs: 2, maxMs: 5 };

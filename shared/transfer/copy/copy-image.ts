@@ -1,15 +1,15 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { mapBounded } from '#shared/async';
+import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { Manifest } from '../oci/manifest.ts';
 import type { Repository } from '../oci/repository.ts';
 import { type ImageLocation, openSession, type SessionOptions } from '../oci/session.ts';
-import { TransferError } from '../transfer-error.ts';
 import { copyBlob } from './copy-blob.ts';
+import { type Counts, createTally, type Progress, type Tally } from './copy-progress.ts';
+import { keepReferrers } from './ensure-referrers.ts';
 import { type CopyPlan, planCopy } from './plan.ts';
-import { keepReferrers } from './referrer-keeper.ts';
-import { type Counts, createTally, type Progress, type Tally } from './tally.ts';
 
 export interface CopyRequest extends SessionOptions {
   source: ImageLocation;

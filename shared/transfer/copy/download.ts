@@ -1,9 +1,9 @@
+import { stopped, TransferError } from '../errors/transfer-error.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
-import { hashFor } from '../oci/digest.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 import type { Repository } from '../oci/repository.ts';
-import { stopped, TransferError } from '../transfer-error.ts';
-import type { Spool } from './spool.ts';
+import { hashFor } from '../reference/digest.ts';
+import type { Spool } from './blob-buffer.ts';
 
 export interface DownloadOptions {
   source: Repository;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, startRegistry } from '../../embedded/registry/index.ts';
-import { digestOf } from '../oci/digest.ts';
 import { ociIndex } from '../oci/manifest.ts';
 import { openSession, type Session } from '../oci/session.ts';
+import { digestOf } from '../reference/digest.ts';
 import { planCopy } from './plan.ts';
 
 const image = 'application/vnd.oci.image.manifest.v1+json';

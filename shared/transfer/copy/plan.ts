@@ -1,8 +1,8 @@
 import { mapBounded } from '#shared/async';
+import { TransferError } from '../errors/transfer-error.ts';
 import { type Descriptor, isManifestType, type Manifest } from '../oci/manifest.ts';
 import { createReferrerFinder, type Found } from '../oci/referrer-finder.ts';
 import type { Repository } from '../oci/repository.ts';
-import { TransferError } from '../transfer-error.ts';
 
 /** Everything that belongs to one image, read from the source before anything is written. */
 export interface CopyPlan {

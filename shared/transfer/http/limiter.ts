@@ -1,5 +1,5 @@
 import { createSemaphore } from '#shared/async';
-import { stopped } from '../transfer-error.ts';
+import { stopped } from '../errors/transfer-error.ts';
 import { pauseOrStop } from './retry.ts';
 
 /** Bounds how many requests to one host are under way, and holds all of them back when the host asks for that. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TransferError } from '../errors/transfer-error.ts';
 import { resolveDigest } from '../oci/resolve-digest.ts';
-import { TransferError } from '../transfer-error.ts';
 import { proxyVariables } from './proxy-env.ts';
 
 describe('the proxy variables', () => {

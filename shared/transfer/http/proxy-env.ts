@@ -1,4 +1,4 @@
-import { TransferError } from '../transfer-error.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

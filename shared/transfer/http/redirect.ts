@@ -1,4 +1,4 @@
-import { readBody, type Wire, type WireAnswer, type WireRequest } from './wire.ts';
+import { readBody, type Wire, type WireAnswer, type WireRequest } from './http-client.ts';
 
 const mostRedirects = 5;
 const longestBody = 64 * 1024;

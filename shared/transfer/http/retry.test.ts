@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TransferError } from '../transfer-error.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 import { parseRetryAfter, pauseOrStop, withRetries } from './retry.ts';
 
 const policy = { attempts: 3, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 };

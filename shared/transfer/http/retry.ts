@@ -1,5 +1,5 @@
 import { backoffMs, pause } from '#shared/async';
-import { reworded, stopped, TransferError, throwIfStopped } from '../transfer-error.ts';
+import { reworded, stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 
 /** How often and how patiently something is tried again within one process. */
 export interface RetryPolicy {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
-import { digestOf } from './digest.ts';
+import { digestOf } from '../reference/digest.ts';
 import { ociIndex, parseManifest } from './manifest.ts';
 
 const digest = digestOf(Buffer.from('x'));

@@ -1,6 +1,6 @@
 import { isRecord } from '#shared/meta';
-import { TransferError } from '../transfer-error.ts';
-import { digestOf, isDigest } from './digest.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { digestOf, isDigest } from '../reference/digest.ts';
 
 /** A content descriptor of the OCI image specification. `size` in bytes. */
 export interface Descriptor {

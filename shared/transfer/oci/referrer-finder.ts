@@ -1,5 +1,5 @@
-import { TransferError } from '../transfer-error.ts';
-import { digestTag } from './digest.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { digestTag } from '../reference/digest.ts';
 import type { Descriptor, Manifest } from './manifest.ts';
 import type { Repository } from './repository.ts';
 

@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { BodyMaker } from '../http/wire.ts';
-import type { Place } from '../place.ts';
-import { TransferError } from '../transfer-error.ts';
-import { isDigest } from './digest.ts';
-import { nextPage } from './link.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { BodyMaker } from '../http/http-client.ts';
+import { isDigest } from '../reference/digest.ts';
+import type { Place } from '../reference/image-address.ts';
 import {
   acceptedManifests,
   type Descriptor,
@@ -12,7 +11,8 @@ import {
   type Manifest,
   parseManifest,
 } from './manifest.ts';
-import type { Call, Caller } from './registry-call.ts';
+import { nextPage } from './next-page.ts';
+import type { Call, Caller } from './registry-client.ts';
 
 /** A blob from some byte on. */
 export interface OpenBlob {

@@ -1,4 +1,4 @@
-import { TransferError } from '../transfer-error.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 import { type ImageLocation, openSession, type SessionOptions } from './session.ts';
 
 /** Where to look; `name` (of the Endpoint) only serves messages. */

@@ -1,11 +1,11 @@
-import { credentialsFor, type EndpointCredentials, secretsOf } from '../auth/credentials.ts';
+import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
+import { createMasker, type Masker } from '../errors/mask.ts';
+import { reworded, stopped, TransferError } from '../errors/transfer-error.ts';
+import { createWire, defaultTimeouts, type Timeouts, type Wire } from '../http/http-client.ts';
 import { createLimiters } from '../http/limiter.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
-import { createWire, defaultTimeouts, type Timeouts, type Wire } from '../http/wire.ts';
-import { createMasker, type Masker } from '../mask.ts';
-import { resolvePlace, type TlsSettings } from '../place.ts';
-import { reworded, stopped, TransferError } from '../transfer-error.ts';
-import { createCaller } from './registry-call.ts';
+import { resolvePlace, type TlsSettings } from '../reference/image-address.ts';
+import { createCaller } from './registry-client.ts';
 import { createRepository, type Repository } from './repository.ts';
 
 /** An image at an Endpoint. */

@@ -1,5 +1,5 @@
 import { isRecord } from '#shared/meta';
-import { TransferError } from '../transfer-error.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 
 /** What one registry is told about who asks. */
 export type RegistryCredentials =

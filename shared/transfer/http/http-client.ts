@@ -3,8 +3,8 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { TlsSettings } from '../place.ts';
-import { TransferError } from '../transfer-error.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { TlsSettings } from '../reference/image-address.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { proxyVariables } from './proxy-env.ts';
 

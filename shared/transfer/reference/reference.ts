@@ -1,4 +1,4 @@
-import { TransferError } from '../transfer-error.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from './digest.ts';
 
 /** An image within a registry: which repository and which version of it. */

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { TransferError } from '../transfer-error.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 
 const lengths: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
 

@@ -1,6 +1,6 @@
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
-import type { Descriptor } from './manifest.ts';
-import type { Repository } from './repository.ts';
+import type { Descriptor } from '../oci/manifest.ts';
+import type { Repository } from '../oci/repository.ts';
 
 /** Stores bytes that are at hand as a blob, unless the repository has it already. Rejects with a TransferError. */
 export async function putBlob(

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RegistryCredentials } from '../auth/docker-config.ts';
-import { parseRetryAfter } from '../http/retry.ts';
-import { type FailureReason, TransferError } from '../transfer-error.ts';
+import type { RegistryCredentials } from '../credentials/docker-config.ts';
+import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
+import { parseRetryAfter } from './retry.ts';
 
 /** Who was asked for what: every message names it. */
 export interface Asking {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolvePlace } from './place.ts';
+import { resolvePlace } from './image-address.ts';
 
 describe('a place', () => {
   it.each([

@@ -1,8 +1,8 @@
-import { digestTag } from '../oci/digest.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 import { type Descriptor, longestManifest, type Manifest, ociIndex, parseManifest } from '../oci/manifest.ts';
 import { fallbackList } from '../oci/referrer-finder.ts';
 import type { Repository } from '../oci/repository.ts';
-import { TransferError } from '../transfer-error.ts';
+import { digestTag } from '../reference/digest.ts';
 
 const tries = 5;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextPage } from './link.ts';
+import { nextPage } from './next-page.ts';
 
 const here = new URL('https://r.io/v2/a/referrers/x');
 

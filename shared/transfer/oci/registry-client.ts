@@ -1,16 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createAuthorizer } from '../auth/authorizer.ts';
-import type { RegistryCredentials } from '../auth/docker-config.ts';
 import { createTokenService } from '../auth/token-service.ts';
+import type { RegistryCredentials } from '../credentials/docker-config.ts';
+import type { Masker } from '../errors/mask.ts';
+import { stopped } from '../errors/transfer-error.ts';
+import {
+  type BodyMaker,
+  readBody,
+  type Wire,
+  type WireAnswer,
+  type WireRequest,
+} from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
+import { type Asking, networkFailure, statusFailure } from '../http/request-failures.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
-import { type BodyMaker, readBody, type Wire, type WireAnswer, type WireRequest } from '../http/wire.ts';
-import type { Masker } from '../mask.ts';
-import type { Place } from '../place.ts';
-import { stopped } from '../transfer-error.ts';
-import { type Asking, networkFailure, statusFailure } from './failures.ts';
+import type { Place } from '../reference/image-address.ts';
 
 /** One thing asked of a registry. */
 export interface Call {

@@ -1,5 +1,5 @@
-import { formatReference, type ImageName, isHost, parseImageName } from './oci/reference.ts';
-import { TransferError } from './transfer-error.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { formatReference, type ImageName, isHost, parseImageName } from './reference.ts';
 
 /** How the connection to one registry is made. */
 export interface TlsSettings {

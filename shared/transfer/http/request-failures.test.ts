@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
-import { type Asking, networkFailure, registryWords, statusFailure } from './failures.ts';
+import { type Asking, networkFailure, registryWords, statusFailure } from './request-failures.ts';
 
 const asking: Asking = {
   endpoint: 'src',

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inMemory, openSpool, type Spool } from './spool.ts';
+import { inMemory, openSpool, type Spool } from './blob-buffer.ts';
 
 let folder = '';
 beforeEach(async () => {

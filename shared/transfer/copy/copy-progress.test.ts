@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
-import { createTally } from './tally.ts';
+import { createTally } from './copy-progress.ts';
 
 const blob = (digest: string, size: number) => ({ mediaType: 'x', digest, size });
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { downloadBlob } from '../copy/download.ts';
-import { openSpool } from '../copy/spool.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import type { Descriptor } from './manifest.ts';
-import type { Repository } from './repository.ts';
+import type { Descriptor } from '../oci/manifest.ts';
+import type { Repository } from '../oci/repository.ts';
+import { openSpool } from './blob-buffer.ts';
+import { downloadBlob } from './download.ts';
 
 export interface BlobReading {
   source: Repository;

@@ -1,5 +1,5 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { TransferError } from '../transfer-error.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 
 /**
  * One blob on its way: written once by the download, read by every try of the upload, the first of which follows the
