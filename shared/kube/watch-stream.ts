@@ -4,7 +4,7 @@ import type { Kind, Resource, WatchEvent } from './client.ts';
 import { readLines } from './lines.ts';
 import { errorFromStatus } from './status.ts';
 
-// An object is at most 3 MiB when it is written; managedFields and escapes come on top.
+// Ten times the largest object that an API server with etcd behind it stores.
 const longestLine = 16 * 1024 * 1024;
 
 /**

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it, vi } from 'vitest';
+import { largestObjectBytes } from '#shared/meta';
 import { cacheStore, openEtcdStore, type Store } from '#shared/storage';
 import { describeStore, type StoreUnderTest } from '../contract/store.ts';
 import { bytes, written } from '../contract/store-support.ts';
@@ -185,9 +186,10 @@ describe.skipIf(!assets)('with a real etcd', () => {
         await expect(store.create('/large', new Uint8Array(size))).rejects.toMatchObject({
           code: 'RequestEntityTooLarge',
         });
-      // Eight of the largest there may be are more than gRPC takes in one message by default.
-      const value = new Uint8Array(1_400_000);
-      for (let at = 0; at < 8; at += 1) await written(store.create(`/fits/${at}`, value));
+      // Eight of the largest there may be, under the longest keys, are more than gRPC takes in one message by default.
+      const value = new Uint8Array(largestObjectBytes);
+      const longest = '/fits/'.padEnd(1_023, 'x');
+      for (let at = 0; at < 8; at += 1) await written(store.create(`${longest}${at}`, value));
       expect((await store.list('/fits/')).items).toHaveLength(8);
     }));
 

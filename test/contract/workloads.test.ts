@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { manifestFiles } from '#shared/embedded';
+import { etcdRequestBytes } from '#shared/meta';
 
 const security = z.looseObject({
   runAsNonRoot: z.boolean().optional(),
@@ -70,6 +71,12 @@ describe('what runs in pods', () => {
       expect(image).toBe('artifact-conduit:v0.1.0');
       expect(command).toEqual(['node', `/app/${name}.mjs`]);
     }
+  });
+
+  it('has an etcd that takes the largest object the api-server stores', () => {
+    const etcd = all.find(({ kind, metadata: { name } }) => kind === 'StatefulSet' && name === 'etcd');
+    const [{ command }] = withPods.parse(etcd).spec.template.spec.containers;
+    expect(command).toContain(`--max-request-bytes=${etcdRequestBytes}`);
   });
 
   it('runs a Workflow in one pod of the same image, as restricted', () => {

@@ -1,10 +1,11 @@
 import { ArcError } from '#shared/errors';
+import { largestBodyBytes } from '#shared/meta';
 import { badRequest } from '../errors/request-errors.ts';
 import { nestsDeeper, scanJson } from './json-scan.ts';
 import { yamlToJson } from './yaml-body.ts';
 
-/** Bytes a body may have, as the Kubernetes API server limits it. */
-export const bodyLimit = 3 * 1024 * 1024;
+/** Bytes a body may have. */
+export const bodyLimit = largestBodyBytes;
 /** Nesting a body may have. Far above any real object, far below what the stack of a recursive walk holds. */
 export const depthLimit = 500;
 

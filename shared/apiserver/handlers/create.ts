@@ -8,6 +8,7 @@ import { decodeObject, encodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { respondObject, respondWritten, type Written } from '../response/respond.ts';
 import { generatedPrefix } from '../validation/metadata.ts';
+import { checkSize } from '../validation/object-size.ts';
 import { validateSchema } from '../validation/validate-schema.ts';
 import { admitWrite } from './admit-write.ts';
 import { type Owners, trackManagedFields, withManagedFields } from './field-manager.ts';
@@ -82,6 +83,7 @@ export async function admitAndStore(
   const object = await admitWrite(request, given, undefined, (next) => withManagedFields(next, owners(next)));
   const key = objectKey(definition, request.namespace, object.metadata.name);
   const value = encodeObject(definition, object);
+  checkSize(definition, { object, bytes: value.byteLength });
   if (dryRun) return (await server.store.get(key)).item ? undefined : { object };
   const written = await server.store.create(key, value);
   return written.ok ? { item: { key, value, revision: written.revision } } : undefined;

@@ -8,6 +8,7 @@ import { decodeObject, encodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
 import type { Written } from '../response/respond.ts';
+import { checkSize } from '../validation/object-size.ts';
 import { admitWrite } from './admit-write.ts';
 import { type Owners, withManagedFields } from './field-manager.ts';
 import { contended, writeAttempts } from './write-options.ts';
@@ -114,7 +115,14 @@ async function nextState(
   const same =
     metadata.generation === old.metadata.generation &&
     (Buffer.compare(next.value, item.value) === 0 || isSame(decodeObject(next), old));
-  return { metadata, item: same ? item : next, same };
+  if (same) return { metadata, item, same };
+  const { byteLength: bytes } = next.value;
+  checkSize(
+    definition,
+    { object: { ...judged, metadata }, bytes },
+    { object: old, bytes: item.value.byteLength },
+  );
+  return { metadata, item: next, same };
 }
 
 function isSame(object: KubeObject, old: KubeObject): boolean {

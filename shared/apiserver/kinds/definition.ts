@@ -41,6 +41,8 @@ export interface KindHooks {
   validate?(object: KubeObject, old: KubeObject | undefined): Cause[];
   /** Runs once, when a deletion begins that finalizers hold up: where a kind shows it (a Namespace's phase). */
   beginDeletion?(object: KubeObject): KubeObject;
+  /** Most bytes that the status of this object may come to take: a write that leaves no room for them is refused. */
+  statusRoom?(object: KubeObject): number;
   /** Sent back as `Warning: 299` headers. */
   warn?(object: KubeObject, old: KubeObject | undefined): string[];
 }

@@ -29,6 +29,7 @@ export interface ArcKind {
   columns: readonly ArcColumn[];
   hooks: {
     validate(object: AnyObject, old: AnyObject | undefined): Cause[];
+    statusRoom?(object: AnyObject): number;
     warn?(object: AnyObject, old: AnyObject | undefined): string[];
   };
 }
@@ -42,12 +43,14 @@ interface Parts<T extends AnyObject> {
   status: boolean;
   columns: ReadonlyArray<Omit<ArcColumn, 'value'> & { value(object: T): ReturnType<ArcColumn['value']> }>;
   causes(object: T, old: T | undefined): Cause[];
+  /** Most bytes its status may come to take. */
+  statusRoom?(object: T): number;
   warnings?(object: T): string[];
 }
 
 /** Fills in what all kinds of the group have in common. Nothing is judged while an object is being deleted. */
 export function arcKind<T extends AnyObject>(parts: Parts<T>): ArcKind {
-  const { kind, causes, warnings } = parts;
+  const { kind, causes, statusRoom, warnings } = parts;
   const singular = kind.toLowerCase();
   // Hooks and columns run after the schema has been checked (columns cope with absent parts), so the cast holds.
   const typed = (object: AnyObject): T => object as T;
@@ -66,6 +69,7 @@ export function arcKind<T extends AnyObject>(parts: Parts<T>): ArcKind {
     columns: parts.columns.map((column) => ({ ...column, value: (object) => column.value(typed(object)) })),
     hooks: {
       validate: (object, old) => (isDeleting(object) ? [] : causes(typed(object), old && typed(old))),
+      ...(statusRoom ? { statusRoom: (object) => statusRoom(typed(object)) } : {}),
       ...(warnings ? { warn: (object) => (isDeleting(object) ? [] : warnings(typed(object))) } : {}),
     },
   };

@@ -1,11 +1,12 @@
+import { largestObjectBytes } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import type { ArtifactStatus } from '../kinds/order.ts';
+import type { ArtifactStatus, Order } from '../kinds/order.ts';
 import { owesAttempt } from '../lifecycle/attempts.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { Current } from '../plan/current.ts';
 import { cut } from '../values/text.ts';
 
-/** What one artifact may take in an Order's status, so that etcd's limit for the whole object (1.5 MiB) holds. */
+/** What one artifact may take in an Order's status, so that the whole object can be stored. */
 export interface EntryBudget {
   /** Most bytes of a message, as JSON prints it. */
   messageBytes: number;
@@ -13,10 +14,13 @@ export interface EntryBudget {
   details: boolean;
 }
 
-// Half of etcd's limit: the other half is for the spec, which is as long as the list of artifacts.
-const statusBytes = 700 * 1024;
+// A little less than half of the largest object: the rest is for the spec, which is as long as the list of artifacts.
+const statusBytes = Math.floor(0.45 * largestObjectBytes);
 const fixedBytes = 130;
 const detailBytes = 180;
+// A generation in a map, with its quotes and commas; the Order's message, times and conditions.
+const generationBytes = 20;
+const textBytes = 4_096;
 const longestMessage = 2_048;
 const shortestMessage = 32;
 
@@ -26,6 +30,18 @@ export function entryBudget(artifacts: number): EntryBudget {
   const details = each >= fixedBytes + detailBytes + 2 * shortestMessage;
   const left = Math.floor(each - fixedBytes - (details ? detailBytes : 0));
   return { details, messageBytes: Math.max(shortestMessage, Math.min(longestMessage, left)) };
+}
+
+/** Most bytes that the status of an Order with these artifacts may come to take: its entries, two maps by Endpoint, texts and counts. */
+export function orderStatusRoom({ spec }: Order): number {
+  const artifacts = spec.artifacts ?? [];
+  const { details, messageBytes } = entryBudget(artifacts.length);
+  const entries = artifacts.length * (fixedBytes + (details ? detailBytes : 0) + messageBytes);
+  const endpoints = new Set(
+    [spec.defaults, ...artifacts].flatMap((each) => [each?.srcRef?.name, each?.dstRef?.name]),
+  );
+  const maps = [...endpoints].reduce((sum, name) => sum + 2 * ((name ?? '').length + generationBytes), 0);
+  return entries + maps + textBytes;
 }
 
 /** What the Order's status says of one artifact. */

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { mergePatchBetween } from '#shared/meta';
+import { largestObjectBytes, mergePatchBetween } from '#shared/meta';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/test-objects.ts';
+import { orderStatusRoom } from './entry.ts';
 import { rollUp } from './rollup.ts';
 
 const later = new Date(now.getTime() + 3_600_000);
@@ -186,7 +187,8 @@ describe('the size of a status', () => {
       of.spec.artifacts?.map((_, index) => ({ ...broken, message: texts[index % 3] ?? '' })) ?? [];
     const status = roll(of, statuses);
     expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(900 * 1024);
-    expect(Buffer.byteLength(JSON.stringify({ ...of, status }))).toBeLessThan(1.5 * 1024 * 1024);
+    expect(Buffer.byteLength(JSON.stringify({ ...of, status }))).toBeLessThan(largestObjectBytes);
+    expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThanOrEqual(orderStatusRoom(of));
     expect(status.counts?.failed).toBe(count);
   });
 

@@ -1,4 +1,5 @@
 import { ArcError, type Code } from '#shared/errors';
+import { etcdRequestBytes } from '#shared/meta';
 
 /** What a failed call means. */
 export interface Failure {
@@ -22,7 +23,7 @@ const known: { text: RegExp; code: Code; message?: string }[] = [
   {
     text: /request is too large|message larger than max/,
     code: 'RequestEntityTooLarge',
-    message: 'the object is larger than etcd takes in one request (1.5 MiB by default)',
+    message: `the object is larger than this etcd takes in one request: start etcd with --max-request-bytes=${etcdRequestBytes}, which is its default`,
   },
   {
     text: /database space exceeded/,
