@@ -10,7 +10,6 @@ import { checkTestSupport } from './test-support.ts';
 const known: readonly string[] = [
   'shared/apiserver/admission/index.ts and',
   'shared/domain/wakes/wake-table.ts and',
-  'shared/telemetry/exposition.ts and',
 ];
 
 /** Runs all checks over the tree at `root`. @returns one line per problem: where, what, what to do. */

@@ -1,4 +1,4 @@
-import { ArcError } from '#shared/errors';
+import { within } from '#shared/async';
 
 /** One line of /livez, /readyz and /healthz. */
 export interface HealthCheck {
@@ -67,7 +67,7 @@ async function failures(
   await Promise.all(
     checks.map(async (check) => {
       try {
-        await inTime(check);
+        await within(checkDeadlineMs, 'the check', check.check());
       } catch (caught) {
         failed.add(check);
         log(`health check ${check.name} failed`, caught);
@@ -75,17 +75,6 @@ async function failures(
     }),
   );
   return failed;
-}
-
-async function inTime(check: HealthCheck): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const error = new ArcError('Timeout', `no answer within ${checkDeadlineMs / 1000} s`);
-  const timer = setTimeout(() => reject(error), checkDeadlineMs);
-  try {
-    await Promise.race([check.check(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function failedLine({ name }: HealthCheck): string {

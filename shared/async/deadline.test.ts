@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
-import { startDeadline } from './deadline.ts';
+import { startDeadline, within } from './deadline.ts';
 
 function aborted(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) =>
@@ -46,5 +46,19 @@ describe('startDeadline', () => {
     deadline.restart(Number.POSITIVE_INFINITY);
     expect(deadline.signal.aborted).toBe(false);
     deadline.end();
+  });
+});
+
+describe('within', () => {
+  it('gives what the work gives in time', async () => {
+    expect(await within(60_000, 'init', Promise.resolve(1))).toBe(1);
+    await expect(within(60_000, 'init', Promise.reject(new Error('no')))).rejects.toThrow('no');
+  });
+
+  it('rejects with Timeout when the work takes longer', async () => {
+    await expect(within(1, 'init', new Promise(() => undefined))).rejects.toMatchObject({
+      code: 'Timeout',
+      message: 'init took longer than 1 ms',
+    });
   });
 });

@@ -37,6 +37,17 @@ export function startDeadline(ms: number, what: string, outer?: AbortSignal): De
   };
 }
 
+/** What `work` resolves or rejects with; rejects with Timeout when it takes longer than `ms`. The work itself is not stopped. */
+export async function within<T>(ms: number, what: string, work: Promise<T> | T): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new ArcError('Timeout', `${what} took longer than ${ms} ms`)), ms);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 function cancelled(what: string, reason: unknown): ArcError {
   return reason instanceof ArcError
     ? reason

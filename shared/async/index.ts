@@ -1,7 +1,7 @@
 /** Waiting, once: pause, backoff, deadline, queues, bounded parallel work. Below everything but meta and errors. */
 export { type Backoff, type BackoffOptions, backoffMs, createBackoff, doubled, jittered } from './backoff.ts';
 export { type Clock, steadyClock, systemClock } from './clock.ts';
-export { type Deadline, startDeadline } from './deadline.ts';
+export { type Deadline, startDeadline, within } from './deadline.ts';
 export { DelayQueue } from './delay-queue.ts';
 export { eachBounded, mapBounded } from './parallel.ts';
 export { pause } from './pause.ts';

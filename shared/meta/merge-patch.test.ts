@@ -77,6 +77,7 @@ describe('mergePatchBetween', () => {
     fc.assert(fc.property(fields, (value) => mergePatchBetween(value, structuredClone(value)) === undefined));
     expect(mergePatchBetween(undefined, {})).toBeUndefined();
     expect(mergePatchBetween({ a: 1 }, { a: 1, b: undefined })).toBeUndefined();
+    expect(mergePatchBetween({ a: 1, b: undefined }, { a: 1 })).toBeUndefined();
   });
 
   it('names only the fields that differ, at every depth', () => {

@@ -16,7 +16,10 @@ export function applyMergePatch(target: unknown, patch: unknown): unknown {
  * The smallest JSON merge patch (RFC 7396) that turns `before` into `after`; undefined when they are the same. Undefined
  * fields count as absent. A null in `after` cannot be written by a merge patch: it removes the field.
  */
-export function mergePatchBetween(before: object | undefined, after: object): object | undefined {
+export function mergePatchBetween(
+  before: object | undefined,
+  after: object,
+): Record<string, unknown> | undefined {
   const patch = difference({ ...before }, { ...after });
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
@@ -26,7 +29,8 @@ function difference(
   after: Record<string, unknown>,
 ): Record<string, unknown> {
   const patch = new Map<string, unknown>();
-  for (const key of Object.keys(before)) if (fieldOf(after, key) === undefined) patch.set(key, null);
+  for (const [key, old] of Object.entries(before))
+    if (old !== undefined && fieldOf(after, key) === undefined) patch.set(key, null);
   for (const [key, value] of Object.entries(after)) {
     const old = fieldOf(before, key);
     if (value === undefined || sameJson(old, value)) continue;

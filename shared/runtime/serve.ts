@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import { within } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { createMetrics } from '#shared/telemetry';
 import { type AppDependencies, createApp } from './app.ts';
@@ -56,7 +57,7 @@ export async function serveFunction(fn: Fn, options: ServeOptions): Promise<Serv
     return closing;
   };
   try {
-    await within(initMs, fn.init?.({ log, api, metrics, env }), 'init');
+    await within(initMs, 'init', fn.init?.({ log, api, metrics, env }));
   } catch (caught) {
     server.closeAllConnections();
     server.close();
@@ -99,20 +100,7 @@ async function end(fn: Fn, server: Server, lifecycle: Lifecycle, options: ServeO
   const cut = setTimeout(() => server.closeAllConnections(), lastMs);
   await closed.promise;
   clearTimeout(cut);
-  await within(lastMs, fn.shutdown?.(), 'shutdown').catch((err: unknown) =>
+  await within(lastMs, 'shutdown', fn.shutdown?.()).catch((err: unknown) =>
     log.error({ err }, 'shutdown failed'),
   );
-}
-
-async function within(ms: number, work: Promise<void> | undefined, what: string): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new ArcError('Timeout', `${what} took longer than ${ms} ms`)),
-    ms,
-  );
-  try {
-    await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

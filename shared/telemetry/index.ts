@@ -1,14 +1,12 @@
-/** Logs as JSON lines, metrics as Prometheus text, and the trace context to carry on: what a process tells about itself. */
+/** What a process reports: logs as JSON lines, metrics as Prometheus text, and the trace context that it passes on. */
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts';
 export {
   type Counter,
   createMetrics,
   type Gauge,
   type Histogram,
-  type HistogramSpec,
-  type Labels,
-  type MetricSpec,
   type Metrics,
   metricsContentType,
 } from './metrics.ts';
+export type { HistogramSpec, Labels, MetricSpec } from './series.ts';
 export { isSampled, readTraceContext, startTrace, type TraceContext } from './trace-context.ts';

@@ -1,23 +1,6 @@
 import { ArcError } from '#shared/errors';
 import { exposition } from './exposition.ts';
-import { createSeries, type Series } from './series.ts';
-
-export type Labels = Readonly<Record<string, string | number>>;
-
-export interface MetricSpec {
-  /** Prometheus name: [a-zA-Z_:][a-zA-Z0-9_:]*, unit and `_total` included by the caller. */
-  name: string;
-  help: string;
-  /** The label names; every sample gives all of them. */
-  labels?: readonly string[];
-  /** Most label sets kept (default 500). What comes after them is counted under the value `other`. */
-  maxSeries?: number;
-}
-
-export interface HistogramSpec extends MetricSpec {
-  /** Upper bounds, ascending, without +Inf. Default: 5 ms to 60 s. */
-  buckets?: readonly number[];
-}
+import { createSeries, type HistogramSpec, type Labels, type MetricSpec, type Series } from './series.ts';
 
 export interface Counter {
   /** Adds `by` (default 1, never negative). */

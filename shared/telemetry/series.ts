@@ -1,5 +1,21 @@
 import { ArcError } from '#shared/errors';
-import type { HistogramSpec, Labels } from './metrics.ts';
+
+export type Labels = Readonly<Record<string, string | number>>;
+
+export interface MetricSpec {
+  /** Prometheus name: [a-zA-Z_:][a-zA-Z0-9_:]*, unit and `_total` included by the caller. */
+  name: string;
+  help: string;
+  /** The label names; every sample gives all of them. */
+  labels?: readonly string[];
+  /** Most label sets kept (default 500). What comes after them is counted under the value `other`. */
+  maxSeries?: number;
+}
+
+export interface HistogramSpec extends MetricSpec {
+  /** Upper bounds, ascending, without +Inf. Default: 5 ms to 60 s. */
+  buckets?: readonly number[];
+}
 
 /** The running numbers of one label set. `value` is the sum of a histogram; `buckets` are not cumulative. */
 export interface Sample {
@@ -35,7 +51,7 @@ export function createSeries(type: Series['type'], spec: HistogramSpec): Series 
   const limit = spec.maxSeries ?? defaultMaxSeries;
   const samples = new Map<string, Sample>();
 
-  const place = (values: readonly string[]): Sample => {
+  const sampleOf = (values: readonly string[]): Sample => {
     const key = JSON.stringify(values);
     const known = samples.get(key);
     if (known !== undefined) return known;
@@ -49,9 +65,9 @@ export function createSeries(type: Series['type'], spec: HistogramSpec): Series 
     const values = names.map((name) => String(labels[name] ?? ''));
     const full = samples.size >= limit && !samples.has(JSON.stringify(values));
     // Label values often come from users' objects: without a bound they would fill the memory.
-    return place(full ? names.map(() => 'other') : values);
+    return sampleOf(full ? names.map(() => 'other') : values);
   };
 
-  if (names.length === 0) place([]);
+  if (names.length === 0) sampleOf([]);
   return { type, name: spec.name, help: spec.help, labels: names, buckets, read: undefined, samples, at };
 }

@@ -1,3 +1,4 @@
+import { doubled } from '#shared/async';
 import { cronWorkflowName, workflowName } from '../identity/names.ts';
 import type { ArtifactWorkflow, WorkflowReference } from '../kinds/artifact-workflow.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
@@ -37,7 +38,7 @@ function retryAllowed(workflow: ArtifactWorkflow): boolean {
 export function nextAttemptMs(workflow: ArtifactWorkflow): number {
   const { spec, status } = workflow;
   const first = parseDuration(spec.retry?.backoff ?? '') ?? defaultBackoffMs;
-  const wait = Math.min(first * 2 ** Math.max(0, (status?.attempts ?? 1) - 1), longestBackoffMs);
+  const wait = doubled(first, (status?.attempts ?? 1) - 1, longestBackoffMs);
   const ended = Date.parse(status?.completionTime ?? '');
   return (Number.isNaN(ended) ? 0 : ended) + Math.max(0, wait);
 }

@@ -1,4 +1,4 @@
-import { sameJson } from '#shared/meta';
+import { mergePatchBetween } from '#shared/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
 import { annotations, finalizers, labels, unixSeconds } from '../kinds/well-known.ts';
@@ -106,20 +106,10 @@ function adjustment(wanted: ArtifactWorkflow, actual: ArtifactWorkflow, retryAt:
   ];
 }
 
-function policyPatch(
-  wanted: ArtifactWorkflowSpec,
-  actual: ArtifactWorkflowSpec,
-): Record<string, unknown> | undefined {
-  const changed = policyFields.filter((field) => !sameJson(wanted[field], actual[field]));
-  if (changed.length === 0) return undefined;
-  return Object.fromEntries(changed.map((field) => [field, fieldPatch(wanted[field], actual[field])]));
-}
-
-// A merge patch merges objects: fields of `retry` that are no longer wanted must be nulled one by one.
-function fieldPatch(wanted: unknown, actual: unknown): unknown {
-  if (wanted === undefined) return null;
-  if (typeof wanted !== 'object' || typeof actual !== 'object' || actual === null) return wanted;
-  return { ...Object.fromEntries(Object.keys(actual).map((key) => [key, null])), ...wanted };
+function policyPatch(wanted: ArtifactWorkflowSpec, actual: ArtifactWorkflowSpec) {
+  const policy = (spec: ArtifactWorkflowSpec) =>
+    Object.fromEntries(policyFields.map((field) => [field, spec[field]]));
+  return mergePatchBetween(policy(actual), policy(wanted));
 }
 
 // Only what had failed when the user asked is asked to run again; what fails later is not.

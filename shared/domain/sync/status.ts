@@ -1,4 +1,4 @@
-import { isOwnedBy, isoSeconds, sameJson } from '#shared/meta';
+import { isOwnedBy, isoSeconds, mergePatchBetween } from '#shared/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Condition } from '../kinds/common.ts';
@@ -146,20 +146,7 @@ function conditionsOf(
   );
 }
 
-// Objects are replaced field by field of a merge patch, so those that go must be nulled, one level down as well.
 function changes(before: ArtifactWorkflowStatus, seen: Seen): SyncPatch | undefined {
-  const old = before as Record<string, unknown>;
-  const patch: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(seen)) {
-    if (sameJson(old[field] ?? null, value ?? null)) continue;
-    patch[field] = value === undefined ? null : replacing(old[field], value);
-  }
-  return Object.keys(patch).length === 0 ? undefined : (patch as SyncPatch);
-}
-
-function replacing(old: unknown, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  if (typeof old !== 'object' || old === null || Array.isArray(old)) return value;
-  const gone = Object.keys(old).filter((key) => !(key in value));
-  return { ...Object.fromEntries(gone.map((key) => [key, null])), ...value };
+  const written = Object.entries(before).filter(([field]) => Object.hasOwn(seen, field));
+  return mergePatchBetween(Object.fromEntries(written), seen);
 }

@@ -9,6 +9,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from '#shared/kube';
+import { applyMergePatch, isoSeconds } from '#shared/meta';
 
 interface Watcher {
   kind: Kind;
@@ -84,7 +85,7 @@ export function createFakeApi(): FakeApi {
       if (objects.has(id(kind, keyOf(object)))) throw new ArcError('AlreadyExists', object.metadata.name);
       const metadata: Metadata = {
         uid: `uid-${object.metadata.name}`,
-        creationTimestamp: now(),
+        creationTimestamp: isoSeconds(new Date()),
         ...object.metadata,
       };
       return put(kind, { ...object, metadata }) as T;
@@ -99,7 +100,7 @@ export function createFakeApi(): FakeApi {
       api.intercept('patch', kind, key);
       const old = find(kind, key);
       guard(old, (patch as Partial<Resource>).metadata?.resourceVersion ? { ...pickVersion(patch) } : {});
-      const merged = merge(old, patch) as T;
+      const merged = applyMergePatch(old, patch) as T;
       return put(kind, merged) as T;
     },
     async delete(kind: Kind, key: Key, options: DeleteOptions = {}) {
@@ -114,7 +115,7 @@ export function createFakeApi(): FakeApi {
       ];
       if (old.metadata.deletionTimestamp !== undefined && options.propagationPolicy === undefined)
         return true;
-      const deletionTimestamp = old.metadata.deletionTimestamp ?? now();
+      const deletionTimestamp = old.metadata.deletionTimestamp ?? isoSeconds(new Date());
       put(kind, { ...old, metadata: { ...old.metadata, finalizers, deletionTimestamp } });
       return true;
     },
@@ -163,19 +164,4 @@ async function* follow(
 function pickVersion(patch: object): { resourceVersion?: string } {
   const { resourceVersion } = (patch as Resource).metadata;
   return resourceVersion === undefined ? {} : { resourceVersion };
-}
-
-function merge(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return structuredClone(patch);
-  const base = typeof target === 'object' && target !== null && !Array.isArray(target) ? target : {};
-  const result: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete result[name];
-    else result[name] = merge(result[name], value);
-  }
-  return result;
-}
-
-function now(): string {
-  return new Date().toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ArcError } from '#shared/errors';
+import { applyMergePatch } from '#shared/meta';
 import type { Metadata, Resource } from '../../client.ts';
-import { mergePatch } from './merge-patch.ts';
 import type { ObjectStore } from './object-store.ts';
 import { keyOf } from './reads.ts';
 import { type ApiRequest, hasGeneration, hasStatus, needsVersion } from './resources.ts';
@@ -68,7 +68,7 @@ export class Writes {
   /** RFC 7386; other patches are not what our client sends. */
   patch(request: ApiRequest, patch: object): Resource {
     const current = this.#current(request);
-    const patched = mergePatch(current, patch) as Resource;
+    const patched = applyMergePatch(current, patch) as Resource;
     if (patched.metadata.name !== request.name)
       throw new ArcError('BadRequest', 'the name of the object does not match the name on the URL');
     const { uid } = patched.metadata;
