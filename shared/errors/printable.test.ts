@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { anyCharacter, fc } from '#shared/testing';
 import { ArcError } from './arc-error.ts';
 import { printable, printableJson, printableLines } from './printable.ts';
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({
     unit: fc.constantFrom('a', '\\', '"', '\n', '\r', '\t', '\0', '\x1b', '\x7f', '\x9b', '\u202e', '\u2066'),
   }),

@@ -2,7 +2,7 @@ import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createKubeClient } from '#shared/kube';
-import { fc, runs } from '#shared/testing';
+import { anyCharacter, fc, runs } from '#shared/testing';
 import { statusBody } from '../kube/testing/loopback.ts';
 import { type EventInput, emitEvent } from './emit-event.ts';
 
@@ -111,7 +111,7 @@ describe('emitEvent', () => {
 
   it('escapes control characters of a message, and keeps the lines of the end of a log', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
+      fc.asyncProperty(fc.string({ unit: anyCharacter, minLength: 1 }), async (text) => {
         stored.clear();
         await emitEvent(client, { ...input, message: `line one\n\t\x1b\u202e${text}` });
         const [event] = [...stored.values()];

@@ -5,6 +5,7 @@
  *
  * From the environment: `ARC_SEED`, an integer (default 1), and `ARC_RUNS`, the factor for the number of runs (default 1).
  */
+// biome-ignore lint/style/noRestrictedImports: the one place that imports it.
 import fc from 'fast-check';
 
 /** The seed of every sequence of random values. */
@@ -21,6 +22,11 @@ fc.configureGlobal({ seed, numRuns: runs(100) });
 
 /** fast-check with the seed and the number of runs set. Tests import it from here, never from `fast-check`. */
 export { fc };
+
+/** Every character of Unicode; fast-check's own `unit: 'binary'` takes a second of processor time to set up. */
+export const anyCharacter: fc.Arbitrary<string> = fc
+  .integer({ min: 0, max: 0x10ffff - 0x800 })
+  .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
 
 /** Integers from `min` up to and without `max`, the same sequence for the same seed (mulberry32). */
 export function randomIntegers(): (min: number, max: number) => number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc, runs } from '#shared/testing';
+import { anyCharacter, fc, runs } from '#shared/testing';
 import type { Answer } from '../../fixtures/raw-http.ts';
 import { attacked, orders, refused } from './attacked.ts';
 
@@ -113,7 +113,7 @@ describe('anything', () => {
       fc.constantFrom(...names, 'pretty', 'watch', 'sendInitialEvents', 'allowWatchBookmarks'),
       fc.oneof(
         fc.string(),
-        fc.string({ unit: 'binary' }),
+        fc.string({ unit: anyCharacter }),
         fc.constantFrom('1', 'true', 'a=b', 'a in (b)', 'Exact', '0'),
       ),
     );

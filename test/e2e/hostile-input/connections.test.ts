@@ -16,7 +16,8 @@ describe('connections', () => {
   it.each([
     ['no HTTP', () => '\x00\x01garbage\r\n\r\n', '400'],
     ['HTTP/2 without asking', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '400'],
-    ['a header of 300 kB', () => `${head('GET', '/version')}X-A: ${'a'.repeat(300_000)}\r\n\r\n`, '431'],
+    // Just above the limit: had the server closed with bytes unread, the reset could overtake its answer.
+    ['a header of 256 KiB', () => `${head('GET', '/version')}X-A: ${'a'.repeat(256 * 1024)}\r\n\r\n`, '431'],
     [
       'two lengths',
       () => `${head('POST', orders)}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
