@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { ArcError } from '#shared/errors';
 import type { ApiServer } from '../server.ts';
+import { answerMalformedRequests } from './malformed-requests.ts';
 import { limitUnauthenticatedConnections } from './unauthenticated-connections.ts';
 import { isWatchSocket, serveWatchSockets } from './watch-socket.ts';
 
@@ -73,6 +74,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
     overrideGlobalObjects: true,
   }) as Server;
   server.maxHeadersCount = 10_000;
+  answerMalformedRequests(server);
   limitUnauthenticatedConnections(server, maxUnauthenticated);
   const sockets = serveWatchSockets(server, api.app.fetch);
   server.listen(port, host);
