@@ -1,4 +1,4 @@
-/** render-secret: an ArtifactWorkflow -> the Secret that configures its transfer, while the transfer needs one. */
+/** render-secret: an ArtifactWorkflow -> the Secret that configures its transfer (docs/decisions/0009-one-rendered-secret.md). */
 import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,

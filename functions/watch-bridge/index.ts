@@ -1,3 +1,3 @@
-/** watch-bridge: turns watches of the API into CloudEvents that wake objects. `main.ts` runs it in a container. */
+/** watch-bridge: turns watches of the API into CloudEvents that wake objects. `main.ts` runs it in a container (docs/decisions/0003-watch-bridge.md). */
 export { type Bridge, type BridgeOptions, startBridge } from './bridge.ts';
 export type { Intervals } from './schedule/timers.ts';

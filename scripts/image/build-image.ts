@@ -24,7 +24,7 @@ export interface BuildContext extends SessionOptions {
 }
 
 /**
- * Makes the image and brings it to where the options say.
+ * Makes the one image of all programs and brings it to where the options say (docs/decisions/0012-one-image.md).
  * @returns `host/path:tag@digest` of the pushed image, or its digest. Rejects with ArcError, without a secret in its message.
  */
 export async function buildImage(options: ImageOptions, context: BuildContext): Promise<string> {

@@ -1,5 +1,5 @@
 /**
- * What the functions of the conduit share around their decisions. Each of them has the same shape:
+ * What the functions of the conduit share around their decisions (docs/decisions/0002-events-are-hints.md). Each has the same shape:
  *
  * 1. read the object that the wake names, with `api.get(kind, wake, signal)`, and end when it is gone;
  * 2. read what the decision needs (`readPlan`, `readChildren`, `readWorkflow`);

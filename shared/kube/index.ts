@@ -1,4 +1,7 @@
-/** A small Kubernetes client: get, list, watch, patch, and the list-watch loop the bridge and the executor run on. */
+/**
+ * A small Kubernetes client: get, list, watch, patch, and the list-watch loop of the bridge and the executor. Credentials come from the
+ * official client where a kubeconfig is used: docs/decisions/0014-official-client-for-credentials-only.md.
+ */
 export { functionAccess, programAccess } from './access.ts';
 export type {
   DeleteOptions,

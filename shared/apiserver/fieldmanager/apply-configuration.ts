@@ -39,6 +39,7 @@ const kubectl = 'kubectl';
  * Server-side apply: `config` laid over `live` (undefined where there is no object yet). What the writer has applied
  * before and leaves out now is removed, unless somebody else owns it. A field that another manager owns and that would
  * change is a Conflict, or with `force` the writer's. Rejects with BadRequest for what the schema does not know.
+ * See docs/decisions/0013-own-server-side-apply.md.
  */
 export function applyConfiguration(
   writer: Writer,

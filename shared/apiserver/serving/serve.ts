@@ -50,7 +50,7 @@ const maxUnauthenticated = 4_000;
 
 /**
  * Serves over TLS. Client certificates are asked for and left to the authenticator to judge. HTTP/1.1 is all that ALPN offers: a
- * connection carries one request at a time, so there are no streams to flood by opening and resetting them.
+ * connection carries one request at a time, so there are no streams to flood by opening and resetting them (docs/decisions/0007-http-1.md).
  */
 export async function serve(api: ApiServer, options: ServeOptions): Promise<Serving> {
   const { host, port } = options;

@@ -3,7 +3,7 @@ import type { Json } from './meta.ts';
 
 /**
  * Parts that several kinds share: the schema and the type inferred from it. `kubectl explain` and OpenAPI print the
- * description of every field. An optional field is `exactOptional`: absent or set, never undefined.
+ * description of every field. An optional field is `exactOptional`: absent or set, never undefined (docs/decisions/0005-zod-kinds.md).
  */
 
 /** Another object of the same namespace. */

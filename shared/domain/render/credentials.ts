@@ -18,7 +18,7 @@ export interface CredentialPatch {
 /**
  * What track-credentials has to write of an Endpoint, given the `data` (base64 values) of the Secret it refers to, undefined
  * where there is none. The counter rises when the data differs from the last seen and never falls; a new key digests anew
- * without raising it. undefined when nothing has to be written.
+ * without raising it. undefined when nothing has to be written. See docs/decisions/0008-secret-generations.md.
  */
 export function trackedCredentials(
   endpoint: Endpoint,

@@ -21,7 +21,7 @@ export interface EmbeddedStoreOptions {
 
 /**
  * Opens the store that lives in a folder of this machine, for one process. It holds all current values and the
- * history in memory; an acknowledged write is on disk.
+ * history in memory; an acknowledged write is on disk (docs/decisions/0011-lmdb-for-the-standalone.md).
  * Rejects with ArcError: `Conflict` if the folder is in use, `InternalError` if the data cannot be read.
  */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {

@@ -6,7 +6,7 @@ import { type Keyspace, revisionOf } from './keyspace.ts';
 /**
  * Where a watch is, independent of the connection it runs over. The position moves only with events that were handed
  * out and with progress that etcd reports: the revision in the header of other messages is the store's, and events
- * before it may still be on their way (what etcd3's own watcher loses events by).
+ * before it may still be on their way. etcd3's own watcher loses events there: docs/decisions/0006-raw-etcd-stubs.md.
  */
 export class WatchCursor {
   readonly #keyspace: Keyspace;
