@@ -6,9 +6,9 @@ import {
   decideSubmission,
   finalizers,
   isUnderWay,
-  labels,
   needsRunning,
   type Submission,
+  versionSelector,
   workflows,
 } from '#shared/domain';
 import {
@@ -52,9 +52,8 @@ async function readSiblings(
   { api, signal }: Context,
   workflow: ArtifactWorkflow,
 ): Promise<ArtifactWorkflow[]> {
-  const { [labels.artifact]: artifact, [labels.order]: order } = workflow.metadata.labels ?? {};
-  if (artifact === undefined || order === undefined) return [];
-  const labelSelector = `${labels.artifact}=${artifact},${labels.order}=${order}`;
+  const labelSelector = versionSelector(workflow);
+  if (labelSelector === undefined) return [];
   return (await api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal)).items;
 }
 

@@ -2,6 +2,7 @@
 
 export { arcKinds } from './definitions/arc-kinds.ts';
 export type { ArcColumn, ArcKind } from './definitions/definition.ts';
+export { artifactIdOf, childSelector, endpointsUsed, versionSelector } from './identity/artifact.ts';
 export {
   artifactWorkflowName,
   cronWorkflowName,

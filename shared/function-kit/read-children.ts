@@ -1,4 +1,4 @@
-import { type ArtifactWorkflow, artifactWorkflows, labels, type Order } from '#shared/domain';
+import { type ArtifactWorkflow, artifactWorkflows, childSelector, type Order } from '#shared/domain';
 import { isOwnedBy } from '#shared/meta';
 import type { Context } from '#shared/runtime';
 import { namespaceOf } from './metadata.ts';
@@ -8,7 +8,7 @@ export async function readChildren(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
   order: Order,
 ): Promise<ArtifactWorkflow[]> {
-  const labelSelector = `${labels.order}=${order.metadata.uid ?? ''}`;
+  const labelSelector = childSelector(order);
   const { items } = await api.list(artifactWorkflows, { ...namespaceOf(order), labelSelector }, signal);
   return items.filter((workflow) => isOwnedBy(workflow, order));
 }

@@ -2,9 +2,10 @@ import {
   type AnyObject,
   type ArtifactType,
   type ArtifactWorkflow,
+  artifactIdOf,
   type Endpoint,
+  endpointsUsed,
   isFinished,
-  labels,
   type Order,
   templateKey,
   templateKeyOf,
@@ -102,7 +103,7 @@ export class References implements WakeIndex {
   hasStaleInputs(order: Order): boolean {
     const { endpointGenerations = {}, secretGenerations = {} } = order.status ?? {};
     const { namespace = '' } = order.metadata;
-    return endpointNames(order).some((name) => {
+    return endpointsUsed(order).some((name) => {
       const endpoint = this.#endpoints.get(`${namespace}/${name}`);
       return (
         endpoint?.metadata.generation !== endpointGenerations[name] ||
@@ -116,7 +117,7 @@ export class References implements WakeIndex {
     const target = slim(order);
     const types = [...new Set((order.spec.artifacts ?? []).map(({ type }) => type))];
     this.#orders.set(uid, order);
-    this.#ordersByEndpoint.set(uid, target, within(namespace, endpointNames(order)));
+    this.#ordersByEndpoint.set(uid, target, within(namespace, endpointsUsed(order)));
     // Each type by both names that it may have: of the cluster and of the namespace.
     this.#ordersByType.set(uid, target, [...types, ...within(namespace, types)]);
   }
@@ -143,7 +144,7 @@ export class References implements WakeIndex {
     this.#childrenByOrder.set(uid, workflow, orders);
 
     const waiting = !isFinished(workflow);
-    const artifacts = within(namespace, [workflow.metadata.labels?.[labels.artifact] || undefined]);
+    const artifacts = within(namespace, [artifactIdOf(workflow) || undefined]);
     const endpoints = within(namespace, [srcRef?.name, dstRef?.name]);
     this.#waitingByArtifact.set(uid, target, waiting ? artifacts : []);
     this.#waitingByEndpoint.set(uid, target, waiting ? endpoints : []);
@@ -154,15 +155,6 @@ export class References implements WakeIndex {
 /** Keys of objects of one namespace; absent names are left out. */
 function within(namespace: string, names: readonly (string | undefined)[]): string[] {
   return names.filter((name) => name !== undefined).map((name) => `${namespace}/${name}`);
-}
-
-function endpointNames(order: Order): string[] {
-  const { defaults, artifacts = [] } = order.spec;
-  const names = artifacts.flatMap(({ srcRef, dstRef }) => [
-    (srcRef ?? defaults?.srcRef)?.name,
-    (dstRef ?? defaults?.dstRef)?.name,
-  ]);
-  return [...new Set(names.filter((name) => name !== undefined))];
 }
 
 function keyOf({ metadata }: Pick<AnyObject, 'metadata'>): string {

@@ -1,16 +1,15 @@
 import { mergePatchBetween } from '#shared/meta';
+import { artifactIdOf, policyFields, versionsById } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
-import { annotations, finalizers, labels, unixSeconds } from '../kinds/well-known.ts';
+import { annotations, finalizers, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { hasFailed, isDeleting } from '../lifecycle/phases.ts';
-import { currentOf, newestFirst } from './current.ts';
+import { currentOf } from './current.ts';
 import type { OrderPlan } from './plan.ts';
 
 /** Finished versions of one artifact that are kept beside the one in force. */
 const historyLimit = 3;
-
-const policyFields = ['ttlAfterFinished', 'ttlAfterFailed', 'retry', 'queueName', 'suspend'] as const;
 
 /** A merge patch (RFC 7386) for one ArtifactWorkflow. */
 export interface Adjustment {
@@ -74,24 +73,17 @@ function retryWanted(entry: { phase: string; completionTime?: string }, retryAt:
 
 function retire(plan: OrderPlan, existing: readonly ArtifactWorkflow[], inForce: ReadonlySet<string>) {
   // While an artifact cannot be planned its versions are left alone: its inputs may be back in a moment.
-  const undecided = new Set(
-    plan.artifacts.filter(({ state }) => state !== 'ready').map(({ label }) => label),
-  );
+  const undecided = new Set(plan.artifacts.filter(({ state }) => state !== 'ready').map(({ id }) => id));
   const obsolete = existing.filter(
     (workflow) =>
-      !isDeleting(workflow) && !inForce.has(workflow.metadata.name) && !undecided.has(labelOf(workflow)),
+      !isDeleting(workflow) &&
+      !inForce.has(workflow.metadata.name) &&
+      !undecided.has(artifactIdOf(workflow) ?? ''),
   );
   const stop = obsolete.filter((workflow) => !isFinished(workflow));
-  const history = Map.groupBy(
-    obsolete.filter((workflow) => isFinished(workflow)),
-    labelOf,
-  );
-  const remove = [...history.values()].flatMap((versions) => newestFirst(versions).slice(historyLimit));
+  const history = versionsById(obsolete.filter((workflow) => isFinished(workflow)));
+  const remove = [...history.values()].flatMap((versions) => versions.slice(historyLimit));
   return { stop, remove };
-}
-
-function labelOf(workflow: ArtifactWorkflow): string {
-  return workflow.metadata.labels?.[labels.artifact] ?? '';
 }
 
 function adjustment(wanted: ArtifactWorkflow, actual: ArtifactWorkflow, retryAt: number): Adjustment[] {

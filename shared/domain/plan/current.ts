@@ -1,8 +1,8 @@
 import { sameJson } from '#shared/meta';
-import { keyOfName } from '../identity/names.ts';
+import { keyOf, versionsById } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from '../kinds/order.ts';
-import { annotations, labels, unixSeconds } from '../kinds/well-known.ts';
+import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
@@ -22,10 +22,10 @@ export interface Current {
 /** Pairs every planned artifact with what stands for it. decompose-order and roll-up-order agree because both ask here. */
 export function currentOf(order: Order, plan: OrderPlan, existing: readonly ArtifactWorkflow[]): Current[] {
   const byName = new Map(existing.map((workflow) => [workflow.metadata.name, workflow]));
-  const byLabel = Map.groupBy(existing, (workflow) => workflow.metadata.labels?.[labels.artifact] ?? '');
+  const byId = versionsById(existing);
   const memory = memoryOf(order);
   return plan.artifacts.map((artifact) => {
-    const versions = newestFirst(byLabel.get(artifact.label) ?? []).filter((one) => !isDeleting(one));
+    const versions = (byId.get(artifact.id) ?? []).filter((one) => !isDeleting(one));
     if (artifact.state === 'ready') return readyCurrent(plan, artifact, byName, versions, memory);
     // What it was made for is away or being looked at: what runs goes on, what is done stays done.
     const [newest] = versions;
@@ -89,23 +89,4 @@ function memoryOf(order: Order): Memory {
 function fromMemory(artifact: PlannedArtifact, found: [string, ArtifactStatus] | undefined): Current {
   if (!found) return { artifact, key: artifact.key };
   return { artifact, key: found[0], remembered: found[1] };
-}
-
-function keyOf(workflow: ArtifactWorkflow): string {
-  return keyOfName(workflow.metadata.name) ?? workflow.metadata.name;
-}
-
-/** Newest first, so that everybody sees the same order. */
-export function newestFirst(workflows: readonly ArtifactWorkflow[]): ArtifactWorkflow[] {
-  return [...workflows].sort((a, b) => compareAge(b, a));
-}
-
-/** Below zero if `a` is older than `b`: by creation, ties by name. */
-export function compareAge(a: ArtifactWorkflow, b: ArtifactWorkflow): number {
-  const born = (one: ArtifactWorkflow) => one.metadata.creationTimestamp ?? '';
-  return compare(born(a), born(b)) || compare(a.metadata.name, b.metadata.name);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
-import { image, order } from '../testing/test-objects.ts';
-import { effectiveCron, forceTime, secondsTtl } from './effective.ts';
+import { order } from '../testing/test-objects.ts';
+import { forceTime, secondsTtl } from './effective.ts';
 
 describe('effective values', () => {
-  it('of a schedule: the artifact before the default', () => {
-    const [own, other] = [{ schedules: ['@daily'] }, { schedules: ['@weekly'] }];
-    expect(effectiveCron(order([], { defaults: { cron: other } }), { ...image('a'), cron: own })).toBe(own);
-    expect(effectiveCron(order([], { defaults: { cron: other } }), image('a'))).toBe(other);
-    expect(effectiveCron(order([]), image('a'))).toBeUndefined();
-  });
-
   it.each([
     [undefined, 0],
     ['', 0],

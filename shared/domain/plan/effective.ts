@@ -1,11 +1,6 @@
-import type { Cron, Duration } from '../kinds/common.ts';
-import type { Artifact, Order } from '../kinds/order.ts';
+import type { Duration } from '../kinds/common.ts';
+import type { Order } from '../kinds/order.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
-
-/** The artifact's schedule, else the Order's default; undefined for a transfer that runs once. */
-export function effectiveCron(order: Order, artifact: Artifact): Cron | undefined {
-  return artifact.cron ?? order.spec.defaults?.cron;
-}
 
 /** The later of the annotation `force-at` and status.lastForceAt, in Unix seconds; 0 if neither is set. */
 export function forceTime(order: Order): number {

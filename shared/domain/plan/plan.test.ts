@@ -24,11 +24,11 @@ function named(order_: Order, given: PlanInputs = inputs()): string {
 
 describe('planOrder', () => {
   it('makes an owned, held and labelled ArtifactWorkflow with everything a transfer needs', () => {
-    const { workflow, key, label } = ready(planOrder(order([image('app')]), inputs()));
+    const { workflow, key, id } = ready(planOrder(order([image('app')]), inputs()));
     expect(workflow.metadata).toMatchObject({
       name: `release-${key}`,
       namespace: 'team',
-      labels: { [labels.artifact]: label, [labels.order]: 'order-uid', [labels.artifactType]: 'oci' },
+      labels: { [labels.artifact]: id, [labels.order]: 'order-uid', [labels.artifactType]: 'oci' },
       finalizers: [finalizers.workflow],
       ownerReferences: [{ kind: 'Order', uid: 'order-uid', controller: true }],
     });
@@ -145,7 +145,7 @@ describe('planOrder', () => {
   it('keeps the same thing on two schedules apart', () => {
     const daily = { ...image('a'), cron: { schedules: ['@daily'] } };
     const plan = planOrder(order([image('a'), daily]), inputs());
-    expect(new Set(plan.artifacts.map(({ label }) => label)).size).toBe(2);
+    expect(new Set(plan.artifacts.map(({ id }) => id)).size).toBe(2);
   });
 
   it('prefers the type of the namespace', () => {

@@ -1,5 +1,14 @@
 import { ArcError } from '#shared/errors';
-import { canonicalJson } from '#shared/meta';
+import {
+  artifactIdentifier,
+  type EffectiveArtifact,
+  endpointsUsed,
+  identityLabels,
+  indexKey,
+  type PolicyField,
+  versionKey,
+  withDefaults,
+} from '../identity/artifact.ts';
 import { artifactWorkflowName, isLabelValue } from '../identity/names.ts';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
@@ -7,8 +16,7 @@ import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, OnChange, Order } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
-import { shortHash } from '../values/canonical.ts';
-import { effectiveCron, forceTime, secondsTtl } from './effective.ts';
+import { forceTime, secondsTtl } from './effective.ts';
 import { type EndpointUse, halfSeenReason, type Resolution, resolveEndpoint } from './endpoint-use.ts';
 import { effectiveSpec, parametersFor } from './parameters.ts';
 import { ruleMismatch } from './rules.ts';
@@ -22,8 +30,8 @@ export interface PlanInputs {
   missingTemplates?: readonly TemplateRef[];
 }
 
-/** One distinct artifact of an Order. `label` ties it to the ArtifactWorkflows made for it before, whatever their inputs. */
-export type PlannedArtifact = { index: number; key: string; label: string; name?: string } & (
+/** One distinct artifact of an Order. Its `id` finds the versions made of it before; its `key` is that of the version it needs now. */
+export type PlannedArtifact = { index: number; key: string; id: string; name?: string } & (
   | { state: 'ready'; workflow: ArtifactWorkflow }
   | { state: 'waiting' | 'invalid'; message: string }
 );
@@ -50,13 +58,13 @@ export interface PlanDefaults {
  */
 export function planOrder(order: Order, inputs: PlanInputs, defaults: PlanDefaults = {}): OrderPlan {
   const scope = scopeOf(order, inputs);
-  const byLabel = new Map<string, PlannedArtifact>();
+  const byId = new Map<string, PlannedArtifact>();
   for (const [index, artifact] of (order.spec.artifacts ?? []).entries()) {
-    const planned = planSafely(scope, artifact, index);
-    if (!byLabel.has(planned.label)) byLabel.set(planned.label, planned);
+    const planned = planSafely(scope, index, artifact);
+    if (!byId.has(planned.id)) byId.set(planned.id, planned);
   }
   return {
-    artifacts: [...byLabel.values()],
+    artifacts: [...byId.values()],
     onChange: order.spec.onChange ?? defaults.onChange ?? 'Rerun',
     forceAt: scope.forceAt,
     ...generationsSeen(order, scope.endpoints),
@@ -69,71 +77,60 @@ interface Scope {
   types: Map<string, ArtifactType>;
   missingTemplates: readonly TemplateRef[];
   forceAt: number;
-  /** By label: the schedule of the first artifact that has it. */
-  schedules: Map<string, string>;
+  idOf(artifact: Artifact): string;
 }
 
 function scopeOf(order: Order, inputs: PlanInputs): Scope {
   const types = typesByName(inputs.types);
   const endpoints = new Map(inputs.endpoints.map((endpoint) => [endpoint.metadata.name, endpoint]));
   const { missingTemplates = [] } = inputs;
-  return { order, endpoints, types, missingTemplates, forceAt: forceTime(order), schedules: new Map() };
+  const idOf = artifactIdentifier(order);
+  return { order, endpoints, types, missingTemplates, forceAt: forceTime(order), idOf };
 }
 
-function planSafely(scope: Scope, artifact: Artifact, index: number): PlannedArtifact {
+function planSafely(scope: Scope, index: number, artifact: Artifact): PlannedArtifact {
   try {
-    return planArtifact(scope, artifact, index);
+    return planArtifact(scope, index, artifact);
   } catch (caught) {
-    // A spec nested beyond what the stack bears, say: the artifact's own misfortune.
+    // A spec may be nested deeper than the stack allows: that must not stop the other artifacts.
     const message = `artifact ${index} cannot be planned: ${ArcError.from(caught).message}`;
-    return { index, key: `index-${index}`, label: `index-${index}`, state: 'invalid', message };
+    const key = indexKey(index);
+    return { index, key, id: key, state: 'invalid', message };
   }
 }
 
-function planArtifact(scope: Scope, artifact: Artifact, index: number): PlannedArtifact {
+function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArtifact {
   const { order } = scope;
-  const source = artifact.srcRef?.name ?? order.spec.defaults?.srcRef?.name;
-  const destination = artifact.dstRef?.name ?? order.spec.defaults?.dstRef?.name;
-  const cron = effectiveCron(order, artifact);
-  const label = labelOf(
-    scope,
-    [artifact.type, source ?? null, destination ?? null, artifact.spec ?? {}],
-    cron,
-  );
-  const common = { index, label, ...(artifact.name === undefined ? {} : { name: artifact.name }) };
-
-  const from = resolveEndpoint(scope.endpoints, source, 'source');
-  const to = resolveEndpoint(scope.endpoints, destination, 'destination');
+  const artifact = withDefaults(order, given);
+  const id = scope.idOf(given);
+  const common = { index, id, ...(given.name === undefined ? {} : { name: given.name }) };
+  const from = resolveEndpoint(scope.endpoints, artifact.source, 'source');
+  const to = resolveEndpoint(scope.endpoints, artifact.destination, 'destination');
   const type = scope.types.get(artifact.type);
   const problem = firstProblem(scope, artifact.type, from, to);
-  if (problem) return { ...common, key: `index-${index}`, ...problem };
+  if (problem) return { ...common, key: indexKey(index), ...problem };
   if (from.state !== 'ready' || to.state !== 'ready' || !type) {
     throw new ArcError('InternalError', 'an artifact without a problem has no Endpoints or no type');
   }
-  const key = keyOf(scope, artifact, type, from.use, to.use);
-  const workflow = workflowOf(scope, artifact, { type, from: from.use, to: to.use, key, label });
-  return {
-    ...common,
+  const key = versionKey({
+    order,
+    artifact,
+    template: templateOf(type),
+    parameters: type.spec.parameters ?? [],
+    source: from.use.identity,
+    destination: to.use.identity,
+    forceAt: scope.forceAt,
+  });
+  const workflow = workflowOf(scope, {
+    name: given.name,
+    artifact,
+    type,
+    from: from.use,
+    to: to.use,
     key,
-    state: 'ready',
-    ...(cron ? { workflow: withCron(workflow, cron) } : { workflow }),
-  };
-}
-
-/**
- * What the user wrote, without generations, force time or schedule: a new schedule is the same artifact. Only where one
- * Order moves the same thing on two schedules does the schedule of the second count.
- */
-function labelOf(scope: Scope, identity: unknown[], cron: Artifact['cron']): string {
-  const label = shortHash([scope.order.metadata.uid ?? '', ...identity]);
-  const schedule = canonicalJson(cron ?? null);
-  const first = scope.schedules.get(label);
-  if (first === undefined) scope.schedules.set(label, schedule);
-  return first === undefined || first === schedule ? label : shortHash([label, schedule]);
-}
-
-function withCron(workflow: ArtifactWorkflow, cron: NonNullable<Artifact['cron']>): ArtifactWorkflow {
-  return { ...workflow, spec: { ...workflow.spec, cron } };
+    id,
+  });
+  return { ...common, key, state: 'ready', workflow };
 }
 
 // What needs a person is told before what needs only time.
@@ -158,51 +155,29 @@ function firstProblem(
   return halfSeen === undefined ? undefined : { state: 'waiting', message: halfSeen };
 }
 
-/** Everything that makes a transfer another one; not what only says how it is treated (TTL, retry, queue). */
-function keyOf(
-  scope: Scope,
-  artifact: Artifact,
-  type: ArtifactType,
-  from: EndpointUse,
-  to: EndpointUse,
-): string {
-  const { order } = scope;
-  return shortHash([
-    order.metadata.namespace ?? '',
-    order.metadata.uid ?? '',
-    artifact.type,
-    templateOf(type),
-    type.spec.parameters ?? [],
-    artifact.spec ?? {},
-    from.identity,
-    to.identity,
-    effectiveCron(order, artifact) ?? null,
-    scope.forceAt,
-  ]);
-}
-
 interface Parts {
+  name: string | undefined;
+  artifact: EffectiveArtifact;
   type: ArtifactType;
   from: EndpointUse;
   to: EndpointUse;
   key: string;
-  label: string;
+  id: string;
 }
 
-function workflowOf(scope: Scope, artifact: Artifact, parts: Parts): ArtifactWorkflow {
+function workflowOf(scope: Scope, parts: Parts): ArtifactWorkflow {
   const { order } = scope;
   const { metadata } = order;
-  const cron = effectiveCron(order, artifact) !== undefined;
+  const { artifact } = parts;
   const typeLabel = artifact.type !== '' && isLabelValue(artifact.type);
   return {
     apiVersion,
     kind: 'ArtifactWorkflow',
     metadata: {
-      name: artifactWorkflowName(metadata.name, parts.key, cron),
+      name: artifactWorkflowName(metadata.name, parts.key, artifact.cron !== undefined),
       ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
       labels: {
-        [labels.artifact]: parts.label,
-        [labels.order]: metadata.uid ?? '',
+        ...identityLabels(order, parts.id),
         ...(typeLabel ? { [labels.artifactType]: artifact.type } : {}),
       },
       ...(scope.forceAt > 0 ? { annotations: { [annotations.orderForceAt]: String(scope.forceAt) } } : {}),
@@ -218,20 +193,19 @@ function workflowOf(scope: Scope, artifact: Artifact, parts: Parts): ArtifactWor
         },
       ],
     },
-    spec: specOf(order, artifact, parts, cron),
+    spec: specOf(order, parts),
   };
 }
 
-function specOf(order: Order, artifact: Artifact, parts: Parts, cron: boolean): ArtifactWorkflowSpec {
-  const { type, from, to } = parts;
+function specOf(order: Order, { name, artifact, type, from, to }: Parts): ArtifactWorkflowSpec {
   const typeParameters = type.spec.parameters ?? [];
-  const spec = artifact.spec ?? {};
+  const { cron, spec } = artifact;
   return {
     workflowTemplateRef: templateOf(type),
     parameters: parametersFor({
       source: from.parameters,
       destination: to.parameters,
-      cron,
+      cron: cron !== undefined,
       spec,
       typeParameters,
     }),
@@ -241,15 +215,16 @@ function specOf(order: Order, artifact: Artifact, parts: Parts, cron: boolean): 
     srcRef: from.ref,
     dstRef: to.ref,
     artifact: {
-      ...(artifact.name === undefined ? {} : { name: artifact.name }),
+      ...(name === undefined ? {} : { name }),
       spec: effectiveSpec(spec, typeParameters),
     },
     ...policyOf(order, type),
+    ...(cron === undefined ? {} : { cron }),
   };
 }
 
 /** The mutable part of an ArtifactWorkflow's spec: the Order's word before the type's. */
-export function policyOf(order: Order, type: ArtifactType): Partial<ArtifactWorkflowSpec> {
+export function policyOf(order: Order, type: ArtifactType): Pick<ArtifactWorkflowSpec, PolicyField> {
   const seconds = secondsTtl(order.spec.ttlSecondsAfterCompletion);
   const finished = seconds ?? type.spec.ttlAfterFinished;
   const failed = seconds ?? type.spec.ttlAfterFailed;
@@ -265,12 +240,7 @@ export function policyOf(order: Order, type: ArtifactType): Partial<ArtifactWork
 }
 
 function generationsSeen(order: Order, endpoints: Map<string, Endpoint>) {
-  const { defaults, artifacts = [] } = order.spec;
-  const names = new Set<string>();
-  for (const { srcRef, dstRef } of artifacts) {
-    for (const ref of [srcRef ?? defaults?.srcRef, dstRef ?? defaults?.dstRef]) if (ref) names.add(ref.name);
-  }
-  const found = [...names].sort().flatMap((name) => endpoints.get(name) ?? []);
+  const found = endpointsUsed(order).flatMap((name) => endpoints.get(name) ?? []);
   return {
     endpointGenerations: Object.fromEntries(
       found.map(({ metadata }) => [metadata.name, metadata.generation ?? 0]),

@@ -1,9 +1,9 @@
 import { isOwnedBy, isoSeconds, sameJson } from '#shared/meta';
+import { compareAge } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { isFinished, nextAttemptMs, owesAttempt, referenceFor, rerunAsked } from '../lifecycle/attempts.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
-import { compareAge } from '../plan/current.ts';
 import { type WorkflowOptions, workflowFor } from './workflow.ts';
 
 /** How long a Workflow may take to end after it was told to, before it is deleted; and that again before it is given up. */

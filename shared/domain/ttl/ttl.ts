@@ -1,4 +1,4 @@
-import { keyOfName } from '../identity/names.ts';
+import { keyOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
@@ -28,7 +28,7 @@ export function artifactWorkflowExpiry(
   const due = after(workflow.status?.completionTime, ttl);
   if (!order || !due) return due;
   const entries = order.status?.artifactWorkflows ?? {};
-  const entry = entries[keyOfName(workflow.metadata.name) ?? workflow.metadata.name];
+  const entry = entries[keyOf(workflow)];
   if (entry) return entry.completionTime === undefined ? undefined : due;
   // Either history, or a version that the next roll-up will show: only time tells.
   const settled = Date.parse(workflow.status?.completionTime ?? '') + rollUpPatienceMs;

@@ -1,5 +1,6 @@
 import type { Cause } from '#shared/errors';
 import { canonicalJson, sameJson } from '#shared/meta';
+import { artifactIdentifier } from '../identity/artifact.ts';
 import type { Artifact, Order, OrderSpec } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import {
@@ -102,14 +103,13 @@ function schedulesCauses(artifacts: ReadonlyArray<[number, Artifact]>): Cause[] 
 }
 
 /** What works but may not be meant. */
-export function orderWarnings({ spec }: Order): string[] {
-  const { defaults = {} } = spec;
+export function orderWarnings(order: Order): string[] {
+  const idOf = artifactIdentifier(order);
   const seen = new Map<string, number>();
-  return (spec.artifacts ?? []).flatMap((artifact, index) => {
-    const { type, srcRef = defaults.srcRef, dstRef = defaults.dstRef, cron = defaults.cron } = artifact;
-    const identity = canonicalJson([type, srcRef, dstRef, cron, artifact.spec ?? {}]);
-    const first = seen.get(identity);
-    if (first === undefined) seen.set(identity, index);
+  return (order.spec.artifacts ?? []).flatMap((artifact, index) => {
+    const id = idOf(artifact);
+    const first = seen.get(id);
+    if (first === undefined) seen.set(id, index);
     return first === undefined
       ? []
       : [`spec.artifacts[${index}] is the same as spec.artifacts[${first}]: it is moved once`];

@@ -1,5 +1,6 @@
 import type { Cause } from '#shared/errors';
 import { sameJson } from '#shared/meta';
+import { identityFields, type PolicyField } from '../identity/artifact.ts';
 import type { ArtifactType, ArtifactTypeSpec } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Endpoint, EndpointSpec } from '../kinds/endpoint.ts';
@@ -76,7 +77,7 @@ function ruleCauses(field: string, types: readonly string[] = []): Cause[] {
   return types.flatMap((type, index) => nameCauses(`${field}[${index}]`, type));
 }
 
-type Policy = Pick<ArtifactWorkflowSpec, 'ttlAfterFinished' | 'ttlAfterFailed' | 'retry' | 'queueName'>;
+type Policy = Pick<ArtifactWorkflowSpec, Exclude<PolicyField, 'suspend'>>;
 
 function policyCauses(spec: Policy, changed: Changed<Policy>): Cause[] {
   return [
@@ -102,18 +103,6 @@ export function artifactTypeWarnings({ spec }: ArtifactType): string[] {
   return unset ? [...atOnce, kept] : atOnce;
 }
 
-const identity = [
-  'workflowTemplateRef',
-  'parameters',
-  'srcSecretRef',
-  'dstSecretRef',
-  'cron',
-  'type',
-  'srcRef',
-  'dstRef',
-  'artifact',
-] as const;
-
 /** What of an ArtifactWorkflow could never work; what makes it another transfer must not change. */
 export function artifactWorkflowCauses(
   { spec }: ArtifactWorkflow,
@@ -121,7 +110,7 @@ export function artifactWorkflowCauses(
 ): Cause[] {
   const changed = changedBetween<ArtifactWorkflowSpec>(spec, old?.spec);
   if (old) {
-    const moved = identity.filter((field) => changed(field));
+    const moved = identityFields.filter((field) => changed(field));
     const causes = moved.map((field) => invalid(`spec.${field}`, 'Invalid value: field is immutable'));
     return [...causes, ...policyCauses(spec, changed)];
   }

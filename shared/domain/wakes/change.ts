@@ -18,8 +18,8 @@ export interface WakeIndex {
   ordersUsingTemplate(namespace: string | undefined, name: string): Iterable<WakeObject>;
   endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject>;
   artifactWorkflowNamed(namespace: string, name: string): WakeObject | undefined;
-  /** Those of one `arc.opendefense.cloud/artifact` label. */
-  artifactWorkflowsOfArtifact(namespace: string, label: string): Iterable<WakeObject>;
+  /** The unfinished versions of one artifact (`artifactIdOf`). */
+  artifactWorkflowsOfArtifact(namespace: string, id: string): Iterable<WakeObject>;
   /** Those that name the Endpoint as source or destination. */
   artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
 }

@@ -1,4 +1,5 @@
 import { ownerOfKind, sameJson } from '#shared/meta';
+import { artifactIdOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { AnyObject } from '../kinds/meta.ts';
 import { apiVersion } from '../kinds/refs.ts';
@@ -33,9 +34,9 @@ const endpointsOfSecret = (about: AnyObject, index: WakeIndex) =>
 
 /** Other versions of the same artifact of the same Order. */
 function* siblings(about: AnyObject, index: WakeIndex): Iterable<WakeObject> {
-  const label = about.metadata.labels?.[labels.artifact];
-  if (label === undefined) return;
-  for (const one of index.artifactWorkflowsOfArtifact(namespaceOf(about), label)) {
+  const id = artifactIdOf(about);
+  if (id === undefined) return;
+  for (const one of index.artifactWorkflowsOfArtifact(namespaceOf(about), id)) {
     if (one.metadata.name !== about.metadata.name) yield one;
   }
 }
