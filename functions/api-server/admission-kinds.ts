@@ -7,7 +7,7 @@ import {
   type Write,
 } from './admission-rules.ts';
 
-/** Any of the kinds below, as far as we read it. */
+/** The fields of the kinds below that are read here. */
 export interface Configured extends Resource {
   webhooks?: readonly { rules?: readonly Rule[]; matchPolicy?: string }[];
   spec?: {
@@ -18,12 +18,12 @@ export interface Configured extends Resource {
   };
 }
 
-/** What is remembered of one. */
-export interface Kept {
+/** What is stored of one such object. */
+export interface Selection {
   name: string;
-  /** The writes that it selects. */
+  /** The writes that its rules select. */
   selected: readonly Write[];
-  /** The policy that a binding puts into force. */
+  /** For a binding: the policy that it puts into force. */
   policy: string | undefined;
 }
 
@@ -34,7 +34,7 @@ const registration = (kind: string, plural: string, version = 'v1'): Kind<Config
   namespaced: false,
 });
 
-/** What kube-apiserver asks about writes. Policies that mutate are young: a cluster has them in one version or in none. */
+/** The kinds that kube-apiserver evaluates for writes. A cluster serves mutating policies in one of these versions or not at all. */
 export const admissionKinds: readonly Kind<Configured>[] = [
   registration('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations'),
   registration('ValidatingWebhookConfiguration', 'validatingwebhookconfigurations'),
@@ -47,8 +47,11 @@ export const admissionKinds: readonly Kind<Configured>[] = [
   { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', namespaced: true },
 ];
 
-/** What an object of these kinds says about `writes`. */
-export function keep({ metadata, webhooks = [], spec = {} }: Configured, writes: readonly Write[]): Kept {
+/** Which of `writes` an object of these kinds selects. */
+export function selectionOf(
+  { metadata, webhooks = [], spec = {} }: Configured,
+  writes: readonly Write[],
+): Selection {
   const { name, namespace } = metadata;
   const match =
     spec.matchConstraints ?? (spec.policyName === undefined ? undefined : (spec.matchResources ?? {}));
@@ -65,8 +68,8 @@ export function keep({ metadata, webhooks = [], spec = {} }: Configured, writes:
   };
 }
 
-/** Of all that is kept by kind: what would be asked about a write to us, as `<kind> "<name>"`, sorted. */
-export function inForce(kept: ReadonlyMap<string, readonly Kept[]>): { kind: string; name: string }[] {
+/** The objects that kube-apiserver would evaluate for a write to our kinds, sorted by kind and name. `kept`: all selections by kind. */
+export function inForce(kept: ReadonlyMap<string, readonly Selection[]>): { kind: string; name: string }[] {
   const found: { kind: string; name: string }[] = [];
   for (const [kind, all] of kept) {
     if (kind.endsWith('Binding')) continue;

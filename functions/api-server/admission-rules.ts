@@ -1,6 +1,6 @@
 import type { KindDefinition } from '#shared/apiserver';
 
-/** admissionregistration.k8s.io/v1 RuleWithOperations, as far as it says what is selected. */
+/** The fields of admissionregistration.k8s.io/v1 RuleWithOperations that select writes. */
 export interface Rule {
   apiGroups?: readonly string[];
   apiVersions?: readonly string[];
@@ -10,17 +10,17 @@ export interface Rule {
   scope?: string;
 }
 
-/** admissionregistration.k8s.io/v1 MatchResources, without its selectors of namespaces and labels. */
+/** admissionregistration.k8s.io/v1 MatchResources without its namespace and label selectors. */
 export interface MatchResources {
   resourceRules?: readonly Rule[];
   excludeResourceRules?: readonly Rule[];
   matchPolicy?: string;
 }
 
-/** One sort of write to one of our kinds: what a rule selects or not. */
+/** One operation on one of our resources, which a rule selects or does not. */
 export interface Write {
   group: string;
-  /** The version that the write is sent in, and all that serve the resource. */
+  /** The version of the request, and all versions that serve the resource. */
   version: string;
   versions: readonly string[];
   resource: string;
@@ -29,7 +29,7 @@ export interface Write {
   operation: string;
 }
 
-/** Every sort of write that the kinds allow. */
+/** Every write that the kinds allow. */
 export function writesTo(kinds: readonly KindDefinition[]): Write[] {
   return kinds.flatMap(({ group, version, plural, scope, status }) => {
     const same = kinds.filter((other) => other.group === group && other.plural === plural);
@@ -42,17 +42,17 @@ export function writesTo(kinds: readonly KindDefinition[]): Write[] {
 }
 
 /**
- * True where one of the rules of a webhook selects the write. Selectors of namespaces and labels, names and CEL
- * conditions may narrow it to nothing; that depends on the object, so it counts as selected.
+ * True when a rule of a webhook selects the write. Namespace and label selectors, names and CEL conditions may exclude it
+ * again; that depends on the object, so such a write counts as selected.
  */
 export function selectedByRules(rules: readonly Rule[], write: Write, matchPolicy?: string): boolean {
   return rules.some((rule) => fits(rule, write, matchPolicy));
 }
 
-/** As `selectedByRules`, for a policy or its binding: without rules it selects everything that it does not exclude. */
+/** The same for a policy or its binding. Without rules it selects everything that it does not exclude. */
 export function selectedByMatch(match: MatchResources, write: Write): boolean {
   const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match;
-  // An exclusion by name leaves the others in.
+  // An exclusion by name excludes only some objects.
   const whole = excludeResourceRules.filter(({ resourceNames = [] }) => resourceNames.length === 0);
   if (selectedByRules(whole, write, matchPolicy)) return false;
   return resourceRules.length === 0 || selectedByRules(resourceRules, write, matchPolicy);
@@ -62,7 +62,7 @@ function fits(rule: Rule, write: Write, matchPolicy = 'Equivalent'): boolean {
   const { apiGroups = [], apiVersions = [], resources = [], operations = [], scope = '*' } = rule;
   const has = (list: readonly string[], ...values: readonly string[]) =>
     list.includes('*') || values.some((value) => list.includes(value));
-  // Equivalent: a rule for one version of a resource is asked about writes in any other, too.
+  // Equivalent: a rule for one version of a resource also applies to writes in any other version.
   const versions = matchPolicy === 'Exact' ? [write.version] : write.versions;
   return (
     has(apiGroups, write.group) &&

@@ -83,7 +83,7 @@ const star = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resource
 const pods = { ...star, apiGroups: [''], resources: ['pods'] };
 
 describe('followClusterAdmission', () => {
-  it('names what selects our kinds, counts it, and says once what has changed', async () => {
+  it('names and counts the objects that select our kinds, and logs each change once', async () => {
     const client = await startCluster(everything);
     await make(client, 'ValidatingWebhookConfiguration', 'audit', {
       webhooks: [{ rules: [pods] }, { rules: [star] }],
@@ -138,7 +138,7 @@ describe('followClusterAdmission', () => {
     );
   });
 
-  it('says what the cluster does not have, and what may not be looked at; neither keeps it from being ready', async () => {
+  it('reports absent and forbidden APIs, and becomes ready nevertheless', async () => {
     const client = await startCluster(
       ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration', 'ResourceQuota'],
       ['mutatingwebhookconfigurations'],
@@ -146,7 +146,7 @@ describe('followClusterAdmission', () => {
     const { notices, check, lines } = follow(client);
     await eventually('everything to be settled', 10_000, () => check());
     expect(notices()).toEqual([
-      'no right to list mutatingwebhookconfigurations: what they ask for is not known',
+      'no right to list mutatingwebhookconfigurations: those that select our kinds are not known',
     ]);
     expect(lines).toEqual([
       expect.stringMatching(
@@ -155,7 +155,7 @@ describe('followClusterAdmission', () => {
     ]);
   });
 
-  it('shows twenty names at most', async () => {
+  it('shows at most twenty names', async () => {
     const client = await startCluster(everything);
     for (let index = 0; index < 25; index++)
       await make(client, 'MutatingWebhookConfiguration', `w${index}`, { webhooks: [{ rules: [star] }] });

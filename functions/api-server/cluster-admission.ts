@@ -2,12 +2,12 @@ import type { HealthCheck } from '#shared/apiserver';
 import { ArcError } from '#shared/errors';
 import { type KubeClient, listWatch } from '#shared/kube';
 import type { Logger, Metrics } from '#shared/telemetry';
-import { admissionKinds, inForce, type Kept, keep } from './admission-kinds.ts';
+import { admissionKinds, inForce, type Selection, selectionOf } from './admission-kinds.ts';
 import type { Write } from './admission-rules.ts';
 
 export interface ClusterAdmissionOptions {
   client: KubeClient;
-  /** What may be selected. */
+  /** The writes that a rule may select. */
   writes: readonly Write[];
   log: Logger;
   metrics: Metrics;
@@ -15,30 +15,30 @@ export interface ClusterAdmissionOptions {
 }
 
 export interface ClusterAdmission {
-  /** Sentences for /readyz?verbose: what is not applied, and what we have no right to look at. */
+  /** Sentences for /readyz?verbose: what is not applied, and what this server has no right to list. */
   notices(): readonly string[];
-  /** Throws until everything has been looked at, or is known to be out of reach. */
+  /** Throws until every kind has been listed, or is known to be absent or forbidden. */
   check: HealthCheck['check'];
 }
 
 interface Followed {
   kind: string;
   plural: string;
-  values(): Iterable<Kept>;
-  /** `absent`: the cluster has no such API. `refused`: we may not read it. */
-  state: 'unknown' | 'known' | 'absent' | 'refused';
+  values(): Iterable<Selection>;
+  /** `absent`: the cluster has no such API. `forbidden`: this server may not list it. */
+  state: 'unknown' | 'known' | 'absent' | 'forbidden';
 }
 
-/** Names in one line at most. */
+/** Most names in one line. */
 const namesShown = 20;
-/** Milliseconds: a cluster that lacks an API is asked for it again, but seldom. */
+/** Milliseconds. An API that is absent is looked for again, but seldom. */
 const backoff = { baseMs: 500, maxMs: 300_000 };
 
 /**
- * Follows what a cluster has configured to be asked about writes: webhooks, policies, quotas of object counts.
- * kube-apiserver asks none of it for an aggregated server, and this server does not yet. So that nobody relies on it, what
- * selects our kinds is named in /readyz?verbose and in the log whenever it changes, and counted. An API that is absent and a
- * right that is missing are said and do no harm.
+ * Follows the cluster's admission configuration: webhooks, policies, quotas of object counts. kube-apiserver does not apply it to the
+ * objects of an aggregated server, and neither does this server yet. Nobody should rely on it unknowingly, so the objects that
+ * select our kinds are named in /readyz?verbose and in the log whenever they change, and counted. An absent API or a
+ * missing right is reported and has no other effect.
  */
 export function followClusterAdmission(options: ClusterAdmissionOptions): ClusterAdmission {
   const { client, writes, log, metrics, signal } = options;
@@ -49,17 +49,17 @@ export function followClusterAdmission(options: ClusterAdmissionOptions): Cluste
   });
   const all: Followed[] = [];
   let notices: readonly string[] = [];
-  let told = '';
+  let logged = '';
 
-  /** Once all is known: counts, and says in the log what has become different. */
-  const tell = () => {
+  /** Once every kind is known: counts the objects and logs what has changed. */
+  const report = () => {
     if (all.length < admissionKinds.length || unknown(all).length > 0) return;
     const found = inForce(byKind(all));
     for (const { kind } of all) gauge.set(found.filter((each) => each.kind === kind).length, { kind });
-    notices = [...unapplied(found), ...refused(all)];
+    notices = [...unapplied(found), ...forbidden(all)];
     const now = [...notices, ...absent(all)].join('; ');
-    if (now === told) return;
-    told = now;
+    if (now === logged) return;
+    logged = now;
     const why = 'admission of the cluster';
     if (notices.length > 0) log.warn({ unapplied: found.length }, `${why}: ${now}`);
     else log.info(`${why}: nothing selects our kinds${now === '' ? '' : `; ${now}`}`);
@@ -70,12 +70,12 @@ export function followClusterAdmission(options: ClusterAdmissionOptions): Cluste
       client,
       kind,
       {
-        keep: (object) => keep(object, writes),
-        onChange: tell,
-        onSync: () => become('known'),
+        keep: (object) => selectionOf(object, writes),
+        onChange: report,
+        onSync: () => setState('known'),
         onFailure(error) {
-          if (ArcError.is(error, 'NotFound')) become('absent');
-          else if (ArcError.is(error, 'Forbidden')) become('refused');
+          if (ArcError.is(error, 'NotFound')) setState('absent');
+          else if (ArcError.is(error, 'Forbidden')) setState('forbidden');
           else log.warn({ err: error }, `cannot read ${kind.plural} yet`);
         },
       },
@@ -85,13 +85,13 @@ export function followClusterAdmission(options: ClusterAdmissionOptions): Cluste
       ...{ kind: kind.kind, plural: kind.plural, state: 'unknown' },
       values: () => known.values(),
     };
-    const become = (state: Followed['state']) => {
+    const setState = (state: Followed['state']) => {
       followed.state = state;
-      tell();
+      report();
     };
     all.push(followed);
     done.catch((caught: unknown) =>
-      log.error({ err: ArcError.from(caught) }, `${kind.plural} are followed no longer`),
+      log.error({ err: ArcError.from(caught) }, `stopped following ${kind.plural}`),
     );
   }
 
@@ -106,9 +106,9 @@ export function followClusterAdmission(options: ClusterAdmissionOptions): Cluste
 
 const unknown = (all: readonly Followed[]) => pluralsIn(all, 'unknown');
 
-/** What has gone from the cluster, or been taken from our sight, is no longer known. */
-function byKind(all: readonly Followed[]): Map<string, Kept[]> {
-  const kept = new Map<string, Kept[]>();
+/** The selections of each kind that can be listed now. */
+function byKind(all: readonly Followed[]): Map<string, Selection[]> {
+  const kept = new Map<string, Selection[]>();
   for (const { kind, values, state } of all) {
     const known = state === 'known' ? [...values()] : [];
     // Versions of one kind show the same objects.
@@ -125,11 +125,11 @@ function unapplied(found: readonly { kind: string; name: string }[]): string[] {
   return [`not applied to writes of our kinds: ${names.join(', ')}${more}`];
 }
 
-function refused(all: readonly Followed[]): string[] {
-  const plurals = pluralsIn(all, 'refused');
+function forbidden(all: readonly Followed[]): string[] {
+  const plurals = pluralsIn(all, 'forbidden');
   return plurals.length === 0
     ? []
-    : [`no right to list ${plurals.join(', ')}: what they ask for is not known`];
+    : [`no right to list ${plurals.join(', ')}: those that select our kinds are not known`];
 }
 
 function absent(all: readonly Followed[]): string[] {

@@ -3,7 +3,7 @@ import { ArcError } from '#shared/errors';
 import { type Kind, type KubeClient, listWatch, type Resource } from '#shared/kube';
 import type { Logger } from '#shared/telemetry';
 
-/** Asks TokenReviews and SubjectAccessReviews of the cluster. */
+/** Sends TokenReviews and SubjectAccessReviews to the cluster. */
 export function reviewsOf(client: KubeClient): PostReview {
   return ({ apiVersion, kind, plural, spec }, signal) =>
     client.create(
@@ -25,8 +25,8 @@ const configMaps: Kind<ConfigMap> = {
 };
 
 /**
- * Follows kube-system/extension-apiserver-authentication, in which kube-apiserver says which authorities it and its front
- * proxy use. When it is deleted, what it said last stays in force.
+ * Follows the ConfigMap kube-system/extension-apiserver-authentication, in which kube-apiserver publishes the authorities of its clients and
+ * of its front proxy. When it is deleted, its last content stays in force.
  */
 export function authenticationConfigOf(client: KubeClient, log: Logger): ConfigReader {
   return (onData, signal) => {
@@ -39,7 +39,7 @@ export function authenticationConfigOf(client: KubeClient, log: Logger): ConfigR
       onFailure: (error: ArcError) => log.warn({ err: error }, 'cannot read the authentication config yet'),
     };
     listWatch(client, configMaps, handler, { signal }).done.catch((caught: unknown) =>
-      log.error({ err: ArcError.from(caught) }, 'the authentication config is followed no longer'),
+      log.error({ err: ArcError.from(caught) }, 'stopped following the authentication config'),
     );
   };
 }
@@ -48,13 +48,13 @@ const namespaces: Kind = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespa
 
 export interface FollowedNamespaces {
   find: FindNamespace;
-  /** Throws until all have been listed. */
+  /** Throws until all namespaces have been listed. */
   check(): void;
 }
 
 /**
- * Follows the cluster's namespaces, so that a create costs no request. What is not known as alive is asked for: it may have
- * been made a moment ago.
+ * Follows the cluster's namespaces, so that a create needs no request to the cluster. A namespace that is not known to be active is
+ * read from the cluster: it may have been created a moment ago.
  */
 export function namespacesOf(client: KubeClient, log: Logger, signal: AbortSignal): FollowedNamespaces {
   const loop = listWatch(
@@ -71,13 +71,13 @@ export function namespacesOf(client: KubeClient, log: Logger, signal: AbortSigna
   );
   const { known } = loop;
   loop.done.catch((caught: unknown) =>
-    log.error({ err: ArcError.from(caught) }, 'namespaces are followed no longer'),
+    log.error({ err: ArcError.from(caught) }, 'stopped following namespaces'),
   );
   return {
     async find(name) {
       const found = known.get(undefined, name);
-      const isAlive = found !== undefined && found.metadata.deletionTimestamp === undefined;
-      return isAlive ? found : client.get(namespaces, { name });
+      const isActive = found !== undefined && found.metadata.deletionTimestamp === undefined;
+      return isActive ? found : client.get(namespaces, { name });
     },
     check() {
       if (!loop.synced) throw new ArcError('ServiceUnavailable', 'not read yet: namespaces');

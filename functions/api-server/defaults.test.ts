@@ -54,7 +54,7 @@ function start(failFirst = 0) {
 }
 
 describe('applyDefaults', () => {
-  it('creates what is missing and changes what says something else', async () => {
+  it('creates missing objects and changes those that differ', async () => {
     const { apply, read } = start();
     await write('types.yaml', `${type('one', 'first')}---\n${type('two', 'first')}`);
     await apply();
@@ -71,7 +71,7 @@ describe('applyDefaults', () => {
     expect(await read('one')).toMatchObject({ status: 200 });
   });
 
-  it('leaves out what is refused or is not ours, and goes on', async () => {
+  it('skips objects that are refused or of foreign kinds, and continues', async () => {
     const { apply, read } = start();
     await write('a.yaml', 'apiVersion: v1\nkind: Secret\nmetadata: { name: a }\n');
     await write('b.yaml', type('Bad_Name', 'first'));
@@ -80,7 +80,7 @@ describe('applyDefaults', () => {
     expect(await read('good')).toMatchObject({ status: 200 });
   });
 
-  it('lets nobody in who does not hold the token of this process', async () => {
+  it('recognises only the token of this process', async () => {
     const { read } = start();
     expect(await read('one', (request) => request)).toMatchObject({ status: 403 });
   });

@@ -17,16 +17,16 @@ const manifest = z.looseObject({
 export interface DefaultsOptions {
   /** Folder of manifests, `*.yaml`, of our own kinds. */
   folder: string;
-  /** Sends a request to the API, as somebody who may write every kind. */
+  /** Sends a request to the API as a user who may write every kind. */
   send(request: Request): Response | Promise<Response>;
   log: Logger;
   signal: AbortSignal;
 }
 
 /**
- * Applies the objects that an installation brings along (server-side, forced: what they say holds, what they leave out is
- * the operator's). They are of our own API, so no `kubectl apply` of the installation could contain them. A server that is not ready
- * is asked again until `signal` is aborted; an object that is refused is logged and left out. Never rejects.
+ * Applies the objects that come with an installation, by forced server-side apply: their fields are set, and all other fields belong to
+ * the operator. They are of our own API, so the manifests of the installation cannot contain them. Retries while the server is not
+ * ready, until `signal` is aborted; logs and skips an object that is refused. Never rejects.
  */
 export async function applyDefaults({ folder, send, log, signal }: DefaultsOptions): Promise<void> {
   const backoff = createBackoff({ maxMs: 10_000, random: Math.random });
@@ -35,14 +35,14 @@ export async function applyDefaults({ folder, send, log, signal }: DefaultsOptio
       for (const object of await readObjects(folder)) await apply(object, send, log);
       return;
     } catch (caught) {
-      log.warn({ err: ArcError.from(caught) }, 'the objects of the installation cannot be applied yet');
+      log.warn({ err: ArcError.from(caught) }, 'cannot apply the objects of the installation yet');
       await pause(backoff.next(), signal);
     }
   }
 }
 
 async function readObjects(folder: string): Promise<unknown[]> {
-  // A volume of a ConfigMap also holds folders and links of its own, whose names begin with dots.
+  // The kubelet keeps folders and links in a ConfigMap volume; their names begin with dots.
   const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml') && !name.startsWith('.'));
   const texts = await Promise.all(files.toSorted().map((name) => readFile(path.join(folder, name), 'utf8')));
   return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS()));
@@ -52,7 +52,10 @@ async function apply(object: unknown, send: DefaultsOptions['send'], log: Logger
   const { kind, metadata } = manifest.parse(object);
   const definition = arcKinds.find((one) => one.kind === kind);
   if (definition === undefined)
-    return log.error({ kind, name: metadata.name }, 'this object is of no kind of ours and was left out');
+    return log.error(
+      { kind, name: metadata.name },
+      'skipped an object of a kind that this server does not serve',
+    );
   const where = definition.scope === 'Namespaced' ? `namespaces/${metadata.namespace ?? 'default'}/` : '';
   const { group, version, plural } = definition;
   const url = `http://loopback/apis/${group}/${version}/${where}${plural}/${metadata.name}?fieldManager=arc-defaults&force=true`;
@@ -61,10 +64,10 @@ async function apply(object: unknown, send: DefaultsOptions['send'], log: Logger
   const text = await answer.text();
   if (answer.ok) return log.info({ kind, name: metadata.name }, 'applied');
   if (answer.status >= 500 || answer.status === 429) throw new ArcError('ServiceUnavailable', text);
-  log.error({ kind, name: metadata.name, answer: text }, 'this object was refused and was left out');
+  log.error({ kind, name: metadata.name, answer: text }, 'skipped an object that was refused');
 }
 
-/** A caller inside this process, known by a token that never leaves it: `stamp` puts it on, `authenticator` knows it again. */
+/** A client inside this process, with a token that never leaves it: `stamp` adds it to a request, `authenticator` recognises it. */
 export function loopbackCaller(next: Authenticator): {
   authenticator: Authenticator;
   stamp(request: Request): Request;

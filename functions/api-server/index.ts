@@ -1,4 +1,4 @@
-/** api-server: the kinds of ARC on the generic API server, with the admission rule of ours. */
+/** api-server: the kinds of ARC on the generic API server, with our admission plugin. */
 import {
   type ApiServer,
   type ApiServerOptions,
@@ -10,12 +10,12 @@ import type { Logger } from '#shared/telemetry';
 import { secretReferences } from './secret-reference.ts';
 
 export interface ArcApiServerOptions extends Omit<ApiServerOptions, 'kinds' | 'log'> {
-  /** What else is served: the standalone adds what a cluster would provide. */
+  /** Further kinds: the standalone adds those that a cluster would provide. */
   extraKinds?: readonly KindDefinition[];
   log?: Logger;
 }
 
-/** Serves `arc.opendefense.cloud/v1alpha1` from `store`. The server is to be closed before the store. */
+/** Serves `arc.opendefense.cloud/v1alpha1` from `store`. Close the server before the store. */
 export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
   const { extraKinds = [], admission = [], log, ...rest } = options;
   return createApiServer({

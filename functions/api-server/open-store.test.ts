@@ -44,7 +44,7 @@ describe('untilReachable', () => {
     expect(open).toHaveBeenCalledTimes(3);
   });
 
-  it('gives up on what waiting does not mend, and when its time is over', async () => {
+  it('gives up when a retry cannot help, and when its time is over', async () => {
     const wrong = failing(9, new ArcError('BadRequest', 'no such endpoint'));
     await expect(untilReachable(wrong, surroundings)).rejects.toThrow('no such endpoint');
     expect(wrong).toHaveBeenCalledTimes(1);

@@ -9,26 +9,26 @@ import { followPem, readPem } from './pem-files.ts';
 export interface StoreSettings {
   /** URLs of etcd's members, separated by commas. */
   ARC_ETCD_ENDPOINTS?: string | undefined;
-  /** Put before every key. */
+  /** Prefix of every key. */
   ARC_ETCD_PREFIX?: string | undefined;
-  /** PEM files: the authority of etcd, and the certificate we show it. */
+  /** PEM files: etcd's authority, and our client certificate for it. */
   ARC_ETCD_CA_FILE?: string | undefined;
   ARC_ETCD_CERT_FILE?: string | undefined;
   ARC_ETCD_KEY_FILE?: string | undefined;
-  /** Folder of the store that lives in this process, for one replica. */
+  /** Folder of the embedded store, for one replica. */
   ARC_STORE_FOLDER?: string | undefined;
 }
 
 export interface StoreSurroundings {
   log: Logger;
   metrics: Metrics;
-  /** Gives up opening, and looking at the files of the certificate. */
+  /** Ends the attempts to open the store, and the following of certificate files. */
   signal: AbortSignal;
 }
 
 /**
- * The store that the settings choose: etcd with what is in it kept in memory, or the embedded one, which has that in
- * itself. Rejects with Invalid unless they name exactly one.
+ * The store that the settings choose: etcd with a cache in memory, or the embedded store, which has its own. Rejects with Invalid
+ * unless they name exactly one.
  */
 export async function openStore(settings: StoreSettings, surroundings: StoreSurroundings): Promise<Store> {
   const { log, metrics, signal } = surroundings;
@@ -37,10 +37,7 @@ export async function openStore(settings: StoreSettings, surroundings: StoreSurr
     throw new ArcError('Invalid', 'ARC_ETCD_ENDPOINTS and ARC_STORE_FOLDER exclude each other: set one');
   if (folder !== undefined) return openEmbeddedStore({ folder });
   if (endpoints === undefined)
-    throw new ArcError(
-      'Invalid',
-      'where to keep objects is not said: set ARC_ETCD_ENDPOINTS or ARC_STORE_FOLDER',
-    );
+    throw new ArcError('Invalid', 'no store is configured: set ARC_ETCD_ENDPOINTS or ARC_STORE_FOLDER');
   const files = tlsFiles(settings);
   const tls = files && (await readPem(files));
   const open = () =>
@@ -50,7 +47,7 @@ export async function openStore(settings: StoreSettings, surroundings: StoreSurr
       metrics,
       ...(tls && { tls }),
       ...(prefix !== undefined && { prefix }),
-      onBackgroundError: (error) => log.warn({ err: error }, 'etcd could not be compacted'),
+      onBackgroundError: (error) => log.warn({ err: error }, 'cannot compact etcd'),
     });
   const store = await untilReachable(open, surroundings);
   if (files && tls)
@@ -59,21 +56,21 @@ export async function openStore(settings: StoreSettings, surroundings: StoreSurr
       current: tls,
       onChange: (next) => {
         store.renew(next);
-        log.info('the certificate for etcd has changed');
+        log.info('using a new client certificate for etcd');
       },
-      onFailure: (error) => log.error({ err: error }, 'the certificate for etcd cannot be renewed'),
+      onFailure: (error) => log.error({ err: error }, 'cannot use the new client certificate for etcd'),
       signal,
     });
   return cacheStore(store, {
     prefix: storagePrefix(group),
     metrics,
-    onReload: (error) => log.warn({ err: error }, 'the watch cache is loaded anew'),
+    onReload: (error) => log.warn({ err: error }, 'reloading the watch cache'),
   });
 }
 
 /**
- * Opens a store as soon as it answers: in a new installation etcd has no name yet when this process starts. Rejects with the
- * last failure after two minutes, when `signal` is aborted, and at once with failures that waiting does not mend.
+ * Opens a store as soon as it answers: in a new installation the DNS name of etcd does not exist yet when this process starts. Rejects with
+ * the last failure after two minutes or when `signal` is aborted, and at once with a failure that a retry cannot change.
  */
 export async function untilReachable<T>(
   open: () => Promise<T>,
@@ -86,8 +83,8 @@ export async function untilReachable<T>(
     try {
       return await open();
     } catch (caught) {
-      const isPassing = ArcError.is(caught, 'ServiceUnavailable') || ArcError.is(caught, 'Timeout');
-      if (!isPassing || signal.aborted || performance.now() > until) throw caught;
+      const isTransient = ArcError.is(caught, 'ServiceUnavailable') || ArcError.is(caught, 'Timeout');
+      if (!isTransient || signal.aborted || performance.now() > until) throw caught;
       log.warn({ err: caught }, 'etcd does not answer yet');
       await pause(backoff.next(), signal);
     }

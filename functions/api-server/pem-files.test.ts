@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe('followPem', () => {
-  it('tells of changes, tries again what was refused, and ends with its signal', async () => {
+  it('reports changes, repeats a change that was refused, and ends with its signal', async () => {
     const control = new AbortController();
     const told: (typeof files)[] = [];
     const failures: ArcError[] = [];
@@ -47,7 +47,7 @@ describe('followPem', () => {
     await done;
   });
 
-  it('names the file that is empty: it is just being written', async () => {
+  it('names a file that is empty', async () => {
     await writeFile(files.key, '');
     await expect(readPem(files)).rejects.toThrow(`${files.key} is empty`);
   });

@@ -15,16 +15,16 @@ async function readText(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((caught: unknown) => {
     throw new ArcError('ServiceUnavailable', `cannot read ${file}: ${ArcError.from(caught).message}`);
   });
-  // Who writes a file in place empties it first, and it may be read right then.
+  // A program that writes a file in place empties it first, and this may have read it just then.
   if (text === '') throw new ArcError('ServiceUnavailable', `${file} is empty: it must hold PEM`);
   return text;
 }
 
 export interface FollowOptions<T extends Pem> {
   files: T;
-  /** The texts that are known. */
+  /** The texts in use. */
   current: T;
-  /** May throw: then it is told again, until it does not. */
+  /** Called when a file has changed; called again with the next read when it throws. */
   onChange(texts: T): void;
   onFailure(error: ArcError): void;
   signal: AbortSignal;
@@ -32,7 +32,7 @@ export interface FollowOptions<T extends Pem> {
 }
 
 /**
- * Reads the files again every 10 s and tells of changes: volumes of Secrets are swapped by symbolic links, which file
+ * Reads the files again every 10 s and reports changes: the kubelet swaps Secret volumes by symbolic links, which file
  * watches miss. Resolves when `signal` is aborted.
  */
 export async function followPem<T extends Pem>(options: FollowOptions<T>): Promise<void> {
@@ -46,7 +46,7 @@ export async function followPem<T extends Pem>(options: FollowOptions<T>): Promi
         onChange(next);
         ({ ca, cert, key } = next);
       } catch (caught) {
-        onFailure(ArcError.from(caught)); // half of a pair may be there: the next look sees both
+        onFailure(ArcError.from(caught)); // only half of a pair may be written: the next read finds both
       }
     }
   } catch (caught) {

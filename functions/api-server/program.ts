@@ -30,7 +30,7 @@ export interface ProgramOptions {
 }
 
 /**
- * The API server behind a cluster's kube-apiserver: who asks and what they may is the cluster's to say. Runs until `signal`
+ * The API server behind a cluster's kube-apiserver, to which it delegates authentication and authorization. Runs until `signal`
  * is aborted, then ends in order: in-flight requests, watches, the store.
  */
 export async function runApiServer({ settings, env, log, output, signal }: ProgramOptions): Promise<void> {
@@ -42,7 +42,8 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
   const config = await liveAuthenticationConfig({
     reader: authenticationConfigOf(client, log),
     signal: AbortSignal.any([signal, ending.signal]),
-    onInvalid: (error) => log.error({ err: error }, 'the authentication config is wrong, the last one stays'),
+    onInvalid: (error) =>
+      log.error({ err: error }, 'the authentication config is invalid: the last valid one stays in force'),
   });
   const review = reviewsOf(client);
   const metrics = createMetrics();
@@ -99,10 +100,10 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
     current: certificate,
     onChange: (next) => {
       serving.reload(next);
-      log.info('the serving certificate has changed');
+      log.info('using a new serving certificate');
     },
-    onFailure: (error) => log.error({ err: error }, 'the serving certificate cannot be renewed'),
+    onFailure: (error) => log.error({ err: error }, 'cannot use the new serving certificate'),
     signal,
   });
-  log.info('ending');
+  log.info('shutting down');
 }

@@ -82,12 +82,12 @@ describe('secretReferences', () => {
     await expect(admitted).rejects.toMatchObject({ code: 'Forbidden' });
   });
 
-  it('does not judge an update that leaves those fields alone', async () => {
+  it('accepts an update that leaves those fields alone', async () => {
     const same = { secretRef: { name: 's' }, remoteURL: 'https://a', type: 'oci', usage: 'All' };
     await admit(rights(), request(object('Endpoint', same), object('Endpoint', endpoint)));
   });
 
-  it('judges the Secret of the CA too', async () => {
+  it('checks the Secret of the CA too', async () => {
     const withCa = object('Endpoint', { ...endpoint, tls: { caSecretRef: { name: 'ca' } } });
     const admitted = admit(rights('get secrets s'), request(withCa));
     await expect(admitted).rejects.toMatchObject({

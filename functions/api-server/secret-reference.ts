@@ -4,8 +4,8 @@ import { ArcError } from '#shared/errors';
 import { sameJson } from '#shared/meta';
 
 /**
- * Whoever makes the conduit use a Secret needs the right to `get` it: no kind of ours is a way to read one (SECURITY.md).
- * Judged are writes of an Endpoint whose secretRef, remoteURL or tls changes (a new URL would send the credentials
+ * A user who makes the conduit use a Secret needs the right to `get` it, so that none of our kinds is a way to read Secrets (SECURITY.md).
+ * This applies to writes of an Endpoint that change secretRef, remoteURL or tls (a new URL would send the credentials
  * elsewhere) and of an ArtifactWorkflow that names Secrets. Rejects with Forbidden naming the field.
  */
 export function secretReferences(authorize: Authorizer): AdmissionPlugin {
@@ -15,9 +15,9 @@ export function secretReferences(authorize: Authorizer): AdmissionPlugin {
       const { object, subResource } = request;
       if (object === undefined || subResource !== '') return;
       if (object.metadata.deletionTimestamp !== undefined) return;
-      const used = secretsToJudge(request, object);
+      const used = newSecretUses(request, object);
       if (used.length === 0 || (await isTrusted(authorize, request))) return;
-      for (const { field, name } of used) await judge(authorize, request, field, name);
+      for (const { field, name } of used) await requireGet(authorize, request, field, name);
     },
   };
 }
@@ -27,7 +27,7 @@ interface SecretUse {
   name: string;
 }
 
-function secretsToJudge({ kind, oldObject: old }: AdmissionRequest, object: KubeObject): SecretUse[] {
+function newSecretUses({ kind, oldObject: old }: AdmissionRequest, object: KubeObject): SecretUse[] {
   if (kind.group !== group) return [];
   if (kind.kind === 'Endpoint') return endpointSecrets(object, old);
   if (kind.kind !== 'ArtifactWorkflow') return [];
@@ -53,8 +53,8 @@ function endpointSecrets(object: KubeObject, old: KubeObject | undefined): Secre
 }
 
 /**
- * decompose-order names Secrets in ArtifactWorkflows that it cannot read itself; whoever wrote the Endpoint could. It holds
- * `create` on artifactworkflows/secretrefs, a name that stands for this right and nothing else.
+ * decompose-order names Secrets in ArtifactWorkflows without the right to read them; the author of the Endpoint had it. It has
+ * `create` on artifactworkflows/secretrefs, a name that is used for this right only.
  */
 async function isTrusted(
   authorize: Authorizer,
@@ -74,7 +74,7 @@ async function isTrusted(
   return allowed;
 }
 
-async function judge(
+async function requireGet(
   authorize: Authorizer,
   { name: object, namespace, resource, user }: AdmissionRequest,
   field: string,

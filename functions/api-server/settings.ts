@@ -7,7 +7,7 @@ const limit = z.coerce.number().int().min(1).max(100_000);
 export const settings = z.object({
   ARC_BIND_ADDRESS: z.string().default('0.0.0.0'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8443),
-  /** PEM, read again when they change. The certificate is for `<service>.<namespace>.svc`. */
+  /** PEM files, read again when they change. The certificate is for `<service>.<namespace>.svc`. */
   ARC_TLS_CERT_FILE: z.string().default('/etc/arc/tls/tls.crt'),
   ARC_TLS_KEY_FILE: z.string().default('/etc/arc/tls/tls.key'),
   ARC_STORE_FOLDER: z.string().optional(),

@@ -1,18 +1,18 @@
 import { hasExpired, isAgeingAuthority, isGoodAuthority, makeAuthority, type Pair } from './certificate.ts';
 
-/** Who signs, and whom everybody is to trust beside it. */
+/** The authority that signs, and those that everybody must trust beside it. */
 export interface Authorities {
   signer: Pair;
-  /** Will sign; trusted a year before that, since etcd reads whom it trusts only when it starts. */
+  /** Signs next. It is trusted a year earlier, since etcd reads the authorities that it trusts only when it starts. */
   next?: Pair;
-  /** Has signed: PEM. */
+  /** The certificate that signed before, PEM. */
   former?: string;
 }
 
 /**
- * What the authorities become with time: three years before its end the signer gets a next one, two years before its end
- * that one signs, and the former is trusted until it expires. A signer that is missing or damaged, with no next one, is
- * replaced at once. Resolves with `found` itself where nothing is to change.
+ * The authorities at the time `now`: three years before the signer expires, a next one is made; two years before, that one signs, and the
+ * former one is trusted until it expires. A signer that is missing or damaged, with no next one, is
+ * replaced at once. Resolves with `found` itself when nothing has to change.
  */
 export async function advance(found: Authorities, now: Date): Promise<Authorities> {
   const { signer, next, former } = found;
@@ -26,7 +26,7 @@ export async function advance(found: Authorities, now: Date): Promise<Authoritie
   return found;
 }
 
-/** PEM of all that are to be trusted, the signer first. */
+/** PEM of all authorities to trust, the signer first. */
 export function trusted({ signer, next, former }: Authorities): string {
   return [signer.cert, next?.cert, former].filter((cert) => cert !== undefined).join('\n');
 }

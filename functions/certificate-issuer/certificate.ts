@@ -16,9 +16,9 @@ const leafDays = 365;
 const skewMs = 5 * 60_000;
 const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const;
 
-/** A new authority, good for ten years. */
+/** A new authority, valid for ten years. */
 export async function makeAuthority(now: Date): Promise<Pair> {
-  // A name of its own: who trusts two authorities of the same name tries the wrong key and gives up.
+  // A unique name: with two trusted authorities of one name, a client tries the wrong key and gives up.
   const name = `arc-${randomBytes(8).toString('hex')}`;
   const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
     ...common,
@@ -31,7 +31,7 @@ export async function makeAuthority(now: Date): Promise<Pair> {
   return { cert, key };
 }
 
-/** A certificate of `authority`, good for a year, for server and client: etcd's members are both. */
+/** A certificate by `authority`, valid for a year, for server and client: etcd's members are both. */
 export async function issue(authority: Pair, { commonName, hosts }: Leaf, now: Date): Promise<Pair> {
   const altNames = hosts.map((host) =>
     isIP(host) === 0 ? { type: 2 as const, value: host } : { type: 7 as const, ip: host },
@@ -57,28 +57,28 @@ function validity(now: Date, days: number) {
   };
 }
 
-/** True while `pair` is an authority that belongs together, with two years left: longer than anything it will sign. */
+/** True while `pair` is an authority with its key and two years left: longer than anything that it will sign. */
 export function isGoodAuthority(pair: Pair, now: Date): boolean {
   const cert = parse(pair);
   return cert?.ca === true && lasts(cert, now, 2 * leafDays * dayMs);
 }
 
-/** True when less than three years are left: the one that follows is to be made known. */
+/** True when less than three years are left: it is time to make the next authority known. */
 export function isAgeingAuthority(pair: Pair, now: Date): boolean {
   const cert = parse(pair);
   return cert === undefined || !lasts(cert, now, 3 * leafDays * dayMs);
 }
 
-/** True also of what is no certificate. */
+/** True also for a text that is not a certificate. */
 export function hasExpired(pem: string, now: Date): boolean {
   try {
     return new X509Certificate(pem).validToDate <= now;
   } catch {
-    return true; // nobody can be asked to trust it
+    return true; // nobody can trust it
   }
 }
 
-/** True while `pair` is what `issue` would make of `leaf`, with a third of its time left. */
+/** True while `pair` is as `issue` would make it for `leaf`, with a third of its time left. */
 export function isGoodLeaf(pair: Pair, leaf: Leaf, authority: Pair, now: Date): boolean {
   const cert = parse(pair);
   if (cert === undefined || !lasts(cert, now, (leafDays / 3) * dayMs)) return false;
@@ -86,13 +86,13 @@ export function isGoodLeaf(pair: Pair, leaf: Leaf, authority: Pair, now: Date): 
   return cert.checkIssued(issuer) && cert.verify(issuer.publicKey) && sameHosts(cert, leaf.hosts);
 }
 
-/** undefined where it is no certificate with its key. */
+/** Undefined unless the pair is a certificate with its key. */
 function parse({ cert, key }: Pair): X509Certificate | undefined {
   try {
     const parsed = new X509Certificate(cert);
     return parsed.checkPrivateKey(createPrivateKey(key)) ? parsed : undefined;
   } catch {
-    return undefined; // not PEM at all: the same answer as for a key of something else
+    return undefined; // not PEM: treated as a key that does not fit
   }
 }
 

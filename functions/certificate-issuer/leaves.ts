@@ -1,6 +1,6 @@
 import { conduitNamespace } from '#shared/domain';
 
-/** One certificate that the conduit needs inside of its cluster. */
+/** One certificate that the conduit needs inside its cluster. */
 export interface Leaf {
   /** The Secret that holds it: `tls.crt`, `tls.key`, and `ca.crt` of its authority. */
   secretName: string;
@@ -9,12 +9,12 @@ export interface Leaf {
   hosts: readonly string[];
 }
 
-/** Members of etcd that the certificates are good for. */
+/** Members of etcd that the certificates are valid for. */
 const members = ['etcd-0', 'etcd-1', 'etcd-2'];
 const loopback = ['localhost', '127.0.0.1'];
 const etcdHosts = [
   `etcd.${conduitNamespace}.svc`,
-  // Each by its name: for a wildcard, etcd would ask the DNS for the name of its peer's address.
+  // One name per member: with a wildcard, etcd would look up the name of its peer's address in DNS.
   ...members.map((member) => `${member}.etcd.${conduitNamespace}.svc`),
   ...loopback,
 ];

@@ -1,4 +1,4 @@
-/** The certificates between kube-apiserver, api-server and etcd: made, looked at once a minute, renewed in time. */
+/** Makes the certificates between kube-apiserver, api-server and etcd, checks them once a minute and renews them in time. */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import * as z from 'zod';
@@ -15,7 +15,7 @@ const settings = z.object({
 });
 const everyMs = 60_000;
 const restartEtcd =
-  'another authority will sign a year after it was made: let etcd be restarted once until then, so that it trusts it';
+  'a new authority will start to sign one year after this time: restart etcd once before then, because etcd reads the authorities that it trusts only when it starts';
 
 async function main(): Promise<void> {
   const config = readConfig(settings, process.env);
@@ -27,26 +27,26 @@ async function main(): Promise<void> {
     userAgent: 'arc-certificate-issuer',
   });
   let isDone = false;
-  let told: string | undefined;
+  let warned: string | undefined;
   const app = new Hono();
   app.get('/health/liveness', (context) => context.text('ok'));
   app.get('/health/readiness', (context) =>
-    isDone ? context.text('ok') : context.text('not every certificate has been made yet', 503),
+    isDone ? context.text('ok') : context.text('some certificates have not been made yet', 503),
   );
   const http = serve({ fetch: app.fetch, port: config.PORT });
   const backoff = createBackoff({ baseMs: 1_000, maxMs: everyMs, random: Math.random });
   while (!control.signal.aborted) {
     try {
       const { written, signsNext } = await reconcile(api, new Date(), control.signal);
-      if (written.length > 0) log.info({ written }, 'certificates made');
-      if (signsNext !== undefined && signsNext !== told) log.warn({ since: signsNext }, restartEtcd);
-      told = signsNext;
+      if (written.length > 0) log.info({ written }, 'wrote certificates');
+      if (signsNext !== undefined && signsNext !== warned) log.warn({ since: signsNext }, restartEtcd);
+      warned = signsNext;
       isDone = true;
       backoff.reset();
       await pause(everyMs, control.signal);
     } catch (caught) {
       if (control.signal.aborted) break;
-      log.error({ err: ArcError.from(caught) }, 'the certificates cannot be looked after');
+      log.error({ err: ArcError.from(caught) }, 'cannot reconcile the certificates');
       await pause(backoff.next(), control.signal);
     }
   }

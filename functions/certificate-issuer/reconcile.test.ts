@@ -47,14 +47,14 @@ function signers(): (string | undefined)[] {
 }
 
 describe('reconcile', () => {
-  it('makes everything once, and writes nothing more while all is well', async () => {
+  it('makes every certificate once, and writes nothing while none has to change', async () => {
     expect(await writtenAt(start)).toEqual([authoritySecretName, ...names, apiServiceName]);
     expect(await writtenAt(later(200))).toEqual([]);
     const caBundle = api.read(apiServices, { name: apiServiceName })?.spec.caBundle;
     expect(Buffer.from(caBundle ?? '', 'base64').toString()).toBe(text(authoritySecretName));
   });
 
-  it('issues for every host of a leaf, signed by the authority that stands beside it', async () => {
+  it('issues for every host of a leaf, signed by the authority beside it', async () => {
     await reconcile(api, start, signal);
     const authority = new X509Certificate(text(authoritySecretName));
     for (const { secretName, hosts } of leaves) {
@@ -74,7 +74,7 @@ describe('reconcile', () => {
     expect(await writtenAt(later(260))).toEqual([]);
   });
 
-  it('moves to another authority in steps a year apart: known, then signing, then alone', async () => {
+  it('moves to another authority in steps a year apart: it is known, then signs, then is alone', async () => {
     await reconcile(api, start, signal);
     const first = text(authoritySecretName);
     const everything = [authoritySecretName, ...names, apiServiceName];
@@ -99,7 +99,7 @@ describe('reconcile', () => {
     expect(await writtenAt(later(10.1 * 365))).toEqual([]);
   });
 
-  it('starts with another authority at once where the one that signs is damaged', async () => {
+  it('starts with another authority at once when the one that signs is damaged', async () => {
     await reconcile(api, start, signal);
     overwrite(authoritySecretName, { 'tls.key': '' });
     expect(await writtenAt(start)).toEqual([authoritySecretName, ...names, apiServiceName]);
@@ -116,7 +116,7 @@ describe('reconcile', () => {
     expect(await writtenAt(start)).toEqual(['etcd-peer-tls']);
   });
 
-  it('replaces a leaf that is for other hosts, or has the key of another', async () => {
+  it('replaces a leaf that is for other hosts or has another key', async () => {
     await reconcile(api, start, signal);
     const other = api.read(secrets, { namespace: conduitNamespace, name: 'etcd-server-tls' })?.data ?? {};
     overwrite('api-server-tls', other);
@@ -124,7 +124,7 @@ describe('reconcile', () => {
     expect(await writtenAt(start)).toEqual(['api-server-tls', 'etcd-peer-tls']);
   });
 
-  it('says so when there is no APIService', async () => {
+  it('names the APIService that is missing', async () => {
     api = new FakeKube();
     await expect(reconcile(api, start, signal)).rejects.toThrow(apiServiceName);
   });

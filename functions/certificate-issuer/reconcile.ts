@@ -18,15 +18,15 @@ export const apiServiceName = 'v1alpha1.arc.opendefense.cloud';
 export const authoritySecretName = 'arc-ca';
 
 export interface Reconciled {
-  /** Names of what was written. */
+  /** Names of the objects that were written. */
   written: string[];
-  /** Since when there is another authority that will sign; undefined where there is none. */
+  /** When the next authority was made; undefined when there is none. */
   signsNext: string | undefined;
 }
 
 /**
- * Makes what is missing, renews what is about to expire, and tells kube-apiserver whom to trust. Nothing is written where
- * all is well. Rejects with what the API answers; may be repeated at any point.
+ * Makes missing certificates, renews those about to expire, and writes the trusted authorities into the APIService for kube-apiserver. Writes
+ * nothing when nothing has to change. Rejects with the API's error; may be repeated at any point.
  */
 export async function reconcile(api: KubeClient, now: Date, signal: AbortSignal): Promise<Reconciled> {
   const written: string[] = [];
@@ -39,7 +39,8 @@ export async function reconcile(api: KubeClient, now: Date, signal: AbortSignal)
     await ensureLeaf(api, { secretName: leaf.secretName, isGood, make, ca }, written, signal);
   }
   const service = await api.get(apiServices, { name: apiServiceName }, signal);
-  if (service === undefined) throw new ArcError('NotFound', `there is no APIService ${apiServiceName}`);
+  if (service === undefined)
+    throw new ArcError('NotFound', `there is no APIService ${apiServiceName}: apply knative/base`);
   const caBundle = base64(ca);
   if (service.spec.caBundle !== caBundle) {
     await api.mergePatch(apiServices, { name: apiServiceName }, { spec: { caBundle } }, {}, signal);
@@ -85,11 +86,11 @@ interface Wanted {
   secretName: string;
   isGood(pair: Pair): boolean;
   make(): Promise<Pair>;
-  /** Written beside the pair; part of what makes it good. */
+  /** The trusted authorities, written beside the pair. A pair beside other ones is replaced. */
   ca: string;
 }
 
-/** Makes or renews the pair of a Secret where it has to be. */
+/** Makes or renews the pair of a Secret when necessary. */
 async function ensureLeaf(
   api: KubeClient,
   { secretName, isGood, make, ca }: Wanted,
@@ -111,7 +112,7 @@ async function write(
   signal: AbortSignal,
 ): Promise<void> {
   const data = Object.fromEntries(Object.entries(texts).map(([entry, text]) => [entry, base64(text)]));
-  // With the resourceVersion that was read: of two that run at once, the second is refused and looks again.
+  // With the resourceVersion that was read: of two concurrent runs, the second is refused and reads again.
   if (found !== undefined) {
     await api.replace(secrets, { ...found, data }, signal);
     return;
