@@ -1,4 +1,5 @@
-import type { Kind, Resource } from '#shared/kube';
+import type { Kind } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import {
   type MatchResources,
   type Rule,
@@ -8,7 +9,7 @@ import {
 } from './admission-rules.ts';
 
 /** The fields of the kinds below that are read here. */
-export interface Configured extends Resource {
+export interface Configured extends KubeObject {
   webhooks?: readonly { rules?: readonly Rule[]; matchPolicy?: string }[];
   spec?: {
     matchConstraints?: MatchResources;

@@ -6,7 +6,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createApiServer, type KindDefinition } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
-import { createKubeClient, type KubeClient, type Resource } from '#shared/kube';
+import { createKubeClient, type KubeClient } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import { openEmbeddedStore } from '#shared/storage';
 import { createMetrics, type Logger } from '#shared/telemetry';
 import { eventually } from '../../test/fixtures/eventually.ts';
@@ -77,7 +78,7 @@ const kindOf = (name: string) => {
 const make = (client: KubeClient, kind: string, name: string, more: object) => {
   const { apiVersion, namespaced } = kindOf(kind);
   const metadata = { name, ...(namespaced && { namespace: 'team' }) };
-  return client.create<Resource>(kindOf(kind), { apiVersion, kind, metadata, ...more });
+  return client.create<KubeObject>(kindOf(kind), { apiVersion, kind, metadata, ...more });
 };
 const star = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] };
 const pods = { ...star, apiGroups: [''], resources: ['pods'] };

@@ -1,6 +1,7 @@
 import type { ConfigReader, FindNamespace, PostReview } from '#shared/apiserver';
 import { ArcError } from '#shared/errors';
-import { type Kind, type KubeClient, listWatch, type Resource } from '#shared/kube';
+import { type Kind, type KubeClient, listWatch } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { Logger } from '#shared/telemetry';
 
 /** Sends TokenReviews and SubjectAccessReviews to the cluster. */
@@ -13,7 +14,7 @@ export function reviewsOf(client: KubeClient): PostReview {
     );
 }
 
-interface ConfigMap extends Resource {
+interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
 }
 

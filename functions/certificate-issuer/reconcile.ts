@@ -1,12 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { conduitNamespace, type Secret, secrets } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import type { Kind, KubeClient, Resource } from '#shared/kube';
+import type { Kind, KubeClient } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import { type Authorities, advance, trusted } from './authorities.ts';
 import { isGoodLeaf, issue, type Pair } from './certificate.ts';
 import { leaves } from './leaves.ts';
 
-type ApiService = Resource & { spec: { caBundle?: string } };
+type ApiService = KubeObject & { spec: { caBundle?: string } };
 
 export const apiServices: Kind<ApiService> = {
   apiVersion: 'apiregistration.k8s.io/v1',

@@ -2,7 +2,8 @@
 import { artifactWorkflows, endpoints, orders } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { emitEvent } from '#shared/function-kit';
-import type { Kind, Resource } from '#shared/kube';
+import type { Kind } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { Context, Unreadable, Wake } from '#shared/runtime';
 import type { Metrics } from '#shared/telemetry';
 import { explain, functionAt } from './explain.ts';
@@ -48,7 +49,7 @@ async function record(context: Context, wake: Wake, message: string): Promise<vo
 }
 
 /** The object of the wake; undefined when it is gone or another object has its name now. */
-async function find({ api, signal }: Context, wake: Wake): Promise<Resource | undefined> {
+async function find({ api, signal }: Context, wake: Wake): Promise<KubeObject | undefined> {
   const known = kinds.find(({ kind, apiVersion }) => kind === wake.kind && apiVersion === wake.apiVersion);
   const found = known && (await api.get(known, wake, signal));
   return found?.metadata.uid === wake.uid ? found : undefined;

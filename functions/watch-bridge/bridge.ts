@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '#shared/async';
-import { type AnyObject, type Change, isWokenKind, wakesFor, wakingOf } from '#shared/domain';
+import { type Change, isWokenKind, wakesFor, wakingOf } from '#shared/domain';
 import type { KubeClient } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { Logger, Metrics } from '#shared/telemetry';
 import { bridgeMetrics } from './bridge-metrics.ts';
 import type { Sink } from './delivery/sink.ts';
@@ -60,14 +61,14 @@ export function startBridge(options: BridgeOptions): Bridge {
   const synced = Promise.withResolvers<void>();
   let ready = false;
   /** Objects seen before every kind was listed. Whether they are settled depends on all of them. */
-  const seenBeforeSync = new Map<string, AnyObject>();
+  const seenBeforeSync = new Map<string, KubeObject>();
 
-  const update = (object: AnyObject) => {
+  const update = (object: KubeObject) => {
     references.put(object);
     if (isWokenKind(object.kind) && timers.update(object)) metrics.foundWork();
   };
 
-  const forget = (object: AnyObject) => {
+  const forget = (object: KubeObject) => {
     const { uid = '' } = object.metadata;
     references.remove(object);
     timers.forget(uid);
@@ -75,7 +76,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     sender.forget(uid);
   };
 
-  const wake = (change: Change, observed: AnyObject) => {
+  const wake = (change: Change, observed: KubeObject) => {
     for (const waking of wakesFor(change, references)) {
       const { uid } = waking.target;
       timers.woken(uid);

@@ -7,7 +7,8 @@ import {
   secrets,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import type { Kind, KubeClient, Resource } from '#shared/kube';
+import type { Kind, KubeClient } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 
 const kinds: readonly Kind[] = [
   clusterArtifactTypes,
@@ -19,7 +20,7 @@ const kinds: readonly Kind[] = [
 ];
 
 /** Creates an object of a manifest through the API, as `kubectl create` would. */
-export async function apply(api: KubeClient, object: Resource, signal: AbortSignal): Promise<Resource> {
+export async function apply(api: KubeClient, object: KubeObject, signal: AbortSignal): Promise<KubeObject> {
   const kind = kinds.find(
     ({ kind: name, apiVersion }) => name === object.kind && apiVersion === object.apiVersion,
   );

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import type { Resource } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 
 export const namespace = 'demo';
 const group = 'arc.opendefense.cloud/v1alpha1';
@@ -21,16 +21,16 @@ export interface DemoArtifact {
 }
 
 /** The objects a platform team sets up once: the type and its Argo template, exactly the files that are shipped. */
-export async function platformObjects(): Promise<Resource[]> {
+export async function platformObjects(): Promise<KubeObject[]> {
   const files = ['knative/workflow-templates/oci-image.yaml', 'knative/base/artifact-types/oci.yaml'];
   const texts = await Promise.all(
     files.map((file) => readFile(new URL(`../../${file}`, import.meta.url), 'utf8')),
   );
-  return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Resource));
+  return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as KubeObject));
 }
 
 /** Namespace, credentials and Endpoints: what a user needs before the first Order. */
-export function tenantObjects(source: RegistryAccess, destination: RegistryAccess): Resource[] {
+export function tenantObjects(source: RegistryAccess, destination: RegistryAccess): KubeObject[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
     ...endpoint('source', 'PullOnly', source),
@@ -38,9 +38,9 @@ export function tenantObjects(source: RegistryAccess, destination: RegistryAcces
   ];
 }
 
-function endpoint(name: string, usage: string, access: RegistryAccess): Resource[] {
+function endpoint(name: string, usage: string, access: RegistryAccess): KubeObject[] {
   const secretName = `${name}-credentials`;
-  const secret: Resource[] = access.credentials
+  const secret: KubeObject[] = access.credentials
     ? [
         {
           apiVersion: 'v1',
@@ -68,7 +68,7 @@ function endpoint(name: string, usage: string, access: RegistryAccess): Resource
 }
 
 /** The Order: every artifact from its source to the destination. */
-export function orderOf(artifacts: readonly DemoArtifact[]): Resource {
+export function orderOf(artifacts: readonly DemoArtifact[]): KubeObject {
   return {
     apiVersion: group,
     kind: 'Order',

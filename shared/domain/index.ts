@@ -40,7 +40,7 @@ export type {
 } from './kinds/common.ts';
 export type { ConfigMap, KubeEvent, Namespace, Secret } from './kinds/core.ts';
 export type { Endpoint, EndpointSpec, EndpointStatus, EndpointTls, Usage } from './kinds/endpoint.ts';
-export type { AnyObject, Json, Metadata, OwnerReference, Ref } from './kinds/meta.ts';
+export type { Ref } from './kinds/meta.ts';
 export type {
   Artifact,
   ArtifactStatus,

@@ -1,12 +1,13 @@
 import { ArcError } from '#shared/errors';
-import type { Kind, Resource } from '#shared/kube';
+import type { Kind } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { Context } from '#shared/runtime';
 
 /**
  * Creates an object, or reads the one that has its name already. Rejects with Conflict when that one disappears in between, and
  * with what else the API answers.
  */
-export async function createOrGet<T extends Resource>(
+export async function createOrGet<T extends KubeObject>(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
   kind: Kind<T>,
   object: T,

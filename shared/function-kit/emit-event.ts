@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { ArcError, printableLines } from '#shared/errors';
-import type { Kind, KubeClient, Resource } from '#shared/kube';
-import { isoSeconds } from '#shared/meta';
+import type { Kind, KubeClient } from '#shared/kube';
+import { isoSeconds, type KubeObject } from '#shared/meta';
 
 /** What `kubectl describe` shows under Events. */
 export interface EventInput {
   /** The object it is about. */
-  regarding: Resource;
+  regarding: KubeObject;
   type: 'Normal' | 'Warning';
   /** One CamelCase word, stable: people filter by it. */
   reason: string;
@@ -42,7 +42,7 @@ export async function emitEvent(client: KubeClient, input: EventInput, signal?: 
 
 async function createOrCount(
   client: KubeClient,
-  event: Resource,
+  event: KubeObject,
   key: { name: string; namespace: string },
   signal?: AbortSignal,
 ): Promise<void> {
@@ -60,7 +60,7 @@ async function createOrCount(
   await client.mergePatch(events, key, patch, undefined, signal);
 }
 
-function newEvent(input: EventInput): Resource {
+function newEvent(input: EventInput): KubeObject {
   const { regarding, type, reason, component } = input;
   const { name, namespace, uid, resourceVersion } = regarding.metadata;
   const message = printableLines(input.message).slice(0, longestMessage);

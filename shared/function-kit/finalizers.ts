@@ -1,4 +1,5 @@
-import type { Kind, Resource } from '#shared/kube';
+import type { Kind } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { Context } from '#shared/runtime';
 import { ignoreNotFound } from './api-errors.ts';
 import { versionOf } from './metadata.ts';
@@ -6,7 +7,7 @@ import { versionOf } from './metadata.ts';
 type Api = Pick<Context, 'api' | 'signal'>;
 
 /** Adds a finalizer. Resolves with false when the object is gone; rejects with Conflict when it has changed since it was read. */
-export async function addFinalizer<T extends Resource>(
+export async function addFinalizer<T extends KubeObject>(
   context: Api,
   kind: Kind<T>,
   object: T,
@@ -16,7 +17,7 @@ export async function addFinalizer<T extends Resource>(
 }
 
 /** Removes a finalizer. An object that is gone needs nothing more; rejects with Conflict when it has changed since it was read. */
-export async function removeFinalizer<T extends Resource>(
+export async function removeFinalizer<T extends KubeObject>(
   context: Api,
   kind: Kind<T>,
   object: T,
@@ -26,7 +27,7 @@ export async function removeFinalizer<T extends Resource>(
   await setFinalizers(context, kind, object, others);
 }
 
-async function setFinalizers<T extends Resource>(
+async function setFinalizers<T extends KubeObject>(
   { api, signal }: Api,
   kind: Kind<T>,
   object: T,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isGone, type Kind, type Resource } from '#shared/kube';
+import { isGone, type Kind } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { Context } from '#shared/runtime';
 import { versionOf } from './metadata.ts';
 
@@ -8,7 +9,7 @@ import { versionOf } from './metadata.ts';
  * already. Resolves with the object as it is now, or undefined when it is gone. Rejects with Conflict when it has changed since it was read,
  * and with NotFound when the server does not know the kind.
  */
-export async function writeStatus<T extends Resource>(
+export async function writeStatus<T extends KubeObject>(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
   kind: Kind<T>,
   object: T,

@@ -1,10 +1,8 @@
-import type { KubeObject as Resource } from '#shared/meta';
+import type { KubeObject } from '#shared/meta';
 import type { TraceContext } from '#shared/telemetry';
 
-export type { KubeObject as Resource, ObjectMeta as Metadata, OwnerReference as Owner } from '#shared/meta';
-
 /** Which collection of the API is meant, and the type its objects have. Phantom `T` carries no run-time value. */
-export interface Kind<T extends Resource = Resource> {
+export interface Kind<T extends KubeObject = KubeObject> {
   /** As written in manifests: `v1`, `arc.opendefense.cloud/v1alpha1`. */
   apiVersion: string;
   kind: string;
@@ -37,17 +35,21 @@ export interface KubeClient {
   /** The same client for the work of one cause: every request carries its trace context, as it came (see TransportOptions.trace). */
   traced(trace: TraceContext): KubeClient;
   /** undefined when there is no such object; every other failure rejects. */
-  get<T extends Resource>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined>;
+  get<T extends KubeObject>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined>;
   /**
    * All items, read in pages of 500 at one resourceVersion (or one page, with `limit`); rejects with Expired if history
    * went away in between.
    */
-  list<T extends Resource>(kind: Kind<T>, options?: ListOptions, signal?: AbortSignal): Promise<ListPage<T>>;
-  create<T extends Resource>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
+  list<T extends KubeObject>(
+    kind: Kind<T>,
+    options?: ListOptions,
+    signal?: AbortSignal,
+  ): Promise<ListPage<T>>;
+  create<T extends KubeObject>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
   /** PUT; `metadata.resourceVersion` in `object` is the precondition. */
-  replace<T extends Resource>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
+  replace<T extends KubeObject>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
   /** RFC 7386 merge patch of the object, or of its status subresource. A `metadata.resourceVersion` in it guards the write. */
-  mergePatch<T extends Resource>(
+  mergePatch<T extends KubeObject>(
     kind: Kind<T>,
     key: Key,
     patch: object,
@@ -61,7 +63,7 @@ export interface KubeClient {
    * aborted; rejects with the code of an ERROR event (Expired: list again), ServiceUnavailable when the connection
    * breaks, InternalError for lines that are no watch events.
    */
-  watch<T extends Resource>(
+  watch<T extends KubeObject>(
     kind: Kind<T>,
     options: WatchOptions,
     signal: AbortSignal,

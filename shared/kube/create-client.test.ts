@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Kind, Resource } from './client.ts';
+import type { KubeObject } from '#shared/meta';
+import type { Kind } from './client.ts';
 import { createKubeClient } from './create-client.ts';
 import {
   answer,
@@ -14,7 +15,7 @@ import {
 
 const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 const key = { name: 'a', namespace: 'n' };
-const object: Resource = { apiVersion: 'v1', kind: 'Secret', metadata: { ...key, resourceVersion: '7' } };
+const object: KubeObject = { apiVersion: 'v1', kind: 'Secret', metadata: { ...key, resourceVersion: '7' } };
 
 let server: Loopback | undefined;
 afterEach(async () => {

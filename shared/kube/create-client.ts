@@ -1,6 +1,6 @@
 import { type Deadline, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { isRecord } from '#shared/meta';
+import { isRecord, type KubeObject } from '#shared/meta';
 import type {
   DeleteOptions,
   Key,
@@ -8,7 +8,6 @@ import type {
   KubeClient,
   ListOptions,
   ListPage,
-  Resource,
   Selection,
   WatchEvent,
   WatchOptions,
@@ -32,7 +31,7 @@ const pageSize = 500;
  */
 export function createKubeClient(options: TransportOptions): KubeClient {
   const transport = createTransport(options);
-  const one = async <T extends Resource>(
+  const one = async <T extends KubeObject>(
     kind: Kind<T>,
     request: Outgoing,
     signal?: AbortSignal,
@@ -41,7 +40,7 @@ export function createKubeClient(options: TransportOptions): KubeClient {
   return {
     traced: (trace) => createKubeClient({ ...options, trace }),
 
-    get<T extends Resource>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined> {
+    get<T extends KubeObject>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined> {
       const request: Outgoing = { method: 'GET', path: objectPath(kind, key) };
       return orAbsent<T | undefined>(() => one(kind, request, signal), undefined);
     },
@@ -74,7 +73,7 @@ export function createKubeClient(options: TransportOptions): KubeClient {
   };
 }
 
-async function listAll<T extends Resource>(
+async function listAll<T extends KubeObject>(
   transport: Transport,
   kind: Kind<T>,
   selection: ListOptions,
@@ -90,7 +89,7 @@ async function listAll<T extends Resource>(
   return { items: all.items, resourceVersion: all.resourceVersion };
 }
 
-async function listPage<T extends Resource>(
+async function listPage<T extends KubeObject>(
   transport: Transport,
   kind: Kind<T>,
   options: ListOptions,
@@ -120,7 +119,7 @@ async function listPage<T extends Resource>(
   };
 }
 
-async function* watch<T extends Resource>(
+async function* watch<T extends KubeObject>(
   transport: Transport,
   kind: Kind<T>,
   options: WatchOptions,
@@ -169,7 +168,7 @@ async function orAbsent<T>(attempt: () => Promise<T>, absent: Awaited<T>): Promi
   }
 }
 
-function objectOf<T extends Resource>(kind: Kind<T>, body: unknown, request: Outgoing): T {
+function objectOf<T extends KubeObject>(kind: Kind<T>, body: unknown, request: Outgoing): T {
   if (isRecord(body) && isRecord(body.metadata)) return asKind(kind, body);
   throw new ArcError(
     'InternalError',

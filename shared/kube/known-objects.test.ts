@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/meta';
 import { fc } from '#shared/testing';
-import type { Kind, Resource } from './client.ts';
+import type { Kind } from './client.ts';
 import { type Change, createKnownObjects } from './known-objects.ts';
 
 const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 
-function secret(name: string, uid: string, resourceVersion: string): Resource {
+function secret(name: string, uid: string, resourceVersion: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'n', uid, resourceVersion } };
 }
 
-const whole = () => createKnownObjects(secrets, (object: Resource) => object);
-const types = (changes: Change<Resource, unknown>[]) => changes.map((change) => change.type);
+const whole = () => createKnownObjects(secrets, (object: KubeObject) => object);
+const types = (changes: Change<KubeObject, unknown>[]) => changes.map((change) => change.type);
 
 describe('createKnownObjects', () => {
   it('tells added, modified and deleted, with what was before', () => {
@@ -38,7 +39,7 @@ describe('createKnownObjects', () => {
   });
 
   it('remembers no more than the projection', () => {
-    const known = createKnownObjects(secrets, (object: Resource) => object.metadata.name.length);
+    const known = createKnownObjects(secrets, (object: KubeObject) => object.metadata.name.length);
     known.put(secret('abc', 'u', '1'));
     expect(known.put(secret('abc', 'u', '2'))).toMatchObject([{ type: 'modified', before: 3 }]);
     expect([...known.values()]).toEqual([3]);
@@ -56,8 +57,8 @@ describe('createKnownObjects', () => {
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         const known = whole();
-        const told = new Map<string, Resource>();
-        const apply = (changes: Change<Resource>[]) => {
+        const told = new Map<string, KubeObject>();
+        const apply = (changes: Change<KubeObject>[]) => {
           for (const change of changes) {
             const { name } = (change.after ?? change.before).metadata;
             if (change.type === 'added') expect(told.has(name)).toBe(false);

@@ -1,7 +1,8 @@
-import type { Kind, Resource } from './client.ts';
+import type { KubeObject } from '#shared/meta';
+import type { Kind } from './client.ts';
 
 /** What happened to one object. `before` is what was kept of it, `after` the whole object. */
-export type Change<T extends Resource, K = T> =
+export type Change<T extends KubeObject, K = T> =
   | { type: 'added'; after: T; before?: undefined }
   | { type: 'modified'; before: K; after: T }
   | { type: 'deleted'; before: K; after?: undefined };
@@ -13,7 +14,7 @@ interface Known<K> {
 }
 
 /** The objects of one kind as last seen, and the changes that each news about them makes. */
-export interface KnownObjects<T extends Resource, K> {
+export interface KnownObjects<T extends KubeObject, K> {
   /** An object exists in this state. No change when uid and resourceVersion are those already known. */
   put(object: T): Change<T, K>[];
   /** An object is gone; `object` is its last state. */
@@ -27,7 +28,7 @@ export interface KnownObjects<T extends Resource, K> {
 }
 
 /** `keep` says what to remember of an object: a projection bounds the memory of a kind with many objects. */
-export function createKnownObjects<T extends Resource, K>(
+export function createKnownObjects<T extends KubeObject, K>(
   kind: Kind<T>,
   keep: (object: T) => K,
 ): KnownObjects<T, K> {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ArcError } from '#shared/errors';
+import type { KubeObject } from '#shared/meta';
 import { randomIntegers } from '#shared/testing';
-import type { Kind, Resource } from './client.ts';
+import type { Kind } from './client.ts';
 import { createKubeClient } from './create-client.ts';
 import type { Change } from './known-objects.ts';
 import { type ListWatchHandler, listWatch } from './list-watch.ts';
@@ -25,12 +26,12 @@ afterEach(async () => {
   await api.stop();
 });
 
-function follow(extra: Partial<ListWatchHandler<Resource>> = {}, options: { inactivityMs?: number } = {}) {
+function follow(extra: Partial<ListWatchHandler<KubeObject>> = {}, options: { inactivityMs?: number } = {}) {
   const told: string[] = [];
-  const state = new Map<string, Resource>();
+  const state = new Map<string, KubeObject>();
   const syncs: { first: boolean; resourceVersion: string }[] = [];
   const failures: ArcError[] = [];
-  const onChange = (change: Change<Resource>) => {
+  const onChange = (change: Change<KubeObject>) => {
     const { name } = (change.after ?? change.before).metadata;
     told.push(`${change.type} ${name}`);
     if (change.type === 'deleted') state.delete(name);
@@ -232,7 +233,7 @@ describe('listWatch', () => {
   });
 
   it('keeps only the projection, and gives it as before', async () => {
-    const changes: Change<Resource, string>[] = [];
+    const changes: Change<KubeObject, string>[] = [];
     const client = createKubeClient({ server: api.url, userAgent: 'unit' });
     api.put('a');
     const loop = listWatch(
@@ -240,7 +241,7 @@ describe('listWatch', () => {
       secrets,
       {
         keep: (object) => `${object.metadata.name}@${object.metadata.resourceVersion}`,
-        onChange: (change: Change<Resource, string>) => void changes.push(change),
+        onChange: (change: Change<KubeObject, string>) => void changes.push(change),
       },
       { signal: control.signal },
     );

@@ -1,10 +1,11 @@
 import { createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import type { Kind, KubeClient, Resource, Selection } from './client.ts';
+import type { KubeObject } from '#shared/meta';
+import type { Kind, KubeClient, Selection } from './client.ts';
 import { type Change, createKnownObjects, type KnownObjects } from './known-objects.ts';
 
 /** What to watch, and who is told. The functions are called one after the other, in order; they must not throw. */
-export interface ListWatchHandler<T extends Resource, K = T> extends Selection {
+export interface ListWatchHandler<T extends KubeObject, K = T> extends Selection {
   onChange(change: Change<T, K>): void;
   /** A list is complete: `known` is the state of `resourceVersion`. `first` is true once. */
   onSync?(sync: { first: boolean; resourceVersion: string }): void;
@@ -47,7 +48,7 @@ export interface ListWatch<K> {
    */
   readonly lastTurn: number;
   readonly counters: Readonly<ListWatchCounters>;
-  readonly known: Pick<KnownObjects<Resource, K>, 'get' | 'values' | 'size'>;
+  readonly known: Pick<KnownObjects<KubeObject, K>, 'get' | 'values' | 'size'>;
 }
 
 const pageSize = 500;
@@ -58,7 +59,7 @@ const quietMs = 5_000;
  * (deletions included), watch, resume where the watch ended, list again only when the history is gone or the stream made
  * no sense. Level-triggered: whatever is missed in between, the changes told add up to the present state.
  */
-export function listWatch<T extends Resource, K = T>(
+export function listWatch<T extends KubeObject, K = T>(
   client: KubeClient,
   kind: Kind<T>,
   handler: ListWatchHandler<T, K>,

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/errors';
-import { isRecord } from '#shared/meta';
-import type { Kind, Resource, WatchEvent } from './client.ts';
+import { isRecord, type KubeObject } from '#shared/meta';
+import type { Kind, WatchEvent } from './client.ts';
 import { readLines } from './lines.ts';
 import { errorFromStatus } from './status.ts';
 
@@ -11,7 +11,7 @@ const longestLine = 16 * 1024 * 1024;
  * The events of a watch response (one JSON document a line, as k8s.io/apimachinery pkg/watch writes them). An ERROR
  * event rejects with the code of its Status; a line that is no watch event rejects with InternalError.
  */
-export async function* watchEvents<T extends Resource>(
+export async function* watchEvents<T extends KubeObject>(
   kind: Kind<T>,
   chunks: AsyncIterable<Uint8Array>,
   limit = longestLine,
@@ -19,7 +19,7 @@ export async function* watchEvents<T extends Resource>(
   for await (const line of readLines(chunks, limit)) yield parseEvent(kind, line);
 }
 
-function parseEvent<T extends Resource>(kind: Kind<T>, line: string): WatchEvent<T> {
+function parseEvent<T extends KubeObject>(kind: Kind<T>, line: string): WatchEvent<T> {
   const event = parseLine(line);
   const object = isRecord(event) ? event.object : undefined;
   if (!isRecord(event) || !isRecord(object)) throw notAnEvent();
@@ -37,7 +37,7 @@ function parseEvent<T extends Resource>(kind: Kind<T>, line: string): WatchEvent
  * An object as its kind. The server is trusted to return what was asked for: nothing is dropped or checked here, so that
  * fields we do not know survive. Items of a typed list carry no apiVersion and kind, metadata alone that of metadata; they are put back.
  */
-export function asKind<T extends Resource>(kind: Kind<T>, object: Record<string, unknown>): T {
+export function asKind<T extends KubeObject>(kind: Kind<T>, object: Record<string, unknown>): T {
   const { apiVersion, kind: name } = kind;
   const own = object.kind === 'PartialObjectMetadata' ? { apiVersion, kind: name } : {};
   return { apiVersion, kind: name, ...object, ...own } as unknown as T;

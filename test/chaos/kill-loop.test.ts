@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, type Order, orders, secrets } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
-import type { Resource } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import { randomIntegers } from '#shared/testing';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
@@ -93,8 +93,8 @@ function orderOf(round: number): Order {
   };
 }
 
-function tenant(source: string, destination: string): Resource[] {
-  const endpoint = (name: string, remoteURL: string): Resource => ({
+function tenant(source: string, destination: string): KubeObject[] {
+  const endpoint = (name: string, remoteURL: string): KubeObject => ({
     apiVersion: endpoints.apiVersion,
     kind: 'Endpoint',
     metadata: { name, namespace: 'chaos' },

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import * as z from 'zod';
 import {
-  type AnyObject,
   artifactWorkflows,
   conduitNamespace,
   orders,
@@ -22,6 +21,7 @@ import {
   wakeEvent,
 } from '#shared/events';
 import type { KubeClient } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import { namespace, order } from '../fixtures/arc-objects.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import {
@@ -87,7 +87,7 @@ async function sayOfWorkflows(admin: KubeClient, count: number, status: Workflow
 }
 
 /** As brokers and the bridge may: the same again, for every reason that there is. */
-async function deliverAgain(sink: URL, objects: readonly AnyObject[]): Promise<void> {
+async function deliverAgain(sink: URL, objects: readonly KubeObject[]): Promise<void> {
   for (const object of objects)
     for (const reason of ['changed', 'children', 'workflow', 'resync'] as const) {
       const { apiVersion, kind, metadata } = object;

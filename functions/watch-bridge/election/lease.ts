@@ -1,8 +1,8 @@
-import type { Kind, Resource } from '#shared/kube';
-import { isoMicroseconds } from '#shared/meta';
+import type { Kind } from '#shared/kube';
+import { isoMicroseconds, type KubeObject } from '#shared/meta';
 
 /** A Lease of coordination.k8s.io/v1: its holder, and how long it is valid after each renewal. */
-export interface Lease extends Resource {
+export interface Lease extends KubeObject {
   spec?: LeaseSpec;
 }
 

@@ -1,6 +1,5 @@
 import type { Clock } from '#shared/async';
 import {
-  type AnyObject,
   type ArtifactWorkflow,
   artifactWorkflowDue,
   type Endpoint,
@@ -10,7 +9,7 @@ import {
   orderDue,
   type TimeReason,
 } from '#shared/domain';
-import { ownerOfKind } from '#shared/meta';
+import { type KubeObject, ownerOfKind } from '#shared/meta';
 import type { References } from '../watches/references.ts';
 import { DueTimes } from './due.ts';
 import { Resync } from './resync.ts';
@@ -41,15 +40,15 @@ export interface TimersOptions {
   intervals: Intervals;
   references: References;
   /** Called when it is time to wake the object; `epoch` differs each time. */
-  wake(object: AnyObject, reason: TimeReason, epoch: string): void;
+  wake(object: KubeObject, reason: TimeReason, epoch: string): void;
 }
 
 /** The wakes that a time causes, and no change: resyncs, due times and checks of credentials. */
 export class Timers {
   readonly #references: References;
-  readonly #resync: Resync<AnyObject>;
-  readonly #credentialChecks: Resync<AnyObject>;
-  readonly #dueTimes: DueTimes<AnyObject>;
+  readonly #resync: Resync<KubeObject>;
+  readonly #credentialChecks: Resync<KubeObject>;
+  readonly #dueTimes: DueTimes<KubeObject>;
 
   constructor({ clock, random, intervals, references, wake }: TimersOptions) {
     this.#references = references;
@@ -61,7 +60,7 @@ export class Timers {
       isUnsettled: (object) => this.isUnsettled(object),
       wake: (object, epoch) => wake(object, 'resync', epoch),
     });
-    const wakeDue = (object: AnyObject, epoch: string) => {
+    const wakeDue = (object: KubeObject, epoch: string) => {
       this.woken(object.metadata.uid ?? '');
       wake(object, 'due', epoch);
     };
@@ -89,7 +88,7 @@ export class Timers {
   }
 
   /** Takes the newest state of an object. Returns true when its change was found by a resync, because an event was lost. */
-  update(object: AnyObject): boolean {
+  update(object: KubeObject): boolean {
     const { uid = '' } = object.metadata;
     const foundWork = this.#resync.update(uid, object);
     this.#dueTimes.update(uid, object);
@@ -103,7 +102,7 @@ export class Timers {
     this.#resync.woken(uid);
   }
 
-  isUnsettled(object: AnyObject): boolean {
+  isUnsettled(object: KubeObject): boolean {
     const known = object as unknown as Order | ArtifactWorkflow | Endpoint;
     if (!isSettled(known)) return true;
     if (object.kind === 'Order') return this.#references.hasStaleInputs(known as Order);
@@ -125,18 +124,18 @@ export class Timers {
   #updateExpiries(orderUid: string): void {
     for (const child of this.#references.childrenOf(orderUid)) {
       if (!isFinished(child)) continue;
-      this.#dueTimes.update(child.metadata.uid ?? '', child as unknown as AnyObject);
+      this.#dueTimes.update(child.metadata.uid ?? '', child as unknown as KubeObject);
     }
   }
 
-  #updateCredentialCheck(object: AnyObject): void {
+  #updateCredentialCheck(object: KubeObject): void {
     const { uid = '' } = object.metadata;
     if ((object as unknown as Endpoint).spec.secretRef === undefined) this.#credentialChecks.forget(uid);
     else this.#credentialChecks.update(uid, object);
   }
 }
 
-function dueAt(object: AnyObject, references: References): number | undefined {
+function dueAt(object: KubeObject, references: References): number | undefined {
   if (object.kind === 'Order') return orderDue(object as unknown as Order)?.getTime();
   if (object.kind !== 'ArtifactWorkflow') return undefined;
   const owner = ownerOfKind(object, 'Order');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyObject } from '#shared/domain';
+import type { KubeObject } from '#shared/meta';
 import { artifactWorkflow, endpoint, order } from '../../../test/fixtures/arc-objects.ts';
 import { References } from './references.ts';
 
@@ -9,7 +9,7 @@ function names(objects: Iterable<{ metadata: { name: string } }>): string[] {
 
 function setUp(...objects: object[]): References {
   const references = new References();
-  for (const object of objects) references.put(object as AnyObject);
+  for (const object of objects) references.put(object as KubeObject);
   return references;
 }
 
@@ -60,7 +60,7 @@ describe('References', () => {
     expect(names(references.artifactWorkflowsUsingEndpoint('team', 'source'))).toEqual(['open']);
     expect(references.artifactWorkflowNamed('team', 'done')?.metadata.name).toBe('done');
     expect(references.hasUnfinishedChild('uid-order')).toBe(true);
-    references.put({ ...open, status: { phase: 'Failed' } } as unknown as AnyObject);
+    references.put({ ...open, status: { phase: 'Failed' } } as unknown as KubeObject);
     expect(references.hasUnfinishedChild('uid-order')).toBe(false);
   });
 
@@ -71,7 +71,7 @@ describe('References', () => {
     expect(references.hasStaleInputs(judged)).toBe(false);
     const moved = endpoint('source');
     moved.metadata.generation = 2;
-    references.put(moved as unknown as AnyObject);
+    references.put(moved as unknown as KubeObject);
     expect(references.hasStaleInputs(judged)).toBe(true);
   });
 });

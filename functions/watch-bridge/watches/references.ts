@@ -1,5 +1,4 @@
 import {
-  type AnyObject,
   type ArtifactType,
   type ArtifactWorkflow,
   artifactIdOf,
@@ -12,7 +11,7 @@ import {
   type WakeIndex,
   type WakeObject,
 } from '#shared/domain';
-import { ownerOfKind } from '#shared/meta';
+import { type KubeObject, ownerOfKind } from '#shared/meta';
 import { Relation } from './relation.ts';
 
 /** Which object refers to which, by the newest state of each: answers what `wakesFor` asks. */
@@ -31,7 +30,7 @@ export class References implements WakeIndex {
   readonly #waitingByOrder = new Relation<WakeObject>();
 
   /** Takes the newest state of an object of any watched kind. */
-  put(object: AnyObject): void {
+  put(object: KubeObject): void {
     const { kind } = object;
     if (kind === 'Order') this.#putOrder(object as unknown as Order);
     else if (kind === 'Endpoint') this.#putEndpoint(object as unknown as Endpoint);
@@ -157,7 +156,7 @@ function within(namespace: string, names: readonly (string | undefined)[]): stri
   return names.filter((name) => name !== undefined).map((name) => `${namespace}/${name}`);
 }
 
-function keyOf({ metadata }: Pick<AnyObject, 'metadata'>): string {
+function keyOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 

@@ -1,5 +1,4 @@
 import {
-  type AnyObject,
   artifactTypes,
   artifactWorkflows,
   clusterArtifactTypes,
@@ -15,7 +14,8 @@ import {
   workflowTemplates,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { type Kind, type KubeClient, type ListWatch, listWatch, type Resource } from '#shared/kube';
+import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { Logger } from '#shared/telemetry';
 
 export interface WatchesOptions {
@@ -71,8 +71,8 @@ export function startWatches(options: WatchesOptions): Watches {
     if (unlisted.delete(kind) && unlisted.size === 0) onSynced();
   };
   const loops = watched.map(
-    ({ kind, optional, ...selection }): ListWatch<AnyObject> =>
-      listWatch<Resource, AnyObject>(
+    ({ kind, optional, ...selection }): ListWatch<KubeObject> =>
+      listWatch<KubeObject, KubeObject>(
         api,
         kind,
         {
@@ -89,7 +89,7 @@ export function startWatches(options: WatchesOptions): Watches {
         { signal, random },
       ),
   );
-  const sum = (read: (loop: ListWatch<AnyObject>) => number) =>
+  const sum = (read: (loop: ListWatch<KubeObject>) => number) =>
     loops.reduce((total, loop) => total + read(loop), 0);
   return {
     done: Promise.all(loops.map((loop) => loop.done)).then(() => undefined),
@@ -115,7 +115,7 @@ const dropped: Record<string, ReadonlySet<string>> = {
 };
 
 /** An object without the fields on which no wake depends: the bridge keeps it for as long as the object exists. */
-export function trimmed(object: Resource): AnyObject {
+export function trimmed(object: KubeObject): KubeObject {
   const { managedFields: _managed, ...metadata } = object.metadata;
   if (object.kind === 'Secret') {
     // kubectl's last-applied annotation contains the data.

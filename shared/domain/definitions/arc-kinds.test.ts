@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { AnyObject } from '../kinds/meta.ts';
+import type { KubeObject } from '#shared/meta';
 import { planOrder } from '../plan/plan.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../testing/test-objects.ts';
@@ -12,7 +12,7 @@ function kind(name: string) {
   return found;
 }
 
-function fields(object: AnyObject, old?: AnyObject): string[] {
+function fields(object: KubeObject, old?: KubeObject): string[] {
   return kind(object.kind)
     .hooks.validate(object, old)
     .map(({ field }) => field ?? '');
@@ -78,7 +78,7 @@ describe('the kinds', () => {
   });
 
   it('print a row for an object without a status', () => {
-    const cells = (object: AnyObject) =>
+    const cells = (object: KubeObject) =>
       kind(object.kind).columns.map(({ name, value }) => [name, value(object)]);
     expect(Object.fromEntries(cells(order([image('a')])))).toMatchObject({
       Phase: 'Pending',
@@ -93,7 +93,7 @@ describe('the kinds', () => {
 });
 
 describe('admission', () => {
-  it.each<[string, AnyObject, string[]]>([
+  it.each<[string, KubeObject, string[]]>([
     ['a good Order', order([image('a')]), []],
     ['an empty Order', order([], { defaults: {} }), []],
     [
@@ -191,7 +191,7 @@ describe('admission', () => {
 });
 
 describe('warnings', () => {
-  const warnings = (object: AnyObject) => kind(object.kind).hooks.warn?.(object, undefined) ?? [];
+  const warnings = (object: KubeObject) => kind(object.kind).hooks.warn?.(object, undefined) ?? [];
 
   it('tell of artifacts that are alike', () => {
     expect(warnings(order([image('a'), { ...image('a'), name: 'b' }, image('c')]))).toEqual([

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Cause } from '#shared/errors';
-import type { AnyObject } from '../kinds/meta.ts';
+import type { KubeObject } from '#shared/meta';
 import { group, version } from '../kinds/refs.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
 
@@ -10,7 +10,7 @@ export interface ArcColumn {
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   description: string;
   priority?: number;
-  value(object: AnyObject): string | number | boolean | null | undefined;
+  value(object: KubeObject): string | number | boolean | null | undefined;
 }
 
 /** A kind of the group as plain data; fits KindDefinition of shared/apiserver, which the domain does not import. */
@@ -28,13 +28,13 @@ export interface ArcKind {
   status: boolean;
   columns: readonly ArcColumn[];
   hooks: {
-    validate(object: AnyObject, old: AnyObject | undefined): Cause[];
-    statusRoom?(object: AnyObject): number;
-    warn?(object: AnyObject, old: AnyObject | undefined): string[];
+    validate(object: KubeObject, old: KubeObject | undefined): Cause[];
+    statusRoom?(object: KubeObject): number;
+    warn?(object: KubeObject, old: KubeObject | undefined): string[];
   };
 }
 
-interface Parts<T extends AnyObject> {
+interface Parts<T extends KubeObject> {
   kind: string;
   shortName: string;
   scope?: 'Cluster';
@@ -49,11 +49,11 @@ interface Parts<T extends AnyObject> {
 }
 
 /** Fills in what all kinds of the group have in common. Nothing is judged while an object is being deleted. */
-export function arcKind<T extends AnyObject>(parts: Parts<T>): ArcKind {
+export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
   const { kind, causes, statusRoom, warnings } = parts;
   const singular = kind.toLowerCase();
   // Hooks and columns run after the schema has been checked (columns cope with absent parts), so the cast holds.
-  const typed = (object: AnyObject): T => object as T;
+  const typed = (object: KubeObject): T => object as T;
   return {
     group,
     version,
@@ -80,7 +80,7 @@ export const age = {
   name: 'Age',
   type: 'date',
   description: 'Time since creation.',
-  value: (object: AnyObject) => object.metadata.creationTimestamp,
+  value: (object: KubeObject) => object.metadata.creationTimestamp,
 } as const;
 
 /** The first line of a text, so that a table stays a table. */

@@ -1,5 +1,5 @@
+import type { Json, ObjectMeta } from '#shared/meta';
 import type { Condition, Parameter, Reference, WorkflowTemplateRef } from './common.ts';
-import type { Json, Metadata } from './meta.ts';
 
 /** The part of Argo's WorkflowSpec that a submission may set under `templateReferencing: Strict`. */
 export type WorkflowSpec = {
@@ -47,7 +47,7 @@ export type WorkflowStatus = {
 export type Workflow = {
   apiVersion: string;
   kind: string;
-  metadata: Metadata;
+  metadata: ObjectMeta;
   spec: WorkflowSpec;
   status?: WorkflowStatus;
 };
@@ -56,7 +56,7 @@ export type Workflow = {
 export type CronWorkflow = {
   apiVersion: string;
   kind: string;
-  metadata: Metadata;
+  metadata: ObjectMeta;
   spec: {
     schedules?: string[];
     timezone?: string;
@@ -83,6 +83,6 @@ export type CronWorkflow = {
 export type WorkflowTemplate = {
   apiVersion: string;
   kind: string;
-  metadata: Metadata;
+  metadata: ObjectMeta;
   spec: { [field: string]: Json };
 };

@@ -1,10 +1,10 @@
-import type { Metadata } from './meta.ts';
+import type { ObjectMeta } from '#shared/meta';
 
 /** core/v1 Secret; `data` values are base64. */
 export type Secret = {
   apiVersion: string;
   kind: string;
-  metadata: Metadata;
+  metadata: ObjectMeta;
   type?: string;
   immutable?: boolean;
   data?: Record<string, string>;
@@ -14,7 +14,7 @@ export type Secret = {
 export type ConfigMap = {
   apiVersion: string;
   kind: string;
-  metadata: Metadata;
+  metadata: ObjectMeta;
   data?: Record<string, string>;
   binaryData?: Record<string, string>;
 };
@@ -22,7 +22,7 @@ export type ConfigMap = {
 export type Namespace = {
   apiVersion: string;
   kind: string;
-  metadata: Metadata;
+  metadata: ObjectMeta;
   spec?: { finalizers?: string[] };
   status?: { phase?: string };
 };
@@ -31,7 +31,7 @@ export type Namespace = {
 export type KubeEvent = {
   apiVersion: string;
   kind: string;
-  metadata: Metadata;
+  metadata: ObjectMeta;
   involvedObject: {
     apiVersion?: string;
     kind?: string;

@@ -1,7 +1,5 @@
 import type { KubeObject, ObjectMeta } from '#shared/meta';
 
-export type { Json, KubeObject as AnyObject, ObjectMeta as Metadata, OwnerReference } from '#shared/meta';
-
 /** A collection of the API and, as a phantom, the type of its objects; fits `Kind<T>` of shared/kube. */
 export interface Ref<T extends KubeObject> {
   apiVersion: string;

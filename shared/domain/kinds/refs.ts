@@ -1,9 +1,10 @@
+import type { KubeObject } from '#shared/meta';
 import type { CronWorkflow, Workflow, WorkflowTemplate } from './argo.ts';
 import type { ArtifactType } from './artifact-type.ts';
 import type { ArtifactWorkflow } from './artifact-workflow.ts';
 import type { ConfigMap, KubeEvent, Namespace, Secret } from './core.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { AnyObject, Ref } from './meta.ts';
+import type { Ref } from './meta.ts';
 import type { Order } from './order.ts';
 
 export const group = 'arc.opendefense.cloud';
@@ -13,7 +14,7 @@ export const argoApiVersion = 'argoproj.io/v1alpha1';
 /** Where the conduit's own objects live. */
 export const conduitNamespace = 'arc-system';
 
-function ref<T extends AnyObject>(api: string, kind: string, plural: string, namespaced = true): Ref<T> {
+function ref<T extends KubeObject>(api: string, kind: string, plural: string, namespaced = true): Ref<T> {
   return { apiVersion: api, kind, plural, namespaced };
 }
 

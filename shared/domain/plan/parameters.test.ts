@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Json } from '#shared/meta';
 import { fc } from '#shared/testing';
-import type { Json } from '../kinds/meta.ts';
 import { effectiveSpec, flatten, parametersFor, specFromParameters } from './parameters.ts';
 
 const sides = {

@@ -1,6 +1,5 @@
-import { canonicalJson, isRecord } from '#shared/meta';
+import { canonicalJson, isRecord, type Json } from '#shared/meta';
 import type { Parameter } from '../kinds/common.ts';
-import type { Json } from '../kinds/meta.ts';
 
 /** What the parameters of one artifact are made of (docs/extending.md lists them). */
 export interface ParameterInputs {

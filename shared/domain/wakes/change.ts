@@ -1,14 +1,14 @@
-import type { AnyObject } from '../kinds/meta.ts';
+import type { KubeObject } from '#shared/meta';
 
 /** What was seen of one watched object: both halves for a change, one for its appearance or disappearance. */
 export interface Change {
   kind: string;
-  before?: AnyObject | undefined;
-  after?: AnyObject | undefined;
+  before?: KubeObject | undefined;
+  after?: KubeObject | undefined;
 }
 
 /** Just enough of an object to wake it. */
-export type WakeObject = Pick<AnyObject, 'apiVersion' | 'kind' | 'metadata'>;
+export type WakeObject = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>;
 
 /** What the bridge knows about objects it watches. `namespace` undefined means all namespaces. */
 export interface WakeIndex {

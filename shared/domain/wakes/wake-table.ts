@@ -1,7 +1,6 @@
-import { ownerOfKind, sameJson } from '#shared/meta';
+import { type KubeObject, ownerOfKind, sameJson } from '#shared/meta';
 import { artifactIdOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import type { AnyObject } from '../kinds/meta.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { labels } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
@@ -17,23 +16,23 @@ export interface WakeRule {
   when(change: Change): boolean;
   target: WokenKind;
   reason: ChangeReason;
-  targets(about: AnyObject, index: WakeIndex): Iterable<WakeObject>;
+  targets(about: KubeObject, index: WakeIndex): Iterable<WakeObject>;
 }
 
-const itself = (about: AnyObject): WakeObject[] => [about];
-const namespaceOf = (about: AnyObject): string => about.metadata.namespace ?? '';
+const itself = (about: KubeObject): WakeObject[] => [about];
+const namespaceOf = (about: KubeObject): string => about.metadata.namespace ?? '';
 
-const ordersOfEndpoint = (about: AnyObject, index: WakeIndex) =>
+const ordersOfEndpoint = (about: KubeObject, index: WakeIndex) =>
   index.ordersUsingEndpoint(namespaceOf(about), about.metadata.name);
 
-const workflowsOfEndpoint = (about: AnyObject, index: WakeIndex) =>
+const workflowsOfEndpoint = (about: KubeObject, index: WakeIndex) =>
   index.artifactWorkflowsUsingEndpoint(namespaceOf(about), about.metadata.name);
 
-const endpointsOfSecret = (about: AnyObject, index: WakeIndex) =>
+const endpointsOfSecret = (about: KubeObject, index: WakeIndex) =>
   index.endpointsUsingSecret(namespaceOf(about), about.metadata.name);
 
 /** Other versions of the same artifact of the same Order. */
-function* siblings(about: AnyObject, index: WakeIndex): Iterable<WakeObject> {
+function* siblings(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
   const id = artifactIdOf(about);
   if (id === undefined) return;
   for (const one of index.artifactWorkflowsOfArtifact(namespaceOf(about), id)) {
@@ -42,7 +41,7 @@ function* siblings(about: AnyObject, index: WakeIndex): Iterable<WakeObject> {
 }
 
 /** The ArtifactWorkflow of an Argo object: its owner, or for the run of a CronWorkflow the one its label names. */
-function artifactWorkflowOf(about: AnyObject, index: WakeIndex): WakeObject[] {
+function artifactWorkflowOf(about: KubeObject, index: WakeIndex): WakeObject[] {
   const named = about.metadata.labels?.[labels.artifactWorkflow];
   const known = named === undefined ? undefined : index.artifactWorkflowNamed(namespaceOf(about), named);
   const owner = ownerAsTarget(about, 'ArtifactWorkflow');
@@ -268,26 +267,26 @@ function ended({ before, after }: Change): boolean {
   return after !== undefined && isFinalPhase(phase(after)) && !(before && isFinalPhase(phase(before)));
 }
 
-function phase(object: AnyObject | undefined) {
+function phase(object: KubeObject | undefined) {
   // The bridge hands over what it watches; a row is only run for objects of its kind.
   return phaseOf((object ?? {}) as unknown as ArtifactWorkflow);
 }
 
 /** What of an ArtifactWorkflow's status an Order's may depend on: that the configuration of a finished one is cleared away changes nothing. */
-function rolledUp(object: AnyObject | undefined): unknown {
+function rolledUp(object: KubeObject | undefined): unknown {
   if (object === undefined || !isFinished(object as unknown as ArtifactWorkflow)) return object?.status;
   const { configSecret: _, ...rest } = status(object);
   return rest;
 }
 
-function status(object: AnyObject | undefined): Record<string, unknown> {
+function status(object: KubeObject | undefined): Record<string, unknown> {
   return (object?.status ?? {}) as Record<string, unknown>;
 }
 
-function field(object: AnyObject, name: string): boolean {
+function field(object: KubeObject, name: string): boolean {
   return status(object)[name] !== undefined;
 }
 
-function sameField(before: AnyObject | undefined, after: AnyObject, name: string): boolean {
+function sameField(before: KubeObject | undefined, after: KubeObject, name: string): boolean {
   return sameJson(status(before)[name] ?? null, status(after)[name] ?? null);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import type { AnyObject } from '../kinds/meta.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { workflowFor } from '../submission/workflow.ts';
@@ -39,7 +39,7 @@ function woken(change: Change): string[] {
   return wakesFor(change, index).map(({ target, reason }) => `${target.kind} ${target.name} ${reason}`);
 }
 
-function edited<T extends AnyObject>(object: T, more: object): T {
+function edited<T extends KubeObject>(object: T, more: object): T {
   return { ...object, ...more };
 }
 
@@ -54,18 +54,18 @@ const rendered = {
   kind: 'Secret',
   metadata: { name: aw, namespace: 'team', uid: 's', ownerReferences: argo.metadata.ownerReferences ?? [] },
 };
-const template: AnyObject = {
+const template: KubeObject = {
   apiVersion: 'argoproj.io/v1alpha1',
   kind: 'WorkflowTemplate',
   metadata: { name: 'steps', namespace: 'team', uid: 't' },
 };
-const login: AnyObject = {
+const login: KubeObject = {
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name: 'login', namespace: 'team', uid: 'l', resourceVersion: '1' },
 };
 
-const cases: Array<[string, AnyObject | undefined, AnyObject | undefined, string[]]> = [
+const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, string[]]> = [
   ['an Order appears', undefined, anOrder, ['Order release changed']],
   ['an Order goes', anOrder, undefined, []],
   ['an Order gets a status', anOrder, edited(anOrder, { status: { phase: 'Running' } }), []],
@@ -225,7 +225,7 @@ describe('wakesFor', () => {
     const free = { ...anOrder, metadata };
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     const going = (one: typeof held) => ({ ...one, metadata: { ...one.metadata, deletionTimestamp } });
-    const change = (before: AnyObject, after: AnyObject) => woken({ kind: 'Order', before, after });
+    const change = (before: KubeObject, after: KubeObject) => woken({ kind: 'Order', before, after });
     expect(change(free, held)).toEqual([]);
     expect(change(held, free)).toEqual(['Order release changed']);
     expect(change(going(held), going(free))).toEqual(['Order release changed']);

@@ -1,5 +1,4 @@
-import { ownerOfKind } from '#shared/meta';
-import type { AnyObject } from '../kinds/meta.ts';
+import { type KubeObject, ownerOfKind } from '#shared/meta';
 import { labels } from '../kinds/well-known.ts';
 import type { Change, WakeIndex, WakeObject } from './change.ts';
 import type { WakeReason } from './reasons.ts';
@@ -35,7 +34,7 @@ export function wakesFor(change: Change, index: WakeIndex): Waking[] {
   return [...found.values()];
 }
 
-function targetsOf(rule: WakeRule, about: AnyObject, index: WakeIndex): Iterable<WakeObject> {
+function targetsOf(rule: WakeRule, about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
   // An empty or dangling target is no target: a hint about nothing.
   return [...rule.targets(about, index)].filter(({ metadata }) => metadata.uid !== undefined);
 }

@@ -1,4 +1,5 @@
-import type { Kind, Resource } from '#shared/kube';
+import type { Kind } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 
 const apiVersion = 'argoproj.io/v1alpha1';
 
@@ -88,16 +89,16 @@ export interface WorkflowStatus {
   conditions?: { type: string; status: string }[];
 }
 
-export interface Workflow extends Resource {
+export interface Workflow extends KubeObject {
   spec: WorkflowSpec;
   status?: WorkflowStatus;
 }
 
-export interface WorkflowTemplate extends Resource {
+export interface WorkflowTemplate extends KubeObject {
   spec: WorkflowSpec;
 }
 
-export interface Secret extends Resource {
+export interface Secret extends KubeObject {
   data?: Record<string, string>;
 }
 

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ArcError } from '#shared/errors';
-import type { Kind, Metadata, Owner } from '#shared/kube';
+import type { Kind } from '#shared/kube';
+import type { ObjectMeta, OwnerReference } from '#shared/meta';
 import { createFakeApi, type FakeApi } from '../testing/fake-api.ts';
 import { startGarbageCollector } from './collector.ts';
 
@@ -41,13 +42,13 @@ function start(sweepMs = 60_000): void {
     sweepMs,
   }));
 }
-const make = (kind: Kind, name: string, over: Partial<Metadata> = {}, owners: Owner[] = []) =>
+const make = (kind: Kind, name: string, over: Partial<ObjectMeta> = {}, owners: OwnerReference[] = []) =>
   api.create(kind, {
     apiVersion: kind.apiVersion,
     kind: kind.kind,
     metadata: { name, ...(kind.namespaced && { namespace: 'ns' }), ownerReferences: owners, ...over },
   });
-const ownedBy = (name: string, over: Partial<Owner> = {}): Owner => ({
+const ownedBy = (name: string, over: Partial<OwnerReference> = {}): OwnerReference => ({
   apiVersion: 'arc/v1',
   kind: 'Order',
   name,

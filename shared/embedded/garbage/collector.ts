@@ -2,7 +2,8 @@ import type { Logger } from 'pino';
 import type { KindDefinition } from '#shared/apiserver';
 import { createWorkQueue, jittered, pause, type WorkQueue } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { type Kind, type KubeClient, listWatch, type Owner, type Resource } from '#shared/kube';
+import { type Kind, type KubeClient, listWatch } from '#shared/kube';
+import type { KubeObject, OwnerReference } from '#shared/meta';
 import { namespaceFinalizer } from '../kinds/index.ts';
 import { blocking, decide, type OwnerState } from './decide.ts';
 import { expiredEvents, seenOf } from './expiry.ts';
@@ -42,7 +43,7 @@ export function startGarbageCollector(options: GarbageCollectorOptions): { done:
 
   const loops = kinds.map((kind) => {
     const synced = Promise.withResolvers<void>();
-    const loop = listWatch<Resource, Node>(
+    const loop = listWatch<KubeObject, Node>(
       api,
       kind,
       {
@@ -138,7 +139,7 @@ function createCollector(
   graph: Graph,
   add: (uid: string) => void,
 ) {
-  const stateOf = async (node: Node, owner: Owner): Promise<OwnerState> => {
+  const stateOf = async (node: Node, owner: OwnerReference): Promise<OwnerState> => {
     const known = graph.get(owner.uid);
     if (known) return known.deleting && known.finalizers.includes('foregroundDeletion') ? 'waiting' : 'solid';
     const kind = kinds.find(
@@ -168,7 +169,7 @@ function createCollector(
   };
 
   /** Reads the object anew, so that the write is guarded by the version it was made from; no write when it is gone. */
-  const patchMetadata = async (node: Node, change: (object: Resource) => object) => {
+  const patchMetadata = async (node: Node, change: (object: KubeObject) => object) => {
     const live = await api.get(node.kind, keyOf(node), signal);
     if (live?.metadata.uid !== node.uid) return;
     const { resourceVersion } = live.metadata;

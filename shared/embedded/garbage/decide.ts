@@ -1,4 +1,4 @@
-import type { Owner } from '#shared/kube';
+import type { OwnerReference } from '#shared/meta';
 import type { Node } from './graph.ts';
 
 /** How an owner stands: there for good, gone, or itself waiting for its dependents to go first. */
@@ -7,7 +7,7 @@ export type OwnerState = 'solid' | 'absent' | 'waiting';
 export type Decision =
   | { do: 'nothing' }
   /** Some owner is left: only the references to the others go. */
-  | { do: 'release'; keep: Owner[] }
+  | { do: 'release'; keep: OwnerReference[] }
   | { do: 'delete'; policy: 'Background' | 'Foreground' };
 
 /**
@@ -15,7 +15,7 @@ export type Decision =
  * goes when all are gone or waiting for it. `hasDependents` matters only when an owner waits: then its dependents go first.
  */
 export function decide(
-  owners: readonly { owner: Owner; state: OwnerState }[],
+  owners: readonly { owner: OwnerReference; state: OwnerState }[],
   hasDependents: boolean,
 ): Decision {
   if (owners.length === 0) return { do: 'nothing' };

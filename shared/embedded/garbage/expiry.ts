@@ -1,4 +1,5 @@
-import type { Kind, Resource } from '#shared/kube';
+import type { Kind } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { Node } from './graph.ts';
 
 /** How long an Event is kept after it was last seen, as kube-apiserver's --event-ttl. */
@@ -8,7 +9,7 @@ const eventTtlMs = 60 * 60 * 1000;
 const batch = 500;
 
 /** What `Node.seen` is of an object: only Events have one. */
-export function seenOf(kind: Kind, object: Resource): string | undefined {
+export function seenOf(kind: Kind, object: KubeObject): string | undefined {
   if (kind.kind !== 'Event') return undefined;
   const { lastTimestamp, eventTime } = object;
   if (typeof lastTimestamp === 'string') return lastTimestamp;

@@ -1,4 +1,5 @@
-import type { Kind, Owner, Resource } from '#shared/kube';
+import type { Kind } from '#shared/kube';
+import type { KubeObject, OwnerReference } from '#shared/meta';
 
 /** What the collector remembers of an object: who it is, whom it belongs to, what holds it. */
 export interface Node {
@@ -6,7 +7,7 @@ export interface Node {
   uid: string;
   name: string;
   namespace: string | undefined;
-  owners: readonly Owner[];
+  owners: readonly OwnerReference[];
   finalizers: readonly string[];
   deleting: boolean;
   /** For objects that only live for a while (Events): when it was last of interest, ISO. */
@@ -31,7 +32,7 @@ export function isNamespace(node: Node): boolean {
   return node.kind.apiVersion === 'v1' && node.kind.kind === 'Namespace';
 }
 
-export function nodeOf(kind: Kind, object: Resource, seen?: string): Node {
+export function nodeOf(kind: Kind, object: KubeObject, seen?: string): Node {
   const {
     uid = '',
     name,

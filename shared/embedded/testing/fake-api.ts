@@ -1,43 +1,34 @@
 import { ArcError } from '#shared/errors';
-import type {
-  DeleteOptions,
-  Key,
-  Kind,
-  KubeClient,
-  Metadata,
-  Resource,
-  WatchEvent,
-  WatchOptions,
-} from '#shared/kube';
-import { applyMergePatch, isoSeconds } from '#shared/meta';
+import type { DeleteOptions, Key, Kind, KubeClient, WatchEvent, WatchOptions } from '#shared/kube';
+import { applyMergePatch, isoSeconds, type KubeObject, type ObjectMeta } from '#shared/meta';
 
 interface Watcher {
   kind: Kind;
-  push(event: WatchEvent<Resource>): void;
+  push(event: WatchEvent<KubeObject>): void;
 }
 
 /** An API server in memory, for tests: resourceVersions, finalizers, preconditions, merge patch and watches as the real one. */
 export interface FakeApi extends KubeClient {
   /** Every object there is. */
-  all(): Resource[];
+  all(): KubeObject[];
   /** Called before each request; what it throws is what the caller gets. */
   intercept: (verb: string, kind: Kind, key: Partial<Key>) => void;
 }
 
 export function createFakeApi(): FakeApi {
-  const objects = new Map<string, Resource>();
+  const objects = new Map<string, KubeObject>();
   const watchers = new Set<Watcher>();
-  const history: { kind: Kind; revision: number; event: WatchEvent<Resource> }[] = [];
+  const history: { kind: Kind; revision: number; event: WatchEvent<KubeObject> }[] = [];
   let revision = 0;
   const id = (kind: Kind, key: Key) => `${kind.apiVersion}/${kind.plural}/${key.namespace ?? ''}/${key.name}`;
-  const keyOf = (object: Resource): Key => object.metadata as Key;
+  const keyOf = (object: KubeObject): Key => object.metadata as Key;
 
-  const publish = (kind: Kind, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Resource) => {
+  const publish = (kind: Kind, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject) => {
     const event = { type, object: structuredClone(object) };
     history.push({ kind, revision, event });
     for (const watcher of watchers) if (watcher.kind.plural === kind.plural) watcher.push(event);
   };
-  const put = (kind: Kind, object: Resource): Resource => {
+  const put = (kind: Kind, object: KubeObject): KubeObject => {
     const known = objects.has(id(kind, keyOf(object)));
     revision += 1;
     const stored = structuredClone(object);
@@ -48,12 +39,12 @@ export function createFakeApi(): FakeApi {
     publish(kind, gone ? 'DELETED' : known ? 'MODIFIED' : 'ADDED', stored);
     return structuredClone(stored);
   };
-  const find = (kind: Kind, key: Key): Resource => {
+  const find = (kind: Kind, key: Key): KubeObject => {
     const found = objects.get(id(kind, key));
     if (!found) throw new ArcError('NotFound', `${kind.plural} "${key.name}" not found`);
     return found;
   };
-  const guard = (object: Resource, wanted: { uid?: string; resourceVersion?: string }) => {
+  const guard = (object: KubeObject, wanted: { uid?: string; resourceVersion?: string }) => {
     if (wanted.uid !== undefined && wanted.uid !== object.metadata.uid)
       throw new ArcError('Conflict', 'another uid');
     if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== object.metadata.resourceVersion) {
@@ -65,11 +56,11 @@ export function createFakeApi(): FakeApi {
     intercept: () => undefined,
     traced: () => api,
     all: () => [...objects.values()].map((object) => structuredClone(object)),
-    async get<T extends Resource>(kind: Kind<T>, key: Key) {
+    async get<T extends KubeObject>(kind: Kind<T>, key: Key) {
       api.intercept('get', kind, key);
       return structuredClone(objects.get(id(kind, key))) as T | undefined;
     },
-    async list<T extends Resource>(kind: Kind<T>, options: { namespace?: string } = {}) {
+    async list<T extends KubeObject>(kind: Kind<T>, options: { namespace?: string } = {}) {
       api.intercept('list', kind, {});
       const prefix = `${kind.apiVersion}/${kind.plural}/`;
       const items = [...objects.entries()]
@@ -80,26 +71,26 @@ export function createFakeApi(): FakeApi {
         );
       return { items, resourceVersion: String(revision) };
     },
-    async create<T extends Resource>(kind: Kind<T>, object: T) {
+    async create<T extends KubeObject>(kind: Kind<T>, object: T) {
       api.intercept('create', kind, object.metadata);
       if (objects.has(id(kind, keyOf(object)))) throw new ArcError('AlreadyExists', object.metadata.name);
-      const metadata: Metadata = {
+      const metadata: ObjectMeta = {
         uid: `uid-${object.metadata.name}`,
         creationTimestamp: isoSeconds(new Date()),
         ...object.metadata,
       };
       return put(kind, { ...object, metadata }) as T;
     },
-    async replace<T extends Resource>(kind: Kind<T>, object: T) {
+    async replace<T extends KubeObject>(kind: Kind<T>, object: T) {
       api.intercept('replace', kind, object.metadata);
       const { resourceVersion } = object.metadata;
       guard(find(kind, keyOf(object)), resourceVersion === undefined ? {} : { resourceVersion });
       return put(kind, object) as T;
     },
-    async mergePatch<T extends Resource>(kind: Kind<T>, key: Key, patch: object) {
+    async mergePatch<T extends KubeObject>(kind: Kind<T>, key: Key, patch: object) {
       api.intercept('patch', kind, key);
       const old = find(kind, key);
-      guard(old, (patch as Partial<Resource>).metadata?.resourceVersion ? { ...pickVersion(patch) } : {});
+      guard(old, (patch as Partial<KubeObject>).metadata?.resourceVersion ? { ...pickVersion(patch) } : {});
       const merged = applyMergePatch(old, patch) as T;
       return put(kind, merged) as T;
     },
@@ -119,7 +110,7 @@ export function createFakeApi(): FakeApi {
       put(kind, { ...old, metadata: { ...old.metadata, finalizers, deletionTimestamp } });
       return true;
     },
-    watch<T extends Resource>(kind: Kind<T>, options: WatchOptions, signal: AbortSignal) {
+    watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions, signal: AbortSignal) {
       const missed = history
         .filter((one) => one.kind.plural === kind.plural && one.revision > Number(options.resourceVersion))
         .map((one) => one.event);
@@ -132,9 +123,9 @@ export function createFakeApi(): FakeApi {
 async function* follow(
   kind: Kind,
   watchers: Set<Watcher>,
-  pending: WatchEvent<Resource>[],
+  pending: WatchEvent<KubeObject>[],
   signal: AbortSignal,
-): AsyncGenerator<WatchEvent<Resource>> {
+): AsyncGenerator<WatchEvent<KubeObject>> {
   let wake = () => {};
   const watcher: Watcher = {
     kind,
@@ -162,6 +153,6 @@ async function* follow(
 }
 
 function pickVersion(patch: object): { resourceVersion?: string } {
-  const { resourceVersion } = (patch as Resource).metadata;
+  const { resourceVersion } = (patch as KubeObject).metadata;
   return resourceVersion === undefined ? {} : { resourceVersion };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Resource } from '../client.ts';
+import type { KubeObject } from '#shared/meta';
 import { answer, type Loopback, startLoopback, statusBody } from './loopback.ts';
 
 interface LogEntry {
@@ -32,7 +32,7 @@ export interface LoopbackApi {
 }
 
 export async function startLoopbackApi(): Promise<LoopbackApi> {
-  const objects = new Map<string, Resource>();
+  const objects = new Map<string, KubeObject>();
   const watches = new Set<ServerResponse>();
   const watchQueries: URLSearchParams[] = [];
   let log: LogEntry[] = [];
@@ -43,7 +43,7 @@ export async function startLoopbackApi(): Promise<LoopbackApi> {
   let pageExpires = false;
   let failing: ((response: ServerResponse) => void)[] = [];
 
-  const record = (type: string, object: Resource) => {
+  const record = (type: string, object: KubeObject) => {
     const line = `${JSON.stringify({ type, object })}\n`;
     log.push({ version, line });
     for (const watch of watches) watch.write(line);

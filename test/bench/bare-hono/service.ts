@@ -1,11 +1,11 @@
-import type { Resource } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 
 /** What .ci/rig-images.sh gives the node. */
 export const bareHonoImage = 'dev.local/bare-hono:bench';
 export const bareHonoName = 'bare-hono';
 
 /** As much of a Knative Service as is looked at here. */
-export interface KnativeService extends Resource {
+export interface KnativeService extends KubeObject {
   spec: {
     template: {
       metadata: Record<string, unknown>;

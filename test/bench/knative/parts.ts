@@ -1,8 +1,8 @@
-import type { Resource } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { PodTime } from './cgroups.ts';
 
 /** As much of a pod as says whose it is. */
-export interface Pod extends Resource {
+export interface Pod extends KubeObject {
   status?: { containerStatuses?: { name: string; containerID?: string }[] };
 }
 

@@ -7,12 +7,12 @@ import {
   endpoints,
   isFinished,
   labels,
-  type Metadata,
   type Order,
   orders,
   secrets,
   workflows,
 } from '#shared/domain';
+import type { ObjectMeta } from '#shared/meta';
 import { endpoint, namespace, ociTemplate, ociType, order, secret } from '../../fixtures/arc-objects.ts';
 import { World } from './world.ts';
 
@@ -274,7 +274,7 @@ function unseen(...args: Parameters<typeof endpoint>) {
 }
 
 /** Its uid is the API's to give. */
-function asNew<T extends { metadata: Metadata }>(object: T): T {
+function asNew<T extends { metadata: ObjectMeta }>(object: T): T {
   const { uid: _given, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

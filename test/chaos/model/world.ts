@@ -1,5 +1,4 @@
 import {
-  type AnyObject,
   artifactWorkflows,
   type CronWorkflow,
   cronWorkflows,
@@ -14,6 +13,7 @@ import {
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import type { KubeObject } from '#shared/meta';
 import type { Fn, Wake } from '#shared/runtime';
 import { functions } from '../../../scripts/standalone/functions.ts';
 import { FakeKube } from '../../fixtures/fake-kube.ts';
@@ -62,7 +62,7 @@ export class World {
   /** Told after each write of a function. */
   onWrite: (count: number, work: object) => void = () => undefined;
 
-  constructor(...objects: AnyObject[]) {
+  constructor(...objects: KubeObject[]) {
     for (const object of objects) this.kube.put(object);
     let seen = 0;
     this.turns.onCall = ({ owner, isWrite }) => {
@@ -93,7 +93,7 @@ export class World {
   /** Every function for every object there is. */
   deliveries(reason: WakeReason = 'resync'): Delivery[] {
     return [endpoints, orders, artifactWorkflows].flatMap((kind) =>
-      this.kube.all<AnyObject>(kind as Ref<AnyObject>).flatMap((object) =>
+      this.kube.all<KubeObject>(kind as Ref<KubeObject>).flatMap((object) =>
         (woken[object.kind] ?? []).flatMap((name) => {
           const fn = functions[name];
           return fn === undefined ? [] : [{ name, fn, wake: wakeOf(object, reason) }];
@@ -199,8 +199,8 @@ export class World {
     return found;
   }
 
-  #everything(): AnyObject[] {
-    return kinds.flatMap((kind) => this.kube.all<AnyObject>(kind));
+  #everything(): KubeObject[] {
+    return kinds.flatMap((kind) => this.kube.all<KubeObject>(kind));
   }
 
   /** Everything is delivered again and again, as resyncs do, until nothing changes any more. */
@@ -247,9 +247,9 @@ const kinds = [
   workflows,
   cronWorkflows,
   secrets,
-] as readonly Ref<AnyObject>[];
+] as readonly Ref<KubeObject>[];
 
-function kindOf(kind: string): Ref<AnyObject> {
+function kindOf(kind: string): Ref<KubeObject> {
   const found = kinds.find((one) => one.kind === kind);
   if (!found) throw new Error(`no kind ${kind}`);
   return found;

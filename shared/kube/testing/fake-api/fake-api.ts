@@ -1,5 +1,6 @@
 import { getResponse, type HttpHandler } from 'msw';
-import type { Key, Kind, KubeClient, Resource } from '../../client.ts';
+import type { KubeObject } from '#shared/meta';
+import type { Key, Kind, KubeClient } from '../../client.ts';
 import { createKubeClient } from '../../create-client.ts';
 import { deletedStatus } from './form.ts';
 import { type Backend, handlersOf } from './handlers.ts';
@@ -42,7 +43,7 @@ export class FakeApi {
   readonly #watches = new Set<OpenWatch>();
 
   constructor(
-    objects: readonly Resource[] = [],
+    objects: readonly KubeObject[] = [],
     { pageLimit = Number.POSITIVE_INFINITY }: FakeApiOptions = {},
   ) {
     this.handlers = handlersOf(this.url, this.#backend(pageLimit));
@@ -62,7 +63,7 @@ export class FakeApi {
   }
 
   /** Stores an object as it is, status included, without a request: as if it had been there, or as another writer. */
-  put<T extends Resource>(object: T): T {
+  put<T extends KubeObject>(object: T): T {
     const { metadata } = object;
     const collection = { apiVersion: object.apiVersion, resource: pluralOf(object.kind) };
     const defaults = {
@@ -79,12 +80,12 @@ export class FakeApi {
   }
 
   /** An object as it is stored. */
-  read<T extends Resource>(kind: Kind<T>, key: Key): T | undefined {
+  read<T extends KubeObject>(kind: Kind<T>, key: Key): T | undefined {
     return this.#store.find(collectionOf(kind), key) as T | undefined;
   }
 
   /** All objects of a kind, or of all kinds, the oldest first. */
-  all<T extends Resource>(kind?: Kind<T>): T[] {
+  all<T extends KubeObject>(kind?: Kind<T>): T[] {
     return this.#store.all(kind && collectionOf(kind)) as T[];
   }
 
@@ -131,8 +132,8 @@ export class FakeApi {
         if (request.verb === 'get') return reads.get(request);
         if (request.verb === 'list') return reads.list(request, query);
         if (request.verb === 'watch') return watchBody(this.#store, request, query, this.#watches);
-        if (request.verb === 'create') return writes.create(request, request.body as unknown as Resource);
-        if (request.verb === 'update') return writes.update(request, request.body as unknown as Resource);
+        if (request.verb === 'create') return writes.create(request, request.body as unknown as KubeObject);
+        if (request.verb === 'update') return writes.update(request, request.body as unknown as KubeObject);
         if (request.verb === 'patch') return writes.patch(request, request.body ?? {});
         const { object, gone } = writes.delete(request);
         return gone ? deletedStatus(request, object) : object;

@@ -1,4 +1,5 @@
-import type { Key, Resource } from '../../client.ts';
+import type { KubeObject } from '#shared/meta';
+import type { Key } from '../../client.ts';
 import type { ApiRequest } from './resources.ts';
 
 /** Which objects: all of one resource. */
@@ -9,17 +10,17 @@ export interface Change {
   revision: number;
   collection: Collection;
   /** undefined: it was created. */
-  before: Resource | undefined;
+  before: KubeObject | undefined;
   /** undefined: it was deleted. */
-  after: Resource | undefined;
+  after: KubeObject | undefined;
   /** The object as the event carries it: its last state with the revision of this write. */
-  object: Resource;
+  object: KubeObject;
 }
 
 /** The objects of the fake API with their history. What comes in and goes out is a copy. */
 export class ObjectStore {
   readonly listeners = new Set<(change: Change) => void>();
-  readonly #objects = new Map<string, { collection: Collection; object: Resource }>();
+  readonly #objects = new Map<string, { collection: Collection; object: KubeObject }>();
   readonly #uids = new Set<string>();
   #history: Change[] = [];
   #compacted = 0;
@@ -34,19 +35,19 @@ export class ObjectStore {
     return this.#compacted;
   }
 
-  find(collection: Collection, key: Key): Resource | undefined {
+  find(collection: Collection, key: Key): KubeObject | undefined {
     return structuredClone(this.#objects.get(pathOf(collection, key))?.object);
   }
 
   /** Objects in the order in which they were created; of all collections unless one is given. */
-  all(collection?: Collection): Resource[] {
+  all(collection?: Collection): KubeObject[] {
     return [...this.#objects.values()]
       .filter((stored) => collection === undefined || isSame(stored.collection, collection))
       .map(({ object }) => structuredClone(object));
   }
 
   /** Stores an object under a new revision. */
-  put(collection: Collection, object: Resource): Resource {
+  put(collection: Collection, object: KubeObject): KubeObject {
     const path = pathOf(collection, object.metadata);
     const before = this.#objects.get(path)?.object;
     const after = structuredClone(object);

@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import type { Resource } from '../../client.ts';
+import type { KubeObject } from '#shared/meta';
 import type { ObjectStore } from './object-store.ts';
 import type { ApiRequest } from './resources.ts';
 import { selection } from './selectors.ts';
@@ -8,7 +8,7 @@ import { notFound } from './status-error.ts';
 /** What a page that is to be continued leaves over. */
 interface Rest {
   revision: number;
-  items: Resource[];
+  items: KubeObject[];
 }
 
 /** GET of objects and collections. Pages of one list come from one revision, as they do from etcd. */
@@ -23,7 +23,7 @@ export class Reads {
     this.#pageLimit = pageLimit;
   }
 
-  get(request: ApiRequest): Resource {
+  get(request: ApiRequest): KubeObject {
     const found = this.#store.find(request, keyOf(request));
     if (found === undefined) throw notFound(request);
     return found;
@@ -53,7 +53,7 @@ export class Reads {
 
   #first(request: ApiRequest, query: URLSearchParams): Rest {
     const items = this.#store.all(request).filter(selection(request, query));
-    const order = ({ metadata }: Resource) => `${metadata.namespace ?? ''}/${metadata.name}`;
+    const order = ({ metadata }: KubeObject) => `${metadata.namespace ?? ''}/${metadata.name}`;
     return { revision: this.#store.revision, items: items.sort((a, b) => (order(a) < order(b) ? -1 : 1)) };
   }
 

@@ -1,8 +1,8 @@
 import { ArcError } from '#shared/errors';
-import type { Resource } from '../../client.ts';
+import type { KubeObject } from '#shared/meta';
 import { type ApiRequest, selectableFields } from './resources.ts';
 
-type Matches = (object: Resource) => boolean;
+type Matches = (object: KubeObject) => boolean;
 
 /** The objects that a list or watch is about: by namespace, labelSelector and fieldSelector. Throws BadRequest for a bad selector. */
 export function selection(request: ApiRequest, query: URLSearchParams): Matches {
@@ -48,7 +48,7 @@ function fieldTerms(request: ApiRequest, selector: string): Matches[] {
   });
 }
 
-function labelsOf(object: Resource): Record<string, string> {
+function labelsOf(object: KubeObject): Record<string, string> {
   return object.metadata.labels ?? {};
 }
 

@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import type { Resource } from '../../client.ts';
+import type { KubeObject } from '#shared/meta';
 import { inForm } from './form.ts';
 import { type Change, isSame, type ObjectStore } from './object-store.ts';
 import type { ApiRequest } from './resources.ts';
@@ -33,7 +33,7 @@ export function watchBody(
   return new ReadableStream({
     start(controller) {
       const send = (text: string) => controller.enqueue(Buffer.from(text));
-      const event = (type: string, object: Resource) =>
+      const event = (type: string, object: KubeObject) =>
         send(`${JSON.stringify({ type, object: inForm(request, object) })}\n`);
       const tell = (change: Change) => {
         if (!isSame(change.collection, request)) return;
@@ -64,7 +64,7 @@ export function watchBody(
 }
 
 /** What is gone from a selection, as it was last in it, with the revision at which it went. */
-function lastSelected({ before, object, revision }: Change): Resource {
+function lastSelected({ before, object, revision }: Change): KubeObject {
   const last = before ?? object;
   return { ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } };
 }

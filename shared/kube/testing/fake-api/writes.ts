@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ArcError } from '#shared/errors';
-import { applyMergePatch } from '#shared/meta';
-import type { Metadata, Resource } from '../../client.ts';
+import { applyMergePatch, type KubeObject, type ObjectMeta } from '#shared/meta';
 import type { ObjectStore } from './object-store.ts';
 import { keyOf } from './reads.ts';
 import { type ApiRequest, hasGeneration, hasStatus, needsVersion } from './resources.ts';
@@ -19,8 +18,8 @@ export class Writes {
     this.#now = now;
   }
 
-  create(request: ApiRequest, body: Resource): Resource {
-    const { generateName, ...given } = body.metadata as Metadata & { generateName?: string };
+  create(request: ApiRequest, body: KubeObject): KubeObject {
+    const { generateName, ...given } = body.metadata as ObjectMeta & { generateName?: string };
     checkBody(request, body);
     const name =
       given.name || (generateName && `${generateName}${String(++this.#generated).padStart(5, '0')}`) || '';
@@ -30,7 +29,7 @@ export class Writes {
     const known = this.#store.find(request, { ...keyOf(request), name });
     if (known) throw alreadyExists(request, name, known.metadata.deletionTimestamp !== undefined);
     const { generation: _generation, deletionTimestamp: _deleted, ...kept } = given;
-    const metadata: Metadata = {
+    const metadata: ObjectMeta = {
       ...kept,
       ...(generateName !== undefined && { generateName }),
       name,
@@ -48,7 +47,7 @@ export class Writes {
     });
   }
 
-  update(request: ApiRequest, body: Resource): Resource {
+  update(request: ApiRequest, body: KubeObject): KubeObject {
     checkBody(request, body);
     if (body.metadata.name !== request.name)
       throw new ArcError(
@@ -66,9 +65,9 @@ export class Writes {
   }
 
   /** RFC 7386; other patches are not what our client sends. */
-  patch(request: ApiRequest, patch: object): Resource {
+  patch(request: ApiRequest, patch: object): KubeObject {
     const current = this.#current(request);
-    const patched = applyMergePatch(current, patch) as Resource;
+    const patched = applyMergePatch(current, patch) as KubeObject;
     if (patched.metadata.name !== request.name)
       throw new ArcError('BadRequest', 'the name of the object does not match the name on the URL');
     const { uid } = patched.metadata;
@@ -82,7 +81,7 @@ export class Writes {
   }
 
   /** @returns the object as it was, or as it waits for its finalizers */
-  delete(request: ApiRequest): { object: Resource; gone: boolean } {
+  delete(request: ApiRequest): { object: KubeObject; gone: boolean } {
     const current = this.#current(request);
     const { metadata } = current;
     const { preconditions, propagationPolicy } = (request.body ?? {}) as DeleteBody;
@@ -93,7 +92,7 @@ export class Writes {
       return { object: current, gone: true };
     }
     const deleted = metadata.deletionTimestamp !== undefined;
-    const changed: Resource = {
+    const changed: KubeObject = {
       ...current,
       metadata: {
         ...metadata,
@@ -107,13 +106,13 @@ export class Writes {
     return { object: same ? current : this.#store.put(request, changed), gone: false };
   }
 
-  #current(request: ApiRequest): Resource {
+  #current(request: ApiRequest): KubeObject {
     const current = this.#store.find(request, keyOf(request));
     if (current === undefined) throw notFound(request);
     return current;
   }
 
-  #write(request: ApiRequest, current: Resource, wanted: Resource): Resource {
+  #write(request: ApiRequest, current: KubeObject, wanted: KubeObject): KubeObject {
     const { uid, resourceVersion } = wanted.metadata;
     if (uid && uid !== current.metadata.uid)
       throw conflict(
@@ -132,7 +131,7 @@ export class Writes {
 }
 
 /** What of `wanted` an update may change: without status at the main endpoint, nothing but status at the other one. */
-function accepted(request: ApiRequest, current: Resource, wanted: Resource): Resource {
+function accepted(request: ApiRequest, current: KubeObject, wanted: KubeObject): KubeObject {
   if (request.subresource === 'status') return withStatus(current, wanted.status);
   const next = hasStatus(request) ? withStatus(wanted, current.status) : { ...wanted };
   const old = current.metadata;
@@ -147,12 +146,12 @@ function accepted(request: ApiRequest, current: Resource, wanted: Resource): Res
   return next;
 }
 
-/** Metadata without its empty lists and maps, which the server leaves out. */
-function withoutEmpty(metadata: Metadata): Metadata {
+/** ObjectMeta without its empty lists and maps, which the server leaves out. */
+function withoutEmpty(metadata: ObjectMeta): ObjectMeta {
   const fields = Object.entries(metadata).filter(
     ([, value]) => typeof value !== 'object' || value === null || Object.keys(value).length > 0,
   );
-  return Object.fromEntries(fields) as Metadata;
+  return Object.fromEntries(fields) as ObjectMeta;
 }
 
 /** What no client can change, and where an object is. */
@@ -166,12 +165,12 @@ const kept: readonly string[] = [
 ];
 
 /** What the generation counts. */
-function content(request: ApiRequest, { metadata: _metadata, status, ...rest }: Resource): object {
+function content(request: ApiRequest, { metadata: _metadata, status, ...rest }: KubeObject): object {
   return hasStatus(request) ? rest : { ...rest, status };
 }
 
-function withStatus({ status: _status, ...rest }: Resource, status: unknown): Resource {
-  return { ...rest, ...(status !== undefined && { status }) } as Resource;
+function withStatus({ status: _status, ...rest }: KubeObject, status: unknown): KubeObject {
+  return { ...rest, ...(status !== undefined && { status }) } as KubeObject;
 }
 
 interface DeleteBody {
@@ -181,7 +180,7 @@ interface DeleteBody {
 
 function checkPreconditions(
   request: ApiRequest,
-  { kind, metadata: { uid, resourceVersion } }: Resource,
+  { kind, metadata: { uid, resourceVersion } }: KubeObject,
   wanted: DeleteBody['preconditions'] = {},
 ): void {
   if (wanted.uid !== undefined && wanted.uid !== uid)
@@ -206,7 +205,7 @@ function finalizersAfter(finalizers: readonly string[], policy: DeleteBody['prop
   return [...others, ...added[policy]];
 }
 
-function checkFinalizers(request: ApiRequest, current: Resource, next: Resource): void {
+function checkFinalizers(request: ApiRequest, current: KubeObject, next: KubeObject): void {
   if (current.metadata.deletionTimestamp === undefined) return;
   const known = new Set(current.metadata.finalizers);
   const added = next.metadata.finalizers?.filter((one) => !known.has(one)) ?? [];
@@ -219,7 +218,7 @@ function checkFinalizers(request: ApiRequest, current: Resource, next: Resource)
   ]);
 }
 
-function checkBody({ apiVersion, namespace }: ApiRequest, body: Resource): void {
+function checkBody({ apiVersion, namespace }: ApiRequest, body: KubeObject): void {
   if (body.apiVersion !== apiVersion)
     throw new ArcError(
       'BadRequest',
