@@ -7,6 +7,7 @@ export {
   artifactWorkflowName,
   cronWorkflowName,
   isLabelValue,
+  isObjectName,
   keyOfName,
   workflowName,
 } from './identity/names.ts';
@@ -51,7 +52,6 @@ export type {
   OrderSpec,
   OrderStatus,
 } from './kinds/order.ts';
-export { type Ownership, owners } from './kinds/owners.ts';
 export * from './kinds/refs.ts';
 export { absentSecretName, annotations, finalizers, jobKey, labels } from './kinds/well-known.ts';
 export { currentWorkflow, isFinished, nextAttemptMs, owesAttempt, rerunAsked } from './lifecycle/attempts.ts';
@@ -108,6 +108,7 @@ export { artifactWorkflowDue, isSettled, orderDue } from './ttl/due.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { shortHash } from './values/canonical.ts';
 export { parseDuration } from './values/duration.ts';
+export { longestObjectName } from './values/limits.ts';
 export { cut } from './values/text.ts';
 export type { Change, WakeIndex, WakeObject } from './wakes/change.ts';
 export {

@@ -1,10 +1,15 @@
 import * as z from 'zod';
 import type { OrderPhase, WorkflowPhase } from '#shared/domain';
+import { longestEventDigest, longestEventMessage, longestEventName } from './limits.ts';
 
-const name = (what: string) => z.string().max(253).describe(what);
+const name = (what: string) => z.string().max(longestEventName).describe(what);
 const time = (what: string) => z.string().max(35).describe(what).meta({ format: 'date-time' });
 const count = (what: string) => z.int().min(0).describe(what);
-const message = z.string().max(1024).describe('The state in a sentence, cut where it is longer.').optional();
+const message = z
+  .string()
+  .max(longestEventMessage)
+  .describe('The state in a sentence, cut where it is longer.')
+  .optional();
 const uid = z.string().describe('Uid of the object: a later one of the same name has another.');
 const orderPhase = <P extends OrderPhase>(phases: readonly P[]) =>
   z.enum(phases).describe('Phase of the Order.');
@@ -50,7 +55,11 @@ const artifactData = z.object({
   scheduledTime: time('Of a run of a schedule: when it was due.').optional(),
   phase: artifactPhase(['Pending', 'Queued', 'Running', 'Succeeded', 'Failed', 'Error', 'Active', 'Stopped']),
   message,
-  digest: z.string().max(256).describe('Digest of what was moved, once it has been.').optional(),
+  digest: z
+    .string()
+    .max(longestEventDigest)
+    .describe('Digest of what was moved, once it has been.')
+    .optional(),
   startTime: time('When the attempt started; absent for a run of a schedule.').optional(),
   completionTime: time('When the attempt ended; absent for a run of a schedule.').optional(),
 });

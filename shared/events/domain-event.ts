@@ -13,11 +13,8 @@ import {
 } from '#shared/domain';
 import { instantOf, isoSeconds, ownerOfKind } from '#shared/meta';
 import type { ArtifactEventData, DomainEventName, OrderEventData } from './domain-event-schemas.ts';
+import { longestEventDigest, longestEventMessage, longestEventName } from './limits.ts';
 import { eventSource } from './source.ts';
-
-// In bytes. A message is what the steps of a Workflow have said.
-const longestMessage = 1024;
-const longestName = 253;
 
 /** `cloud.opendefense.arc.order.accepted.v1` and the like. */
 export function domainEventType(name: DomainEventName): string {
@@ -62,17 +59,17 @@ export function artifactEvent(
     name,
     uid,
     ...(order && { order: { name: order.name, uid: order.uid } }),
-    ...(spec.artifact?.name && { artifact: cut(spec.artifact.name, longestName) }),
-    ...(spec.type && { type: cut(spec.type, longestName) }),
-    ...(spec.srcRef && { source: cut(spec.srcRef.name, longestName) }),
-    ...(spec.dstRef && { destination: cut(spec.dstRef.name, longestName) }),
+    ...(spec.artifact?.name && { artifact: cut(spec.artifact.name, longestEventName) }),
+    ...(spec.type && { type: cut(spec.type, longestEventName) }),
+    ...(spec.srcRef && { source: cut(spec.srcRef.name, longestEventName) }),
+    ...(spec.dstRef && { destination: cut(spec.dstRef.name, longestEventName) }),
     attempt: currentWorkflow(workflow).attempt,
     ...(spec.cron && timeAs('scheduledTime', status.lastScheduled)),
     phase: phaseOf(workflow),
     ...messageOf(status),
     // Until then it is that of a run before.
     ...(milestone.word === 'succeeded' &&
-      status.results?.digest && { digest: cut(status.results.digest, 256) }),
+      status.results?.digest && { digest: cut(status.results.digest, longestEventDigest) }),
     // A schedule's own are those of all its runs.
     ...(spec.cron ? {} : timesOf(status)),
   });
@@ -108,7 +105,7 @@ function domainEvent<Data>(
 }
 
 function messageOf({ message }: { message?: string }): { message?: string } {
-  return message === undefined ? {} : { message: cut(message, longestMessage) };
+  return message === undefined ? {} : { message: cut(message, longestEventMessage) };
 }
 
 interface Times {

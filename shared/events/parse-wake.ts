@@ -1,16 +1,10 @@
 import type { CloudEvent } from 'cloudevents';
-import { isWakeReason, type WakeReason, wakeReasonNames } from '#shared/domain';
+import { isObjectName, isWakeReason, type WakeReason, wakeReasonNames } from '#shared/domain';
 import { ArcError, type Cause } from '#shared/errors';
 import { isSampled, readTraceContext, type TraceContext } from '#shared/telemetry';
+import { longestAnswer, longestAttribute } from './limits.ts';
 import { type HeaderSource, headerMap, parseEvent } from './parse-event.ts';
 import { type DeliveryFailure, type Wake, type WakeData, wakeType } from './wake.ts';
-
-/** What brokers keep of an answer, in bytes; others may send more. */
-const longestAnswer = 1024;
-/** In characters: the API has no longer names. These attributes are in labels of metrics and in the log. */
-const longestAttribute = 253;
-/** As apimachinery's IsDNS1123Subdomain. Anything else the API would refuse, or take for another path, again at every delivery. */
-const objectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** A wake-up with what its event says beside the object. */
 export interface ParsedWake extends Wake {
@@ -59,7 +53,8 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
   };
   const nameIn = (attributeName: string): string => {
     const value = attribute(attributeName);
-    if (objectName.test(value)) return value;
+    // The API would refuse another name, or take it for another path, at every delivery.
+    if (isObjectName(value)) return value;
     throw new ArcError('Invalid', `the attribute ${attributeName} is no name that an object can have`);
   };
   const trace = readTraceContext(event.traceparent, event.tracestate);

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -13,6 +13,8 @@ interface Row {
   kind: string;
   /** Paths within the object, such as `status` or `status.phase`. */
   fields: string[];
+  /** The whole cell, in words. */
+  what: string;
   writer: string;
 }
 
@@ -23,7 +25,7 @@ const table = section
   .slice(2)
   .map((line): Row => {
     const [, kind = '', what = '', writer = ''] = line.split('|').map((cell) => cell.trim());
-    return { kind, fields: [...what.matchAll(/`([^`]+)`/g)].map(([, field = '']) => field), writer };
+    return { kind, fields: [...what.matchAll(/`([^`]+)`/g)].map(([, field = '']) => field), what, writer };
   });
 
 const kindsWithStatus = arcKinds.filter(({ status }) => status);
@@ -35,18 +37,43 @@ function statusFields(kind: string): string[] {
   return typeof status === 'object' ? Object.keys(status.properties ?? {}) : [];
 }
 
-/** ServiceAccounts of knative/base whose role allows a write of `resource`. */
-function mayWrite(resource: string): string[] {
+const functions = await readdir(path.join(root, 'functions'));
+
+/** Functions whose role in knative/base allows one of `verbs` on `resource`. */
+function mayDo(resource: string, ...verbs: string[]): string[] {
   return manifests
-    .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.startsWith('arc-'))
+    .filter(({ kind, metadata }) => kind === 'ClusterRole' && functions.includes(nameOf(metadata)))
     .filter(({ rules }) =>
       ((rules ?? []) as { resources?: string[]; verbs: string[] }[]).some(
-        ({ resources = [], verbs }) =>
-          resources.includes(resource) && verbs.some((verb) => ['patch', 'update', '*'].includes(verb)),
+        (rule) =>
+          rule.resources?.some((one) => one === resource || one === '*') &&
+          rule.verbs.some((verb) => verb === '*' || verbs.includes(verb)),
       ),
     )
-    .map(({ metadata }) => metadata.name.replace(/^arc-/, ''))
+    .map(({ metadata }) => nameOf(metadata))
     .sort();
+}
+
+function nameOf({ name }: { name: string }): string {
+  return name.replace(/^arc-/, '');
+}
+
+/** The kinds of the table by resource. */
+const resources = {
+  orders: 'Order',
+  artifactworkflows: 'ArtifactWorkflow',
+  artifacttypes: 'ArtifactType',
+  clusterartifacttypes: 'ClusterArtifactType',
+  endpoints: 'Endpoint',
+  secrets: 'rendered Secret',
+  workflows: 'Workflow',
+  cronworkflows: 'CronWorkflow',
+};
+
+/** Functions that the table names for `kind`, of the rows that `picks`. */
+function writersOf(kind: string, picks: (row: Row) => boolean): string[] {
+  const rows = table.filter((row) => row.kind.split(', ').includes(kind) && picks(row));
+  return [...new Set(rows.map(({ writer }) => writer).filter((writer) => functions.includes(writer)))].sort();
 }
 
 describe('the table of writers in docs/architecture.md', () => {
@@ -65,14 +92,35 @@ describe('the table of writers in docs/architecture.md', () => {
         .filter((row) => row.kind === kind && row.fields.some((field) => field.startsWith('status')))
         .map(({ writer }) => writer)
         .filter((writer) => writer !== 'nobody yet');
-      expect(writers.sort()).toEqual(mayWrite(`${plural}/status`));
+      expect(writers.sort()).toEqual(mayDo(`${plural}/status`, 'patch', 'update'));
+    },
+  );
+
+  const changed = 'change docs/architecture.md, knative/base and test/cluster/rights.ts together';
+
+  it.each(Object.entries(resources))(
+    'names as who creates and deletes %s exactly those with the right',
+    (resource, kind) => {
+      const makers = writersOf(kind, ({ what }) => /^(creation|everything)/.test(what));
+      expect(mayDo(resource, 'create', 'delete', 'deletecollection'), changed).toEqual(makers);
+    },
+  );
+
+  it.each(Object.entries(resources))(
+    'names as who changes %s exactly those with the right',
+    (resource, kind) => {
+      const writers = writersOf(kind, ({ fields }) =>
+        fields.some((field) => /^(spec|metadata)\b/.test(field)),
+      );
+      const makers = writersOf(kind, ({ what }) => what.startsWith('everything but'));
+      expect(mayDo(resource, 'patch', 'update'), changed).toEqual([...writers, ...makers].sort());
     },
   );
 
   it('names functions that exist', async () => {
-    const functions = table.map(({ writer }) => writer).filter((writer) => writer.includes('-'));
-    expect(functions.length).toBeGreaterThan(0);
-    for (const name of new Set(functions)) {
+    const named = table.map(({ writer }) => writer).filter((writer) => writer.includes('-'));
+    expect(named.length).toBeGreaterThan(0);
+    for (const name of new Set(named)) {
       const source = await readFile(path.join(root, 'functions', name, 'index.ts'), 'utf8');
       expect(source).toContain('export async function handle');
     }

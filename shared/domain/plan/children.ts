@@ -5,11 +5,9 @@ import type { Order } from '../kinds/order.ts';
 import { annotations, finalizers, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { hasFailed, isDeleting } from '../lifecycle/phases.ts';
+import { historyLimit } from '../values/limits.ts';
 import { currentOf } from './current.ts';
 import type { OrderPlan } from './plan.ts';
-
-/** Finished versions of one artifact that are kept beside the one in force. */
-const historyLimit = 3;
 
 /** A merge patch (RFC 7386) for one ArtifactWorkflow. */
 export interface Adjustment {

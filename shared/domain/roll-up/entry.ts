@@ -1,9 +1,9 @@
-import { largestObjectBytes } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from '../kinds/order.ts';
 import { owesAttempt } from '../lifecycle/attempts.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { Current } from '../plan/current.ts';
+import { largestOrderStatus, longestDigest, longestMessage, shortestMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 
 /** What one artifact may take in an Order's status, so that the whole object can be stored. */
@@ -14,19 +14,15 @@ export interface EntryBudget {
   details: boolean;
 }
 
-// A little less than half of the largest object: the rest is for the spec, which is as long as the list of artifacts.
-const statusBytes = Math.floor(0.45 * largestObjectBytes);
 const fixedBytes = 130;
 const detailBytes = 180;
 // A generation in a map, with its quotes and commas; the Order's message, times and conditions.
 const generationBytes = 20;
 const textBytes = 4_096;
-const longestMessage = 2_048;
-const shortestMessage = 32;
 
 /** The budget of each entry of an Order of so many artifacts; the same for all, whatever they say. */
 export function entryBudget(artifacts: number): EntryBudget {
-  const each = statusBytes / Math.max(1, artifacts);
+  const each = largestOrderStatus / Math.max(1, artifacts);
   const details = each >= fixedBytes + detailBytes + 2 * shortestMessage;
   const left = Math.floor(each - fixedBytes - (details ? detailBytes : 0));
   return { details, messageBytes: Math.max(shortestMessage, Math.min(longestMessage, left)) };
@@ -98,6 +94,6 @@ function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {
     ...(message === undefined ? {} : { message: cut(message, budget.messageBytes) }),
     ...(budget.details && name !== undefined ? { name } : {}),
     ...(budget.details && attempts !== undefined ? { attempts } : {}),
-    ...(budget.details && digest !== undefined ? { digest: digest.slice(0, 136) } : {}),
+    ...(budget.details && digest !== undefined ? { digest: digest.slice(0, longestDigest) } : {}),
   };
 }

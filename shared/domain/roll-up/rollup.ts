@@ -5,6 +5,7 @@ import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from
 import { phaseOf as artifactPhase } from '../lifecycle/phases.ts';
 import { type Current, currentOf } from '../plan/current.ts';
 import type { OrderPlan } from '../plan/plan.ts';
+import { longestQuotedMessage } from '../values/limits.ts';
 import { conditionsFor } from './conditions.ts';
 import { type EntryBudget, entryBudget, entryFor } from './entry.ts';
 
@@ -114,7 +115,7 @@ function messageOf(phase: OrderPhase, counts: OrderCounts, entries: readonly Art
   const suspended = phase === 'Suspended' ? '; suspended: nothing new is started' : '';
   if (!bad) return summary + suspended;
   const label = bad.name === undefined ? '' : ` (${printable(bad.name)})`;
-  const why = (bad.message ?? bad.phase).slice(0, 300);
+  const why = (bad.message ?? bad.phase).slice(0, longestQuotedMessage);
   return `${summary}${suspended}; artifact ${bad.artifactIndex}${label}: ${why}`;
 }
 

@@ -1,8 +1,6 @@
 import type { Workflow, WorkflowNode } from '../kinds/argo.ts';
+import { longestFailure, mostFailedSteps } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
-
-/** Most bytes of a failure text in an ArtifactWorkflow. */
-const longest = 6_144;
 
 /** 128 + SIGKILL, and the kubelet's word for the commonest cause of it. */
 const killedCode = /exit code 137\b|OOMKilled/;
@@ -28,7 +26,7 @@ export function failureMessage(workflow: Workflow, reported: string | undefined)
     add(message, displayName ? `step ${displayName}: ` : '');
   const killed = reported === undefined && parts.some((part) => killedCode.test(part));
   if (killed) parts.unshift(killedText);
-  return cut(parts.join('; '), longest);
+  return cut(parts.join('; '), longestFailure);
 }
 
 /** What a text adds to those before it: Argo repeats a node's message as the Workflow's, and both quote the worker. */
@@ -46,7 +44,9 @@ function failedNodes({ status }: Workflow): WorkflowNode[] {
   );
   // The last to fail is the one that mattered; by name where times are equal, so that the text stays the same.
   const time = (node: WorkflowNode) => node.finishedAt ?? '';
-  return failed.sort((a, b) => order(time(b), time(a)) || order(a.name ?? '', b.name ?? '')).slice(0, 3);
+  return failed
+    .sort((a, b) => order(time(b), time(a)) || order(a.name ?? '', b.name ?? ''))
+    .slice(0, mostFailedSteps);
 }
 
 function order(a: string, b: string): number {

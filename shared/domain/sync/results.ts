@@ -1,6 +1,15 @@
 import { isRecord } from '#shared/meta';
 import type { OutputParameter, Workflow } from '../kinds/argo.ts';
 import type { TransferCounts, TransferResults } from '../kinds/artifact-workflow.ts';
+import {
+  longestDigest,
+  longestMediaType,
+  longestMessage,
+  longestReason,
+  longestResults,
+  longestWarning,
+  mostWarnings,
+} from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 
 /**
@@ -28,10 +37,10 @@ function parse(text: string | undefined): TransferResults | undefined {
   const found = asRecord(parseJson(text));
   if (!found) return undefined;
   const outcome = found.outcome === 'succeeded' || found.outcome === 'failed' ? found.outcome : undefined;
-  const reason = asText(found.reason, 64);
-  const message = asText(found.message, 2_048);
-  const digest = asText(found.digest, 136);
-  const mediaType = asText(found.mediaType, 256);
+  const reason = asText(found.reason, longestReason);
+  const message = asText(found.message, longestMessage);
+  const digest = asText(found.digest, longestDigest);
+  const mediaType = asText(found.mediaType, longestMediaType);
   const bytes = asCounts(found.bytes);
   const blobs = asCounts(found.blobs);
   const referrers = asCount(found.referrers);
@@ -50,7 +59,7 @@ function parse(text: string | undefined): TransferResults | undefined {
 }
 
 function parseJson(text: string | undefined): unknown {
-  if (!text || text.length > 65_536) return undefined;
+  if (!text || text.length > longestResults) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -83,6 +92,6 @@ function asCounts(value: unknown): TransferCounts | undefined {
 
 function asTexts(value: unknown): string[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  const texts = value.filter((one) => typeof one === 'string').slice(0, 10);
-  return texts.length === 0 ? undefined : texts.map((one) => cut(one, 512));
+  const texts = value.filter((one) => typeof one === 'string').slice(0, mostWarnings);
+  return texts.length === 0 ? undefined : texts.map((one) => cut(one, longestWarning));
 }

@@ -6,6 +6,7 @@ import { labels } from '../kinds/well-known.ts';
 import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { transition } from '../roll-up/conditions.ts';
+import { longestConditionMessage, longestMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 import { failureMessage } from './failure.ts';
 import { furtherProgress } from './progress.ts';
@@ -75,7 +76,8 @@ function fromWorkflow(workflow: ArtifactWorkflow, argo: Workflow, now: Date): Se
 
 function messageOf(argo: Workflow, phase: WorkflowPhase, settled: string | undefined): string | undefined {
   if (phase === 'Succeeded') return undefined;
-  if (!isFinalPhase(phase)) return argo.status?.message ? cut(argo.status.message, 2_048) : undefined;
+  if (!isFinalPhase(phase))
+    return argo.status?.message ? cut(argo.status.message, longestMessage) : undefined;
   const results = resultsOf(argo);
   const reported = results?.outcome === 'failed' ? results.message : undefined;
   return settled ?? (failureMessage(argo, reported) || undefined);
@@ -140,7 +142,7 @@ function conditionsOf(
       type,
       status: yes ? 'True' : 'False',
       reason: phase,
-      message: cut(message, 256),
+      message: cut(message, longestConditionMessage),
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     }),
   );

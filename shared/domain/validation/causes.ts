@@ -1,6 +1,7 @@
 import type { Cause } from '#shared/errors';
-import { isLabelValue } from '../identity/names.ts';
+import { isLabelValue, isObjectName } from '../identity/names.ts';
 import { parseDuration } from '../values/duration.ts';
+import { deepestNesting, longestObjectName } from '../values/limits.ts';
 
 /** Finders of what is wrong with one field, in the words of metav1.StatusCause. Each answers with no cause where all is well. */
 
@@ -64,20 +65,16 @@ export function durationCauses(field: string, value: string | undefined): Cause[
   return length < 0 ? [invalid(field, `Invalid value: "${value}": must not be negative`)] : [];
 }
 
-// RFC 1123 subdomain, as Kubernetes names objects (k8s.io/apimachinery, pkg/util/validation).
-const objectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const longestName = 253;
-
 /** A reference to an object by its name: given, and a name that an object can have. */
 export function nameCauses(field: string, value: string | undefined): Cause[] {
   if (value === undefined) return [];
   if (value === '') return [required(field, 'it must not be empty')];
-  if (value.length <= longestName && objectName.test(value)) return [];
-  const shown = value.length <= longestName ? value : `${value.slice(0, 60)}…`;
+  if (isObjectName(value)) return [];
+  const shown = value.length <= longestObjectName ? value : `${value.slice(0, 60)}…`;
   return [
     invalid(
       field,
-      `Invalid value: "${shown}": no object can have this name: up to ${longestName} lower case letters, digits, '-' and '.', the first and the last a letter or digit`,
+      `Invalid value: "${shown}": no object can have this name: up to ${longestObjectName} lower case letters, digits, '-' and '.', the first and the last a letter or digit`,
     ),
   ];
 }
@@ -87,8 +84,6 @@ export function queueCauses(field: string, value: string | undefined): Cause[] {
   return [invalid(field, `Invalid value: "${value}": must be the name of a LocalQueue, usable as a label`)];
 }
 
-const deepest = 32;
-
 /**
  * Texts with `{{` anywhere within, keys included: Argo substitutes a submitted spec as a whole, so that a user's value could
  * read other parameters or run expressions in its controller. And values nested deeper than anybody needs.
@@ -96,7 +91,8 @@ const deepest = 32;
 export function templateCauses(field: string, value: unknown, depth = 0): Cause[] {
   if (typeof value === 'string') return bracesIn(field, value);
   if (typeof value !== 'object' || value === null) return [];
-  if (depth > deepest) return [invalid(field, `Invalid value: nested more than ${deepest} levels deep`)];
+  if (depth > deepestNesting)
+    return [invalid(field, `Invalid value: nested more than ${deepestNesting} levels deep`)];
   return Object.entries(value).flatMap(([key, inner]) => {
     const at = Array.isArray(value) ? `${field}[${key}]` : `${field}.${key}`;
     return [...(Array.isArray(value) ? [] : bracesIn(at, key)), ...templateCauses(at, inner, depth + 1)];

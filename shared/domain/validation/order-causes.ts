@@ -3,6 +3,7 @@ import { canonicalJson, sameJson } from '#shared/meta';
 import { artifactIdentifier } from '../identity/artifact.ts';
 import type { Artifact, Order, OrderSpec } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
+import { mostSchedules } from '../values/limits.ts';
 import {
   durationCauses,
   invalid,
@@ -13,9 +14,6 @@ import {
   uniqueNames,
 } from './causes.ts';
 import { cronCauses } from './cron-causes.ts';
-
-/** Working out a schedule takes time: an Order has a few of them, not thousands. */
-const mostSchedules = 100;
 
 /** What of an Order could never work. On an update only what changed is judged. */
 export function orderCauses(order: Order, old: Order | undefined): Cause[] {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '#shared/meta';
+import { hashDigits } from './limits.ts';
 
 /** The first 16 hex digits of SHA-256 over the canonical JSON of `value`. */
 export function shortHash(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16);
+  return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, hashDigits);
 }

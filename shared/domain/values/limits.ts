@@ -1,0 +1,48 @@
+import { largestObjectBytes } from '#shared/meta';
+
+/** Kubernetes: the name of an object is an RFC 1123 subdomain (k8s.io/apimachinery, pkg/util/validation). Characters. */
+export const longestObjectName = 253;
+/** Kubernetes: the value of a label. Characters. */
+export const longestLabelValue = 63;
+
+/** Argo (workflow/validate, util.go): the name of a Workflow is used as a label value; a CronWorkflow's gets a suffix. */
+export const longestWorkflowName = longestLabelValue;
+export const longestCronWorkflowName = 52;
+
+/** Hex digits of an artifact's id and of a version's key. */
+export const hashDigits = 16;
+/** Characters of `-<attempt>` with up to four digits. */
+export const attemptSuffix = 5;
+
+/** Most different schedules in one Order: to check one takes time. */
+export const mostSchedules = 100;
+/** Most levels of nesting in a value that a user writes. */
+export const deepestNesting = 32;
+/** Most finished versions of one artifact that are kept beside the one in force. */
+export const historyLimit = 3;
+
+/**
+ * Bytes of texts in a status, as JSON prints them. All texts come from outside: workers, templates, registries.
+ * An ArtifactWorkflow's failure holds the worker's message and those of Argo.
+ */
+export const longestMessage = 2_048;
+export const longestFailure = 3 * longestMessage;
+export const longestConditionMessage = 256;
+/** Of the artifact that an Order's message quotes, in characters. */
+export const longestQuotedMessage = 300;
+
+/** What is read of a worker's results: characters of the JSON, then bytes of its fields. */
+export const longestResults = 65_536;
+export const longestReason = 64;
+/** `sha512:` and 128 hex digits. */
+export const longestDigest = 136;
+export const longestMediaType = 256;
+export const mostWarnings = 10;
+export const longestWarning = 512;
+/** Most failed steps that a failure quotes. */
+export const mostFailedSteps = 3;
+
+/** Bytes of an Order's status, a little less than half of the largest object: the spec is as long as the list of artifacts. */
+export const largestOrderStatus = Math.floor(0.45 * largestObjectBytes);
+/** Bytes that a message in an Order's status keeps, however many artifacts there are. */
+export const shortestMessage = 32;
