@@ -1,4 +1,4 @@
-/** Builds a piece of a response in one buffer: stored bytes and short texts, one behind the other. */
+/** Builds a part of a response in one buffer from stored bytes and short texts. */
 export class BytesWriter {
   #buffer: Buffer;
   #length = 0;
@@ -27,12 +27,12 @@ export class BytesWriter {
     this.#length += this.#buffer.write(text, this.#length);
   }
 
-  /** What was written; the writer is not to be used any more. */
+  /** The bytes written. The writer must not be used afterwards. */
   take(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** As take(), in a buffer of exactly that size: for what is kept. */
+  /** As take(), in a buffer of exactly that size, for bytes that are kept. */
   takeExact(): Buffer {
     const exact = Buffer.allocUnsafeSlow(this.#length);
     this.#buffer.copy(exact, 0, 0, this.#length);

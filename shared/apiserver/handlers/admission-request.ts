@@ -2,13 +2,13 @@ import type { AdmissionRequest } from '../admission/plugin.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 
-/** What of a write is not the same for every write of a request. */
+/** The part of an admission request that depends on the object written: a deletecollection has many. */
 export interface AdmittedWrite {
   operation: AdmissionRequest['operation'];
   object: KubeObject | undefined;
   oldObject: KubeObject | undefined;
   dryRun: boolean;
-  /** Options that did not come as query parameters. */
+  /** Options that are not query parameters. */
   options?: object;
 }
 

@@ -8,63 +8,65 @@ import { validateSchema } from '../validation/validate-schema.ts';
 import { admissionRequest } from './admission-request.ts';
 
 /**
- * Takes a write through the rules of its kind: defaults, the mutating stage of admission, validation, the kind's own
- * preparation and rules, the validating stage. `owned` adds who owns the fields of what would be stored. Returns the object to
- * store; rejects with Invalid naming every field, or with what an admission plug-in says.
+ * Admits a create or update: defaults, mutating admission, validation, the kind's own preparation and rules, validating
+ * admission. `withOwners` adds managedFields to the object before it is validated by the last two. Returns the object to store;
+ * rejects with Invalid that names every wrong field, or with the error of an admission plug-in.
  */
 export async function admitWrite(
   request: ResourceRequest,
   given: KubeObject,
   old: KubeObject | undefined,
-  owned: (object: KubeObject) => KubeObject,
+  withOwners: (object: KubeObject) => KubeObject,
 ): Promise<KubeObject> {
   const { definition, query, server } = request;
   const { hooks } = definition;
-  // An update that only lets an object go must never fail for its content.
-  const leaving = old?.metadata.deletionTimestamp !== undefined;
-  let checked = check(request, old ? withCreation(given, old) : given, old);
+  // While an object is being deleted, its content must not block the updates that remove finalizers.
+  const isDeleting = old?.metadata.deletionTimestamp !== undefined;
+  let checked = defaultAndValidate(request, old ? withCreationTimestamp(given, old) : given, old);
   const operation = old ? 'UPDATE' : 'CREATE';
   const write = { operation, oldObject: old, dryRun: query.has('dryRun') } as const;
   const mutated = await server.admission.mutate(
     admissionRequest(request, { ...write, object: checked.object }),
   );
-  if (mutated && mutated !== checked.object) checked = check(request, mutated, old);
-  if (checked.faults.length > 0) throw invalid(definition, given.metadata.name, checked.faults);
-  const object = owned(hooks?.prepare && !leaving ? hooks.prepare(checked.object, old) : checked.object);
-  const own = leaving ? [] : (hooks?.validate?.(object, old) ?? []);
-  if (own.length > 0) throw invalid(definition, object.metadata.name, own);
+  if (mutated && mutated !== checked.object) checked = defaultAndValidate(request, mutated, old);
+  if (checked.causes.length > 0) throw invalid(definition, given.metadata.name, checked.causes);
+  const object = withOwners(
+    hooks?.prepare && !isDeleting ? hooks.prepare(checked.object, old) : checked.object,
+  );
+  const ownCauses = isDeleting ? [] : (hooks?.validate?.(object, old) ?? []);
+  if (ownCauses.length > 0) throw invalid(definition, object.metadata.name, ownCauses);
   await server.admission.validate(admissionRequest(request, { ...write, object }));
-  if (leaving) return object;
+  if (isDeleting) return object;
   request.warnings.push(...metadataWarnings(object.metadata, old?.metadata));
   request.warnings.push(...(hooks?.warn?.(object, old) ?? []));
   return object;
 }
 
-/** The object with its defaults, as far as it is sound enough for them, and what is wrong with it. */
-function check(
+/** Adds defaults and validates. An object that does not fit its schema is returned without defaults. */
+function defaultAndValidate(
   request: ResourceRequest,
   given: KubeObject,
   old: KubeObject | undefined,
-): { object: KubeObject; faults: Cause[] } {
+): { object: KubeObject; causes: Cause[] } {
   const { definition } = request;
-  const leaving = old?.metadata.deletionTimestamp !== undefined;
-  const { object, causes } = validateSchema(definition, given);
-  const faults = [
+  const isDeleting = old?.metadata.deletionTimestamp !== undefined;
+  const { object, causes: schemaCauses } = validateSchema(definition, given);
+  const causes = [
     ...metadataCauses(definition, given.metadata),
     ...(old ? immutableCauses(given.metadata, old.metadata) : []),
-    ...(leaving ? [] : newCauses(request, causes, given, old)),
+    ...(isDeleting ? [] : newCauses(request, schemaCauses, given, old)),
   ];
-  return { object: causes.length === 0 ? object : given, faults };
+  return { object: schemaCauses.length === 0 ? object : given, causes };
 }
 
-/** When an object was created cannot be changed; to say something else is no fault, as it is with uid or name. */
-function withCreation(given: KubeObject, old: KubeObject): KubeObject {
+/** creationTimestamp keeps its value: another one is ignored, while another uid or name is an error. */
+function withCreationTimestamp(given: KubeObject, old: KubeObject): KubeObject {
   const { creationTimestamp } = old.metadata;
   if (creationTimestamp === undefined || given.metadata.creationTimestamp === creationTimestamp) return given;
   return { ...given, metadata: { ...given.metadata, creationTimestamp } };
 }
 
-/** A rule that was tightened since must not block updates that leave the old value alone. */
+/** Leaves out errors that the stored object has as well: a rule that was tightened must not block unrelated updates. */
 function newCauses(
   request: ResourceRequest,
   causes: Cause[],
@@ -80,7 +82,7 @@ function newCauses(
   return causes.filter((cause) => !isOld(cause));
 }
 
-/** What a field path such as `spec.artifacts[0].name` leads to; undefined where it leads nowhere. */
+/** The value at a field path such as `spec.artifacts[0].name`, or undefined. */
 function valueAt(object: unknown, field: string): unknown {
   let value = object;
   for (const step of field.match(/[^.[\]]+/g) ?? []) {

@@ -16,7 +16,7 @@ import { fieldManagerOf } from './field-manager.ts';
 import { cleanObject, enforceFieldValidation } from './object-input.ts';
 import { writeObject } from './write-object.ts';
 
-/** PATCH with a configuration to apply: changes the object, or creates it where there is none. */
+/** Server-side apply: changes the object, or creates it where there is none. */
 export async function applyObject(request: ResourceRequest, dryRun: boolean): Promise<Response> {
   const { definition, query, info } = request;
   const config = await readConfiguration(request);
@@ -33,10 +33,10 @@ export async function applyObject(request: ResourceRequest, dryRun: boolean): Pr
       const { resourceVersion = '' } = config.metadata;
       if (resourceVersion && resourceVersion !== old.metadata.resourceVersion)
         throw conflict(definition, info.name);
-      return { object, owners: () => managedFields };
+      return { object, managedFieldsOf: () => managedFields };
     },
     async absent() {
-      const { object, managedFields } = await firstState(request, config, apply);
+      const { object, managedFields } = await newObject(request, config, apply);
       const stored = await admitAndStore(request, object, dryRun, () => managedFields);
       created = stored !== undefined;
       return stored;
@@ -45,8 +45,8 @@ export async function applyObject(request: ResourceRequest, dryRun: boolean): Pr
   return respondWritten(request, written, created ? 201 : 200);
 }
 
-/** The object as a first apply makes it; the right to create is needed beside the right to patch. */
-async function firstState(
+/** The object that an apply creates. The user needs the right to create beside the right to patch. */
+async function newObject(
   request: ResourceRequest,
   config: KubeObject,
   apply: (live: undefined) => Applied,
@@ -54,9 +54,9 @@ async function firstState(
   const { definition, server, info, user } = request;
   if (info.subresource !== '') throw notFound(definition, info.name);
   await mustBeAllowed(server.authorize, user, { ...info, verb: 'create' });
-  // A resourceVersion is a precondition on an object that is there, and none on one that is not, as in the reference.
+  // As in Kubernetes, a resourceVersion is a precondition only for an object that exists.
   const { name, uid } = config.metadata;
-  if (uid) throw noSuchObject(request, String(uid));
+  if (uid) throw uidMismatch(request, String(uid));
   const { object, managedFields } = apply(undefined);
   if (!name) {
     throw badRequest(
@@ -66,14 +66,14 @@ async function firstState(
   return { object: withServerFields(request, object, name), managedFields };
 }
 
-function noSuchObject({ definition, info }: ResourceRequest, uid: string): ArcError {
+function uidMismatch({ definition, info }: ResourceRequest, uid: string): ArcError {
   const { group, plural } = definition;
   const message = `Operation cannot be fulfilled on ${qualified(plural, group)} "${info.name}": uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
   const details = { name: info.name, ...(group && { group }), kind: plural };
   return new ArcError('Conflict', message, { details });
 }
 
-/** The body, of the kind that the URL names; what the schema says of it is judged when it is applied. */
+/** Reads the body and checks apiVersion and kind against the URL. Applying checks it against the schema. */
 async function readConfiguration(request: ResourceRequest): Promise<KubeObject> {
   const { definition } = request;
   const { value, duplicates } = parseBody(await readBody(request), 'application/apply-patch+yaml');

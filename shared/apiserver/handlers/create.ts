@@ -11,13 +11,13 @@ import { generatedPrefix } from '../validation/metadata.ts';
 import { checkSize } from '../validation/object-size.ts';
 import { validateSchema } from '../validation/validate-schema.ts';
 import { admitWrite } from './admit-write.ts';
-import { type Owners, trackManagedFields, withManagedFields } from './field-manager.ts';
+import { type ManagedFieldsOf, trackManagedFields, withManagedFields } from './field-manager.ts';
 import { readObject } from './object-input.ts';
 import { checkManager, isDryRun } from './write-options.ts';
 
 const nameAttempts = 8;
-/** Letters without vowels or look-alikes, as Kubernetes draws generated names from. */
-const letters = 'bcdfghjklmnpqrstvwxz2456789';
+/** The characters of generated names in Kubernetes: no vowels, none that look alike. */
+const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** POST to a collection. */
 export async function createObject(request: ResourceRequest): Promise<Response> {
@@ -32,21 +32,21 @@ export async function createObject(request: ResourceRequest): Promise<Response> 
   if (body.metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
-  const owners = trackManagedFields(request, undefined, body.metadata.managedFields);
+  const managedFieldsOf = trackManagedFields(request, undefined, body.metadata.managedFields);
   const prefix = body.metadata.name === '' ? (body.metadata.generateName ?? '') : '';
   for (let attempt = 1; ; attempt++) {
     const name = prefix === '' ? body.metadata.name : generateName(prefix);
     const object = withServerFields(request, body, name);
-    const created = await admitAndStore(request, object, dryRun, owners);
+    const created = await admitAndStore(request, object, dryRun, managedFieldsOf);
     if (created) {
       request.created = object.metadata;
       return respondWritten(request, created, 201);
     }
-    if (prefix === '' || attempt === nameAttempts) throw await nameTaken(request, name);
+    if (prefix === '' || attempt === nameAttempts) throw await nameIsTaken(request, name);
   }
 }
 
-/** What the server itself sets; whatever the client sent for it is not looked at. */
+/** Sets the fields that the server owns, whatever the client sent for them. */
 export function withServerFields(request: ResourceRequest, body: KubeObject, name: string): KubeObject {
   const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion, managedFields, ...kept } =
     body.metadata;
@@ -61,26 +61,28 @@ export function withServerFields(request: ResourceRequest, body: KubeObject, nam
   return request.definition.status ? ({ ...rest, metadata } as KubeObject) : { ...body, metadata };
 }
 
-async function nameTaken(request: ResourceRequest, name: string) {
+async function nameIsTaken(request: ResourceRequest, name: string) {
   const { item } = await request.server.store.get(objectKey(request.definition, request.namespace, name));
-  const leaving = item !== undefined && decodeObject(item).metadata.deletionTimestamp !== undefined;
-  return alreadyExists(request.definition, name, leaving);
+  const isDeleting = item !== undefined && decodeObject(item).metadata.deletionTimestamp !== undefined;
+  return alreadyExists(request.definition, name, isDeleting);
 }
 
 function generateName(prefix: string): string {
-  const random = Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
+  const random = Array.from({ length: 5 }, () => nameAlphabet[randomInt(nameAlphabet.length)]).join('');
   return prefix.slice(0, generatedPrefix) + random;
 }
 
-/** Judges a withServerFields object and stores it. Undefined: the name is taken. */
+/** Admits and stores a new object. Undefined: the name is taken. */
 export async function admitAndStore(
   request: ResourceRequest,
   given: KubeObject,
   dryRun: boolean,
-  owners: Owners,
+  managedFieldsOf: ManagedFieldsOf,
 ): Promise<Written | undefined> {
   const { definition, server } = request;
-  const object = await admitWrite(request, given, undefined, (next) => withManagedFields(next, owners(next)));
+  const object = await admitWrite(request, given, undefined, (next) =>
+    withManagedFields(next, managedFieldsOf(next)),
+  );
   const key = objectKey(definition, request.namespace, object.metadata.name);
   const value = encodeObject(definition, object);
   checkSize(definition, { object, bytes: value.byteLength });
@@ -89,7 +91,7 @@ export async function admitAndStore(
   return written.ok ? { item: { key, value, revision: written.revision } } : undefined;
 }
 
-/** Kinds that answer a question and store nothing (access reviews). */
+/** Answers a create of a kind that stores nothing (access reviews). */
 async function answerVirtual(request: ResourceRequest): Promise<Response> {
   const { definition, user } = request;
   const body = await readObject(request);

@@ -11,15 +11,15 @@ import { isDryRun } from './write-options.ts';
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-/** metav1.DeleteOptions as far as they mean anything here; gracePeriodSeconds does not. */
+/** metav1.DeleteOptions without gracePeriodSeconds, which has no effect here. */
 export interface DeleteOptions {
-  /** Undefined: what the object's own finalizers say, Background otherwise. */
+  /** Undefined: as the object's finalizers say, otherwise Background. */
   policy: 'Orphan' | 'Background' | 'Foreground' | undefined;
   preconditions: { uid?: string; resourceVersion?: string };
   dryRun: boolean;
 }
 
-/** From the body (with or without kind), else from the query. Rejects with BadRequest or Invalid. */
+/** Reads the body (with or without kind) over the query. Rejects with BadRequest or Invalid. */
 export async function readDeleteOptions(request: ResourceRequest): Promise<DeleteOptions> {
   const type = bodyType(request.raw);
   const bytes = await readBody(request);
@@ -81,7 +81,7 @@ function preconditionsOf(value: unknown): DeleteOptions['preconditions'] {
   };
 }
 
-/** A precondition that cannot be read must not turn into none. */
+/** A precondition of another type is refused: ignoring it would delete unconditionally. */
 function text(path: string, field: string, value: unknown): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'string') throw badRequest(`${path} must be a string`);

@@ -18,24 +18,24 @@ import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
 import { listOptions } from './list-options.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
-/** What a delete came to: gone at once, or marked and waiting for finalizers. */
-type Deletion = { gone: boolean; object: KubeObject };
+/** The result of a delete: the object is removed, or marked for deletion while finalizers hold it. */
+type Deletion = { removed: boolean; object: KubeObject };
 
-/** DELETE of one object: Status Success when it is gone, the object when finalizers hold it. */
+/** DELETE of one object: answers with a Status when it is removed, with the object while finalizers hold it. */
 export async function deleteObject(request: ResourceRequest): Promise<Response> {
   const { definition, server, info } = request;
   const options = await readDeleteOptions(request);
   const key = objectKey(definition, request.namespace, info.name);
   const { item } = await server.store.get(key, { signal: deadline(request) });
   const deletion = await remove(request, item, info.name, options);
-  if (!deletion.gone) return respondObject(request, deletion.object);
+  if (!deletion.removed) return respondObject(request, deletion.object);
   const { group, plural } = definition;
   const { name, uid } = deletion.object.metadata;
   const details = { name, ...(group && { group }), kind: plural, ...(uid && { uid }) };
   return respondBody(request, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
 }
 
-/** DELETE of a collection: every object that the selectors choose, or a page of them; answers with what was there. */
+/** DELETE of a collection: every object that matches the selectors, or a page of them; answers with the objects found. */
 export async function deleteCollection(request: ResourceRequest): Promise<Response> {
   const { definition, server } = request;
   const options = await readDeleteOptions(request);
@@ -52,7 +52,7 @@ export async function deleteCollection(request: ResourceRequest): Promise<Respon
       ...(start !== undefined && { start }),
     });
     const chosen = list.items.filter((item) => isSelected(definition, selected, item));
-    const results = await Promise.all(chosen.map((item) => removeIfThere(request, item, options)));
+    const results = await Promise.all(chosen.map((item) => removeIfPresent(request, item, options)));
     for (const item of results) if (item) deleted.push(item);
     const last = list.items.at(-1);
     const resourceVersion = String(list.revision);
@@ -67,8 +67,8 @@ export async function deleteCollection(request: ResourceRequest): Promise<Respon
   }
 }
 
-/** The object as it was found; undefined: somebody else was faster. */
-async function removeIfThere(
+/** The object as it was before; undefined: it was deleted meanwhile. */
+async function removeIfPresent(
   request: ResourceRequest,
   item: StoredItem,
   options: DeleteOptions,
@@ -93,23 +93,23 @@ async function remove(
     const old = decodeObject(item);
     checkPreconditions(request, old, options);
     const { dryRun, policy, preconditions } = options;
-    const judged = admissionRequest(request, {
+    const admission = admissionRequest(request, {
       ...{ operation: 'DELETE', object: undefined, oldObject: old, dryRun },
       options: { preconditions, ...(policy && { propagationPolicy: policy }) },
     });
-    await server.admission.mutate(judged);
-    await server.admission.validate(judged);
-    const object = marked(request, old, options);
-    const gone = (object.metadata.finalizers ?? []).length === 0;
-    if (gone && options.dryRun) return { gone, object: old };
-    if (!gone && (options.dryRun || isDeepStrictEqual(object, old))) return { gone, object };
-    const result = gone
+    await server.admission.mutate(admission);
+    await server.admission.validate(admission);
+    const object = markedForDeletion(request, old, options);
+    const removed = (object.metadata.finalizers ?? []).length === 0;
+    if (removed && options.dryRun) return { removed, object: old };
+    if (!removed && (options.dryRun || isDeepStrictEqual(object, old))) return { removed, object };
+    const result = removed
       ? await server.store.delete(item.key, item.revision)
       : await server.store.update(item.key, encodeObject(definition, object), item.revision);
-    if (result.ok && gone) return { gone, object: old };
+    if (result.ok && removed) return { removed, object: old };
     if (result.ok) {
       const metadata = { ...object.metadata, resourceVersion: String(result.revision) };
-      return { gone, object: { ...object, metadata } };
+      return { removed, object: { ...object, metadata } };
     }
     item = result.current;
   }
@@ -132,8 +132,8 @@ function checkPreconditions(request: ResourceRequest, object: KubeObject, option
   }
 }
 
-/** The object as it waits for its finalizers: the propagation policy adds or removes those of the garbage collector. */
-function marked(request: ResourceRequest, old: KubeObject, options: DeleteOptions): KubeObject {
+/** The object marked for deletion: the propagation policy adds or removes the finalizers of the garbage collector. */
+function markedForDeletion(request: ResourceRequest, old: KubeObject, options: DeleteOptions): KubeObject {
   const { metadata } = old;
   const own = (metadata.finalizers ?? []).filter(
     (name) => name !== 'foregroundDeletion' && name !== 'orphan',
@@ -145,12 +145,12 @@ function marked(request: ResourceRequest, old: KubeObject, options: DeleteOption
   const { finalizers: _old, ...rest } = metadata;
   const held = finalizers.length > 0 ? { ...rest, finalizers } : rest;
   if (metadata.deletionTimestamp !== undefined) return { ...old, metadata: held };
-  const marks = {
+  const deletion = {
     deletionTimestamp: isoSeconds(request.server.now()),
     deletionGracePeriodSeconds: 0,
     generation: (metadata.generation ?? 1) + 1,
   };
-  const object = { ...old, metadata: { ...held, ...marks } };
-  // Without finalizers it is gone at once, and nobody sees what the hook would show.
+  const object = { ...old, metadata: { ...held, ...deletion } };
+  // Without finalizers it is removed at once, and the change of the hook would never be seen.
   return finalizers.length > 0 ? (request.definition.hooks?.beginDeletion?.(object) ?? object) : object;
 }

@@ -5,10 +5,10 @@ import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 
-/** Bytes a manager's name may have. */
+/** Longest name of a manager. */
 const maxManagerBytes = 128;
 
-/** Who makes the changes of a request: its fieldManager, else the User-Agent up to the first '/'. */
+/** The manager that a request's changes are recorded for: its fieldManager, else the User-Agent up to the first '/'. */
 export function fieldManagerOf(request: ResourceRequest): Writer {
   const { definition, query, raw, server, info } = request;
   const manager = query.get('fieldManager') || managerFromUserAgent(raw.headers.get('user-agent') ?? '');
@@ -16,7 +16,7 @@ export function fieldManagerOf(request: ResourceRequest): Writer {
   return { definition, apiVersion: apiVersionOf(definition), manager, subresource: info.subresource, time };
 }
 
-/** What is not printable is left out, what is too long cut. */
+/** Without unprintable characters, cut to the longest name. */
 export function managerFromUserAgent(agent: string): string {
   const [product = ''] = agent.split('/');
   let manager = '';
@@ -29,7 +29,7 @@ export function managerFromUserAgent(agent: string): string {
   return manager;
 }
 
-/** The object with these owners of its fields. */
+/** The object with these managedFields; undefined removes them. */
 export function withManagedFields(
   object: KubeObject,
   managedFields: ManagedFieldsEntry[] | undefined,
@@ -38,14 +38,14 @@ export function withManagedFields(
   return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata };
 }
 
-/** Says who owns what in the object that a write has come to, defaults included. */
-export type Owners = (next: KubeObject) => ManagedFieldsEntry[] | undefined;
+/** Computes the managedFields of the object that a write results in, defaults included. */
+export type ManagedFieldsOf = (next: KubeObject) => ManagedFieldsEntry[] | undefined;
 
-/** As `trackUpdate`, for the writer of this request. */
+/** As `trackUpdate`, for the manager of this request. @param supplied managedFields that the client sent */
 export function trackManagedFields(
   request: ResourceRequest,
   old: KubeObject | undefined,
   supplied: unknown,
-): Owners {
+): ManagedFieldsOf {
   return (next) => trackUpdate(fieldManagerOf(request), old, next, supplied);
 }

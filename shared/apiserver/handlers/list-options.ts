@@ -19,7 +19,7 @@ export interface ListOptions {
   timeoutSeconds: number | undefined;
 }
 
-/** Rules of ValidateListOptions (k8s.io/apimachinery); rejects with BadRequest or Invalid. */
+/** Follows ValidateListOptions of k8s.io/apimachinery; rejects with BadRequest or Invalid. */
 export function listOptions(query: URLSearchParams, watching: boolean): ListOptions {
   const initial = query.get('sendInitialEvents');
   const options: ListOptions = {
@@ -41,7 +41,7 @@ export function listOptions(query: URLSearchParams, watching: boolean): ListOpti
   return options;
 }
 
-/** A resourceVersion of a query: a plain decimal, or nothing. */
+/** A resourceVersion of a query: a decimal number, or undefined. */
 export function revisionOf(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   const value = Number(text);

@@ -1,4 +1,4 @@
-import { ArcError } from '#shared/errors';
+import type { ArcError } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import { decodeCore, readsProtobuf } from '../codec/core-protobuf.ts';
 import { type ParsedBody, parseBody } from '../codec/parse-body.ts';
@@ -14,7 +14,7 @@ import { checkFields } from '../validation/structural.ts';
 const jsonTypes = ['', 'application/json', 'application/yaml'];
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-/** The object of a POST or PUT: read, matched against the URL, pruned of unknown fields. */
+/** Reads the object of a POST or PUT, checks it against the URL, and drops unknown fields. */
 export async function readObject(request: ResourceRequest): Promise<KubeObject> {
   const { definition } = request;
   const type = bodyType(request.raw);
@@ -29,14 +29,14 @@ export async function readObject(request: ResourceRequest): Promise<KubeObject> 
   return acceptObject(request, body);
 }
 
-/** What a body has to be before any rule of its kind is asked; also for what a patch has made. */
+/** Checks an object that was sent or results from a patch, before any rule of its kind applies. */
 export function acceptObject(request: ResourceRequest, body: ParsedBody): KubeObject {
   return cleanObject(request, body.value, (unknown) =>
     enforceFieldValidation(request, body.duplicates, unknown),
   );
 }
 
-/** The object without what its schema does not know, and in the namespace of the URL. */
+/** The object without fields that its schema does not have, in the namespace of the URL. */
 export function cleanObject(
   request: ResourceRequest,
   value: unknown,
@@ -51,8 +51,8 @@ export function cleanObject(
   return { ...pruned, apiVersion: object.apiVersion, kind: object.kind, metadata };
 }
 
-/** Clients may leave out what the URL says of the kinds of Kubernetes itself, and theirs do; others are told. */
-function builtIn({ group }: KindDefinition): boolean {
+/** Clients omit apiVersion and kind for the kinds of Kubernetes itself; for all others they are required. */
+function isBuiltIn({ group }: KindDefinition): boolean {
   return group === '' || group.endsWith('.k8s.io');
 }
 
@@ -61,7 +61,7 @@ function typeOf(
   value: Record<string, unknown>,
 ): { apiVersion: string; kind: string } {
   const expected = apiVersionOf(definition);
-  const { apiVersion, kind } = builtIn(definition)
+  const { apiVersion, kind } = isBuiltIn(definition)
     ? { ...value, apiVersion: value.apiVersion || expected, kind: value.kind || definition.kind }
     : value;
   if (typeof kind !== 'string' || kind === '') throw badRequest("Object 'Kind' is missing in the body");
@@ -84,7 +84,7 @@ function identified(request: ResourceRequest, value: unknown): KubeObject {
   const { definition, namespace, info } = request;
   if (!isRecord(value)) throw badRequest('the body must hold an object');
   const { apiVersion, kind } = typeOf(definition, value);
-  const metadata = isRecord(value.metadata) ? withTexts(value.metadata) : value.metadata;
+  const metadata = isRecord(value.metadata) ? withoutNulls(value.metadata) : value.metadata;
   const fault = isRecord(metadata ?? {})
     ? metadataTypeFault({ ...(metadata ?? {}) })
     : 'metadata must be an object';
@@ -104,8 +104,8 @@ function identified(request: ResourceRequest, value: unknown): KubeObject {
   return { ...value, apiVersion, kind, metadata: { ...(metadata ?? {}), name: name ?? '' } };
 }
 
-/** null in a map of texts is the empty text, as Go reads it. */
-function withTexts(metadata: Record<string, unknown>): Record<string, unknown> {
+/** null in a map of strings becomes the empty string, as in Go. */
+function withoutNulls(metadata: Record<string, unknown>): Record<string, unknown> {
   const filled = { ...metadata };
   for (const field of ['labels', 'annotations']) {
     const texts = metadata[field];
@@ -125,22 +125,16 @@ function undecodable(definition: KindDefinition, fault: string): ArcError {
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${fault}`);
 }
 
-/** Fields that one answer names. */
+/** Fields named in one response. */
 const maxNamedFields = 100;
 
-/** fieldValidation: Strict refuses, Warn (the default) warns, Ignore says nothing. */
+/** fieldValidation, which is checked already: Strict refuses, Warn (the default) warns, Ignore accepts. */
 export function enforceFieldValidation(
   request: ResourceRequest,
   duplicates: string[],
   unknown: string[],
 ): void {
   const mode = request.query.get('fieldValidation') || 'Warn';
-  if (!['Strict', 'Warn', 'Ignore'].includes(mode)) {
-    throw new ArcError(
-      'Invalid',
-      `fieldValidation: Unsupported value: "${mode}": supported values: "Ignore", "Strict", "Warn"`,
-    );
-  }
   const found = [
     ...duplicates.map((field) => `duplicate field "${field}"`),
     ...unknown.map((field) => `unknown field "${field}"`),
@@ -157,26 +151,26 @@ export function enforceFieldValidation(
   );
 }
 
-/** Empty maps and lists of the metadata are as absent ones, and stored as such. */
-function isNothing(value: unknown): boolean {
+/** Empty maps and lists in metadata are stored as absent. */
+function isEmptyValue(value: unknown): boolean {
   if (value === null || value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
   return isRecord(value) && Object.keys(value).length === 0;
 }
 
-/** 0 is how a client without a revision may write that it has none. */
-function isNoRevision(field: string, value: unknown): boolean {
+/** A resourceVersion of 0 means that the client has none. */
+function isUnsetRevision(field: string, value: unknown): boolean {
   return field === 'resourceVersion' && value === '0';
 }
 
-/**
- * What pruning has left of the metadata. null means absent; selfLink is not kept; managedFields stay as they are, for
- * whoever tracks owners to judge.
- */
+/** The pruned metadata. null means absent; selfLink is dropped; managedFields stay as they are, for the field manager. */
 function objectMeta(given: ObjectMeta, pruned: unknown): ObjectMeta {
   const kept = Object.entries(isRecord(pruned) ? pruned : {}).filter(
     ([field, value]) =>
-      !isNothing(value) && field !== 'managedFields' && field !== 'selfLink' && !isNoRevision(field, value),
+      !isEmptyValue(value) &&
+      field !== 'managedFields' &&
+      field !== 'selfLink' &&
+      !isUnsetRevision(field, value),
   );
   const { managedFields } = given;
   const owners = managedFields !== undefined && managedFields !== null && { managedFields };

@@ -7,8 +7,8 @@ import type { ResourceRequest } from '../request/api-request.ts';
 import { acceptObject } from './object-input.ts';
 
 /**
- * What a patch has made, as acceptObject takes it. A result that cannot be read as an object of the kind is the patch's
- * fault: 422 about `patch`, where a body would be a 400. The result itself is not repeated: it may be long, or secret.
+ * As acceptObject, for the result of a patch. A result that is not an object of the kind is an error of the patch: 422 about
+ * `patch`, where a body would cause a 400. The message does not repeat the result, which may be long or secret.
  */
 export function acceptPatched(request: ResourceRequest, body: ParsedBody): KubeObject {
   checkRevision(request, body.value);
@@ -16,14 +16,14 @@ export function acceptPatched(request: ResourceRequest, body: ParsedBody): KubeO
   try {
     return acceptObject(request, body);
   } catch (caught) {
-    const why = unreadable(caught);
+    const why = decodingError(caught);
     if (why === undefined) throw caught;
     const message = `Invalid value: "{…}": ${why}`;
     throw invalidOf('', '', '', [{ reason: 'FieldValueInvalid', message, field: 'patch' }]);
   }
 }
 
-function unreadable(caught: unknown): string | undefined {
+function decodingError(caught: unknown): string | undefined {
   if (!ArcError.is(caught, 'BadRequest')) return undefined;
   const decoding = /cannot be handled as a \w+: (.*)$/s.exec(caught.message)?.[1];
   return decoding ?? (caught.message.startsWith("Object 'Kind'") ? caught.message : undefined);
@@ -36,7 +36,7 @@ function metadataOf(value: unknown): Record<string, unknown> | undefined {
     : undefined;
 }
 
-/** A patch that takes the revision out asks for a blind write, which custom resources do not have. */
+/** A patch that removes the resourceVersion asks for an unconditional update, which custom resources do not allow. */
 function checkRevision(request: ResourceRequest, value: unknown): void {
   const { definition, info } = request;
   const metadata = metadataOf(value);

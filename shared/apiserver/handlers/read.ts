@@ -13,7 +13,7 @@ import { type ListMeta, respondList } from '../response/list-response.ts';
 import { respondItem } from '../response/respond.ts';
 import { type ListOptions, listOptions, revisionOf } from './list-options.ts';
 
-/** Objects looked at before others get their turn. */
+/** Objects to filter before other requests get their turn. */
 const sliceItems = 500;
 
 /** GET of one object. */
@@ -28,7 +28,7 @@ export async function getObject(request: ResourceRequest): Promise<Response> {
   return respondItem(request, item);
 }
 
-/** Waits up to 3 s until the store is at `wanted`; then Timeout with the cause clients look for. */
+/** Waits up to 3 s until the store is at revision `wanted`; then rejects with Timeout and the cause that clients look for. */
 export async function waitForRevision(request: ResourceRequest, wanted: number): Promise<void> {
   const until = Date.now() + 3000;
   let current = await request.server.store.revision();
@@ -43,10 +43,10 @@ export async function waitForRevision(request: ResourceRequest, wanted: number):
   });
 }
 
-/** The part of a list that is fixed before the first item is read. */
-interface Plan {
+/** A list request, resolved before the first item is read. */
+interface ListPlan {
   prefix: string;
-  /** What the items' keys begin with: the prefix or more. */
+  /** The keys to read begin with this: the prefix or more. */
   within: string;
   selected: Selection;
   limit: number;
@@ -60,25 +60,25 @@ interface Plan {
 export async function listObjects(request: ResourceRequest): Promise<Response> {
   const plan = await planList(request, listOptions(request.query, false));
   const list = await readList(request, plan);
-  const page = await choose(request, plan, list.items);
-  return respondList(request, page, metaOf(plan, list, page));
+  const page = await selectPage(request, plan, list.items);
+  return respondList(request, page, listMeta(plan, list, page));
 }
 
-/** Throws TooManyRequests where a request would read a whole collection that is just being loaded into memory. */
+/** Throws TooManyRequests for a request that reads a whole collection while the cache is being loaded. */
 export function refuseWhileLoading({ server }: ResourceRequest, { limit }: ListOptions): void {
   if (server.store.synced || limit > 0) return;
   const details = { retryAfterSeconds: 1 };
   throw new ArcError('TooManyRequests', 'storage is (re)initializing', { details });
 }
 
-const anywhere = { revision: undefined, atLeast: undefined, start: undefined };
+const unspecified = { revision: undefined, atLeast: undefined, start: undefined };
 
-async function planList(request: ResourceRequest, options: ListOptions): Promise<Plan> {
+async function planList(request: ResourceRequest, options: ListOptions): Promise<ListPlan> {
   const { definition } = request;
   refuseWhileLoading(request, options);
   const selected = selection(definition, options.labelSelector, options.fieldSelector);
   const { prefix, key } = rangeOf(definition, request.namespace, selected);
-  const plan: Plan = { prefix, within: key ?? prefix, selected, limit: options.limit, ...anywhere };
+  const plan: ListPlan = { prefix, within: key ?? prefix, selected, limit: options.limit, ...unspecified };
   const wanted = options.resourceVersion;
   plan.atLeast = wanted;
   if (wanted === 0) plan.limit = 0;
@@ -95,8 +95,8 @@ async function planList(request: ResourceRequest, options: ListOptions): Promise
   return plan;
 }
 
-/** The items of a plan, all at one revision; more than a page where a selector has yet to choose among them. */
-async function readList(request: ResourceRequest, plan: Plan): Promise<StoredList> {
+/** The items of a plan, all at one revision. With a selector these are all items, not a page. */
+async function readList(request: ResourceRequest, plan: ListPlan): Promise<StoredList> {
   const options = {
     limit: plan.selected.everything ? plan.limit : 0,
     signal: deadline(request),
@@ -114,10 +114,10 @@ async function readList(request: ResourceRequest, plan: Plan): Promise<StoredLis
   }
 }
 
-/** The selected items, in slices with others in between, until the page is full. */
-async function choose(
+/** Filters items until the page is full, and lets other requests run in between. */
+async function selectPage(
   { definition }: ResourceRequest,
-  { selected, limit }: Plan,
+  { selected, limit }: ListPlan,
   items: readonly StoredItem[],
 ): Promise<StoredItem[]> {
   if (selected.everything) return [...items];
@@ -130,8 +130,12 @@ async function choose(
   return chosen;
 }
 
-/** What the page says of itself: where it ends before the list does, how to go on. */
-function metaOf({ prefix, selected, limit }: Plan, list: StoredList, page: readonly StoredItem[]): ListMeta {
+/** The ListMeta of a page, with a continue token where the list goes on. */
+function listMeta(
+  { prefix, selected, limit }: ListPlan,
+  list: StoredList,
+  page: readonly StoredItem[],
+): ListMeta {
   const resourceVersion = String(list.revision);
   const last = page.at(-1);
   const isWhole = list.remaining === 0 && (selected.everything || last === list.items.at(-1));

@@ -35,7 +35,7 @@ const statusHandlers: Readonly<Record<string, Handler>> = {
   patch: patchObject,
 };
 
-/** Answers an authorized request to a resource; undefined where no kind serves the path. */
+/** Calls the handler of an authorized request to a resource; undefined where no kind serves the path. */
 export async function handleResource(
   request: ApiRequest,
   info: ResourceRequestInfo,

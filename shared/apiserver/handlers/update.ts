@@ -24,22 +24,22 @@ export async function replaceObject(request: ResourceRequest): Promise<Response>
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
         throw conflict(definition, info.name);
       if (uid && uid !== old.metadata.uid) {
-        throw otherUid(request, uid, old.metadata.uid ?? '');
+        throw uidMismatch(request, uid, old.metadata.uid ?? '');
       }
       if (resourceVersion === '' && definition.group !== '') throw revisionRequired(request);
-      return { object: body, owners: trackManagedFields(request, old, managedFields) };
+      return { object: body, managedFieldsOf: trackManagedFields(request, old, managedFields) };
     },
   });
   return respondWritten(request, written);
 }
 
-function otherUid(request: ResourceRequest, wanted: string, found: string) {
+function uidMismatch(request: ResourceRequest, wanted: string, found: string) {
   const { definition, namespace, info } = request;
   const key = objectKey(definition, namespace, info.name);
   return uidPreconditionFailed(definition, info.name, key, wanted, found);
 }
 
-/** Custom resources insist on a resourceVersion, the core kinds do not. */
+/** Custom resources require a resourceVersion, the core kinds do not. */
 function revisionRequired(request: ResourceRequest) {
   const message = 'Invalid value: 0: must be specified for an update';
   const field = 'metadata.resourceVersion';
@@ -47,7 +47,7 @@ function revisionRequired(request: ResourceRequest) {
   return invalidOf(plural, group, request.info.name, [{ reason: 'FieldValueInvalid', message, field }]);
 }
 
-/** PATCH of an object or of its status. A resourceVersion in the result is a precondition; without one, races are retried. */
+/** PATCH of an object or of its status. A resourceVersion in the result is a precondition; without one, conflicts are retried. */
 export async function patchObject(request: ResourceRequest): Promise<Response> {
   const { definition, info } = request;
   const type = patchType(request.raw, definition);
@@ -63,7 +63,7 @@ export async function patchObject(request: ResourceRequest): Promise<Response> {
       const { resourceVersion = '', managedFields } = object.metadata;
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
         throw conflict(definition, info.name);
-      return { object, owners: trackManagedFields(request, old, managedFields) };
+      return { object, managedFieldsOf: trackManagedFields(request, old, managedFields) };
     },
   });
   return respondWritten(request, written);

@@ -22,10 +22,10 @@ import { type ListOptions, listOptions } from './list-options.ts';
 import { refuseWhileLoading, waitForRevision } from './read.ts';
 
 const bookmarkEvery = 60_000;
-/** Objects of the initial list that are written before others get their turn. */
+/** Objects of the initial list to write before other requests get their turn. */
 const sliceItems = 500;
 
-/** A watch as it runs: what it prints, and how far it has seen. */
+/** One running watch. */
 interface WatchSession {
   request: ResourceRequest;
   options: ListOptions;
@@ -33,12 +33,13 @@ interface WatchSession {
   selected: Selection;
   form: EventFormat;
   out: LineStream;
-  /** Aborted when the client leaves, the time is up, the server closes or the client does not read. */
+  /** Aborted when the client leaves or does not read, the time is up or the server closes. */
   stop: AbortController;
+  /** All events up to here are sent. */
   revision: number;
   /** True until the first event of a Table watch, which describes the columns. */
   columnsDue: boolean;
-  /** True once the initial list is out: before, `revision` is no progress a bookmark could promise. */
+  /** True once the initial list is sent: before, `revision` must not be sent in a bookmark. */
   live: boolean;
 }
 
@@ -51,10 +52,10 @@ export async function watchObjects(request: ResourceRequest): Promise<Response> 
   const form = { as: request.format.as, includeObject: includeObjectOf(request.query) };
   const asked = options.resourceVersion ?? 0;
   if (options.sendInitialEvents && asked > 0) await waitForRevision(request, asked);
-  // Who wants no initial state begins at the newest revision; otherwise the list says where.
+  // Without an initial state a watch begins at the newest revision, otherwise at that of the list.
   const isFromNow = asked === 0 && options.sendInitialEvents === false;
   const stop = new AbortController();
-  const watching: WatchSession = {
+  const session: WatchSession = {
     request,
     options,
     range: rangeOf(definition, request.namespace, selected),
@@ -66,16 +67,16 @@ export async function watchObjects(request: ResourceRequest): Promise<Response> 
     columnsDue: form.as === 'Table',
     live: false,
   };
-  run(watching).catch((caught: unknown) => server.log('a watch ended unexpectedly', caught));
-  return respondWatch(request, watching.out.body);
+  run(session).catch((caught: unknown) => server.log('a watch ended unexpectedly', caught));
+  return respondWatch(request, session.out.body);
 }
 
-async function run(watching: WatchSession): Promise<void> {
-  const { request, options, out, stop } = watching;
+async function run(session: WatchSession): Promise<void> {
+  const { request, options, out, stop } = session;
   const seconds = options.timeoutSeconds || randomInt(1800, 3600);
   const end = () => stop.abort();
   const timer = setTimeout(end, Math.min(seconds, 86_400) * 1000);
-  const bookmarks = setInterval(() => bookmark(watching, false), bookmarkEvery);
+  const bookmarks = setInterval(() => bookmark(session, false), bookmarkEvery);
   let spread: NodeJS.Timeout | undefined;
   const close = () => {
     spread = setTimeout(end, Math.random() * request.server.spreadMs());
@@ -86,8 +87,8 @@ async function run(watching: WatchSession): Promise<void> {
   closing.addEventListener('abort', close);
   if (signal.aborted || closing.aborted) end();
   try {
-    await deliver(watching);
-    bookmark(watching, false);
+    await sendEvents(session);
+    bookmark(session, false);
   } catch (caught) {
     if (!stop.signal.aborted) out.write(line('ERROR', toStatus(caught)));
   } finally {
@@ -100,25 +101,25 @@ async function run(watching: WatchSession): Promise<void> {
   }
 }
 
-/** The initial state where it is asked for, then what happens, until `stop`. */
-async function deliver(watching: WatchSession): Promise<void> {
-  const { request, options, selected, range, stop, out } = watching;
+/** Sends the initial state if requested, then events until `stop`. */
+async function sendEvents(session: WatchSession): Promise<void> {
+  const { request, options, selected, range, stop, out } = session;
   const fromNow = (options.resourceVersion ?? 0) === 0;
-  if (options.sendInitialEvents ?? fromNow) await sendInitial(watching);
-  watching.live = true;
-  if (options.sendInitialEvents && options.allowBookmarks) bookmark(watching, true);
-  const after = watching.revision;
+  if (options.sendInitialEvents ?? fromNow) await sendInitial(session);
+  session.live = true;
+  if (options.sendInitialEvents && options.allowBookmarks) bookmark(session, true);
+  const after = session.revision;
   const { prefix, key } = range;
   for await (const batch of request.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {
-    // A watch from a revision still to come starts there, and a key's prefix may have longer siblings.
+    // A watch may begin at a future revision, and other keys may begin with the key of one object.
     const events = batch.events.filter(
       (event) => event.revision > after && (key === undefined || event.key === key),
     );
-    print(
-      watching,
+    write(
+      session,
       events.flatMap((event) => watchEventFor(request.definition, selected, event) ?? []),
     );
-    watching.revision = Math.max(watching.revision, progress(batch));
+    session.revision = Math.max(session.revision, progress(batch));
     await out.drained();
     if (events.length > 0) await nextFlush();
     if (stop.signal.aborted) return;
@@ -129,8 +130,8 @@ function progress(batch: WatchBatch): number {
   return Math.max(batch.revision, batch.events.at(-1)?.revision ?? 0);
 }
 
-async function sendInitial(watching: WatchSession): Promise<void> {
-  const { request, options, range, selected, stop, out } = watching;
+async function sendInitial(session: WatchSession): Promise<void> {
+  const { request, options, range, selected, stop, out } = session;
   const { definition, server } = request;
   const atLeast = options.resourceVersion;
   const { signal } = stop;
@@ -142,39 +143,39 @@ async function sendInitial(watching: WatchSession): Promise<void> {
     const slice = items
       .slice(from, from + sliceItems)
       .filter((item) => isSelected(definition, selected, item));
-    print(
-      watching,
+    write(
+      session,
       slice.map((item) => ({ type: 'ADDED', item, revision: item.revision })),
     );
     await out.drained();
     await yieldToEventLoop();
     if (signal.aborted) return;
   }
-  watching.revision = revision;
+  session.revision = revision;
 }
 
-/** Writes what happened as one piece; lines are shared with the other watches, so that a single one is not copied. */
-function print(watching: WatchSession, events: readonly WatchEvent[]): void {
-  const lines = events.map((seen) => lineOf(watching, seen));
+/** Writes events as one chunk. A single line is not copied: other watches share it. */
+function write(session: WatchSession, events: readonly WatchEvent[]): void {
+  const lines = events.map((seen) => lineOf(session, seen));
   const [first, ...more] = lines;
-  if (first) watching.out.write(more.length === 0 ? first : Buffer.concat(lines));
+  if (first) session.out.write(more.length === 0 ? first : Buffer.concat(lines));
 }
 
-function lineOf(watching: WatchSession, seen: WatchEvent): Uint8Array {
-  const { definition, server } = watching.request;
-  const form = { ...watching.form, now: server.now() };
-  // Before `live` nobody else wants the same.
-  const isOwn = watching.columnsDue || !watching.live;
+function lineOf(session: WatchSession, seen: WatchEvent): Uint8Array {
+  const { definition, server } = session.request;
+  const form = { ...session.form, now: server.now() };
+  // The initial list is not shared with other watches.
+  const isOwn = session.columnsDue || !session.live;
   const line = isOwn
-    ? newLine(definition, seen, form, watching.columnsDue)
+    ? newLine(definition, seen, form, session.columnsDue)
     : eventLine(definition, seen, form);
-  watching.columnsDue = false;
+  session.columnsDue = false;
   server.onWatchEvent?.(definition, line.byteLength);
   return line;
 }
 
-function bookmark(watching: WatchSession, initialEnd: boolean): void {
-  const { request, form, out, options, revision } = watching;
-  if (!watching.live || !(options.allowBookmarks || initialEnd)) return;
+function bookmark(session: WatchSession, initialEnd: boolean): void {
+  const { request, form, out, options, revision } = session;
+  if (!session.live || !(options.allowBookmarks || initialEnd)) return;
   out.write(bookmarkLine(request.definition, form.as, revision, initialEnd));
 }

@@ -10,42 +10,41 @@ import { deadline } from '../request/deadline.ts';
 import type { Written } from '../response/respond.ts';
 import { checkSize } from '../validation/object-size.ts';
 import { admitWrite } from './admit-write.ts';
-import { type Owners, withManagedFields } from './field-manager.ts';
+import { type ManagedFieldsOf, withManagedFields } from './field-manager.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
-/** What a request makes of the object it finds. */
+/** The change that a request makes to the object it finds. */
 export interface Change {
   object: KubeObject;
-  owners: Owners;
+  managedFieldsOf: ManagedFieldsOf;
 }
 
 export interface WriteOptions {
   dryRun: boolean;
   change: (old: KubeObject) => Change;
-  /** What to do where there is no object: undefined once somebody else has made one. Without it that is NotFound. */
+  /** Creates the object where there is none; undefined: it was created meanwhile. Without this function: NotFound. */
   absent?: () => Promise<Written | undefined>;
 }
 
 /**
- * Reads, changes and writes until nobody has come in between; a change that changes nothing is not written. It begins with
- * what memory holds, as kube-apiserver does: if that is old, a write finds out by itself, and no other end is believed
- * before the newest state has been seen.
+ * Reads, changes and writes, again after each conflict. A change without effect is not written. As in kube-apiserver the first
+ * attempt uses the cached object: if that is old the write conflicts, and any other outcome is checked against the store.
  */
 export async function writeObject(request: ResourceRequest, options: WriteOptions): Promise<Written> {
   const { definition, server, info } = request;
   const signal = deadline(request);
   const key = objectKey(definition, request.namespace, info.name);
-  const { item: remembered } = await server.store.get(key, { signal, atLeast: 0 });
-  if (!remembered) return writeNewest(request, options, (await server.store.get(key, { signal })).item);
+  const { item: cached } = await server.store.get(key, { signal, atLeast: 0 });
+  if (!cached) return writeNewest(request, options, (await server.store.get(key, { signal })).item);
 
   const warned = request.warnings.length;
-  const next = await stateOrFailure(request, remembered, options);
+  const next = await stateOrFailure(request, cached, options);
   let newest: StoredItem | undefined;
   if ('failure' in next || next.same || options.dryRun) {
     newest = (await server.store.get(key, { signal })).item;
-    if (newest?.revision === remembered.revision) return settled(next);
+    if (newest?.revision === cached.revision) return settled(next);
   } else {
-    const written = await commit(request, remembered, next);
+    const written = await commit(request, cached, next);
     if (written.done) return { item: written.item };
     newest = written.current;
   }
@@ -92,9 +91,9 @@ function settled(outcome: Outcome): Written {
 
 interface NextState {
   metadata: ObjectMeta;
-  /** As it would be stored, at the revision of what it follows. */
+  /** The item to store, still at the old revision. */
   item: StoredItem;
-  /** Nothing but times of managedFields would change: `item` is the old one. */
+  /** At most times in managedFields would change: `item` is the old one. */
   same: boolean;
 }
 
@@ -105,13 +104,13 @@ async function nextState(
 ): Promise<NextState> {
   const { definition } = request;
   const old = decodeObject(item);
-  const { object: wanted, owners } = change(old);
-  const judged = await admitWrite(request, merged(request, wanted, old), old, (next) =>
-    withManagedFields(next, owners(submitted(request, wanted, next))),
+  const { object: wanted, managedFieldsOf } = change(old);
+  const admitted = await admitWrite(request, merged(request, wanted, old), old, (next) =>
+    withManagedFields(next, managedFieldsOf(submitted(request, wanted, next))),
   );
-  const metadata = withGeneration(request, judged, old);
-  const next = { ...item, value: encodeObject(definition, { ...judged, metadata }) };
-  // What a later read would give is compared: fields that hold undefined are gone, and make no difference.
+  const metadata = withGeneration(request, admitted, old);
+  const next = { ...item, value: encodeObject(definition, { ...admitted, metadata }) };
+  // Decoded again for the comparison, because fields that hold undefined are not stored.
   const same =
     metadata.generation === old.metadata.generation &&
     (Buffer.compare(next.value, item.value) === 0 || isSame(decodeObject(next), old));
@@ -136,7 +135,7 @@ function isSame(object: KubeObject, old: KubeObject): boolean {
 
 type Commit = { done: true; item: StoredItem } | { done: false; current: StoredItem | undefined };
 
-/** An object that was waiting for its last finalizer goes with the update that removes it. */
+/** Stores the object, or removes it with the update that takes away its last finalizer. */
 async function commit(request: ResourceRequest, item: StoredItem, next: NextState): Promise<Commit> {
   const { server } = request;
   const { deletionTimestamp, finalizers } = next.metadata;
@@ -148,7 +147,7 @@ async function commit(request: ResourceRequest, item: StoredItem, next: NextStat
   return { done: true, item: { ...next.item, revision: released ? item.revision : result.revision } };
 }
 
-/** The part of `given` that this endpoint may write, the rest from `old`; without owners. */
+/** The part of `given` that this endpoint may write, the rest from `old`; without managedFields. */
 function merged(request: ResourceRequest, given: KubeObject, old: KubeObject): KubeObject {
   const { definition, info } = request;
   if (info.subresource === 'status') {
@@ -174,8 +173,8 @@ function merged(request: ResourceRequest, given: KubeObject, old: KubeObject): K
 }
 
 /**
- * What owners are told by. On /status that is the metadata as it was sent, though none of it is stored: kube-apiserver does
- * so for custom resources, and a manager that sends an object back whole changes nothing by it.
+ * The object from which managedFields are computed. On /status it has the metadata that was sent, though none of it is stored:
+ * kube-apiserver does so for custom resources, and a manager that sends back a whole object changes nothing by it.
  */
 function submitted(request: ResourceRequest, wanted: KubeObject, next: KubeObject): KubeObject {
   if (request.info.subresource !== 'status') return next;
@@ -193,12 +192,12 @@ const serverFields = [
   'generateName',
 ];
 
-/** A writer that leaves a field of the server out means no change. */
+/** A server-owned field that the client omits keeps its value. */
 function inherit(metadata: ObjectMeta, old: ObjectMeta, field: string): void {
   if (metadata[field] === undefined && old[field] !== undefined) metadata[field] = old[field];
 }
 
-/** generation counts changes outside metadata and, where status is its own endpoint, outside status. */
+/** generation counts changes outside metadata and, with a status subresource, outside status. */
 function withGeneration(request: ResourceRequest, object: KubeObject, old: KubeObject): ObjectMeta {
   const generation = old.metadata.generation ?? 1;
   const same = isDeepStrictEqual(contentOf(request, object), contentOf(request, old));

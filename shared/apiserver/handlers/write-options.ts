@@ -1,7 +1,7 @@
 import { ArcError, type Cause } from '#shared/errors';
 import { invalidOf } from '../errors/request-errors.ts';
 
-/** Reads `dryRun` of a query; `All` is the only value there is (422 otherwise). */
+/** Reads `dryRun` of a query; Invalid for any other value than `All`. */
 export function isDryRun(query: URLSearchParams, kind: string): boolean {
   const values = query.getAll('dryRun');
   if (values.every((value) => value === 'All')) return values.length > 0;
@@ -9,7 +9,7 @@ export function isDryRun(query: URLSearchParams, kind: string): boolean {
   throw invalidOf(kind, 'meta.k8s.io', '', [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]);
 }
 
-/** fieldManager: at most 128 printable characters, and needed by apply, to which alone `force` belongs. */
+/** Checks fieldManager (at most 128 bytes, printable, required by apply) and `force`, which only apply accepts. */
 export function checkManager(query: URLSearchParams, kind: string, apply = false): void {
   const causes: Cause[] = [];
   const manager = query.get('fieldManager') ?? '';
@@ -38,7 +38,7 @@ export function checkManager(query: URLSearchParams, kind: string, apply = false
   if (causes.length > 0) throw invalidOf(kind, 'meta.k8s.io', '', causes);
 }
 
-/** The first character that cannot be printed, in the words of the Kubernetes API server. */
+/** Names the first character that cannot be printed, with the text of the Kubernetes API server. */
 function unprintable(text: string): string {
   const letters = [...text];
   const at = letters.findIndex((letter) => /[^\P{C}]/u.test(letter));
@@ -46,15 +46,11 @@ function unprintable(text: string): string {
   return `${JSON.stringify(text.slice(0, 128)).replace('\\u0007', '\\a')}: invalid character U+${code} (at position ${at})`;
 }
 
-/** Writers that lose a race this often give up: something rewrites the object without pause. */
+/** A write gives up after so many conflicts: something rewrites the object without pause. */
 export const writeAttempts = 64;
 
 export function contended(name: string): ArcError {
-  return new ArcError(
-    'ServiceUnavailable',
-    `"${name}" is written so often that this write found no gap; try again`,
-    {
-      details: { retryAfterSeconds: 1 },
-    },
-  );
+  return new ArcError('ServiceUnavailable', `"${name}" changed during every attempt to write it; try again`, {
+    details: { retryAfterSeconds: 1 },
+  });
 }

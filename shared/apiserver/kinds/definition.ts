@@ -5,7 +5,7 @@ import type { User } from '../authentication/user.ts';
 
 export type { KubeObject, ObjectMeta, OwnerReference } from '#shared/meta';
 
-/** Everything the server must know to serve a kind: plain data, so that a kind can be declared without importing us. */
+/** Everything the server needs to serve a kind: plain data, so that a kind can be declared without importing this room. */
 export interface KindDefinition {
   /** '' for core/v1. */
   group: string;
@@ -33,13 +33,13 @@ export interface KindDefinition {
   hooks?: KindHooks;
 }
 
-/** What a kind adds to the server's own rules. Pure: no I/O, no clock. */
+/** Rules of a kind beside the server's own. Pure: no I/O, no clock. */
 export interface KindHooks {
   /** Runs on create and update before validation; returns the object to go on with. */
   prepare?(object: KubeObject, old: KubeObject | undefined): KubeObject;
-  /** What could never work. On update only fields that changed are to be judged (`old` is given). */
+  /** Returns errors of fields that can never work. On update (`old` is given) only changed fields may cause errors. */
   validate?(object: KubeObject, old: KubeObject | undefined): Cause[];
-  /** Runs once, when a deletion begins that finalizers hold up: where a kind shows it (a Namespace's phase). */
+  /** Runs once when a deletion begins that waits for finalizers, for kinds that show it (a Namespace's phase). */
   beginDeletion?(object: KubeObject): KubeObject;
   /** Most bytes that the status of this object may come to take: a write that leaves no room for them is refused. */
   statusRoom?(object: KubeObject): number;

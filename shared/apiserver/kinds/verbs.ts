@@ -2,7 +2,7 @@ import type { KindDefinition } from './definition.ts';
 
 const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-/** What can be done with a kind. A virtual one (an access review) answers a create and keeps nothing. */
+/** The verbs of a kind. A virtual kind (an access review) has only create and stores nothing. */
 export function verbsOf(definition: KindDefinition): readonly string[] {
   return definition.virtual ? ['create'] : storedVerbs;
 }
@@ -10,7 +10,7 @@ export function verbsOf(definition: KindDefinition): readonly string[] {
 /** The verbs of `/status`. */
 export const statusVerbs: readonly string[] = ['get', 'patch', 'update'];
 
-/** True where the kind has a `/status` that can be asked for. */
+/** True where the kind serves `/status`. */
 export function hasStatus(definition: KindDefinition): boolean {
   return definition.status && !definition.virtual;
 }
@@ -20,7 +20,7 @@ export function apiVersionOf(definition: Pick<KindDefinition, 'group' | 'version
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
-/** Where a group-version is served: `/api/v1`, `/apis/group/version`. */
+/** The path of a group-version: `/api/v1`, `/apis/group/version`. */
 export function rootPath(definition: Pick<KindDefinition, 'group' | 'version'>): string {
   return `${definition.group === '' ? '/api' : '/apis'}/${apiVersionOf(definition)}`;
 }

@@ -13,17 +13,17 @@ const strategicType = 'application/strategic-merge-patch+json';
 const applyType = 'application/apply-patch+yaml';
 const operationLimit = 10_000;
 
-/** As they were sent: one that lacks something fails when its turn comes. */
+/** As they were sent: an incomplete one fails when it is applied. */
 type Operations = readonly (Partial<Operation> | null)[];
 
-/** A patch that can be applied again and again, to whatever state the object is found in. */
+/** A patch that can be applied repeatedly, to any state of the object. */
 export type Patch =
   | { type: 'merge' | 'strategic'; changes: Record<string, unknown>; duplicates: string[] }
   | { type: 'json'; operations: Operations; duplicates: string[] };
 
 /**
- * The media type of a patch; UnsupportedMediaType for others than ours. Strategic merge exists for the core kinds alone:
- * for all others clients fall back from it on exactly this 415.
+ * The media type of a patch; throws UnsupportedMediaType for an unknown one. Strategic merge patches exist only for the core
+ * kinds: for all others this 415 makes clients fall back to a merge patch.
  */
 export function patchType(request: Request, definition: KindDefinition): string {
   const type = bodyType(request);
@@ -32,7 +32,7 @@ export function patchType(request: Request, definition: KindDefinition): string 
   return type;
 }
 
-/** True for a configuration to apply, which is no patch in the sense of this file. */
+/** True for server-side apply, which fieldmanager/ handles. */
 export function isApply(type: string): boolean {
   return type === applyType;
 }
@@ -56,7 +56,7 @@ export async function readPatch(request: BodySource, definition: KindDefinition)
   return { type: 'json', operations: value, duplicates };
 }
 
-/** The patched object, not yet judged. `object` is not changed. Rejects with Invalid when an operation does not fit. */
+/** The patched object, not yet validated. `object` is not changed. Throws Invalid when an operation cannot be applied. */
 export function applyPatch(patch: Patch, object: KubeObject, definition: KindDefinition): unknown {
   if (patch.type === 'json') return applyOperations(patch.operations, object, definition);
   return patch.type === 'merge'
@@ -64,7 +64,7 @@ export function applyPatch(patch: Patch, object: KubeObject, definition: KindDef
     : strategicMerge(object, patch.changes);
 }
 
-/** Operations are few, but each copy may double the document: what they copy is counted. */
+/** Each copy may double the document, so the bytes copied are limited. */
 function applyOperations(operations: Operations, object: KubeObject, definition: KindDefinition): unknown {
   let document: unknown = structuredClone(object);
   let copied = 0;
@@ -80,7 +80,7 @@ function applyOperations(operations: Operations, object: KubeObject, definition:
     try {
       document = applyOperation(document, operation, count);
     } catch (caught) {
-      throw caught instanceof ArcError ? caught : unfitting(operation, index, definition, caught);
+      throw caught instanceof ArcError ? caught : operationFailed(operation, index, definition, caught);
     }
   }
   if (!isRecord(document)) {
@@ -90,11 +90,11 @@ function applyOperations(operations: Operations, object: KubeObject, definition:
   const text = JSON.stringify(document);
   if (text.length > bodyLimit)
     throw new ArcError('RequestEntityTooLarge', `the patched object exceeds ${bodyLimit} bytes`);
-  // Nesting grows with patches, too: the same limits hold as for a body.
+  // Patches can nest deeper than a body may: the same limits apply.
   return parseJson(text).value;
 }
 
-function unfitting(
+function operationFailed(
   operation: Partial<Operation> | null,
   index: number,
   definition: KindDefinition,

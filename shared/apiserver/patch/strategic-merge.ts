@@ -11,7 +11,7 @@ export function strategicMerge(target: unknown, changes: unknown): unknown {
   const fresh = changes.$patch === 'replace' || !isRecord(target);
   const merged = new Map(fresh ? [] : Object.entries(target));
   for (const [key, change] of Object.entries(changes)) {
-    if (key.startsWith('$')) direct(merged, key, change);
+    if (key.startsWith('$')) applyDirective(merged, key, change);
     else if (change === null) merged.delete(key);
     else set(merged, key, mergeField(key, merged.get(key), change));
   }
@@ -23,8 +23,8 @@ function set(merged: Map<string, unknown>, key: string, value: unknown): void {
   else merged.set(key, value);
 }
 
-/** `$deleteFromPrimitiveList/finalizers`, `$retainKeys`; orders (`$setElementOrder/…`) mean nothing for our lists. */
-function direct(merged: Map<string, unknown>, key: string, change: unknown): void {
+/** `$deleteFromPrimitiveList/finalizers`, `$retainKeys`; `$setElementOrder/…` has no effect on the lists served. */
+function applyDirective(merged: Map<string, unknown>, key: string, change: unknown): void {
   const [directive, field = ''] = key.split('/');
   if (directive === '$deleteFromPrimitiveList' && Array.isArray(change)) {
     const list = merged.get(field);

@@ -1,20 +1,20 @@
 import type { ArcError } from '#shared/errors';
 import { badRequest } from '../errors/request-errors.ts';
 
-/** Where the next page of a list starts. `revision` -1: at whatever is newest, the old state is gone. */
+/** The start of the next page of a list. `revision` -1: the newest, because the old one was compacted. */
 export interface Continuation {
   revision: number;
   /** The first key of the page, below the list's prefix. */
   start: string;
 }
 
-/** `start` must lie under `prefix`; the token holds only what follows it. Format of apiserver's storage.EncodeContinue. */
+/** @param start a key under `prefix`; the token holds the rest of it, in the format of storage.EncodeContinue of k8s.io/apiserver */
 export function encodeContinue(prefix: string, start: string, revision: number): string {
   const token = { v: 'meta.k8s.io/v1', rv: revision, start: start.slice(prefix.length) };
   return Buffer.from(JSON.stringify(token)).toString('base64url');
 }
 
-/** For tokens that are not ours, and for ours of a revision that is still to come. */
+/** The error for tokens of other servers, and of a future revision. */
 export function notIssued(): ArcError {
   return badRequest('continue key is not valid: it was not issued by this server');
 }
@@ -30,7 +30,7 @@ function firstBadByte(text: string): number | undefined {
   return text.length % 4 === 1 ? text.length - 1 : undefined;
 }
 
-/** Rejects with BadRequest for what we did not issue, and for a start that would leave the prefix. */
+/** Throws BadRequest for a token that this server did not issue, and for a start outside the prefix. */
 export function decodeContinue(prefix: string, text: string): Continuation {
   const badByte = firstBadByte(text);
   if (badByte !== undefined) throw unreadable(`illegal base64 data at input byte ${badByte}`);
@@ -47,7 +47,7 @@ export function decodeContinue(prefix: string, text: string): Continuation {
   }
   const { rv, start } = token;
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) throw notIssued();
-  // Canonical: at most namespace/name, closed by the NUL that makes it the next key.
+  // namespace/name or name, followed by the NUL that makes it the next key.
   if (typeof start !== 'string' || !/^(?:[^/\0]+\/)?[^/\0]+\0$/.test(start)) throw notIssued();
   if (start.split('/').some((part) => part === '..' || part === '.')) throw notIssued();
   return { revision: rv, start: prefix + start };

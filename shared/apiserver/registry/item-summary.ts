@@ -4,28 +4,28 @@ import { columnValues } from '../printers/table.ts';
 import { type Selectable, type Selection, selectableOf } from './selectors.ts';
 import { decodeObject } from './stored-object.ts';
 
-/** What lists and watches ask about a stored object again and again: read once, kept for as long as the object is. */
+/** The parts of a stored object that lists and watches need again and again: parsed once, kept as long as the item. */
 export interface ItemSummary extends Selectable {
-  /** What its columns show, before dates become ages. */
+  /** The values of its columns, before dates become ages. */
   columns: readonly unknown[];
   name: string;
 }
 
-const known = new WeakMap<StoredItem, ItemSummary>();
+const summaries = new WeakMap<StoredItem, ItemSummary>();
 
-/** The first to ask pays for a parse. Throws InternalError for a value that is no object. */
+/** Parses the item at the first call. Throws InternalError for a damaged value. */
 export function summaryOf(definition: KindDefinition, item: StoredItem): ItemSummary {
-  let facts = known.get(item);
-  if (!facts) {
+  let summary = summaries.get(item);
+  if (!summary) {
     const object = decodeObject(item);
-    facts = {
+    summary = {
       ...selectableOf(definition, object),
       columns: columnValues(definition, object),
       name: object.metadata.name,
     };
-    known.set(item, facts);
+    summaries.set(item, summary);
   }
-  return facts;
+  return summary;
 }
 
 /** Whether a selection includes a stored object. */

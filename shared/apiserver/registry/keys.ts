@@ -1,12 +1,12 @@
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { Selection } from './selectors.ts';
 
-/** Where a group's objects live. */
+/** The keys of a group's objects begin with this. */
 export function storagePrefix(group: string): string {
   return `/registry/${group || 'core'}/`;
 }
 
-/** Where a kind's objects live: all of them, or those of one namespace. Ends with '/'. */
+/** The keys of a kind's objects begin with this: of all of them, or of one namespace. Ends with '/'. */
 export function keyPrefix(definition: KindDefinition, namespace = ''): string {
   const root = `${storagePrefix(definition.group)}${definition.plural}/`;
   return namespace === '' || definition.scope === 'Cluster' ? root : `${root}${namespace}/`;
@@ -16,15 +16,15 @@ export function objectKey(definition: KindDefinition, namespace: string, name: s
   return `${keyPrefix(definition, namespace)}${name}`;
 }
 
-/** Where the objects that a request asks for can be. */
+/** The keys of the objects that a request can match. */
 export interface KeyRange {
   /** The collection, or one namespace of it. */
   prefix: string;
-  /** The one key that can match, where name and namespace are given. Other keys may begin with it. */
+  /** The only key that can match, where name and namespace are given. Other keys may begin with it. */
   key: string | undefined;
 }
 
-/** The part of the collection that a selection leaves. */
+/** Narrows a collection to the namespace and name that its selection requires. */
 export function rangeOf(definition: KindDefinition, namespace: string, selected: Selection): KeyRange {
   const isNamespaced = definition.scope === 'Namespaced';
   const within = namespace || (isNamespaced ? (selected.namespace ?? '') : '');

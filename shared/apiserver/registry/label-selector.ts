@@ -14,7 +14,7 @@ interface Token {
 
 const end: Token = { type: 'end', text: '' };
 
-/** Words, and symbols with the longest first; white space only separates. */
+/** Words, and symbols with the longest first; white space separates. */
 const tokenPattern = /[\s]*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
 
 function tokensOf(text: string): Token[] {
@@ -110,7 +110,7 @@ class Parser {
     }
   }
 
-  /** One value; none before a comma or the end is the empty one. */
+  /** One value: empty before a comma or the end. */
   #value(): string {
     if (this.#endsTerm()) return '';
     const { type, text } = this.#take();
@@ -133,7 +133,7 @@ class Parser {
   }
 }
 
-/** `!=` and `notin` hold for objects without the label too. */
+/** `!=` and `notin` also match objects without the label. */
 function membership(key: string, given: readonly string[], negated: boolean): Term {
   const values = new Set(given);
   checkValues(key, [...values].sort());
@@ -153,7 +153,7 @@ function checkValues(key: string, values: readonly string[]): void {
 
 const integer = /^[+-]?\d{1,18}$/;
 
-/** `>` and `<` compare whole numbers; a label that is none never holds. */
+/** `>` and `<` compare integers; any other label does not match. */
 function order(key: string, operator: '>' | '<', bound: string): Term {
   if (!integer.test(bound)) {
     throw unfit(

@@ -4,7 +4,7 @@ import { parseLabelSelector } from './label-selector.ts';
 
 export { parseLabelSelector } from './label-selector.ts';
 
-/** What selectors look at: an object's labels, and the value of every field that its kind can be selected by. */
+/** The labels and selectable fields of an object. */
 export interface Selectable {
   labels: Readonly<Record<string, string>>;
   fields: Readonly<Record<string, string>>;
@@ -17,12 +17,12 @@ export function selectableOf(definition: KindDefinition, object: KubeObject): Se
   return { labels, fields };
 }
 
-/** What a list, watch or deletecollection is narrowed to. */
+/** The selectors of a list, watch or deletecollection. */
 export interface Selection {
-  /** True when nothing is narrowed: then objects need not be parsed. */
+  /** True without selectors: objects need not be parsed. */
   everything: boolean;
   matches(subject: Selectable): boolean;
-  /** The one name or namespace that can match, where the field selector says so. */
+  /** The only name or namespace that can match, where the field selector requires one. */
   name?: string;
   namespace?: string;
 }
@@ -50,7 +50,7 @@ interface FieldTerm {
   negated: boolean;
 }
 
-/** Parses `metadata.name=x,status.phase!=y`; a field the kind cannot select by is a BadRequest. */
+/** Parses `metadata.name=x,status.phase!=y`; BadRequest for a field that is not selectable. */
 export function parseFieldSelector(definition: KindDefinition, text: string): FieldTerm[] {
   return splitTerms(text).map((term) => {
     const found = /^([^=!]+?)(==|=|!=)(.*)$/.exec(term);
@@ -70,7 +70,7 @@ function isSelectable(definition: KindDefinition, field: string): boolean {
   return Object.hasOwn(definition.selectableFields ?? {}, field);
 }
 
-/** Both selectors of a request, with what they say about names made explicit. */
+/** Parses both selectors of a request. */
 export function selection(definition: KindDefinition, labelText: string, fieldText: string): Selection {
   const holds = parseLabelSelector(labelText);
   const fields = parseFieldSelector(definition, fieldText);

@@ -9,7 +9,7 @@ const decoder = new TextDecoder();
 
 const heads = new WeakMap<KindDefinition, Uint8Array>();
 
-/** The bytes every stored value of a kind begins with; the resourceVersion goes right behind them. */
+/** The bytes that every stored value of a kind begins with. The resourceVersion is inserted right behind them. */
 function headOf(definition: KindDefinition): Uint8Array {
   let head = heads.get(definition);
   if (!head) {
@@ -33,7 +33,7 @@ export function encodeObject(definition: KindDefinition, object: KubeObject): Ui
   return encoder.encode(JSON.stringify(ordered));
 }
 
-/** The object's JSON with its resourceVersion, made without parsing it. */
+/** The object's JSON with its resourceVersion, without parsing it. */
 export function withRevision(definition: KindDefinition, item: StoredItem, revision = item.revision): Buffer {
   const writer = new BytesWriter(item.value.byteLength + 64);
   writeWithRevision(writer, definition, item, revision);
@@ -64,20 +64,20 @@ export function writeMetadata(
   writer.bytes(item.value, head.length, metadataEnd(item, head.length));
 }
 
-/** The bytes that the value begins with, which end behind the brace of the metadata. */
+/** The head of the value, up to and with the opening brace of the metadata. Throws InternalError for another value. */
 function checkHead(definition: KindDefinition, item: StoredItem): Uint8Array {
   const head = headOf(definition);
   const { value } = item;
-  // Not a comparison of views: for a list there would be thousands of them.
+  // Byte by byte: a list would need thousands of views for Buffer.compare.
   for (let at = 0; at < head.length; at += 1) if (value[at] !== head[at]) throw corrupt(item.key);
-  if (value[value.length - 1] !== byte.close) throw corrupt(item.key); // half of one would spoil the list it is in
+  if (value[value.length - 1] !== byte.close) throw corrupt(item.key); // half an object would break the JSON of a list
   return head;
 }
 
 const ends = new WeakMap<StoredItem, number>();
 const byte = { quote: 0x22, backslash: 0x5c, open: 0x7b, close: 0x7d };
 
-/** Where the metadata of a stored value ends, behind its brace; `from` is behind the brace that opens it. */
+/** The end of the metadata, behind its closing brace. @param from behind its opening brace */
 function metadataEnd(item: StoredItem, from: number): number {
   let end = ends.get(item);
   if (end === undefined) {
@@ -105,7 +105,7 @@ function closingBrace(json: Uint8Array, from: number): number | undefined {
   return undefined;
 }
 
-/** The stored object with its resourceVersion; a value that is no object fails this read with InternalError. */
+/** The stored object with its resourceVersion. Throws InternalError for a damaged value. */
 export function decodeObject(item: StoredItem, revision = item.revision): KubeObject {
   let parsed: KubeObject;
   try {

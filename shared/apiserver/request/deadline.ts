@@ -1,9 +1,9 @@
 import type { ApiRequest } from './api-request.ts';
 
-/** Milliseconds a request may take; watches and their initial list are exempt. */
+/** Milliseconds a request may take. Watches and their initial list are exempt. */
 const requestDeadline = 60_000;
 
-/** Ends when the client leaves or the deadline (lowered by `?timeout=`, seconds or `30s`) passes; a shutdown lets it finish. */
+/** Aborted when the client leaves or its deadline passes, which `?timeout=` lowers (seconds or `30s`); not by a shutdown. */
 export function deadline({ raw, query }: ApiRequest): AbortSignal {
   const asked = /^([0-9]{1,6})s?$/.exec(query.get('timeout') ?? '')?.[1];
   const milliseconds = Math.min(requestDeadline, Number(asked) * 1000 || requestDeadline);
@@ -17,25 +17,24 @@ export function deadline({ raw, query }: ApiRequest): AbortSignal {
   return control.signal;
 }
 
-/** How much later than its deadline a request may end, so that one timer serves all that begin in this time. */
-const coarseness = 1000;
+/** Milliseconds by which a deadline may be late: one timer serves all requests that begin within this time. */
+const timerSlack = 1000;
 type Group = WeakRef<AbortController>[];
 let latest: { group: Group; until: number } | undefined;
 
 /**
- * The requests that begin in this second: they end together when they have had their time. Composite signals and timers of
- * their own would outlive each request by a minute, and looking after thousands of them would cost more than what they
- * guard.
+ * The requests that begin in this second share a timer. A timer and a composite signal for each would outlive the request by a
+ * minute, and thousands of them would cost more than the requests.
  */
 function currentGroup(): Group {
   const now = performance.now();
   if (latest && now < latest.until) return latest.group;
   const group: Group = [];
-  latest = { group, until: now + coarseness };
-  const late = () => {
-    const reason = new DOMException('The request took longer than it may', 'TimeoutError');
+  latest = { group, until: now + timerSlack };
+  const expire = () => {
+    const reason = new DOMException('The request exceeded its deadline', 'TimeoutError');
     for (const member of group) member.deref()?.abort(reason);
   };
-  setTimeout(late, requestDeadline + coarseness).unref();
+  setTimeout(expire, requestDeadline + timerSlack).unref();
   return group;
 }

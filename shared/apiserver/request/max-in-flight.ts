@@ -1,20 +1,20 @@
 import { ArcError } from '#shared/errors';
 
-/** Watches run for long and are not counted against the limits. */
+/** Watches are long-running and do not count against the limits. */
 export type RequestKind = 'readOnly' | 'mutating' | 'longRunning';
 
 export interface Limits {
-  /** Requests that may be under way at a time; more are refused with 429. */
+  /** Requests in flight at a time; further ones are refused with 429. */
   readOnly: number;
   mutating: number;
 }
 
 /** The requests in flight. */
 export interface RequestsInFlight {
-  /** Counts one in; what it returns counts it out again, once. Rejects with TooManyRequests unless `exempt`. */
+  /** Counts a request until the returned function is called. Throws TooManyRequests above the limit unless `exempt`. */
   begin(kind: RequestKind, exempt: boolean): () => void;
   readonly running: Readonly<Record<RequestKind, number>>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is in flight. */
   idle(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function limitRequestsInFlight(limits: Limits): RequestsInFlight {
   };
 }
 
-/** What a request counts as. */
+/** The limit that applies to a verb. */
 export function requestKindOf(verb: string): RequestKind {
   if (verb === 'watch') return 'longRunning';
   return ['get', 'list', 'head'].includes(verb) ? 'readOnly' : 'mutating';

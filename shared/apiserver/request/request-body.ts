@@ -2,10 +2,10 @@ import { ArcError } from '#shared/errors';
 import { bodyLimit } from '../codec/parse-body.ts';
 import type { ApiRequest } from './api-request.ts';
 
-/** As far as a body without a length is read to its end, for nothing but the connection to stay usable. */
+/** A too large body without a length is read up to here and dropped, so that the connection stays usable. */
 const discardLimit = 2 * bodyLimit;
 
-/** The media type of the body without parameters, lower case; '' when the client names none, and all of what is none. */
+/** The media type of the body in lower case, without parameters; '' when the client sends none. */
 export function bodyType(request: Request): string {
   const header = (request.headers.get('content-type') ?? '').trim().toLowerCase();
   return header.split(';')[0]?.trim() || header;
@@ -14,7 +14,7 @@ export function bodyType(request: Request): string {
 /** The part of an ApiRequest from which its body is read. */
 export type BodySource = Pick<ApiRequest, 'raw' | 'keepsBody' | 'body'>;
 
-/** Reads the whole body, counting while it streams; rejects with RequestEntityTooLarge or UnsupportedMediaType (gzip). */
+/** Reads the body up to `bodyLimit`; rejects with RequestEntityTooLarge or UnsupportedMediaType (gzip). */
 export async function readBody(request: BodySource): Promise<Uint8Array> {
   const { raw } = request;
   const coding = raw.headers.get('content-encoding') ?? 'identity';
@@ -32,12 +32,12 @@ export async function readBody(request: BodySource): Promise<Uint8Array> {
   return body;
 }
 
-/** As long as its header says, which the parser of HTTP sees to; without a stream around it. */
+/** Reads a body of known length, which the HTTP parser enforces, without a stream. */
 function whole(request: Request): Promise<ArrayBuffer> {
   return request.arrayBuffer().catch(incomplete);
 }
 
-/** Of unknown length. */
+/** Reads a body of unknown length. */
 async function collect(request: Request): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -56,7 +56,7 @@ async function collect(request: Request): Promise<Uint8Array> {
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** Whoever would read the answer has left, and it is no failure of ours. */
+/** The client has left: not a failure of the server. */
 function incomplete(caught: unknown): never {
   throw new ArcError('BadRequest', 'the body ended before it was complete', { cause: caught });
 }

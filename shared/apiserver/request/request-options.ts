@@ -2,7 +2,7 @@ import { badRequest, invalidOf } from '../errors/request-errors.ts';
 
 const durations = /^(\d+|(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+)$/;
 
-/** `timeout`: a Go duration, or seconds; BadRequest for anything else. */
+/** Throws BadRequest unless `timeout` is a Go duration or seconds. */
 export function checkTimeout(query: URLSearchParams): void {
   const text = query.get('timeout') ?? '';
   if (text === '' || durations.test(text)) return;
@@ -17,7 +17,7 @@ const optionsOf = new Map([
 ]);
 const modes = ['', 'Ignore', 'Strict', 'Warn'];
 
-/** `fieldValidation` of a write: judged before the body is read. */
+/** Throws Invalid for an unknown `fieldValidation` of a write. */
 export function checkFieldValidation(query: URLSearchParams, verb: string): void {
   const options = optionsOf.get(verb);
   const mode = query.get('fieldValidation') ?? '';

@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 
-/** Bytes from which on a response is worth compressing; as in k8s.io/apiserver. */
+/** Responses from this size on are compressed, as in k8s.io/apiserver. */
 export const gzipFrom = 128 * 1024;
 
 /** True if the Accept-Encoding of a request names gzip. */
@@ -10,14 +10,14 @@ export function acceptsGzip(header: string | null): boolean {
   return codings.some(([name, quality = 'q=1']) => name === 'gzip' && Number(quality.slice(2)) > 0);
 }
 
-/** Compresses beside the event loop, at the level of k8s.io/apiserver. `broke` is told why the source ended early. */
+/** Compresses off the event loop, at the level of k8s.io/apiserver. @param onError called when the source fails */
 export function gzipped(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  broke: (caught: unknown) => void,
+  onError: (caught: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const gzip = createGzip({ level: 1 });
   pipeline(source, gzip, (error) => {
-    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') broke(error);
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') onError(error);
   });
   return Readable.toWeb(gzip) as ReadableStream<Uint8Array>;
 }

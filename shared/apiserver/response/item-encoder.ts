@@ -6,14 +6,14 @@ import { cellsOf, type IncludeObject } from '../printers/table.ts';
 import { summaryOf } from '../registry/item-summary.ts';
 import { writeMetadata, writeWithRevision } from '../registry/stored-object.ts';
 
-/** How the objects of a list or watch are shown; `includeObject` and `now` (ages) count for Tables. */
+/** How the objects of a list or watch are sent; `includeObject` and `now` (for ages) apply to Tables. */
 export interface ItemFormat {
   as: As | undefined;
   includeObject: IncludeObject;
   now: Date;
 }
 
-/** Writes one item as it stands in a list or an event: the object, its metadata, or its row; put together from stored bytes. */
+/** Writes one item of a list or an event from its stored bytes: the object, its metadata, or its row. */
 export function writeItem(
   writer: BytesWriter,
   definition: KindDefinition,

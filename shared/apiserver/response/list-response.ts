@@ -14,15 +14,15 @@ export interface ListMeta {
   remainingItemCount?: number;
 }
 
-/** A slice of a response ends behind so many bytes or items: it takes a few ms, and then others get their turn. */
+/** A response is made in slices of so many bytes or items, a few ms each. Other requests run in between. */
 const sliceBytes = 512 * 1024;
 const sliceItems = 500;
-/** Room for the item that crosses the end of a slice, so that few slices are moved to a larger buffer. */
+/** Room for the item that crosses the end of a slice, so that few buffers must grow. */
 const overhang = 32 * 1024;
 
 /**
- * A list in the form the client asked for, from stored bytes. What fits one slice is sent as one body; longer lists are
- * written slice by slice, as fast as the client reads.
+ * A list in the requested form, from stored bytes. A list of one slice is sent as one body, longer lists are written slice by
+ * slice, as fast as the client reads.
  */
 export async function respondList(
   request: ResourceRequest,
@@ -32,7 +32,7 @@ export async function respondList(
   const { format, pretty } = request.format;
   const source = slices(request, items, metadata);
   if (format !== 'json' || wantsPretty(request, pretty)) return respondBody(request, await parsed(source));
-  // The first slice is made before the response begins, so that what fails early is still a Status.
+  // The first slice is made before the response begins, so that an early failure is still a Status.
   const first = source.next();
   if (first.done) return respondRaw(request, Buffer.alloc(0));
   const second = source.next();
@@ -40,7 +40,7 @@ export async function respondList(
   return respondStream(request, paced([first.value, second.value], source));
 }
 
-/** At least one slice, the last of which ends the list. */
+/** Yields at least one slice; the last one ends the list. */
 function* slices(
   request: ResourceRequest,
   items: readonly StoredItem[],
@@ -48,7 +48,7 @@ function* slices(
 ): Generator<Buffer, void> {
   const { definition, format, query, server } = request;
   const form: ItemFormat = { as: format.as, includeObject: includeObjectOf(query), now: server.now() };
-  // A short list gets no more than it is likely to need.
+  // The size that a short list probably needs.
   const likely = 4096 + items.length * ((items[0]?.value.byteLength ?? 0) + 256);
   let writer = new BytesWriter(Math.min(sliceBytes + overhang, likely));
   writer.text(opening(request, metadata));
@@ -67,7 +67,7 @@ function* slices(
   yield writer.take();
 }
 
-/** What a list begins with, up to its first item. */
+/** The beginning of a list, up to its first item. */
 function opening({ definition, format }: ResourceRequest, metadata: ListMeta): string {
   const meta = 'meta.k8s.io/v1';
   const open = (head: object, items: string) => `${JSON.stringify(head).slice(0, -1)},"${items}":[`;
@@ -91,7 +91,7 @@ function opening({ definition, format }: ResourceRequest, metadata: ListMeta): s
   }
 }
 
-/** Slices with a turn for others before each that has yet to be made. */
+/** Yields slices, and lets other requests run before it makes another. */
 async function* paced(made: readonly Buffer[], source: Generator<Buffer, void>): AsyncGenerator<Buffer> {
   yield* made;
   for (;;) {
@@ -102,7 +102,7 @@ async function* paced(made: readonly Buffer[], source: Generator<Buffer, void>):
   }
 }
 
-/** For the forms that people read: they are made from the finished list. */
+/** The finished list as an object, for YAML and indented JSON. */
 async function parsed(source: Iterable<Buffer>): Promise<object> {
   const all: Buffer[] = [];
   for (const slice of source) {

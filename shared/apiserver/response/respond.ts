@@ -21,15 +21,15 @@ export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | '
   );
 }
 
-/** Quoted where a reader of YAML 1.1, as most clients have, would take a text for something else. */
+/** YAML 1.1, as most clients read it: strings are quoted where they would be read as another type. */
 const yamlForm = { aliasDuplicateObjects: false, version: '1.1' } as const;
 
-/** One object in the form the client asked for. */
+/** One object in the requested form. */
 export function respondObject(request: ResourceRequest, object: KubeObject, status = 200): Response {
   return respondBody(request, represent(request, object), status);
 }
 
-/** As respondObject, from its stored bytes; parsed only where the representation needs it. */
+/** As respondObject, from stored bytes, which are parsed only if the form requires it. */
 export function respondItem(request: ResourceRequest, item: StoredItem, status = 200): Response {
   const { format, as, pretty } = request.format;
   if (format !== 'json' || as !== undefined || wantsPretty(request, pretty))
@@ -37,7 +37,7 @@ export function respondItem(request: ResourceRequest, item: StoredItem, status =
   return send(request, withRevision(request.definition, item), status, 'application/json');
 }
 
-/** What a write has come to: as it is stored, or as it would be. */
+/** The result of a write: the stored item, or with dryRun the object that would be stored. */
 export type Written = { item: StoredItem } | { object: KubeObject };
 
 export function respondWritten(request: ResourceRequest, written: Written, status = 200): Response {
@@ -64,7 +64,7 @@ function represent(request: ResourceRequest, object: KubeObject): object {
   });
 }
 
-/** Any finished body (lists, Tables, Status) as JSON or YAML. */
+/** A finished body (list, Table, Status) as JSON or YAML. */
 export function respondBody(request: ResourceRequest, body: object, status = 200): Response {
   if (request.format.format === 'yaml') {
     return send(request, stringifyYaml(body, yamlForm), status, 'application/yaml');
@@ -73,10 +73,10 @@ export function respondBody(request: ResourceRequest, body: object, status = 200
   return send(request, text, status, 'application/json');
 }
 
-/** The query parameter has the last word over what the client's name suggests. */
+/** The query parameter overrides the default for the User-Agent. */
 export function wantsPretty(request: ResourceRequest, byDefault: boolean): boolean {
-  const asked = request.query.get('pretty');
-  return asked === null || asked === '' ? byDefault : asked !== '0' && asked !== 'false';
+  const pretty = request.query.get('pretty');
+  return pretty === null || pretty === '' ? byDefault : pretty !== '0' && pretty !== 'false';
 }
 
 /** A JSON body of finished bytes. */
@@ -84,14 +84,14 @@ export function respondRaw(request: ResourceRequest, body: Uint8Array): Response
   return send(request, body, 200, 'application/json');
 }
 
-/** A long JSON body that is made while it is sent, no faster than the client reads. */
-export function respondStream(request: ResourceRequest, pieces: AsyncGenerator<Uint8Array>): Response {
+/** A long JSON body that is made while it is sent, as fast as the client reads. */
+export function respondStream(request: ResourceRequest, chunks: AsyncGenerator<Uint8Array>): Response {
   const headers = headersOf(request, 'application/json');
-  // Too late for a Status: the client sees a body that ends too early.
-  const broke = (caught: unknown) => request.server.log('a list broke off', caught);
+  // Too late for a Status: the client sees an incomplete body.
+  const onError = (caught: unknown) => request.server.log('a list ended early', caught);
   if (!acceptsGzip(request.raw.headers.get('accept-encoding')))
-    return new Response(streamOf(pieces, broke), { headers });
-  return new Response(gzipped(pieces, broke), { headers: withGzip(headers) });
+    return new Response(streamOf(chunks, onError), { headers });
+  return new Response(gzipped(chunks, onError), { headers: withGzip(headers) });
 }
 
 /** The lines of a watch, as they come. */
@@ -100,22 +100,22 @@ export function respondWatch(request: ResourceRequest, body: ReadableStream<Uint
 }
 
 function streamOf(
-  pieces: AsyncGenerator<Uint8Array>,
-  broke: (caught: unknown) => void,
+  chunks: AsyncGenerator<Uint8Array>,
+  onError: (caught: unknown) => void,
 ): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        const { done, value } = await pieces.next();
+        const { done, value } = await chunks.next();
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (caught) {
-        broke(caught);
+        onError(caught);
         controller.error(caught);
       }
     },
     async cancel() {
-      await pieces.return(undefined);
+      await chunks.return(undefined);
     },
   });
 }
@@ -125,8 +125,8 @@ function send(request: ResourceRequest, body: string | Uint8Array, status: numbe
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (bytes.byteLength < gzipFrom || !acceptsGzip(request.raw.headers.get('accept-encoding')))
     return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers });
-  const broke = (caught: unknown) => request.server.log('a response could not be compressed', caught);
-  return new Response(gzipped([bytes], broke), { status, headers: withGzip(headers) });
+  const onError = (caught: unknown) => request.server.log('a response could not be compressed', caught);
+  return new Response(gzipped([bytes], onError), { status, headers: withGzip(headers) });
 }
 
 function withGzip(headers: Headers): Headers {
@@ -145,11 +145,11 @@ function addWarnings(headers: Headers, warnings: readonly string[]): void {
   for (const text of warningTexts(warnings)) headers.append('Warning', `299 - "${text}"`);
 }
 
-/** Characters that warnings may have in all, and each of them has where they have more. As k8s.io/apiserver has it. */
+/** Characters of all warnings together, and of each one if they exceed that, as in k8s.io/apiserver. */
 const warningBudget = 4096;
 const maxWarningLength = 256;
 
-/** Headers carry Latin-1; what else a warning quotes is shown as '?'. What does not fit a header's room is left out. */
+/** Removes duplicates, cuts to the limits, and replaces what is not printable ASCII by '?'. */
 function warningTexts(warnings: readonly string[]): string[] {
   const distinct = [...new Set(warnings.slice(0, warningBudget))];
   const total = distinct.reduce((sum, text) => sum + text.length, 0);
@@ -161,7 +161,7 @@ function warningTexts(warnings: readonly string[]): string[] {
   });
 }
 
-/** The Status response of a failure, and what was to be said of the request before it failed. */
+/** The Status response of a failure, with the warnings that the request had caused before. */
 export function respondError(
   caught: unknown,
   accept?: string | null,
@@ -178,7 +178,7 @@ export function respondError(
   return new Response(body, { status: status.code, headers });
 }
 
-/** Failures too come in YAML where that is what the client asked for; an Accept nobody can serve gets JSON. */
+/** Failures are YAML where the client prefers it. An Accept header that cannot be met gets JSON. */
 function prefersYaml(accept: string | null | undefined): boolean {
   const [first] = parseAccept(accept);
   return first !== undefined && yamlTypes.has(first.type);

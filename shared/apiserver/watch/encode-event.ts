@@ -11,17 +11,17 @@ import { createBoundedCache } from './line-cache.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** How a watch prints its objects. */
+/** How a watch sends its objects. */
 export type EventFormat = Omit<ItemFormat, 'now'>;
 
-/** What an event is to a watcher: what to print, with which revision. Undefined: nothing of its concern. */
+/** A store event as one watch sees it. */
 export interface WatchEvent {
   type: EventType;
   item: StoredItem;
   revision: number;
 }
 
-/** An object that leaves the selection is DELETED in its last matching state; one that enters it is ADDED. */
+/** An object that leaves the selection is DELETED in its last matching state; one that enters it is ADDED. Undefined: no match. */
 export function watchEventFor(
   definition: KindDefinition,
   selected: Selection,
@@ -36,11 +36,11 @@ export function watchEventFor(
   return before && previous ? { type: 'DELETED', item: previous, revision } : undefined;
 }
 
-/** Bytes of lines kept for further watchers. */
+/** Bytes of lines kept for other watches. */
 const lineBytes = 4 * 1024 * 1024;
 const lines = createBoundedCache<StoredItem, Map<string, Uint8Array>>(lineBytes);
 
-/** The event as one line of JSON. While it is new, lines are shared between all watchers of the same form. */
+/** The event as one line of JSON. Watches of the same form share recent lines. */
 export function eventLine(definition: KindDefinition, seen: WatchEvent, form: ItemFormat): Uint8Array {
   const known = lines.get(seen.item) ?? new Map<string, Uint8Array>();
   const id = `${seen.type} ${form.as} ${form.includeObject} ${seen.revision}`;
@@ -52,7 +52,7 @@ export function eventLine(definition: KindDefinition, seen: WatchEvent, form: It
   return line;
 }
 
-/** The same, for one watcher alone; `columns`: as the first of a Table watch, which describes the columns. */
+/** As eventLine, not shared. @param columns true for the first event of a Table watch, which describes the columns */
 export function newLine(
   definition: KindDefinition,
   { type, item, revision }: WatchEvent,
@@ -80,7 +80,7 @@ export function line(type: EventType | 'BOOKMARK' | 'ERROR', object: object): Ui
   return Buffer.from(`${JSON.stringify({ type, object })}\n`);
 }
 
-/** Tells a watcher how far it has seen; `initialEnd` marks the end of the initial list of a WatchList. */
+/** A bookmark at `revision`. @param initialEnd it ends the initial list of a WatchList */
 export function bookmarkLine(
   definition: KindDefinition,
   as: As | undefined,

@@ -1,29 +1,29 @@
 /**
- * ms between two writes to one watch. What happens meanwhile goes out together: encrypting and sending costs nearly as much
- * for one event as for five, and with 200 watches of one busy collection it is most of what the server does.
+ * Milliseconds between two writes to one watch. Events of this time are sent together: encrypting and sending five events costs
+ * little more than one, and with 200 watches of one busy collection it is most of the server's work.
  */
-const shortest = 10;
-const longest = 100;
-/** A beat lasts this many times what it took to write to all who waited for the last one, so that requests get their turn. */
-const share = 8;
+const minInterval = 10;
+const maxInterval = 100;
+/** The interval is this many times the duration of the last flush, so that requests get their share of the event loop. */
+const intervalPerFlush = 8;
 
 let next: Promise<void> | undefined;
-/** ms that the last beat kept the event loop. */
-let taken = 0;
+/** Milliseconds that the last flush kept the event loop. */
+let lastDuration = 0;
 
-/** Resolves within 10 to 100 ms, for all who ask at the same moment. A watch that was quiet does not have to ask. */
+/** Resolves within 10 to 100 ms, at the same moment for all callers. A watch that was idle need not wait. */
 export function nextFlush(): Promise<void> {
   next ??= new Promise((resolve) => {
-    const wait = Math.min(longest, Math.max(shortest, share * taken));
+    const interval = Math.min(maxInterval, Math.max(minInterval, intervalPerFlush * lastDuration));
     setTimeout(() => {
       next = undefined;
       const began = performance.now();
       resolve();
-      // Everybody who waited has written before an immediate runs.
+      // All callers have written before an immediate runs.
       setImmediate(() => {
-        taken = performance.now() - began;
+        lastDuration = performance.now() - began;
       });
-    }, wait);
+    }, interval);
   });
   return next;
 }

@@ -1,22 +1,22 @@
-/** Values made for objects that others may ask for in a moment: the newest of them, so many bytes and no more. */
+/** Keeps the newest values for their keys, up to a number of bytes. */
 export interface BoundedCache<K extends object, V> {
   get(key: K): V | undefined;
-  /** `bytes` is what it costs to keep the value. A value set twice is counted twice until it is forgotten. */
+  /** @param bytes size of the value; a key set twice counts twice until it is evicted */
   set(key: K, value: V, bytes: number): void;
 }
 
 /**
- * A cache for what many watchers need of one event. They ask within moments of each other, while the event itself stays in
- * the history for long: kept with it, the values would cost more than the history.
+ * A cache for the lines that many watches need of one event. They need them at nearly the same time, while the event itself
+ * stays in the history: lines kept there would take more memory than the history.
  */
 export function createBoundedCache<K extends object, V>(limitBytes: number): BoundedCache<K, V> {
   const values = new WeakMap<K, V>();
-  /** In the order they were set; what stands before `oldest` is forgotten. */
+  /** In the order they were set; entries before `oldest` are evicted. */
   let queue: ({ key: K; bytes: number } | undefined)[] = [];
   let oldest = 0;
   let kept = 0;
 
-  const forgetOldest = () => {
+  const evictOldest = () => {
     const first = queue[oldest];
     queue[oldest] = undefined;
     oldest += 1;
@@ -24,7 +24,7 @@ export function createBoundedCache<K extends object, V>(limitBytes: number): Bou
     values.delete(first.key);
     kept -= first.bytes;
   };
-  const sweep = () => {
+  const compact = () => {
     if (oldest < 1024 || oldest * 2 < queue.length) return;
     queue = queue.slice(oldest);
     oldest = 0;
@@ -35,8 +35,8 @@ export function createBoundedCache<K extends object, V>(limitBytes: number): Bou
       values.set(key, value);
       queue.push({ key, bytes });
       kept += bytes;
-      while (kept > limitBytes && oldest < queue.length - 1) forgetOldest();
-      sweep();
+      while (kept > limitBytes && oldest < queue.length - 1) evictOldest();
+      compact();
     },
   };
 }

@@ -1,11 +1,11 @@
-/** Bytes that may wait for a slow reader before the writer stops reading on. */
+/** Bytes buffered for a slow reader before the writer waits. */
 const highWater = 1024 * 1024;
-/** Milliseconds a reader may take nothing while that much waits for it. */
-const patience = 30_000;
+/** Milliseconds after which a reader that takes nothing loses its watch. */
+const stalledReaderMs = 30_000;
 
 /**
- * The body of a watch response. The writer never drops a line: it waits in `drained()` for a slow reader, and a
- * reader that takes nothing for 30 s has its watch ended, so that it lists anew. `stop` is aborted when the reader is gone.
+ * The body of a watch response. No line is dropped: the writer waits in `drained()` for a slow reader. `stop` is aborted when the
+ * reader leaves or takes nothing for 30 s; its client then lists again.
  */
 export class LineStream {
   readonly body: ReadableStream<Uint8Array>;
@@ -31,16 +31,16 @@ export class LineStream {
     stop.signal.addEventListener('abort', () => this.#wake?.());
   }
 
-  /** Does nothing once the reader has left or the stream has ended. */
+  /** Does nothing after the reader has left or the stream has ended. */
   write(bytes: Uint8Array): void {
     this.#controller?.enqueue(bytes);
   }
 
-  /** Resolves when there is room again, or the watch has to end. */
+  /** Resolves when there is room, or the watch must end. */
   async drained(): Promise<void> {
     if ((this.#controller?.desiredSize ?? 1) > 0 || this.#stop.signal.aborted) return;
     await new Promise<void>((resolve) => {
-      const tooSlow = setTimeout(() => this.#stop.abort(), patience);
+      const tooSlow = setTimeout(() => this.#stop.abort(), stalledReaderMs);
       this.#wake = () => {
         clearTimeout(tooSlow);
         this.#wake = undefined;
@@ -49,7 +49,7 @@ export class LineStream {
     });
   }
 
-  /** What was written is still delivered. */
+  /** Lines written before are still delivered. */
   end(): void {
     this.#controller?.close();
     this.#controller = undefined;
