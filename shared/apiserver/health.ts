@@ -4,15 +4,15 @@ import { within } from '#shared/async';
 export interface HealthCheck {
   /** As in `/readyz/<name>`. */
   name: string;
-  /** True for what ends by itself: only /readyz asks it, so that nobody restarts the process for it. */
+  /** True for a condition that ends by itself: only /readyz checks it, so that the process is not restarted for it. */
   readyOnly?: boolean;
-  /** Throws or rejects with what is wrong: the log learns it, the client does not. */
+  /** Throws or rejects with the failure, which is logged but not sent to the client. */
   check(): Promise<void> | void;
 }
 
 export interface HealthOptions {
   checks: readonly HealthCheck[];
-  /** What people should know and nothing has failed for: lines of `?verbose`. */
+  /** Warnings that fail no check: lines of `?verbose`. */
   notices?: (() => readonly string[]) | undefined;
   log: (message: string, caught: unknown) => void;
 }

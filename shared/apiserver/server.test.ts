@@ -9,8 +9,8 @@ afterAll(() => server.close());
 
 const as = (user: string) => ({ authorization: `Bearer ${user}` });
 
-describe('who may', () => {
-  it('is asked for every resource, in the words of Kubernetes', async () => {
+describe('authorization', () => {
+  it('is checked for every resource; the refusal has the text of Kubernetes', async () => {
     const { status, body, headers } = await server.call('PATCH', `${widgets}/n/status`, {}, as('eve'));
     expect(status).toBe(403);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -20,26 +20,26 @@ describe('who may', () => {
     expect(body.details).toEqual({ name: 'n', group, kind: 'widgets' });
   });
 
-  it('is asked for paths, but not for health', async () => {
+  it('is checked for paths, but not for health checks', async () => {
     const { status, body } = await server.call('GET', '/metrics', undefined, as('eve'));
     expect(status).toBe(403);
     expect(body.message).toBe('forbidden: User "eve" cannot get path "/metrics": only admin may');
     expect((await server.call('GET', '/readyz', undefined, as('eve'))).text).toBe('ok');
   });
 
-  it('is asked before anything is told about what exists', async () => {
+  it('is checked before a response shows what exists', async () => {
     expect((await server.call('GET', '/apis/unknown/v1/things', undefined, as('eve'))).status).toBe(403);
     expect((await server.call('GET', `${widgets}/nothing`, undefined, as('eve'))).status).toBe(403);
   });
 
-  it('takes nobody for anonymous and refuses bad credentials', async () => {
+  it('treats requests without credentials as anonymous and refuses invalid ones', async () => {
     const anonymous = await server.call('GET', widgets, undefined, { authorization: '' });
     expect(anonymous.body.message).toContain('User "system:anonymous" cannot list resource "widgets"');
     const bad = await server.call('GET', widgets, undefined, as('bad'));
     expect([bad.status, bad.body.reason, bad.body.message]).toEqual([401, 'Unauthorized', 'Unauthorized']);
   });
 
-  it('lets system:masters do everything and calls everybody else authenticated', async () => {
+  it('allows system:masters everything; other users are in system:authenticated', async () => {
     const seen: string[] = [];
     const own = await startTestServer({
       authenticate: async (request) => {
@@ -59,14 +59,14 @@ describe('who may', () => {
 });
 
 describe('every response', () => {
-  it("carries an audit id, the caller's own if there is one", async () => {
+  it("has an Audit-ID, the caller's own if it sent one", async () => {
     const { headers } = await server.call('GET', widgets, undefined, { 'audit-id': 'my-id' });
     expect(headers.get('audit-id')).toBe('my-id');
     expect((await server.call('GET', '/nowhere')).headers.get('audit-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers.get('cache-control')).toBe('no-cache, private');
   });
 
-  it('is a plain 404 for what is not served, a Status 405 for what a kind does not do', async () => {
+  it('is a plain 404 for unknown paths, a Status 405 for verbs that a kind does not support', async () => {
     for (const path of ['/nowhere', `/apis/${group}/v1/nothings`, `/apis/${group}/v2/widgets`]) {
       const { status, text } = await server.call('GET', path);
       expect([status, text]).toEqual([404, '404 page not found\n']);
@@ -79,7 +79,7 @@ describe('every response', () => {
     expect([nameless.status, nameless.body.message]).toEqual([400, 'name must be provided']);
   });
 
-  it('hides what broke inside, and the server goes on', async () => {
+  it('hides the error of an internal failure, and the server keeps running', async () => {
     const own = await startTestServer({
       admission: [
         {
@@ -98,8 +98,8 @@ describe('every response', () => {
   });
 });
 
-describe('beside resources', () => {
-  it('are version, discovery and health', async () => {
+describe('paths beside resources', () => {
+  it('serve version, discovery and health', async () => {
     expect(JSON.parse((await server.call('GET', '/version')).text)).toMatchObject({
       gitVersion: expect.stringMatching(/^v1\./),
     });
@@ -112,5 +112,35 @@ describe('beside resources', () => {
     expect((await server.call('GET', '/openapi/v3')).status).toBe(200);
     const refused = await server.call('GET', '/apis', undefined, { accept: 'text/plain' });
     expect(refused.status).toBe(406);
+  });
+});
+
+describe('limits of requests in flight', () => {
+  it('cause 429 with Retry-After, but not for health checks and watches', async () => {
+    const limits = { readOnly: 0, mutating: 1 };
+    const server = await startTestServer({ limits });
+    const refused = await server.call('GET', widgets);
+    expect(refused).toMatchObject({ status: 429, body: { reason: 'TooManyRequests' } });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect((await server.call('GET', '/livez')).status).toBe(200);
+    const watch = await server.fetch(`${widgets}?watch=true`);
+    expect(watch.status).toBe(200);
+    await watch.body?.cancel();
+    await server.close();
+  });
+});
+
+describe('drain', () => {
+  it('makes /readyz fail at once; /livez and all requests still succeed', async () => {
+    const server = await startTestServer();
+    server.api.drain();
+    expect(await server.call('GET', '/readyz')).toMatchObject({ status: 500 });
+    expect((await server.call('GET', '/readyz')).text).toContain('[-]shutdown failed: reason withheld');
+    expect((await server.call('GET', '/readyz?exclude=shutdown&verbose')).text).toContain(
+      '[+]shutdown excluded: ok',
+    );
+    expect((await server.call('GET', '/livez')).status).toBe(200);
+    expect((await server.call('POST', widgets, widget('late'))).status).toBe(201);
+    await server.close();
   });
 });

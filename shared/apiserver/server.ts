@@ -21,34 +21,33 @@ import { defaultLimits, type Limits, limitRequestsInFlight } from './request/max
 import type { ServerContext } from './request/server-context.ts';
 import { respondError } from './response/respond.ts';
 
-/** The Kubernetes release whose API conventions are followed; kubectl judges version skew by it. */
+/** The Kubernetes release whose API conventions are followed; kubectl compares its own version with it. */
 const followed = 'v1.34.0';
 
-/** What `createApiServer` needs. */
 export interface ApiServerOptions {
   kinds: readonly KindDefinition[];
   store: Store;
   authenticate: Authenticator;
   authorize: Authorizer;
-  /** Finds namespaces that are not among `kinds`: an aggregated server asks the cluster. */
+  /** Finds namespaces if they are not among `kinds`: an aggregated server asks the cluster. */
   findNamespace?: FindNamespace;
-  /** Run in this order, behind the namespace lifecycle. */
+  /** Run in this order, after the namespace lifecycle. */
   admission?: readonly AdmissionPlugin[];
   /** The gitVersion that clients see: a semantic version. */
   version?: string;
   /** Takes failures of the server itself (5xx, broken watches); pino's `error` fits through a closure. */
   log?: (message: string, caught: unknown) => void;
   now?: () => Date;
-  /** Requests under way at a time; default 400 that read and 200 that write. Watches and health checks do not count. */
+  /** Requests in flight; default 400 reads and 200 writes. Watches and health checks do not count. */
   limits?: Limits;
-  /** Where requests are counted; also serves /metrics from it. */
+  /** Counts requests and serves /metrics. */
   metrics?: Metrics;
-  /** What the store is called among the health checks; default `store`. */
+  /** The store's name among the health checks; default `store`. */
   storeName?: string;
-  /** Further health checks, and what /readyz?verbose tells without failing. */
+  /** Further health checks, and warnings that /readyz?verbose shows without failing. */
   checks?: readonly HealthCheck[];
   notices?: () => readonly string[];
-  /** What of each request is recorded, and where to. */
+  /** Records requests in an audit log. */
   audit?: { policy: AuditPolicy; write: AuditSink };
 }
 
@@ -58,7 +57,7 @@ export interface ApiServer {
   drain(): void;
   /**
    * Lets requests in flight finish and ends watches between two lines, spread over `spreadMs` so that their clients do not
-   * come back all at once. Resolves when all have ended; the store stays open.
+   * reconnect all at once. Resolves when all have ended; the store stays open.
    */
   close(how?: { spreadMs?: number }): Promise<void>;
 }
@@ -145,7 +144,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
 }
 
-/** Everything counted, with what can only be known by looking. */
+/** All metrics. Requests in flight and stored objects are counted now. */
 async function exposition(
   server: ServerContext,
   metrics: Metrics,

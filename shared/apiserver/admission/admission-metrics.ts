@@ -1,16 +1,16 @@
 import type { Metrics } from '#shared/telemetry';
 
-/** What is measured: one plug-in's stage, or without a name the whole stage. */
+/** The step to measure: a stage of one plug-in, or without a name the whole stage. */
 export interface Step {
   type: 'admit' | 'validate';
   operation: string;
   name?: string;
 }
 
-/** Seconds; those of kube-apiserver (k8s.io/apiserver, pkg/admission/metrics). */
+/** Seconds, as in kube-apiserver (k8s.io/apiserver, pkg/admission/metrics). */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 
-/** Returns what runs a step and records how long it took and whether it refused. */
+/** Returns a function that runs a step and records its duration and whether it rejected. */
 export function admissionMetrics(metrics: Metrics): <T>(step: Step, run: () => Promise<T>) => Promise<T> {
   const stages = metrics.histogram({
     name: 'apiserver_admission_step_admission_duration_seconds',

@@ -5,12 +5,12 @@ import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 /** All plug-ins of a server as one. */
 export interface Admission {
-  /** Resolves with the object to go on with: the very same one where no plug-in changed it. */
+  /** Resolves with the object as changed, or the same object where no plug-in changed it. */
   mutate(request: AdmissionRequest): Promise<KubeObject | undefined>;
   validate(request: AdmissionRequest): Promise<void>;
 }
 
-/** Runs the stages of `plugins` in order; the first refusal ends a stage. */
+/** Runs the stages of `plugins` in order; the first rejection ends a stage. */
 export function createAdmission(plugins: readonly AdmissionPlugin[], metrics?: Metrics): Admission {
   const mutating = plugins.filter((plugin) => plugin.mutate !== undefined);
   const validating = plugins.filter((plugin) => plugin.validate !== undefined);

@@ -8,27 +8,27 @@ import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);
 
-/** Finds a namespace by name, wherever namespaces are kept. */
+/** Finds a namespace by name, in this or another API server. */
 export type FindNamespace = (
   name: string,
 ) => Promise<{ metadata: { deletionTimestamp?: string } } | undefined>;
 
 /**
- * Refuses what would be created in a namespace that is not there (NotFound) or is being deleted (Forbidden), and the
- * deletion of namespaces the cluster stands on. Namespaces are found in the store where they are among the kinds served and by
- * `elsewhere` otherwise; undefined where neither is so.
+ * Rejects creates in a namespace that does not exist (NotFound) or is being deleted (Forbidden), and deletes of the namespaces of
+ * Kubernetes itself. Namespaces are read from the store if they are among the kinds served, otherwise by `findElsewhere`; without
+ * both there is no plug-in.
  */
 export function namespaceLifecycle(
   kinds: readonly KindDefinition[],
   store: Store,
-  elsewhere?: FindNamespace,
+  findElsewhere?: FindNamespace,
 ): AdmissionPlugin | undefined {
   const namespaces = kinds.find((kind) => kind.group === '' && kind.plural === 'namespaces');
-  const find = namespaces ? findStored(namespaces, store) : elsewhere;
+  const find = namespaces ? findStored(namespaces, store) : findElsewhere;
   if (!find) return undefined;
   return {
     name: 'NamespaceLifecycle',
-    // Before validation, as in kube-apiserver: what has no place is not looked at further.
+    // Before validation, as in kube-apiserver.
     async mutate(request) {
       const { operation, namespace: name, resource } = request;
       if (resource.group === '' && resource.resource === 'namespaces') keepProtected(request);

@@ -2,19 +2,18 @@ import type { User } from '../authentication/user.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 
 /**
- * Joins in deciding about writes, as an admission controller of kube-apiserver does, which runs none for an aggregated
- * server. A plug-in has one stage or both; plug-ins run in order, each on what those before it left. Rejects with
- * ArcError (Forbidden, Invalid …) to refuse.
+ * An admission controller. kube-apiserver runs none for an aggregated server. A plug-in has one stage or both; plug-ins run in
+ * order, each on the object that the one before it returned. A stage rejects with ArcError (Forbidden, Invalid …) to refuse.
  */
 export interface AdmissionPlugin {
   /** Becomes a label of metrics. */
   name: string;
   /**
-   * Before the object is validated. Resolves with the object to go on with, or undefined to leave it as it is. It may be
-   * invalid here, and does not tell yet who owns its fields: that is computed from what this stage makes of it.
+   * Runs before validation. Resolves with the changed object, or undefined to leave it as it is. The object may be invalid and
+   * has no new managedFields yet: they are computed from the result of this stage.
    */
   mutate?(request: AdmissionRequest): Promise<KubeObject | undefined>;
-  /** Behind validation, on what would be stored. */
+  /** Runs after validation, on the object to store. */
   validate?(request: AdmissionRequest): Promise<void>;
 }
 
@@ -25,16 +24,16 @@ export interface AdmissionRequest {
   resource: { group: string; version: string; resource: string };
   /** '' for the object itself. */
   subResource: string;
-  /** '' for what belongs to no namespace. */
+  /** '' for cluster-scoped objects. */
   namespace: string;
   name: string;
   user: User;
-  /** undefined where it is deleted. */
+  /** Undefined for DELETE. */
   object: KubeObject | undefined;
-  /** undefined where it is created. */
+  /** Undefined for CREATE. */
   oldObject: KubeObject | undefined;
-  /** True where nothing will be stored: a plug-in must have no effects then. */
+  /** True: nothing is stored, and a plug-in must have no side effects. */
   dryRun: boolean;
-  /** CreateOptions, UpdateOptions or DeleteOptions of meta.k8s.io/v1 as far as they were given; a patch has the options of what it comes to. */
+  /** CreateOptions, UpdateOptions or DeleteOptions of meta.k8s.io/v1 as they were given; a patch has those of its operation. */
   options: { apiVersion: string; kind: string; [field: string]: unknown };
 }

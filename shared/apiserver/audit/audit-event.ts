@@ -4,7 +4,7 @@ import type { ApiRequest } from '../request/api-request.ts';
 import type { ResourceRequestInfo } from '../request/request-info.ts';
 import type { AuditChoice, Stage } from './audit-policy.ts';
 
-/** What an audit.k8s.io/v1 Event tells at every level. @param notes annotations of its stage */
+/** The fields that an audit.k8s.io/v1 Event has at every level. @param notes annotations of its stage */
 export function auditEvent(
   request: ApiRequest,
   choice: AuditChoice,

@@ -68,12 +68,12 @@ describe('chooseAudit', () => {
 
 describe('parseAuditPolicy', () => {
   it.each([
-    ['no YAML', 'a: [', /no YAML/],
+    ['broken YAML', 'a: [', /not valid YAML/],
     ['another kind', 'apiVersion: v1\nkind: Policy\nrules: [{ level: None }]', /apiVersion/],
     ['no rules', `${head}rules: []`, /rules/],
     ['a wrong level', `${head}rules: [{ level: Everything }]`, /rules\.0\.level/],
     ['a misspelled field', `${head}rules: [{ level: None, user: [jo] }]`, /user/],
-  ])('refuses %s, naming it', (_what, text, message) => {
+  ])('rejects %s and names it', (_what, text, message) => {
     expect(() => parseAuditPolicy(text)).toThrow(message);
   });
 });

@@ -35,21 +35,21 @@ const policy = z.strictObject({
 export type AuditPolicy = z.infer<typeof policy>;
 type Rule = AuditPolicy['rules'][number];
 
-/** Reads an audit.k8s.io/v1 Policy in YAML or JSON; rejects with Invalid naming the field that is wrong. */
+/** Reads an audit.k8s.io/v1 Policy in YAML or JSON; throws Invalid that names the wrong field. */
 export function parseAuditPolicy(text: string): AuditPolicy {
   let value: unknown;
   try {
     value = parseYaml(text, { maxAliasCount: 100 });
   } catch (caught) {
-    throw new ArcError('Invalid', `the audit policy is no YAML: ${ArcError.from(caught).message}`);
+    throw new ArcError('Invalid', `the audit policy is not valid YAML: ${ArcError.from(caught).message}`);
   }
   const parsed = policy.safeParse(value);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new ArcError('Invalid', `the audit policy is wrong: ${faults.join('; ')}`);
+  throw new ArcError('Invalid', `the audit policy is invalid: ${faults.join('; ')}`);
 }
 
-/** What is to be recorded of a request. */
+/** The level of a request, and what to omit. */
 export interface AuditChoice {
   level: Level;
   omitStages: ReadonlySet<Stage>;
@@ -62,9 +62,9 @@ export interface PolicySubject {
   info: Attributes | undefined;
 }
 
-/** The first rule that fits decides; where none does, nothing is recorded (k8s.io/apiserver, audit/policy/checker.go). */
+/** The first matching rule decides; without one nothing is recorded (k8s.io/apiserver, audit/policy/checker.go). */
 export function chooseAudit(policy: AuditPolicy, request: PolicySubject): AuditChoice {
-  const found = policy.rules.find((each) => fits(each, request));
+  const found = policy.rules.find((each) => matches(each, request));
   return {
     level: found?.level ?? 'None',
     omitStages: new Set([...policy.omitStages, ...(found?.omitStages ?? [])]),
@@ -72,7 +72,7 @@ export function chooseAudit(policy: AuditPolicy, request: PolicySubject): AuditC
   };
 }
 
-function fits(rule: Rule, { user, info }: PolicySubject): boolean {
+function matches(rule: Rule, { user, info }: PolicySubject): boolean {
   const any = (list: readonly string[], ...values: readonly string[]) =>
     list.length === 0 || values.some((value) => list.includes(value));
   if (!any(rule.users, user?.name ?? '') || !any(rule.userGroups, ...(user?.groups ?? []))) return false;
@@ -80,18 +80,18 @@ function fits(rule: Rule, { user, info }: PolicySubject): boolean {
   if (rule.namespaces.length === 0 && rule.resources.length === 0 && rule.nonResourceURLs.length === 0)
     return true;
   if (info === undefined) return false;
-  if (!info.isResourceRequest) return rule.nonResourceURLs.some((pattern) => fitsPath(pattern, info.path));
+  if (!info.isResourceRequest) return rule.nonResourceURLs.some((pattern) => pathMatches(pattern, info.path));
   if (rule.namespaces.length === 0 && rule.resources.length === 0) return false;
   if (!any(rule.namespaces, info.namespace)) return false;
-  return rule.resources.length === 0 || rule.resources.some((each) => fitsResource(each, info));
+  return rule.resources.length === 0 || rule.resources.some((each) => resourceMatches(each, info));
 }
 
-function fitsPath(pattern: string, path: string): boolean {
+function pathMatches(pattern: string, path: string): boolean {
   if (pattern === '*') return true;
   return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
 }
 
-function fitsResource(
+function resourceMatches(
   { group, resources, resourceNames }: Rule['resources'][number],
   info: { group: string; resource: string; subresource: string; name: string },
 ): boolean {

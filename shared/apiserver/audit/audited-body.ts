@@ -2,10 +2,10 @@ import { isRecord } from '#shared/meta';
 import { parseBody } from '../codec/parse-body.ts';
 import type { AuditChoice } from './audit-policy.ts';
 
-/** Bytes of a body that are recorded at most. */
-const recordedBytes = 1024 * 1024;
+/** Larger bodies are not recorded. */
+const maxRecordedBytes = 1024 * 1024;
 
-/** A body as it is recorded: `object` where it holds one, `truncated` where it was too large for that. */
+/** A body as it is recorded: `object` if it is one, `truncated` if it is too large. */
 export interface AuditedBody {
   object?: object;
   truncated: boolean;
@@ -13,12 +13,12 @@ export interface AuditedBody {
 
 /** @param type its media type; YAML is recorded as JSON */
 export function auditedBody(bytes: Uint8Array, type: string, choice: AuditChoice): AuditedBody {
-  if (bytes.byteLength > recordedBytes) return { truncated: true };
+  if (bytes.byteLength > maxRecordedBytes) return { truncated: true };
   let value: unknown;
   try {
     ({ value } = parseBody(bytes, type));
   } catch {
-    return { truncated: false }; // protobuf, or not well-formed: the code of the answer tells
+    return { truncated: false }; // protobuf, or malformed, which the response code shows
   }
   if (typeof value !== 'object' || value === null) return { truncated: false };
   if (choice.omitManagedFields) dropManagedFields(value);
@@ -31,14 +31,14 @@ function dropManagedFields(value: object): void {
   if (Array.isArray(items)) for (const item of items) if (isRecord(item)) dropManagedFields(item);
 }
 
-/** The bytes of a response, as far as they are worth recording. */
+/** Reads a response until it is too large to be recorded. */
 export async function readUpTo(response: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
     chunks.push(chunk);
-    if (size > recordedBytes) break;
+    if (size > maxRecordedBytes) break;
   }
   return Buffer.concat(chunks);
 }

@@ -8,7 +8,7 @@ import type { ReviewToken } from './token-review.ts';
 import type { Authenticator, User } from './user.ts';
 
 export interface AuthenticatorOptions {
-  /** Answers the configuration in force; asked at every request. */
+  /** Returns the current configuration; called for every request. */
   config: () => AuthenticationConfig;
   reviewToken: ReviewToken;
   now?: () => Date;
@@ -16,34 +16,34 @@ export interface AuthenticatorOptions {
 
 /**
  * The authenticators of an aggregated API server in their order: front proxy, client certificate, bearer token; a request
- * without any of these is anonymous. A certificate that leads nowhere is no credential, but where it is all there is the
- * request is refused, as kube-apiserver does it.
+ * without any of these is anonymous. A certificate of an unknown authority is ignored if there is a token, and refused otherwise,
+ * as in kube-apiserver.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { config, reviewToken, now = () => new Date() } = options;
-  const leadsTo = cachedChains(now);
+  const isTrusted = cachedChains(now);
 
   const byCertificate = (request: Request, connection: Connection, certificate: X509Certificate) => {
     const { clientAuthorities, frontProxy } = config();
     if (
       frontProxy &&
       isAllowedName(frontProxy, certificate) &&
-      leadsTo(certificate, frontProxy.authorities)
+      isTrusted(certificate, frontProxy.authorities)
     ) {
       const user = remoteUser(frontProxy, request, connection);
       if (user) return { user };
     }
-    if (!leadsTo(certificate, clientAuthorities)) return 'unknown';
+    if (!isTrusted(certificate, clientAuthorities)) return 'unknown';
     return { user: certificateUser(certificate) };
   };
 
   return async (request, connection) => {
     const certificate = connection?.certificate;
-    const shown = connection && certificate && byCertificate(request, connection, certificate);
-    if (shown && shown !== 'unknown' && shown.user) return shown.user;
+    const presented = connection && certificate && byCertificate(request, connection, certificate);
+    if (presented && presented !== 'unknown' && presented.user) return presented.user;
     const token = bearerToken(headerValues(request, connection, 'authorization')[0] ?? '');
     if (token !== undefined) return reviewToken(token);
-    if (shown === 'unknown') throw new ArcError('Unauthorized', 'Unauthorized');
+    if (presented === 'unknown') throw new ArcError('Unauthorized', 'Unauthorized');
     return undefined;
   };
 }
@@ -64,23 +64,23 @@ function bearerToken(header: string): string | undefined {
   return /^\s*bearer +(\S+)/i.exec(header)?.[1];
 }
 
-/** Milliseconds a chain once verified is believed: signatures are dear, and a connection brings many requests. */
+/** Milliseconds a verified chain is cached: signatures are expensive, and a connection carries many requests. */
 const chainTtlMs = 10_000;
 
-/** `chainsTo`, remembered for each certificate in use and for as long as the authorities stay the same. */
+/** `chainsTo`, cached for each certificate and as long as the authorities do not change. */
 function cachedChains(
   now: () => Date,
 ): (certificate: X509Certificate, authorities: readonly X509Certificate[]) => boolean {
-  type Verdict = { leads: boolean; until: number };
-  const verdicts = new WeakMap<readonly X509Certificate[], WeakMap<X509Certificate, Verdict>>();
+  type Result = { trusted: boolean; until: number };
+  const results = new WeakMap<readonly X509Certificate[], WeakMap<X509Certificate, Result>>();
   return (certificate, authorities) => {
     const time = now();
-    const known = verdicts.get(authorities) ?? new WeakMap<X509Certificate, Verdict>();
-    verdicts.set(authorities, known);
-    const verdict = known.get(certificate);
-    if (verdict && time.getTime() < verdict.until) return verdict.leads;
-    const leads = chainsTo(certificate, authorities, time);
-    known.set(certificate, { leads, until: time.getTime() + chainTtlMs });
-    return leads;
+    const known = results.get(authorities) ?? new WeakMap<X509Certificate, Result>();
+    results.set(authorities, known);
+    const result = known.get(certificate);
+    if (result && time.getTime() < result.until) return result.trusted;
+    const trusted = chainsTo(certificate, authorities, time);
+    known.set(certificate, { trusted, until: time.getTime() + chainTtlMs });
+    return trusted;
   };
 }

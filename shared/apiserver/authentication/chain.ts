@@ -1,13 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
 
-/** Certificates between a client's and an authority's that are looked at. */
+/** Longest chain between the client's certificate and an authority's. */
 const maxDepth = 5;
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 const anyUse = '2.5.29.37.0';
 
 /**
- * True when `leaf`, with the intermediates its holder sent along, leads to one of `authorities` by signatures, every
- * certificate on the way is valid at `now`, and `leaf` may authenticateRequest a client (as Go's x509.Verify with ExtKeyUsageClientAuth).
+ * True when `leaf`, with the intermediates that the client sent, chains to one of `authorities`, every certificate of the chain
+ * is valid at `now`, and `leaf` may identify a client (as Go's x509.Verify with ExtKeyUsageClientAuth).
  */
 export function chainsTo(leaf: X509Certificate, authorities: readonly X509Certificate[], now: Date): boolean {
   if (!mayBeClient(leaf)) return false;
@@ -23,7 +23,7 @@ export function chainsTo(leaf: X509Certificate, authorities: readonly X509Certif
 }
 
 function mayBeClient({ keyUsage }: X509Certificate): boolean {
-  // What is missing here restricts nothing.
+  // Without the extension every use is allowed.
   return keyUsage === undefined || keyUsage.includes(clientAuth) || keyUsage.includes(anyUse);
 }
 
@@ -37,7 +37,7 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
 
 /** The values of one attribute of the subject, in order (`CN`, `O`). */
 export function subjectValues(certificate: X509Certificate, attribute: 'CN' | 'O'): string[] {
-  // The text form escapes and joins; this one holds the values themselves.
+  // `subject` is one escaped text; the legacy object has the values themselves.
   const value = certificate.toLegacyObject().subject?.[attribute] as string | string[] | undefined;
   return value === undefined ? [] : typeof value === 'string' ? [value] : [...value];
 }

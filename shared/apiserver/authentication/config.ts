@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { ArcError } from '#shared/errors';
 
-/** Whom to believe: what ConfigMap kube-system/extension-apiserver-authentication says. */
+/** The trusted authorities: the contents of ConfigMap kube-system/extension-apiserver-authentication. */
 export interface AuthenticationConfig {
   /** Issue client certificates of users. */
   clientAuthorities: readonly X509Certificate[];
-  /** Undefined: nobody may speak for others. */
+  /** Undefined: no front proxy is trusted. */
   frontProxy: FrontProxyConfig | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface FrontProxyConfig {
   extraPrefixes: readonly string[];
 }
 
-/** The data of the ConfigMap: PEM bundles and JSON arrays of texts. Rejects with Invalid naming the key that is wrong. */
+/** Parses the data of the ConfigMap: PEM bundles and JSON arrays of strings. Throws Invalid that names the wrong key. */
 export function parseAuthenticationConfig(data: Readonly<Record<string, string>>): AuthenticationConfig {
   return {
     clientAuthorities: certificates(data, 'client-ca-file'),
@@ -58,7 +58,7 @@ function certificates(data: Readonly<Record<string, string>>, key: string): X509
 
 function headers(data: Readonly<Record<string, string>>, key: string): string[] {
   return texts(data, key).map((name) => {
-    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) throw wrong(key, `"${name}" is no header name`);
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) throw wrong(key, `"${name}" is not a header name`);
     return name.toLowerCase();
   });
 }
@@ -70,10 +70,10 @@ function texts(data: Readonly<Record<string, string>>, key: string): string[] {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw wrong(key, 'is no JSON');
+    throw wrong(key, 'is not valid JSON');
   }
   if (Array.isArray(parsed) && parsed.every((each) => typeof each === 'string')) return parsed;
-  throw wrong(key, 'is no JSON array of texts');
+  throw wrong(key, 'is not a JSON array of strings');
 }
 
 function wrong(key: string, what: string): ArcError {

@@ -3,22 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** What the transport knows of a request and `Request` does not carry. */
+/** The connection of a request: what `Request` does not carry. */
 export interface Connection {
   /**
-   * Header values as they came, under lower-case names. `Request` joins repeated headers with commas, which values (group
-   * names, extra values) may themselves hold.
+   * Header values as they were sent, under lower-case names. `Request` joins repeated headers with commas, which values (group
+   * names, extra values) may contain.
    */
   readonly headers: ReadonlyMap<string, readonly string[]>;
-  /** What the client proved to hold in the handshake; issued by whomever. Undefined without one. */
+  /** The client's certificate: the handshake proved its key, its issuer is not verified. Undefined without one. */
   readonly certificate: X509Certificate | undefined;
   /** The peer's IP address. */
   readonly address: string;
-  /** Somebody has been authenticated over it: `isAuthenticated` from here on. */
+  /** A user was authenticated over this connection: `isAuthenticated` is true from now on. */
   markAuthenticated(): void;
 }
 
-/** Reads the connection out of the environment that @hono/node-server gives to its handlers; undefined elsewhere. */
+/** The connection from the environment that @hono/node-server gives to its handlers; undefined in any other. */
 export function connectionOf(env: unknown): Connection | undefined {
   const incoming = (env as { incoming?: IncomingMessage } | undefined)?.incoming;
   if (incoming?.socket === undefined) return undefined;
@@ -43,7 +43,7 @@ export function isAuthenticated(socket: Socket): boolean {
   return authenticatedSockets.has(socket);
 }
 
-/** As IncomingMessage.headersDistinct, in a Map: a header may be called `__proto__`. */
+/** As IncomingMessage.headersDistinct, in a Map: a header may be named `__proto__`. */
 function distinct(raw: readonly string[]): Map<string, string[]> {
   const headers = new Map<string, string[]>();
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -56,12 +56,12 @@ function distinct(raw: readonly string[]): Map<string, string[]> {
   return headers;
 }
 
-/** Of sockets still open; null: none was shown. Renegotiation is off, so what a connection began with stays true. */
+/** Null: the client has none. Renegotiation is off, so the certificate of a connection never changes. */
 const certificates = new WeakMap<Socket, X509Certificate | null>();
 
 /**
- * `socket.authorized` is not asked: it is true for a TLS 1.3 client that resumes a session without any certificate, and it
- * cannot tell which of several authorities a certificate came from.
+ * `socket.authorized` is not used: it is true for a TLS 1.3 client that resumes a session without a certificate, and it does not
+ * show which of several authorities issued the certificate.
  */
 function certificateOf(socket: Socket): X509Certificate | undefined {
   const known = certificates.get(socket);
@@ -102,6 +102,6 @@ export function extraKey(header: string, prefix: string): string {
   try {
     return decodeURIComponent(key);
   } catch {
-    return key; // as Go's unescapeExtraKey: what is no escape stands for itself
+    return key; // as Go's unescapeExtraKey: an invalid escape stands for itself
   }
 }

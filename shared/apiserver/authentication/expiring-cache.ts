@@ -1,11 +1,11 @@
-/** What a load answers: the value, and for how long it may be believed. 0 keeps nothing. */
+/** A loaded value and how long it may be cached. 0: it is not cached. */
 export interface Loaded<V> {
   value: V;
   ttlMs: number;
 }
 
 export interface ExpiringCache<V> {
-  /** The value under `key`, loaded where it is absent or too old; those who ask meanwhile share the load. Failures are not kept. */
+  /** The value of `key`, loaded if it is absent or expired; concurrent callers share one load. Failures are not cached. */
   get(key: string, load: () => Promise<Loaded<V>>): Promise<V>;
   readonly size: number;
 }
@@ -15,7 +15,7 @@ interface Entry<V> {
   until: number;
 }
 
-/** At most `max` entries; the oldest make room. `now` is milliseconds of any steady clock. */
+/** Keeps at most `max` entries and evicts the oldest. @param now milliseconds of a monotonic clock */
 export function createExpiringCache<V>(options: { max: number; now?: () => number }): ExpiringCache<V> {
   const { max, now = () => performance.now() } = options;
   const entries = new Map<string, Entry<V>>();
@@ -34,7 +34,7 @@ export function createExpiringCache<V>(options: { max: number; now?: () => numbe
         },
       ),
     };
-    entries.delete(key); // so that the renewed one is the youngest again
+    entries.delete(key); // so that the renewed entry is the youngest
     entries.set(key, entry);
     const oldest = entries.keys().next();
     if (entries.size > max && !oldest.done) entries.delete(oldest.value);

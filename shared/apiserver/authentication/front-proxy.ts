@@ -4,15 +4,15 @@ import type { FrontProxyConfig } from './config.ts';
 import { type Connection, extraKey, headerNames, headerValues } from './connection.ts';
 import type { User } from './user.ts';
 
-/** True where the certificate carries one of the names that the front proxy may have. */
+/** True if the certificate has one of the allowed names. */
 export function isAllowedName(config: FrontProxyConfig, certificate: X509Certificate): boolean {
   const name = subjectValues(certificate, 'CN').at(-1) ?? '';
   return config.allowedNames.length === 0 || config.allowedNames.includes(name);
 }
 
 /**
- * Whom a front proxy speaks for, from its X-Remote-* headers; undefined where it names nobody. The caller has verified the
- * proxy: from anybody else these headers mean nothing.
+ * The user named by the X-Remote-* headers of a front proxy; undefined where they name none. The caller must have verified the
+ * proxy: from any other client these headers are ignored.
  */
 export function remoteUser(
   config: FrontProxyConfig,

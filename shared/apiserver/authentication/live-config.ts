@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import { type AuthenticationConfig, parseAuthenticationConfig } from './config.ts';
 
-/** Calls `onData` with the ConfigMap's data now and after every change, until `signal`. Injected: this folder knows no client. */
+/** Calls `onData` with the ConfigMap's data now and after every change, until `signal`. Injected: this room has no client. */
 export type ConfigReader = (
   onData: (data: Readonly<Record<string, string>>) => void,
   signal: AbortSignal,
@@ -10,15 +10,15 @@ export type ConfigReader = (
 export interface LiveConfigOptions {
   reader: ConfigReader;
   signal: AbortSignal;
-  /** Told of data that cannot be used; what was in force stays so. */
+  /** Called for invalid data; the configuration before it stays in force. */
   onInvalid(error: ArcError): void;
-  /** Milliseconds until the first data must be there. */
+  /** Milliseconds to wait for the first data. */
   deadlineMs?: number;
 }
 
 /**
- * Resolves with a function that answers the configuration in force. Rejects with ServiceUnavailable when there is none in
- * time and with Invalid when the first is wrong: a server that does not know whom to believe must not start.
+ * Resolves with a function that returns the configuration in force. Rejects with ServiceUnavailable when there is none in time
+ * and with Invalid when the first is wrong: a server without trusted authorities must not start.
  */
 export async function liveAuthenticationConfig(
   options: LiveConfigOptions,
@@ -30,7 +30,8 @@ export async function liveAuthenticationConfig(
     const message = `ConfigMap kube-system/extension-apiserver-authentication could not be read within ${deadlineMs / 1000} s: is the RoleBinding to extension-apiserver-authentication-reader there?`;
     reject(new ArcError('ServiceUnavailable', message));
   }, deadlineMs);
-  const stopped = () => reject(new ArcError('ServiceUnavailable', 'ended before it had started'));
+  const stopped = () =>
+    reject(new ArcError('ServiceUnavailable', 'stopped before the authentication configuration was read'));
   signal.addEventListener('abort', stopped, { once: true });
   reader((data) => {
     try {

@@ -1,29 +1,28 @@
 import { hash, randomBytes } from 'node:crypto';
 import { ArcError } from '#shared/errors';
-import { createExpiringCache } from './expiring-cache.ts';
-import { maxCachedReviews, type PostReview, reviewDeadlineMs, reviewTtlMs } from './review.ts';
+import { cachedReviews, type PostReview } from './review.ts';
 import type { User } from './user.ts';
 
-/** Whose token it is; rejects with Unauthorized for nobody's, with ServiceUnavailable where nobody could be asked. */
+/** Resolves with the token's user; rejects with Unauthorized for an invalid token and ServiceUnavailable if the review failed. */
 export type ReviewToken = (token: string) => Promise<User>;
 
-/** Asks the cluster whose token it is and believes the answer for 10 s. Tokens themselves are not kept. */
+/** Authenticates tokens by TokenReview, cached for 10 s under a hash of the token. */
 export function tokenReviewer(post: PostReview, now?: () => number): ReviewToken {
-  const cache = createExpiringCache<User | undefined>({ max: maxCachedReviews, ...(now && { now }) });
+  const review = cachedReviews<User | undefined>(now);
   const salt = randomBytes(32).toString('base64');
   return async (token) => {
     const key = hash('sha256', salt + token, 'base64');
-    const user = await cache.get(key, async () => ({ value: await ask(post, token), ttlMs: reviewTtlMs }));
+    const user = await review(key, (signal) => ask(post, token, signal));
     if (user === undefined) throw new ArcError('Unauthorized', 'Unauthorized');
     return user;
   };
 }
 
-async function ask(post: PostReview, token: string): Promise<User | undefined> {
+async function ask(post: PostReview, token: string, signal: AbortSignal): Promise<User | undefined> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', plural: 'tokenreviews' };
   let answer: unknown;
   try {
-    answer = await post({ ...review, spec: { token } }, AbortSignal.timeout(reviewDeadlineMs));
+    answer = await post({ ...review, spec: { token } }, signal);
   } catch (caught) {
     const why = ArcError.from(caught).message;
     throw new ArcError('ServiceUnavailable', `the token could not be verified: ${why}`, { cause: caught });

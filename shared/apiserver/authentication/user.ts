@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 
-/** Who is asking, as SubjectAccessReview names them. */
+/** A user, with the field names of a SubjectAccessReview. */
 export interface User {
   name: string;
   groups: readonly string[];
@@ -9,8 +9,8 @@ export interface User {
 }
 
 /**
- * Resolves a credential to a user; undefined means none was presented. Rejects with Unauthorized for a bad one.
- * `connection` is there when the request came over a socket.
+ * Resolves a credential to a user; undefined means that there is none. Rejects with Unauthorized for an invalid one.
+ * `connection` is undefined unless the request came over a socket.
  */
 export type Authenticator = (
   request: Request,
@@ -19,7 +19,7 @@ export type Authenticator = (
 
 const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** Who asks: nobody's credential is system:anonymous, everybody else's is also in system:authenticated. */
+/** The user of a request: system:anonymous without a credential, else also a member of system:authenticated. */
 export async function authenticateRequest(
   authenticate: Authenticator,
   request: Request,
@@ -28,7 +28,7 @@ export async function authenticateRequest(
   const user = await authenticate(request, connection);
   if (!user) return anonymous;
   connection?.markAuthenticated();
-  // A front proxy passes on its anonymous callers too.
+  // A front proxy also passes on anonymous requests.
   if (user.name === anonymous.name || user.groups.includes('system:unauthenticated')) return user;
   const groups = new Set([...user.groups, 'system:authenticated']);
   return { ...user, groups: [...groups] };

@@ -2,7 +2,7 @@ import { ArcError } from '#shared/errors';
 import type { User } from '../authentication/user.ts';
 import { qualified } from '../errors/resource-errors.ts';
 
-/** What they want to do. */
+/** The request to decide about, with the field names of a SubjectAccessReview. */
 export type Attributes =
   | {
       isResourceRequest: true;
@@ -16,7 +16,7 @@ export type Attributes =
     }
   | { isResourceRequest: false; verb: string; path: string };
 
-/** `allowed: false` needs a reason only where it helps. */
+/** Decides whether a user may do something. A reason is optional. */
 export type Authorizer = (
   user: User,
   attributes: Attributes,
@@ -24,13 +24,13 @@ export type Authorizer = (
 
 const openPaths = new Set(['/livez', '/readyz', '/healthz']);
 
-/** system:masters and the health paths always may, and are never told to come back later. */
+/** True for system:masters and the health paths: they need no authorization and are exempt from the limits in flight. */
 export function isAlwaysAllowed(user: User, attributes: Attributes): boolean {
   if (user.groups.includes('system:masters')) return true;
   return !attributes.isResourceRequest && openPaths.has(`/${attributes.path.split('/')[1]}`);
 }
 
-/** Resolves with the authorizer's reason; rejects with Forbidden unless the user may. */
+/** Resolves with the authorizer's reason; rejects with Forbidden unless the user is allowed. */
 export async function mustBeAllowed(
   authorize: Authorizer,
   user: User,
@@ -42,7 +42,7 @@ export async function mustBeAllowed(
   return decision.reason ?? '';
 }
 
-/** The text of apiserver's responsewriters.Forbidden: tools and people read it. */
+/** The text of responsewriters.Forbidden of k8s.io/apiserver, which tools parse. */
 function forbidden(user: User, attributes: Attributes, reason: string): ArcError {
   const because = reason === '' ? '' : `: ${reason}`;
   const who = `User "${user.name}" cannot ${attributes.verb}`;

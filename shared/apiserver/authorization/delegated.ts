@@ -1,28 +1,19 @@
 import { ArcError } from '#shared/errors';
-import { createExpiringCache } from '../authentication/expiring-cache.ts';
-import {
-  maxCachedReviews,
-  type PostReview,
-  reviewDeadlineMs,
-  reviewTtlMs,
-} from '../authentication/review.ts';
+import { cachedReviews, type PostReview } from '../authentication/review.ts';
 import type { User } from '../authentication/user.ts';
 import type { Attributes, Authorizer } from './authorizer.ts';
 
 type Decision = Awaited<ReturnType<Authorizer>>;
 
 /**
- * Asks the cluster by SubjectAccessReview and believes the answer for 10 s, either way. Where nobody answers the request is
- * refused with ServiceUnavailable: a failure never allows.
+ * Authorizes by SubjectAccessReview of the cluster, cached for 10 s whether allowed or denied. A failed review rejects with
+ * ServiceUnavailable: a failure never allows.
  */
 export function delegatedAuthorizer(post: PostReview, now?: () => number): Authorizer {
-  const cache = createExpiringCache<Decision>({ max: maxCachedReviews, ...(now && { now }) });
+  const review = cachedReviews<Decision>(now);
   return (user, attributes) => {
     const spec = specOf(user, attributes);
-    return cache.get(JSON.stringify(spec), async () => ({
-      value: await ask(post, spec),
-      ttlMs: reviewTtlMs,
-    }));
+    return review(JSON.stringify(spec), (signal) => ask(post, spec, signal));
   };
 }
 
@@ -38,7 +29,7 @@ function specOf(user: User, attributes: Attributes): object {
   return { ...who, resourceAttributes };
 }
 
-async function ask(post: PostReview, spec: object): Promise<Decision> {
+async function ask(post: PostReview, spec: object, signal: AbortSignal): Promise<Decision> {
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
@@ -47,7 +38,7 @@ async function ask(post: PostReview, spec: object): Promise<Decision> {
   };
   let answer: unknown;
   try {
-    answer = await post(review, AbortSignal.timeout(reviewDeadlineMs));
+    answer = await post(review, signal);
   } catch (caught) {
     const why = ArcError.from(caught).message;
     throw new ArcError('ServiceUnavailable', `the request could not be authorized: ${why}`, {

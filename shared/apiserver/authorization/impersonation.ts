@@ -6,7 +6,7 @@ import { mustBeAllowed } from './authorizer.ts';
 
 const extraPrefix = 'impersonate-extra-';
 
-/** Whom the Impersonate-* headers name; undefined without them. Rejects with BadRequest where they name no user. */
+/** The user named by the Impersonate-* headers; undefined without them. Throws BadRequest where they name no user. */
 export function impersonated(request: Request, connection: Connection | undefined): User | undefined {
   const values = (name: string) => headerValues(request, connection, name);
   const [name = ''] = values('impersonate-user');
@@ -31,8 +31,8 @@ export function impersonated(request: Request, connection: Connection | undefine
 }
 
 /**
- * The user a request runs as: who asks, or whom they impersonate, which needs the right to `impersonate` each thing named
- * (k8s.io/apiserver, filters/impersonation.go). Behind an aggregator the headers are gone already. Rejects with Forbidden.
+ * The user whose rights apply: the caller, or the user it impersonates, which requires the right to `impersonate` each name given
+ * (k8s.io/apiserver, filters/impersonation.go). An aggregator removes these headers. Rejects with Forbidden.
  */
 export async function impersonate(
   authorize: Authorizer,

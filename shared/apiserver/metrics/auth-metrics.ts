@@ -4,20 +4,20 @@ import type { Metrics } from '#shared/telemetry';
 /** Seconds: 1 ms doubled fourteen times (k8s.io/apiserver, endpoints/filters/metrics.go). */
 const buckets = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
 
-/** Runs `step`, and records how long it took under what `resultOf` calls its outcome. */
+/** Runs `step` and records its duration and result. */
 export type Measure<T> = (step: () => Promise<T>) => Promise<T>;
 
-/** Measures finding out who asks: `success` (anonymous too), `failure` for a bad credential, `error` where nobody could tell. */
+/** Measures authentication: `success` (also anonymous), `failure` for an invalid credential, `error` if it could not be checked. */
 export function authenticationMeasure<T>(metrics: Metrics): Measure<T> {
   const labels = ['result'];
   const attempts = metrics.counter({
     name: 'authentication_attempts',
-    help: 'Requests whose caller was looked for, by what came of it.',
+    help: 'Authenticated requests by result.',
     labels,
   });
   const duration = metrics.histogram({
     name: 'authentication_duration_seconds',
-    help: 'Time to find out who asks.',
+    help: 'Time to authenticate a request.',
     ...{ labels, buckets },
   });
   return measure(attempts, duration, {
@@ -26,17 +26,17 @@ export function authenticationMeasure<T>(metrics: Metrics): Measure<T> {
   });
 }
 
-/** Measures deciding whether they may: `allowed`, `denied`, `error`. */
+/** Measures authorization: `allowed`, `denied`, `error`. */
 export function authorizationMeasure<T>(metrics: Metrics): Measure<T> {
   const labels = ['result'];
   const attempts = metrics.counter({
     name: 'authorization_attempts_total',
-    help: 'Requests that were decided about, by what was decided.',
+    help: 'Authorized requests by result.',
     labels,
   });
   const duration = metrics.histogram({
     name: 'authorization_duration_seconds',
-    help: 'Time to decide whether a request may be made.',
+    help: 'Time to authorize a request.',
     ...{ labels, buckets },
   });
   return measure(attempts, duration, {

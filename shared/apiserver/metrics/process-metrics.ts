@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Metrics } from '#shared/telemetry';
 
-/** What Prometheus' client libraries tell about their process; file descriptors and virtual memory where there is /proc. */
+/** The process metrics of Prometheus' client libraries; file descriptors and virtual memory only on Linux. */
 export function processMetrics(metrics: Metrics): void {
   const started = Date.now() / 1000 - process.uptime();
   metrics.gauge(

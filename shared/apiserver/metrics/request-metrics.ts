@@ -18,7 +18,7 @@ export interface RequestMetrics {
 }
 
 const resourceLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
-/** Verbs times kinds times codes; far below what a client could make up. */
+/** Enough for verbs times kinds times codes; a bound because clients choose some of the values. */
 const maxSeries = 5_000;
 const durations = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -56,17 +56,17 @@ export function requestMetrics(metrics: Metrics, inFlight: RequestsInFlight): Re
   });
   const current = metrics.gauge({
     name: 'apiserver_current_inflight_requests',
-    help: 'Requests under way.',
+    help: 'Requests in flight.',
     labels: ['request_kind'],
   });
   const dropped = metrics.counter({
     name: 'apiserver_dropped_requests_total',
-    help: 'Requests refused because too many were under way.',
+    help: 'Requests refused because too many were in flight.',
     labels: ['request_kind'],
   });
   const longRunning = metrics.gauge({
     name: 'apiserver_longrunning_requests',
-    help: 'Watches under way.',
+    help: 'Watches in progress.',
     labels: resourceLabels,
     maxSeries,
   });
@@ -122,7 +122,7 @@ export function requestMetrics(metrics: Metrics, inFlight: RequestsInFlight): Re
 
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
 
-/** Only what a kind or method is called, never a user's text, becomes a label; the rest is `other`. */
+/** Labels of a request. An unknown method becomes `other`. */
 function labelsOf({ raw, info }: ApiRequest): Labels & { verb: string } {
   const component = 'apiserver';
   const method = methods.has(raw.method) ? raw.method : 'other';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
-import { applyOperation, isOperation, type Operation, UnfitOperation } from './json-patch.ts';
+import { applyOperation, isOperation, type Operation, OperationError } from './json-patch.ts';
 
 const patched = (document: unknown, ...operations: Operation[]) =>
   operations.reduce<unknown>(
@@ -47,7 +47,7 @@ describe('applyOperation', () => {
     ['what all objects inherit', { op: 'copy', from: '/toString', path: '/x' }],
     ['the constructor', { op: 'add', path: '/constructor/prototype/polluted', value: 1 }],
   ])('refuses %s', (_what, operation) => {
-    expect(() => patched({ list: [1, 2], text: 'abc' }, operation)).toThrow(UnfitOperation);
+    expect(() => patched({ list: [1, 2], text: 'abc' }, operation)).toThrow(OperationError);
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
@@ -103,7 +103,7 @@ describe('isOperation', () => {
     (value) => {
       expect(isOperation(value)).toBe(true);
       if (!isOperation(value)) return;
-      expect(() => applyOperation({ a: 1 }, value, () => undefined)).toThrow(UnfitOperation);
+      expect(() => applyOperation({ a: 1 }, value, () => undefined)).toThrow(OperationError);
     },
   );
 

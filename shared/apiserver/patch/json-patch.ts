@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '#shared/meta';
 
-/** One operation of RFC 6902, already known to have what its `op` needs. */
+/** One operation of RFC 6902, with all fields that its `op` needs. */
 export interface Operation {
   op: 'add' | 'replace' | 'test' | 'remove' | 'move' | 'copy';
   path: string;
@@ -11,23 +11,23 @@ export interface Operation {
 
 const texts = ['op', 'path', 'from'];
 
-/** True for what can be read as an operation, whether or not it is one that can be carried out. */
+/** True if the types of op, path and from are right, whether or not the operation is complete. */
 export function isOperation(value: unknown): value is Partial<Operation> | null {
   if (value === null) return true;
   if (!isRecord(value)) return false;
   return texts.map((field) => value[field]).every((text) => text == null || typeof text === 'string');
 }
 
-/** The operation, or UnfitOperation for one without what its op needs. A value left out is null. */
+/** Throws OperationError for an operation without a field that its op needs. A missing value is null. */
 function complete(operation: Partial<Operation> | null): Operation {
   const { op, path, from, value = null } = operation ?? {};
-  if (typeof path !== 'string') throw new UnfitOperation('it has no path');
+  if (typeof path !== 'string') throw new OperationError('it has no path');
   for (const pointer of [path, from ?? ''])
     if (pointer !== '' && !pointer.includes('/')) throw missing(pointer);
   switch (op) {
     case 'move':
     case 'copy':
-      if (typeof from !== 'string') throw new UnfitOperation('it does not say from where');
+      if (typeof from !== 'string') throw new OperationError('it has no from');
       return { op, path, from };
     case 'add':
     case 'replace':
@@ -35,7 +35,7 @@ function complete(operation: Partial<Operation> | null): Operation {
     case 'remove':
       return { op, path, value };
     default:
-      throw new UnfitOperation(`${JSON.stringify(op ?? '').slice(0, 100)} is no operation`);
+      throw new OperationError(`${JSON.stringify(op ?? '').slice(0, 100)} is not an operation`);
   }
 }
 
@@ -44,17 +44,17 @@ function stepsOf(path: string): string[] {
   return path.includes('~') ? steps.map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~')) : steps;
 }
 
-/** An operation that cannot be carried out on the document; the message says why. */
-export class UnfitOperation extends Error {}
+/** An operation that cannot be applied to the document; the message says why. */
+export class OperationError extends Error {}
 
-const missing = (path: string) => new UnfitOperation(`${shownPath(path)} does not exist`);
+const missing = (path: string) => new OperationError(`${shownPath(path)} does not exist`);
 
 function shownPath(path: string): string {
   return path.length > 200 ? `${path.slice(0, 200)}…` : path || 'the document';
 }
 
-/** Where a pointer ends: in an object or an array. `key` is an own key of nothing yet. */
-type Place = { list: unknown[]; index: number } | { fields: Record<string, unknown>; key: string };
+/** The target location of a pointer, in an object or an array. It need not exist yet. */
+type TargetLocation = { list: unknown[]; index: number } | { fields: Record<string, unknown>; key: string };
 
 /** The value below a step; own properties alone, array indexes as plain decimals. */
 function child(parent: unknown, step: string): { value: unknown } | undefined {
@@ -82,15 +82,15 @@ function valueAt(document: unknown, path: string): unknown {
   return value;
 }
 
-/** A field that is not there passes for null, where its object is there. */
+/** A missing field of an existing object counts as null. */
 function valueOrNull(document: unknown, path: string): unknown {
   if (path === '') return document;
-  const place = placeOf(document, path);
-  if ('list' in place) return valueAt(document, path);
-  return Object.hasOwn(place.fields, place.key) ? place.fields[place.key] : null;
+  const target = locate(document, path);
+  if ('list' in target) return valueAt(document, path);
+  return Object.hasOwn(target.fields, target.key) ? target.fields[target.key] : null;
 }
 
-function placeOf(document: unknown, path: string): Place {
+function locate(document: unknown, path: string): TargetLocation {
   const steps = stepsOf(path);
   const key = steps.pop() ?? '';
   let parent = document;
@@ -105,49 +105,49 @@ function placeOf(document: unknown, path: string): Place {
     return { list: parent, index };
   }
   if (!isRecord(parent)) throw missing(path);
-  // An own property of that name would be lost or taken for the prototype later.
-  if (key === '__proto__') throw new UnfitOperation('"__proto__" cannot be a field');
+  // Later code would lose such a property or take it for the prototype.
+  if (key === '__proto__') throw new OperationError('"__proto__" cannot be a field');
   return { fields: parent, key };
 }
 
 function add(document: unknown, path: string, value: unknown): unknown {
   if (path === '') return value;
-  const place = placeOf(document, path);
-  if ('list' in place) place.list.splice(place.index, 0, value);
-  else place.fields[place.key] = value;
+  const target = locate(document, path);
+  if ('list' in target) target.list.splice(target.index, 0, value);
+  else target.fields[target.key] = value;
   return document;
 }
 
 function remove(document: unknown, path: string): unknown {
   if (path === '') return null;
   valueAt(document, path);
-  const place = placeOf(document, path);
-  if ('list' in place) place.list.splice(place.index, 1);
-  else delete place.fields[place.key];
+  const target = locate(document, path);
+  if ('list' in target) target.list.splice(target.index, 1);
+  else delete target.fields[target.key];
   return document;
 }
 
-/** A field that is not there is set, as in the library that Kubernetes uses; an item must be there. */
+/** As in the library that Kubernetes uses, a missing field is set; a list item must exist. */
 function replace(document: unknown, path: string, value: unknown): unknown {
   if (path === '') return value;
-  const place = placeOf(document, path);
-  if ('list' in place) valueAt(document, path);
-  if ('list' in place) place.list[place.index] = value;
-  else place.fields[place.key] = value;
+  const target = locate(document, path);
+  if ('list' in target) valueAt(document, path);
+  if ('list' in target) target.list[target.index] = value;
+  else target.fields[target.key] = value;
   return document;
 }
 
 function move(document: unknown, from: string, path: string): unknown {
   const value = valueAt(document, from);
   if (from === path) return document;
-  if (path.startsWith(`${from}/`)) throw new UnfitOperation(`${shownPath(from)} cannot move into itself`);
+  if (path.startsWith(`${from}/`)) throw new OperationError(`${shownPath(from)} cannot move into itself`);
   return add(remove(document, from), path, value);
 }
 
 /**
  * Carries out one operation of RFC 6902 on `document`, which is changed, and returns the document there is then.
  * Costs what the operation names, not what the document holds: a body may have ten thousand of them. `copied` is told
- * each value that is copied, so that a caller can count. Throws UnfitOperation.
+ * each value that is copied, so that a caller can count. Throws OperationError.
  */
 export function applyOperation(
   document: unknown,
@@ -171,7 +171,7 @@ export function applyOperation(
     }
     default: {
       if (isDeepStrictEqual(valueOrNull(document, path), given)) return document;
-      throw new UnfitOperation(`the value at ${shownPath(path)} is another`);
+      throw new OperationError(`the value at ${shownPath(path)} is different`);
     }
   }
 }
