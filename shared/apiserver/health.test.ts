@@ -22,7 +22,7 @@ async function ask(path: string, options: Partial<HealthOptions> = {}) {
 }
 
 describe('health', () => {
-  it('tells the lines of all checks where one fails, and why only to the log', async () => {
+  it('shows all checks when one fails, and the reason only in the log', async () => {
     expect(await ask('/readyz')).toEqual({
       status: 500,
       text: '[+]sound ok\n[-]broken failed: reason withheld\n[-]ending failed: reason withheld\nreadyz check failed\n',
@@ -32,7 +32,7 @@ describe('health', () => {
     expect((await ask('/healthz')).text).not.toContain('ending');
   });
 
-  it('leaves out what is excluded, and warns of names that are no check', async () => {
+  it('leaves out excluded checks, and warns about unknown names', async () => {
     const path = '/readyz?verbose&exclude=broken&exclude=ending&exclude=nonsense';
     expect(await ask(path)).toEqual({
       status: 200,
@@ -42,7 +42,7 @@ describe('health', () => {
     expect(await ask('/readyz?exclude=broken&exclude=ending')).toMatchObject({ status: 200, text: 'ok' });
   });
 
-  it('answers for one check alone', async () => {
+  it('answers for a single check', async () => {
     expect(await ask('/readyz/sound')).toMatchObject({ status: 200, text: 'ok' });
     expect(await ask('/livez/broken')).toMatchObject({
       status: 500,
@@ -53,7 +53,7 @@ describe('health', () => {
     }
   });
 
-  it('shows notices in /readyz?verbose, and is ready nevertheless', async () => {
+  it('shows notices in /readyz?verbose, and is still ready', async () => {
     const options = { checks: [sound], notices: () => ['two things are so'] };
     const verbose = await ask('/readyz?verbose', options);
     expect(verbose.text).toBe('[+]sound ok\nwarn: two things are so\nreadyz check passed\n');
@@ -62,7 +62,7 @@ describe('health', () => {
     expect((await ask('/livez?verbose', options)).text).not.toContain('two things');
   });
 
-  it('passes exactly where every check that is asked for passes', async () => {
+  it('passes if and only if every requested check passes', async () => {
     const check = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), works: fc.boolean() });
     const some = fc.uniqueArray(check, { selector: ({ name }) => name });
     await fc.assert(
@@ -77,7 +77,7 @@ describe('health', () => {
 });
 
 describe('the server', () => {
-  it('asks its store, under the name that it has, and what its owner adds', async () => {
+  it('checks its store under the configured name, and the additional checks', async () => {
     let isSynced = false;
     const server = await startTestServer({
       storeName: 'etcd',

@@ -46,7 +46,7 @@ const specOf = (object: KubeObject | undefined) => (object?.spec ?? {}) as Recor
 const withSpec = (object: KubeObject, more: object) => ({ ...object, spec: { ...specOf(object), ...more } });
 
 describe('admission', () => {
-  it('sees every write in the terms of admission.k8s.io, before and behind validation', async () => {
+  it('sees every write in the terms of admission.k8s.io, before and after validation', async () => {
     const { plugin, asked } = recorder('Recorder');
     server = await startTestServer({ admission: [plugin] });
     await server.call('POST', `${widgets}?fieldManager=m&dryRun=All`, widget('a'));
@@ -86,7 +86,7 @@ describe('admission', () => {
     });
   });
 
-  it('goes on with what each plug-in makes of the object: validated, owned by the writer, stored', async () => {
+  it('validates, tracks and stores the object as the plug-ins changed it', async () => {
     const first = mutating('First', (object) => withSpec(object, { size: 1 }));
     const second = mutating('Second', (object) =>
       withSpec(object, { size: Number(specOf(object).size) + 1 }),
@@ -99,7 +99,7 @@ describe('admission', () => {
     ]);
   });
 
-  it('refuses what a plug-in has spoilt, and takes what one has repaired', async () => {
+  it('refuses an object that a plug-in made invalid, and accepts one that a plug-in repaired', async () => {
     const spoil = mutating('Spoil', (object) =>
       object.metadata.name === 'spoilt' ? withSpec(object, { size: 'big' }) : object,
     );
@@ -115,7 +115,7 @@ describe('admission', () => {
     expect(plain.status).toBe(422);
   });
 
-  it('asks nobody behind a refusal, and counts it under the names of kube-apiserver', async () => {
+  it('stops at the first rejection, and counts it under the metric names of kube-apiserver', async () => {
     const metrics = createMetrics();
     const { plugin, asked } = recorder('Last');
     const refusing: AdmissionPlugin = {
@@ -141,7 +141,7 @@ describe('admission', () => {
 });
 
 describe('the namespace lifecycle', () => {
-  it('comes before validation: what has no place is not looked at further', async () => {
+  it('runs before validation', async () => {
     server = await startTestServer();
     const elsewhere = widgets.replace('/ns/', '/missing/');
     for (const spec of [{}, { size: 'wrong' }]) {
@@ -152,7 +152,7 @@ describe('the namespace lifecycle', () => {
     expect(applied.status).toBe(404);
   });
 
-  it('lets nothing begin in a namespace that ends, where everything else still goes on', async () => {
+  it('refuses creates in a terminating namespace, but no other requests', async () => {
     server = await startTestServer();
     const held = { ...namespace('ns'), metadata: { name: 'held', finalizers: ['test.example.com/held'] } };
     await server.call('POST', '/api/v1/namespaces', held);
@@ -182,7 +182,7 @@ describe('the namespace lifecycle', () => {
     expect((await server.call('DELETE', `${inside}/old`)).status).toBe(200);
   });
 
-  it('keeps the namespaces that the cluster stands on', async () => {
+  it('refuses to delete the namespaces of Kubernetes itself', async () => {
     server = await startTestServer();
     await server.call('POST', '/api/v1/namespaces', namespace('default'));
     const { status, body } = await server.call('DELETE', '/api/v1/namespaces/default');

@@ -33,7 +33,7 @@ async function recorded(
 }
 
 describe('the audit log', () => {
-  it('says who did what with which outcome, and keeps the Audit-ID of the caller', async () => {
+  it("records user, verb, object and result, and keeps the caller's Audit-ID", async () => {
     const events = await recorded(
       '- { level: Metadata, omitStages: [RequestReceived] }',
       async ({ call }) => {
@@ -62,7 +62,7 @@ describe('the audit log', () => {
     expect(events[0]).not.toHaveProperty('requestObject');
   });
 
-  it('records bodies where the policy asks for them', async () => {
+  it('records bodies if the policy says so', async () => {
     const rules = '- { level: RequestResponse, verbs: [create] }\n- { level: Request, verbs: [patch] }';
     const events = await recorded(rules, async ({ call }) => {
       expect((await call('POST', widgets, widget('a'))).body.metadata.name).toBe('a');
@@ -81,7 +81,7 @@ describe('the audit log', () => {
     expect(events[3]).not.toHaveProperty('responseObject');
   });
 
-  it('records who was refused, before and after it is known who they are', async () => {
+  it('records refused requests, with the user if it is known', async () => {
     const events = await recorded('- { level: Metadata }', async ({ call }) => {
       await call('GET', widgets, undefined, { authorization: 'Bearer bad' });
       await call('GET', widgets, undefined, { authorization: 'Bearer jo' });
@@ -96,7 +96,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells the beginning of a watch, and both users of an impersonation', async () => {
+  it('records the start of a watch, and both users of an impersonation', async () => {
     const events = await recorded('- { level: Metadata, verbs: [watch] }', async ({ fetch }) => {
       const headers = { 'impersonate-user': 'admin' };
       const response = await fetch(`${widgets}?watch=true`, { headers });
@@ -113,7 +113,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('names what was created, and says why something was refused', async () => {
+  it('names the created object, and the reason of a refusal', async () => {
     const rules = '- { level: Metadata, omitStages: [RequestReceived] }';
     const events = await recorded(rules, async ({ call }) => {
       await call('POST', widgets, widget('', {}, { generateName: 'w-' }));
@@ -129,7 +129,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('records YAML as JSON, marks what is too large, and leaves out managedFields where it should', async () => {
+  it('records YAML as JSON, marks large bodies as truncated, and omits managedFields if the policy says so', async () => {
     const rules =
       '- { level: RequestResponse, omitStages: [RequestReceived], verbs: [patch], omitManagedFields: true }\n- { level: Request, omitStages: [RequestReceived] }';
     const large = widget('large', { free: { text: 'x'.repeat(1_100_000) } });
@@ -146,7 +146,7 @@ describe('the audit log', () => {
     expect(events[1].objectRef.name).toBe('large');
   });
 
-  it('ends with Panic where the server itself failed, without what it stumbled over', async () => {
+  it('ends with Panic after an internal failure, without its message', async () => {
     const broken: AdmissionPlugin = {
       name: 'Broken',
       validate: async ({ kind }) => void (kind.kind === 'Widget' && JSON.parse('secret')),
@@ -163,7 +163,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(events)).not.toContain('secret');
   });
 
-  it('holds no credential', async () => {
+  it('contains no credentials', async () => {
     const events = await recorded('- { level: RequestResponse }', async ({ call }) => {
       await call('GET', widgets, undefined, { authorization: 'Bearer admin', cookie: 'session=hunter2' });
       await call('GET', widgets, undefined, { authorization: 'Bearer bad' });

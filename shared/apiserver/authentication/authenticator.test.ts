@@ -66,7 +66,7 @@ const speaksForJo = [
 ] as const;
 
 describe('the front proxy', () => {
-  it('is believed: user, groups that hold commas, unescaped extra keys, uid', async () => {
+  it('sets user, groups with commas, unescaped extra keys and uid', async () => {
     expect(await ask(speaksForJo, await proxies.issue({ name: 'front-proxy' }))).toEqual({
       name: 'jo',
       groups: ['a,b', 'c'],
@@ -75,13 +75,13 @@ describe('the front proxy', () => {
     });
   });
 
-  it('passes names on as the UTF-8 they are', async () => {
+  it('reads names as UTF-8', async () => {
     const name = Buffer.from('jörg-日本', 'utf8').toString('latin1');
     const user = await ask([['X-Remote-User', name]], await proxies.issue({ name: 'front-proxy' }));
     expect(user?.name).toBe('jörg-日本');
   });
 
-  it('may use any of the headers named for the user', async () => {
+  it('may use any of the configured user headers', async () => {
     const lines = [
       ['X-Remote-User', ' '],
       ['X-Other-User', 'jo'],
@@ -89,7 +89,7 @@ describe('the front proxy', () => {
     expect(await ask(lines, await proxies.issue({ name: 'front-proxy' }))).toMatchObject({ name: 'jo' });
   });
 
-  it('means nothing without a certificate', async () => {
+  it('is ignored without a certificate', async () => {
     expect(await ask(speaksForJo)).toBeUndefined();
   });
 
@@ -102,12 +102,12 @@ describe('the front proxy', () => {
     await expect(ask(speaksForJo, await issue())).rejects.toMatchObject({ code: 'Unauthorized' });
   });
 
-  it('is only a user where its certificate comes from the users authority', async () => {
+  it('is only a user if its certificate is of the authority for users', async () => {
     const user = await ask(speaksForJo, await users.issue({ name: 'front-proxy' }));
     expect(user).toMatchObject({ name: 'front-proxy', groups: [] });
   });
 
-  it('may have any name where none is required, and is refused when it names nobody', async () => {
+  it('may have any name if none is required, and is refused without a user', async () => {
     const frontProxy = config.frontProxy && { ...config.frontProxy, allowedNames: [] };
     const any = await proxies.issue({ name: 'whatever' });
     expect(await ask(speaksForJo, any, { config: { ...config, frontProxy } })).toMatchObject({ name: 'jo' });
@@ -116,7 +116,7 @@ describe('the front proxy', () => {
     });
   });
 
-  it('is believed only as long as its certificate is valid', async () => {
+  it('is trusted only while its certificate is valid', async () => {
     const certificate = await proxies.issue({ name: 'front-proxy' }, { days: 2 });
     const later = () => new Date(Date.now() + 3 * 24 * 60 * 60 * 1000);
     await expect(ask(speaksForJo, certificate, { now: later })).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe('the front proxy', () => {
 });
 
 describe('a client certificate', () => {
-  it('names the user and their groups', async () => {
+  it('names the user and its groups', async () => {
     const certificate = await users.issue({ name: 'jo', organizations: ['dev', 'ops'] });
     const user = await ask([], certificate);
     expect(user).toMatchObject({ name: 'jo', groups: ['dev', 'ops'] });
@@ -135,13 +135,13 @@ describe('a client certificate', () => {
     );
   });
 
-  it('keeps names whole that are not ASCII', async () => {
+  it('keeps names that are not ASCII', async () => {
     expect(await ask([], await users.issue({ name: 'jörg@example' }))).toMatchObject({
       name: 'jörg@example',
     });
   });
 
-  it('wins over a token, and a token over a certificate of strangers', async () => {
+  it('takes precedence over a token, and a token over a certificate of an unknown authority', async () => {
     const token = [['Authorization', 'Bearer good']] as const;
     expect(await ask(token, await users.issue({ name: 'jo' }))).toMatchObject({ name: 'jo' });
     expect(await ask(token, await strangers.issue({ name: 'jo' }))).toMatchObject({ name: 'by-token' });
@@ -153,11 +153,11 @@ describe('a bearer token', () => {
     expect(await ask([['Authorization', header]])).toMatchObject({ name: 'by-token' });
   });
 
-  it.each(['Basic Z29vZA==', 'Bearer', 'Bearer ', 'good'])('is not seen in %j', async (header) => {
+  it.each(['Basic Z29vZA==', 'Bearer', 'Bearer ', 'good'])('is not read from %j', async (header) => {
     expect(await ask([['Authorization', header]])).toBeUndefined();
   });
 
-  it('that nobody knows is refused', async () => {
+  it('that is invalid is refused', async () => {
     await expect(ask([['Authorization', 'Bearer bad']])).rejects.toMatchObject({ code: 'Unauthorized' });
   });
 });

@@ -23,7 +23,7 @@ describe('parseAuthenticationConfig', () => {
     });
   });
 
-  it('has no front proxy where no authority is named for one', () => {
+  it('has no front proxy without an authority for one', () => {
     expect(parseAuthenticationConfig({}).frontProxy).toBeUndefined();
   });
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('liveAuthenticationConfig', () => {
-  it('answers what was said last, and stays with it when what follows is wrong', async () => {
+  it('returns the newest valid configuration', async () => {
     let say: (data: Record<string, string>) => void = () => undefined;
     const wrong: ArcError[] = [];
     const config = await liveAuthenticationConfig({
@@ -31,7 +31,7 @@ describe('liveAuthenticationConfig', () => {
     expect(wrong).toMatchObject([{ code: 'Invalid' }]);
   });
 
-  it('rejects when nothing is said in time, when the first is wrong, and when it is ended', async () => {
+  it('rejects without data in time, when the first data is invalid, and when it is aborted', async () => {
     const live = (reader: Parameters<typeof liveAuthenticationConfig>[0]['reader'], signal: AbortSignal) =>
       liveAuthenticationConfig({ reader, signal, onInvalid: () => undefined, deadlineMs: 1 });
     const open = new AbortController().signal;
@@ -40,6 +40,6 @@ describe('liveAuthenticationConfig', () => {
       code: 'Invalid',
     });
     const control = new AbortController();
-    await expect(live(() => control.abort(), control.signal)).rejects.toThrow(/ended before/);
+    await expect(live(() => control.abort(), control.signal)).rejects.toThrow(/stopped before/);
   });
 });

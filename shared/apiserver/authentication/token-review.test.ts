@@ -21,7 +21,7 @@ const jo = {
 };
 
 describe('tokenReviewer', () => {
-  it('asks once in 10 s, also when many ask at a time', async () => {
+  it('posts one review in 10 s, also for concurrent requests', async () => {
     const { review, asked, clock } = reviewer(() => jo);
     const users = await Promise.all([review('t'), review('t')]);
     clock.now = 9_999;
@@ -34,7 +34,7 @@ describe('tokenReviewer', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('remembers refusals as long', async () => {
+  it('caches refusals equally long', async () => {
     const { review, asked } = reviewer(() => ({
       status: { authenticated: false, user: { username: 'jo' } },
     }));
@@ -50,7 +50,7 @@ describe('tokenReviewer', () => {
     },
   );
 
-  it('says that it could not ask, does not remember that, and shows no token', async () => {
+  it('reports a failed review without the token, and does not cache the failure', async () => {
     let broken = true;
     const { review } = reviewer(() => {
       if (broken) throw new ArcError('Timeout', 'no answer');

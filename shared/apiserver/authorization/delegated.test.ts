@@ -30,7 +30,7 @@ function authorizer(answer: () => unknown) {
 }
 
 describe('delegatedAuthorizer', () => {
-  it('asks with everything known, and believes an answer for 10 s', async () => {
+  it('sends all attributes, and caches an answer for 10 s', async () => {
     const { authorize, asked, clock } = authorizer(() => ({ status: { allowed: true } }));
     expect(await authorize(jo, get)).toEqual({ allowed: true });
     clock.now = 9_999;
@@ -56,7 +56,7 @@ describe('delegatedAuthorizer', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('asks about paths', async () => {
+  it('reviews paths', async () => {
     const { authorize, asked } = authorizer(() => ({ status: { allowed: false, reason: 'no' } }));
     expect(await authorize(jo, { isResourceRequest: false, verb: 'get', path: '/metrics' })).toEqual({
       allowed: false,
@@ -72,7 +72,7 @@ describe('delegatedAuthorizer', () => {
     },
   );
 
-  it('rejects when nobody answers, and asks again the next time', async () => {
+  it('rejects when the review fails, and repeats it at the next request', async () => {
     const { authorize, asked } = authorizer(() => {
       throw new ArcError('Timeout', 'no answer');
     });

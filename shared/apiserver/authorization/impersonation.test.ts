@@ -22,7 +22,7 @@ describe('impersonate', () => {
     expect(await as({}, [])).toEqual({ user: { name: 'jo', groups: [] }, asked: [] });
   });
 
-  it('needs the right to everything that is named', async () => {
+  it('requires the right to every name given', async () => {
     const headers = {
       'Impersonate-User': 'ann',
       'Impersonate-Group': 'dev',
@@ -49,7 +49,7 @@ describe('impersonate', () => {
     }
   });
 
-  it('knows ServiceAccounts, which come with their groups', async () => {
+  it('adds the groups of a ServiceAccount', async () => {
     const headers = { 'Impersonate-User': 'system:serviceaccount:ns:robot' };
     const { user } = await as(headers, ['ns/serviceaccounts robot']);
     expect(user.groups).toEqual([
@@ -59,18 +59,18 @@ describe('impersonate', () => {
     ]);
   });
 
-  it('does not make the anonymous authenticated', async () => {
+  it('does not put system:anonymous into system:authenticated', async () => {
     const { user } = await as({ 'Impersonate-User': 'system:anonymous' }, ['users system:anonymous']);
     expect(user.groups).toEqual(['system:unauthenticated']);
   });
 
-  it('says who may not impersonate whom', async () => {
+  it('names both users in a refusal', async () => {
     await expect(as({ 'Impersonate-User': 'ann' }, [])).rejects.toThrow(
       'users "ann" is forbidden: User "jo" cannot impersonate resource "users" in API group "" at the cluster scope',
     );
   });
 
-  it('refuses headers that name no user', async () => {
+  it('refuses headers without a user', async () => {
     await expect(as({ 'Impersonate-Group': 'system:masters' }, [], ['system:masters'])).rejects.toMatchObject(
       {
         code: 'BadRequest',

@@ -46,7 +46,7 @@ function ownerOf(answer: Answer, manager: string): Entry | undefined {
 }
 
 describe('apply', () => {
-  it('creates what is not there, and owns what it sent, not the defaults', async () => {
+  it('creates a missing object, and its manager owns the fields sent but not the defaults', async () => {
     const made = await apply('fresh', 'm1', { size: 1 });
     expect(made.status).toBe(201);
     expect(made.body.spec).toEqual({ size: 1, color: 'red' });
@@ -63,7 +63,7 @@ describe('apply', () => {
     expect((await call('GET', `${widgets}/fresh`)).body).toEqual(made.body);
   });
 
-  it('takes YAML as well as JSON', async () => {
+  it('accepts YAML as well as JSON', async () => {
     const yaml = `apiVersion: ${version}\nkind: Widget\nmetadata:\n  name: yaml\nspec:\n  size: 2\n`;
     const made = await call('PATCH', `${widgets}/yaml?fieldManager=m1`, yaml, applyType);
     expect([made.status, made.body.spec.size]).toEqual([201, 2]);
@@ -79,7 +79,7 @@ describe('apply', () => {
     expect(again.body).toEqual(made.body);
   });
 
-  it('shares what two managers want alike, and refuses what they want otherwise', async () => {
+  it('lets two managers own a field with equal values, and refuses different values', async () => {
     await apply('shared', 'm1', { size: 1, parts: [{ name: 'a', url: 'u' }] });
     const second = await apply('shared', 'm2', { size: 1 });
     expect(second.status).toBe(200);
@@ -105,7 +105,7 @@ describe('apply', () => {
     });
   });
 
-  it('takes with force, and names updaters with their version', async () => {
+  it('takes fields over with force, and names updaters with their version', async () => {
     await call('POST', `${widgets}?fieldManager=maker`, widget('forced', { size: 1, color: 'blue' }));
     const refused = await apply('forced', 'm1', { size: 2, color: 'green' });
     expect(refused.body.message).toBe(
@@ -116,7 +116,7 @@ describe('apply', () => {
     expect(ownerOf(taken, 'maker')?.fieldsV1).toEqual({ 'f:spec': {} });
   });
 
-  it('removes what its manager leaves out, unless another owns it', async () => {
+  it('removes a field that its manager leaves out, unless another manager owns it', async () => {
     await apply('less', 'm1', { size: 1, tags: ['a', 'b'], parts: [{ name: 'x' }, { name: 'y' }] });
     await apply('less', 'm2', { tags: ['b'] });
     const less = await apply('less', 'm1', { parts: [{ name: 'y' }] });
@@ -130,13 +130,13 @@ describe('apply', () => {
     expect((merged.body.spec.parts as { name: string }[]).map(({ name }) => name)).toEqual(['c', 'a', 'b']);
   });
 
-  it('goes through everything and writes nothing with dryRun', async () => {
+  it('admits the object and writes nothing with dryRun', async () => {
     const dry = await apply('dry', 'm1', { size: 1 }, '&dryRun=All');
     expect(dry.status).toBe(201);
     expect((await call('GET', `${widgets}/dry`)).status).toBe(404);
   });
 
-  it('takes resourceVersion as a precondition', async () => {
+  it('treats resourceVersion as a precondition', async () => {
     const made = await apply('guarded', 'm1', { size: 1 });
     const { resourceVersion } = made.body.metadata;
     expect((await apply('guarded', 'm1', { size: 2 }, '', { resourceVersion })).status).toBe(200);
@@ -145,7 +145,7 @@ describe('apply', () => {
     expect(stale.body.message).toContain('the object has been modified');
   });
 
-  it('lets an empty creationTimestamp pass, which kubectl prints', async () => {
+  it('accepts an empty creationTimestamp, which kubectl prints', async () => {
     await apply('stamp', 'm1', { size: 1 });
     const again = await apply('stamp', 'm1', { size: 2 }, '', { creationTimestamp: null });
     expect(again.status).toBe(200);
@@ -153,7 +153,7 @@ describe('apply', () => {
 });
 
 describe('apply refuses', () => {
-  it('a field that is not declared, and repeated keys', async () => {
+  it('unknown fields and repeated keys', async () => {
     const bogus = await apply('bad', 'm1', { bogus: 1 });
     expect([bogus.status, bogus.body.message]).toEqual([
       400,
@@ -176,7 +176,7 @@ describe('apply refuses', () => {
     );
   });
 
-  it('to go without a manager, or with one that cannot be printed', async () => {
+  it('a missing or unprintable fieldManager', async () => {
     const missing = await call('PATCH', `${widgets}/x`, widget('x'), applyType);
     expect([missing.status, missing.body.details.causes[0]]).toEqual([
       422,
@@ -210,7 +210,7 @@ describe('apply refuses', () => {
     expect((await call('PATCH', path, '{"a":', applyType)).status).toBe(400);
   });
 
-  it('to create for those who may only patch', async () => {
+  it('to create for a user who may only patch', async () => {
     const headers = { ...applyType, authorization: 'Bearer patcher' };
     const path = `${widgets}/theirs?fieldManager=m1`;
     const { status, body } = await call('PATCH', path, widget('theirs'), headers);
@@ -285,7 +285,7 @@ describe('managedFields of other writes', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  it.each([[[]], [[{}]]])('are forgotten when %j is sent, until somebody applies', async (sent) => {
+  it.each([[[]], [[{}]]])('are cleared by %j until the next apply', async (sent) => {
     const name = `reset${sent.length}`;
     await apply(name, 'm1', { size: 1 });
     const cleared = await call(
@@ -305,7 +305,7 @@ describe('managedFields of other writes', () => {
     ).toEqual(['before-first-apply', 'm1']);
   });
 
-  it('are not lost to a client that leaves them out or sends nonsense', async () => {
+  it('are kept when a client leaves them out or sends invalid ones', async () => {
     const made = await apply('old', 'm1', { size: 1 });
     const { managedFields, ...metadata } = made.body.metadata;
     const put = await call('PUT', `${widgets}/old?fieldManager=p`, { ...made.body, metadata });

@@ -17,7 +17,7 @@ afterAll(() => server.close());
 const call: TestServer['call'] = (...given) => server.call(...given);
 
 describe('create', () => {
-  it('sets what the server owns, drops status and applies defaults', async () => {
+  it("sets the server's fields, drops status and applies defaults", async () => {
     const sent = { ...widget('made', {}, { uid: 'mine', generation: 9 }), status: { phase: 'Done' } };
     const { status, body } = await call('POST', widgets, sent);
     expect(status).toBe(201);
@@ -46,7 +46,7 @@ describe('create', () => {
     });
   });
 
-  it('draws names that begin with generateName', async () => {
+  it('generates names that begin with generateName', async () => {
     const sent = { ...widget('', {}), metadata: { generateName: 'gen-' } };
     const one = await call('POST', widgets, sent);
     const two = await call('POST', widgets, sent);
@@ -67,7 +67,7 @@ describe('create', () => {
     expect(fields).toEqual(['metadata.name', 'metadata.labels', 'metadata.labels']);
   });
 
-  it('answers 422 to a kind of another name, which it names', async () => {
+  it('answers 422 to another kind, which the message names', async () => {
     const other = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'x' } };
     const { status, body } = await call('POST', widgets, other);
     expect([status, body.details.causes[0]?.field]).toEqual([422, 'kind']);
@@ -91,13 +91,13 @@ describe('create', () => {
     expect(status).toBe(400);
   });
 
-  it('answers a wrong type with the field, not with a failure of its own', async () => {
+  it("answers a wrong type with the field's name, not with an internal failure", async () => {
     const { status, body } = await call('POST', widgets, widget('typed', { size: 'big', parts: 'x' }));
     expect(status).toBe(422);
     expect(body.details.causes.map((cause) => cause.field).sort()).toEqual(['spec.parts', 'spec.size']);
   });
 
-  it('takes YAML and gives YAML', async () => {
+  it('accepts YAML and responds in YAML', async () => {
     const yaml = `apiVersion: ${group}/v1\nkind: Widget\nmetadata: {name: yaml}\nspec: {size: 3}\n`;
     const made = await call('POST', widgets, yaml, {
       'content-type': 'application/yaml',
@@ -107,7 +107,7 @@ describe('create', () => {
     expect(made.text).toContain('kind: Widget');
   });
 
-  it('warns about unknown and repeated fields, refuses them when strict, is silent when told to', async () => {
+  it('warns about unknown and repeated fields; Strict refuses them, Ignore does not warn', async () => {
     const text = (name: string) =>
       `{"apiVersion":"${group}/v1","kind":"Widget","metadata":{"name":"${name}"},"spec":{"size":1,"size":2,"bogus":1}}`;
     const warned = await call('POST', widgets, text('warned'));
@@ -139,7 +139,7 @@ describe('create', () => {
     expect((await call('POST', `${widgets}?dryRun=Some`, widget('dry'))).status).toBe(422);
   });
 
-  it('asks the hooks of the kind', async () => {
+  it('runs the hooks of the kind', async () => {
     const refused = await call('POST', widgets, widget('refused', { color: 'impossible' }));
     expect(refused.body.message).toBe(
       `Widget.${group} "refused" is invalid: spec.color: Invalid value: "impossible": no such color`,
@@ -187,12 +187,12 @@ describe('namespace lifecycle', () => {
     expect(terminating.body.details.causes[0].reason).toBe('NamespaceTerminating');
   });
 
-  it('keeps the namespaces that everything stands on', async () => {
+  it('refuses to delete the namespaces of Kubernetes itself', async () => {
     await call('POST', '/api/v1/namespaces', namespace('default'));
     expect((await call('DELETE', '/api/v1/namespaces/default')).status).toBe(403);
   });
 });
 
-it('logs no failure of its own in all this', () => {
+it('logs no internal failure in these tests', () => {
   expect(server.logged).toEqual([]);
 });

@@ -17,7 +17,7 @@ afterAll(() => server.close());
 const call: TestServer['call'] = (...given) => server.call(...given);
 
 describe('delete', () => {
-  it('removes at once what nothing holds', async () => {
+  it('removes an object without finalizers at once', async () => {
     const { body: made } = await call('POST', widgets, widget('gone'));
     const { status, body } = await call('DELETE', `${widgets}/gone`, { propagationPolicy: 'Background' });
     expect(status).toBe(200);
@@ -54,7 +54,7 @@ describe('delete', () => {
     expect(back.body.status).toBe('Success');
   });
 
-  it('honours preconditions and refuses options it does not know', async () => {
+  it('honours preconditions and refuses unknown options', async () => {
     await call('POST', widgets, widget('cond'));
     const wrong = await call('DELETE', `${widgets}/cond`, { preconditions: { uid: 'x' } });
     expect(wrong.status).toBe(409);
@@ -66,7 +66,7 @@ describe('delete', () => {
     expect((await call('GET', `${widgets}/cond`)).status).toBe(200);
   });
 
-  it('deletes a collection by selector and names what it deleted', async () => {
+  it('deletes a collection by selector and responds with the deleted objects', async () => {
     for (const name of ['c1', 'c2', 'c3'])
       await call('POST', widgets, widget(name, {}, { labels: { set: name === 'c3' ? 'b' : 'a' } }));
     const { body } = await call('DELETE', `${widgets}?labelSelector=set%3Da`);
@@ -76,6 +76,6 @@ describe('delete', () => {
   });
 });
 
-it('logs no failure of its own in all this', () => {
+it('logs no internal failure in these tests', () => {
   expect(server.logged).toEqual([]);
 });

@@ -11,14 +11,14 @@ describe('managerFromUserAgent', () => {
     expect(managerFromUserAgent(agent)).toBe(manager);
   });
 
-  it('cuts at 128 bytes, between letters', () => {
+  it('cuts at 128 bytes, between characters', () => {
     expect(managerFromUserAgent('ü'.repeat(100))).toBe('ü'.repeat(64));
     expect(managerFromUserAgent(`x${'ü'.repeat(100)}`)).toBe(`x${'ü'.repeat(63)}`);
   });
 });
 
 describe('withManagedFields', () => {
-  it('replaces the list, and leaves the field out where nobody owns anything', () => {
+  it('replaces the list, and removes the field without owners', () => {
     const object = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a', managedFields: [{}] } };
     expect(withManagedFields(object, undefined).metadata).toEqual({ name: 'a' });
     expect(withManagedFields(object, []).metadata).toEqual({ name: 'a', managedFields: [] });

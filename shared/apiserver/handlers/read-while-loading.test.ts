@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 it.each(['', '?watch=1', '?resourceVersion=0', '?labelSelector=a'])(
-  'refuses to read a whole collection (%j) while it is being loaded, and says when to come again',
+  'refuses to read a whole collection (%j) while it is being loaded, with Retry-After',
   async (query) => {
     const response = await server.fetch(`${widgets}${query}`);
     expect(response.status).toBe(429);
@@ -23,7 +23,7 @@ it.each(['', '?watch=1', '?resourceVersion=0', '?labelSelector=a'])(
   },
 );
 
-it('serves single objects and pages meanwhile, and is not ready', async () => {
+it('serves single objects and pages meanwhile, but is not ready', async () => {
   expect((await server.call('GET', `${widgets}/a`)).status).toBe(200);
   expect((await server.call('GET', `${widgets}?limit=5`)).body.items).toHaveLength(1);
   const ready = await server.call('GET', '/readyz/watch-cache');

@@ -28,7 +28,7 @@ const namesOf = (body: { items: { metadata: { name: string } }[] }) =>
   body.items.map((item) => item.metadata.name);
 
 describe('list', () => {
-  it('gives all objects with their revisions, as GET gives them', async () => {
+  it('returns all objects with their revisions, as GET returns them', async () => {
     const { body } = await call('GET', widgets);
     expect(body).toMatchObject({ apiVersion: `${group}/v1`, kind: 'WidgetList' });
     expect(namesOf(body)).toEqual(names);
@@ -38,12 +38,12 @@ describe('list', () => {
     );
   });
 
-  it('is empty, not absent, where there is nothing', async () => {
+  it('is an empty list where there are no objects', async () => {
     const { body } = await call('GET', `/apis/${group}/v1/namespaces/empty/widgets`);
     expect(body.items).toEqual([]);
   });
 
-  it('pages at one revision, whatever is written in between', async () => {
+  it('reads all pages at one revision, even with writes in between', async () => {
     const first = await call('GET', `${widgets}?limit=3`);
     expect(namesOf(first.body)).toEqual(['w0', 'w1', 'w2']);
     expect(first.body.metadata.remainingItemCount).toBe(4);
@@ -56,7 +56,7 @@ describe('list', () => {
     await call('DELETE', `${widgets}/w3a`);
   });
 
-  it('goes on without consistency once the revision of a page is compacted', async () => {
+  it('offers an inconsistent continuation after the revision of a page is compacted', async () => {
     const first = await call('GET', `${widgets}?limit=3`);
     await call('POST', widgets, widget('later'));
     await call('DELETE', `${widgets}/later`);
@@ -96,7 +96,7 @@ describe('list', () => {
     expect((await call('GET', `${widgets}?${query}`)).status).toBe(status);
   });
 
-  it('reads the past exactly, and ignores limit at revision 0', async () => {
+  it('reads an exact past revision, and ignores limit at revision 0', async () => {
     const { body: now } = await call('GET', widgets);
     const rv = now.metadata.resourceVersion;
     await call('PATCH', `${widgets}/w0`, { metadata: { labels: { n: 'changed' } } }, mergeType);
@@ -106,7 +106,7 @@ describe('list', () => {
     expect(any.body.items).toHaveLength(7);
   });
 
-  it('tells of a resourceVersion that is still to come', async () => {
+  it('rejects a future resourceVersion with Timeout', async () => {
     const { status, body, headers } = await call('GET', `${widgets}/w0?resourceVersion=999999`);
     expect(status).toBe(504);
     expect(body.details.causes[0].reason).toBe('ResourceVersionTooLarge');
@@ -138,7 +138,7 @@ describe('representations', () => {
     accept: `application/json;as=${as};v=v1;g=meta.k8s.io,application/json`,
   });
 
-  it('are Tables where asked for', async () => {
+  it('are Tables on request', async () => {
     const { body } = await call('GET', `${widgets}?limit=2`, undefined, accept('Table'));
     expect(body.kind).toBe('Table');
     expect(body.rows.map((row: { cells: unknown[] }) => row.cells.slice(0, 2))).toEqual([
@@ -150,7 +150,7 @@ describe('representations', () => {
     expect(bad.status).toBe(400);
   });
 
-  it('are metadata alone where asked for', async () => {
+  it('are metadata only on request', async () => {
     const list = await call('GET', widgets, undefined, accept('PartialObjectMetadataList'));
     expect(list.body.kind).toBe('PartialObjectMetadataList');
     expect(list.body.items[0].spec).toBeUndefined();

@@ -20,7 +20,7 @@ afterAll(() => server.close());
 const call: TestServer['call'] = (...given) => server.call(...given);
 
 describe('update', () => {
-  it('replaces when the resourceVersion is current and counts generations of spec alone', async () => {
+  it('replaces when the resourceVersion is current and counts generations for changes of spec only', async () => {
     const { body: made } = await call('POST', widgets, widget('put'));
     const changed = await call('PUT', `${widgets}/put`, { ...made, spec: { size: 5 } });
     expect(changed.status).toBe(200);
@@ -32,7 +32,7 @@ describe('update', () => {
     expect(labelled.body.metadata).toMatchObject({ generation: 2, labels: { a: 'b' } });
   });
 
-  it('needs a resourceVersion, and an object to replace', async () => {
+  it('requires a resourceVersion and an existing object', async () => {
     await call('POST', widgets, widget('bare'));
     expect((await call('PUT', `${widgets}/bare`, widget('bare'))).status).toBe(422);
     expect((await call('PUT', `${widgets}/nobody`, widget('nobody'))).status).toBe(404);
@@ -67,7 +67,7 @@ describe('update', () => {
     expect(cleared.body.status).toBeUndefined();
   });
 
-  it('counts status as content where it is no endpoint of its own', async () => {
+  it('counts status as content of kinds without a status subresource', async () => {
     await call('POST', gadgets, {
       apiVersion: `${group}/v1`,
       kind: 'Gadget',
@@ -79,7 +79,7 @@ describe('update', () => {
     expect((await call('GET', `${gadgets}/g/status`)).body.reason).toBe('NotFound');
   });
 
-  it('does not let metadata of the server be changed', async () => {
+  it("keeps the server's metadata unchanged", async () => {
     await call('POST', widgets, widget('fixed'));
     const { body: made } = await call('GET', `${widgets}/fixed`);
     const creationTimestamp = '2020-01-01T00:00:00Z';
@@ -100,7 +100,7 @@ describe('update', () => {
     );
   });
 
-  it('takes no write without a revision from a custom resource', async () => {
+  it('refuses an update of a custom resource without resourceVersion', async () => {
     await call('POST', widgets, widget('blind'));
     const patch = { metadata: { resourceVersion: null } };
     const patched = await call('PATCH', `${widgets}/blind`, patch, mergeType);
@@ -111,7 +111,7 @@ describe('update', () => {
     }
   });
 
-  it('blames a patch, without repeating its result, for what is no object any more', async () => {
+  it('refuses a patch whose result is not an object, without repeating the result', async () => {
     await call('POST', widgets, widget('odd'));
     for (const patch of [{ kind: null }, { metadata: { labels: 'x' } }]) {
       const { status, body } = await call('PATCH', `${widgets}/odd`, patch, mergeType);
@@ -120,7 +120,7 @@ describe('update', () => {
     }
   });
 
-  it('warns of finalizers without a domain, once', async () => {
+  it('warns once about finalizers without a domain', async () => {
     const first = await call('POST', widgets, widget('held', {}, { finalizers: ['bare', 'example.com/x'] }));
     expect(first.headers.get('warning')).toContain('"bare\\": prefer a domain-qualified finalizer name');
     const patch = { metadata: { labels: { a: 'b' }, annotations: {}, ownerReferences: [] } };
@@ -129,7 +129,7 @@ describe('update', () => {
     expect(Object.keys(second.body.metadata)).not.toContain('annotations');
   });
 
-  it('never loses a patch to another one', async () => {
+  it('loses no patch when several run at once', async () => {
     await call('POST', widgets, widget('busy', {}));
     const patches = Array.from({ length: 20 }, (_, index) =>
       call('PATCH', `${widgets}/busy`, { metadata: { labels: { [`l${index}`]: 'x' } } }, mergeType),
@@ -140,7 +140,7 @@ describe('update', () => {
     expect(Object.keys(body.metadata.labels ?? {})).toHaveLength(20);
   });
 
-  it('takes a resourceVersion in a patch as a precondition', async () => {
+  it('treats a resourceVersion in a patch as a precondition', async () => {
     const { body: made } = await call('POST', widgets, widget('guard'));
     const { resourceVersion } = made.metadata;
     const patch = { metadata: { resourceVersion, labels: { a: 'b' } } };
@@ -149,7 +149,7 @@ describe('update', () => {
     expect((await call('PATCH', `${widgets}/guard`, patch, mergeType)).status).toBe(409);
   });
 
-  it('applies JSON patches, and tells which operation does not fit', async () => {
+  it('applies JSON patches, and names the operation that cannot be applied', async () => {
     await call('POST', widgets, widget('ops', { size: 1 }));
     const operations = [
       { op: 'test', path: '/spec/size', value: 1 },
@@ -174,7 +174,7 @@ describe('update', () => {
 });
 
 describe('core kinds', () => {
-  it('take strategic merge patches, which kubectl sends for kinds it knows', async () => {
+  it('accept strategic merge patches, which kubectl sends for built-in kinds', async () => {
     await call('POST', '/api/v1/namespaces', namespace('core'));
     const type = { 'content-type': 'application/strategic-merge-patch+json' };
     const { status, body } = await call(
@@ -199,6 +199,6 @@ describe('core kinds', () => {
   });
 });
 
-it('logs no failure of its own in all this', () => {
+it('logs no internal failure in these tests', () => {
   expect(server.logged).toEqual([]);
 });

@@ -47,7 +47,7 @@ async function revision(): Promise<string> {
 }
 
 describe('watch', () => {
-  it('shows the present first, then what happens', async () => {
+  it('sends the current objects first, then events', async () => {
     const old = await make('old');
     const watched = await watch('fieldSelector=metadata.name%3Dold');
     expect(await watched.next()).toEqual({ type: 'ADDED', object: old });
@@ -62,7 +62,7 @@ describe('watch', () => {
     );
   });
 
-  it('replays what came after a revision', async () => {
+  it('replays the events after a revision', async () => {
     const from = await revision();
     const one = await make('replay1');
     const two = await make('replay2');
@@ -85,7 +85,7 @@ describe('watch', () => {
     expect(gone?.object.metadata.resourceVersion).toBe(left.body.metadata.resourceVersion);
   });
 
-  it('does not show longer names than the one selected', async () => {
+  it('does not send objects whose names begin with the selected one', async () => {
     const from = await revision();
     const watched = await watch(`resourceVersion=${from}&fieldSelector=metadata.name%3Dab`);
     await make('abc');
@@ -125,11 +125,11 @@ describe('watch', () => {
     );
   });
 
-  it('needs resourceVersionMatch for a WatchList', async () => {
+  it('requires resourceVersionMatch for a WatchList', async () => {
     expect((await server.call('GET', `${widgets}?watch=1&sendInitialEvents=true`)).status).toBe(422);
   });
 
-  it('closes in time with a bookmark that has come past the writes of others', async () => {
+  it('ends after timeoutSeconds with a bookmark that includes the writes of other kinds', async () => {
     const from = await revision();
     const watched = await watch(`resourceVersion=${from}&allowWatchBookmarks=true&timeoutSeconds=1`);
     const other = await server.call('POST', '/api/v1/namespaces', namespace('foreign'));
@@ -154,7 +154,7 @@ describe('watch', () => {
     expect(second?.object.rows).toMatchObject([{ cells: ['table2', 'red', expect.any(String)] }]);
   });
 
-  it('carries metadata alone where asked for', async () => {
+  it('sends metadata only on request', async () => {
     const from = await revision();
     const watched = await watch(
       `resourceVersion=${from}`,
@@ -167,7 +167,7 @@ describe('watch', () => {
     });
   });
 
-  it('shows every watcher the same history', async () => {
+  it('sends the same history to every watch', async () => {
     const from = await revision();
     const watchers = await Promise.all(Array.from({ length: 10 }, () => watch(`resourceVersion=${from}`)));
     const made = await Promise.all(Array.from({ length: 30 }, (_, index) => make(`fan${index}`)));

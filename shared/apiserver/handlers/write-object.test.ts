@@ -9,7 +9,7 @@ import {
   widgets,
 } from '../testing/test-server.ts';
 
-describe('a write that begins with what memory holds', () => {
+describe('a write that begins with the cached object', () => {
   let server: TestServer;
   let memory: Map<string, StoredItem | undefined>;
   let freshReads: number;
@@ -40,7 +40,7 @@ describe('a write that begins with what memory holds', () => {
 
   const patch = (name: string, body: object) => server.call('PATCH', `${widgets}/${name}`, body, mergeType);
 
-  it('reads nothing but memory where that is right', async () => {
+  it('reads only the cache if that is current', async () => {
     await create('a');
     await remember('a');
     freshReads = 0;
@@ -48,7 +48,7 @@ describe('a write that begins with what memory holds', () => {
     expect(freshReads).toBe(0);
   });
 
-  it('loses no write that memory has missed', async () => {
+  it('loses no write that the cache has missed', async () => {
     await create('a');
     await remember('a');
     await patch('a', { metadata: { labels: { one: '1' } } });
@@ -56,7 +56,7 @@ describe('a write that begins with what memory holds', () => {
     expect(body.metadata.labels).toEqual({ one: '1', two: '2' });
   });
 
-  it('writes what is a change only to the newest state', async () => {
+  it('writes a change that is only one to the newest state', async () => {
     await create('a');
     await remember('a');
     await patch('a', { spec: { size: 2 } });
@@ -65,7 +65,7 @@ describe('a write that begins with what memory holds', () => {
     expect(body.metadata.generation).toBe(3);
   });
 
-  it('judges preconditions by the newest state', async () => {
+  it('checks preconditions against the newest state', async () => {
     await create('a');
     await remember('a');
     const { body } = await patch('a', { spec: { size: 2 } });
@@ -74,7 +74,7 @@ describe('a write that begins with what memory holds', () => {
     expect((await patch('a', { metadata: { resourceVersion: '1' }, spec: { size: 4 } })).status).toBe(409);
   });
 
-  it('finds what memory does not know yet, and misses what it still knows', async () => {
+  it('finds an object that is not cached yet, and not one that was deleted but is still cached', async () => {
     await remember('a');
     await create('a');
     expect((await patch('a', { spec: { size: 2 } })).status).toBe(200);
@@ -92,7 +92,7 @@ describe('a write that begins with what memory holds', () => {
     expect(applied.status).toBe(201);
   });
 
-  it('warns once, of what the newest state is', async () => {
+  it('warns once, about the newest state', async () => {
     await create('a');
     await remember('a');
     await patch('a', { metadata: { finalizers: ['old'] } });

@@ -63,7 +63,7 @@ describe('applyOperation', () => {
     expect(value.list).toEqual([]);
   });
 
-  it('moves a big value as often as a body can ask without copying it', () => {
+  it('moves a large value as often as a body can request, without copying it', () => {
     const document = { a: Array.from({ length: 100_000 }, (_, index) => index) };
     const operations = Array.from({ length: 10_000 }, (_, turn): Operation => {
       const [from, path] = turn % 2 === 0 ? ['/a', '/b'] : ['/b', '/a'];
@@ -73,7 +73,7 @@ describe('applyOperation', () => {
     expect(end).toBe(document);
   });
 
-  it('undoes every add with a remove', () => {
+  it('reverts every add by a remove', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),
@@ -107,7 +107,7 @@ describe('isOperation', () => {
     },
   );
 
-  it('takes a value that is left out for null, and an index with leading zeros for the number', () => {
+  it('reads a missing value as null, and an index with leading zeros as the number', () => {
     const set = (path: string) => applyOperation({ list: [1] }, { op: 'add', path }, () => undefined);
     expect(set('/a')).toEqual({ list: [1], a: null });
     expect(set('/list/01')).toEqual({ list: [1, null] });

@@ -27,7 +27,7 @@ const read = async (body: unknown, type = 'application/json-patch+json') => {
 };
 
 describe('JSON patch', () => {
-  it('leaves the object it is applied to alone', () => {
+  it('does not change the object it is applied to', () => {
     expect(patched([{ op: 'add', path: '/spec/b/d', value: 2 }])).toMatchObject({
       spec: { b: { c: 1, d: 2 } },
     });
@@ -55,7 +55,7 @@ describe('JSON patch', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it('stops copies that double the object again and again', () => {
+  it('stops copies that repeatedly double the object', () => {
     const operations = Array.from({ length: 60 }, (_, index) => ({
       op: 'copy',
       from: '/spec',
@@ -66,7 +66,7 @@ describe('JSON patch', () => {
     );
   });
 
-  it('refuses what is no patch, and too many operations', async () => {
+  it('refuses a body that is not a patch, and too many operations', async () => {
     for (const body of [{}, [1], [{ op: 'add', path: 1 }], [{ op: {}, path: '/a' }]]) {
       await expect(read(body)).rejects.toMatchObject({ code: 'BadRequest' });
     }

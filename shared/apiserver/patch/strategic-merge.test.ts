@@ -6,7 +6,7 @@ import { strategicMerge } from './strategic-merge.ts';
 const owner = (uid: string, name = uid) => ({ uid, name });
 
 describe('strategicMerge', () => {
-  it('is a merge patch where no list merges and nothing is directed', () => {
+  it('is a merge patch without mergeable lists and directives', () => {
     const plain = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.jsonValue());
     const known = (text: string) =>
       text.includes('"$') || text.includes('finalizers') || text.includes('ownerReferences');
@@ -18,7 +18,7 @@ describe('strategicMerge', () => {
     );
   });
 
-  it('adds to finalizers and removes those that are named', () => {
+  it('adds finalizers and removes those named', () => {
     const old = { finalizers: ['a', 'b'] };
     expect(strategicMerge(old, { finalizers: ['b', 'c'] })).toEqual({ finalizers: ['a', 'b', 'c'] });
     const removal = { '$deleteFromPrimitiveList/finalizers': ['a'], '$setElementOrder/finalizers': ['b'] };
@@ -39,7 +39,7 @@ describe('strategicMerge', () => {
     });
   });
 
-  it('follows directives about whole maps', () => {
+  it('follows directives for whole maps', () => {
     expect(strategicMerge({ data: { a: 1, b: 2 } }, { data: { $patch: 'replace', c: 3 } })).toEqual({
       data: { c: 3 },
     });

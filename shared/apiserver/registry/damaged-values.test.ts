@@ -37,7 +37,7 @@ const values: [string, string | Uint8Array][] = [
 
 describe('a stored value that is damaged', () => {
   it.each(values)(
-    '(%s) fails what needs it, says which it is and nothing of it, and harms nothing else',
+    '(%s) fails only requests that need it; the message names the key and shows no content',
     async (_what, value) => {
       const key = '/registry/test.example.com/widgets/ns/damaged';
       const before = (await server.call('GET', widgets)).body.metadata.resourceVersion;

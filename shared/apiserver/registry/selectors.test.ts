@@ -52,7 +52,7 @@ describe('label selectors', () => {
     expect(() => parseLabelSelector(text)).toThrowError(expect.objectContaining({ code: 'BadRequest' }));
   });
 
-  it('negated terms choose exactly what the plain ones leave', () => {
+  it('negated terms select exactly the objects that the plain ones do not', () => {
     fc.assert(
       fc.property(labels, key, fc.array(value, { minLength: 1 }), (given, name, values) => {
         const list = values.join(',');
@@ -64,13 +64,13 @@ describe('label selectors', () => {
     );
   });
 
-  it('does not take inherited properties for labels', () => {
+  it('ignores inherited properties', () => {
     expect(parseLabelSelector('constructor')({})).toBe(false);
   });
 });
 
 describe('selection', () => {
-  it('knows when everything is chosen, and which one name is', () => {
+  it('reports whether everything is selected, and the only name', () => {
     if (!widget) throw new Error('no kind');
     expect(selection(widget, '', '').everything).toBe(true);
     const one = selection(widget, '', 'metadata.name=a,spec.color=red');

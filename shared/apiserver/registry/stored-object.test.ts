@@ -21,7 +21,7 @@ describe('keys', () => {
 });
 
 describe('stored values', () => {
-  it('give the same object spliced as bytes and parsed', () => {
+  it('result in the same object from bytes and parsed', () => {
     const objects = fc.record({
       apiVersion: fc.constant('test.example.com/v1'),
       kind: fc.constant('Widget'),
@@ -38,7 +38,7 @@ describe('stored values', () => {
     );
   });
 
-  it('that are damaged fail their own read with a message that names the key', () => {
+  it('that are damaged fail only their own read, and the message names the key', () => {
     for (const text of ['', '{', 'null', '{"a":1}']) {
       const item = { key: '/registry/x', value: new TextEncoder().encode(text), revision: 1 };
       expect(() => decodeObject(item)).toThrowError('the stored value of /registry/x is damaged');

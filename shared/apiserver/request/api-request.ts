@@ -27,7 +27,7 @@ export class ApiRequest {
   readonly warnings: string[] = [];
 
   info: RequestInfo | undefined;
-  /** The caller. With impersonation `user` is somebody else. */
+  /** The caller. With impersonation `user` is another one. */
   authenticatedUser: User | undefined;
   /** The user whose rights count. */
   user: User | undefined;
@@ -43,7 +43,7 @@ export class ApiRequest {
 
   /** Metadata of the object that a create has made, where the path does not name it. */
   created: { name: string; uid?: string } | undefined;
-  /** True: whoever reads the body keeps it in `body`. */
+  /** True: the body, when it is read, is kept in `body`. */
   keepsBody = false;
   body: Uint8Array | undefined;
 

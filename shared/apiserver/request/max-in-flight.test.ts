@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { limitRequestsInFlight, requestKindOf } from './max-in-flight.ts';
 
 describe('limitRequestsInFlight', () => {
-  it('refuses what is over its limit and says when to come back', () => {
+  it('refuses requests above the limit, with Retry-After', () => {
     const inFlight = limitRequestsInFlight({ readOnly: 2, mutating: 1 });
     const end = inFlight.begin('mutating', false);
     expect(() => inFlight.begin('mutating', false)).toThrow(
@@ -17,14 +17,14 @@ describe('limitRequestsInFlight', () => {
     inFlight.begin('mutating', false);
   });
 
-  it('lets watches and the exempt pass', () => {
+  it('does not limit watches and exempt requests', () => {
     const inFlight = limitRequestsInFlight({ readOnly: 1, mutating: 1 });
     for (let index = 0; index < 10; index += 1) inFlight.begin('longRunning', false);
     for (let index = 0; index < 10; index += 1) inFlight.begin('readOnly', true);
     expect(inFlight.running).toEqual({ readOnly: 10, mutating: 0, longRunning: 10 });
   });
 
-  it('is idle when the last has ended', async () => {
+  it('is idle when the last request has ended', async () => {
     const inFlight = limitRequestsInFlight({ readOnly: 1, mutating: 1 });
     await inFlight.idle();
     const ends = [inFlight.begin('readOnly', false), inFlight.begin('longRunning', false)];

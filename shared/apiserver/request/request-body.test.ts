@@ -3,7 +3,7 @@ import { bodyLimit } from '../codec/parse-body.ts';
 import { readBody } from './request-body.ts';
 
 describe('readBody', () => {
-  it('stops reading a body without a length once it is far too large', async () => {
+  it('stops reading a body of unknown length once it is far too large', async () => {
     let sent = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -19,8 +19,8 @@ describe('readBody', () => {
   });
 });
 
-describe('readBody of a client that leaves', () => {
-  it("is that client's fault", async () => {
+describe('readBody of a client that has left', () => {
+  it('rejects with BadRequest', async () => {
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
         controller.error(new Error('aborted'));

@@ -17,7 +17,7 @@ describe('acceptsGzip', () => {
 });
 
 describe('gzipped', () => {
-  it('fails where its source fails, and says why', async () => {
+  it('fails with its source and reports why', async () => {
     const reasons: unknown[] = [];
     async function* source() {
       yield Buffer.from('some');

@@ -35,7 +35,7 @@ async function list(accept: string, query = '', coding = ''): Promise<{ response
 }
 
 describe('a list of several slices', () => {
-  it('holds every object, as GET gives it', async () => {
+  it('holds every object, as GET returns it', async () => {
     const { body } = await list('application/json');
     expect(body.kind).toBe('WidgetList');
     expect(body.items).toHaveLength(count);
@@ -45,7 +45,7 @@ describe('a list of several slices', () => {
       );
   });
 
-  it('is the same as metadata alone', async () => {
+  it('is complete as metadata only', async () => {
     const whole = (await list('application/json')).body;
     const { body } = await list(partial);
     expect(body.kind).toBe('PartialObjectMetadataList');
@@ -78,7 +78,7 @@ describe('a list of several slices', () => {
     expect(await yaml.text()).toContain(`resourceVersion: "${plain.metadata.resourceVersion}"`);
   });
 
-  it('is compressed for those who take it', async () => {
+  it('is compressed for clients that accept gzip', async () => {
     const plain = await list('application/json');
     expect(plain.response.headers.get('content-encoding')).toBeNull();
     const { response, body } = await list('application/json', '', 'deflate, gzip');
@@ -94,7 +94,7 @@ describe('a list of several slices', () => {
     await watch.body?.cancel();
   });
 
-  it('lets others run while it is made', async () => {
+  it('lets other requests run while it is made', async () => {
     let turns = 0;
     const timer = setInterval(() => {
       turns += 1;

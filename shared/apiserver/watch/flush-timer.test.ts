@@ -4,8 +4,8 @@ import { nextFlush } from './flush-timer.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** ms until the next beat; whoever waits for it then writes for `busy` ms. */
-async function beat(busy: number): Promise<number> {
+/** Milliseconds until the next flush, which then takes `busy` ms. */
+async function flush(busy: number): Promise<number> {
   const began = performance.now();
   let waited = 0;
   const written = nextFlush().then(() => {
@@ -24,18 +24,18 @@ function spend(ms: number): void {
 }
 
 describe('nextFlush', () => {
-  it('is the same for all who ask before it comes', async () => {
+  it('is the same promise for all callers until it resolves', async () => {
     const first = nextFlush();
     expect(nextFlush()).toBe(first);
     await vi.advanceTimersByTimeAsync(100);
     await first;
   });
 
-  it('comes later after one whose writes took long, up to a tenth of a second', async () => {
-    await beat(0);
-    expect(await beat(5)).toBe(10);
-    expect(await beat(1_000)).toBe(40);
-    expect(await beat(0)).toBe(100);
-    expect(await beat(0)).toBe(10);
+  it('comes later after a long flush, up to 100 ms', async () => {
+    await flush(0);
+    expect(await flush(5)).toBe(10);
+    expect(await flush(1_000)).toBe(40);
+    expect(await flush(0)).toBe(100);
+    expect(await flush(0)).toBe(10);
   });
 });

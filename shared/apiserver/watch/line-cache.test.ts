@@ -3,7 +3,7 @@ import { fc, runs } from '#shared/testing';
 import { createBoundedCache } from './line-cache.ts';
 
 describe('createBoundedCache', () => {
-  it('keeps the newest values within its bytes, and always the last one', () => {
+  it('keeps the newest values within its limit, and always the last one', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3000 }),
@@ -25,7 +25,7 @@ describe('createBoundedCache', () => {
     );
   });
 
-  it('knows nothing of what it was not given', () => {
+  it('has no value for an unknown key', () => {
     expect(createBoundedCache<object, string>(10).get({})).toBeUndefined();
   });
 });

@@ -11,7 +11,7 @@ afterEach(() => {
 const mebibyte = () => new Uint8Array(1024 * 1024);
 
 describe('LineStream', () => {
-  it('lets the writer go on while the reader keeps up', async () => {
+  it('does not delay the writer while the reader keeps up', async () => {
     const out = new LineStream(new AbortController());
     out.write(new Uint8Array(10));
     await out.drained();
@@ -21,7 +21,7 @@ describe('LineStream', () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  it('holds the writer back until the reader takes something, and loses nothing', async () => {
+  it('makes the writer wait for the reader, and loses nothing', async () => {
     const stop = new AbortController();
     const out = new LineStream(stop);
     out.write(mebibyte());
@@ -51,7 +51,7 @@ describe('LineStream', () => {
     expect(stop.signal.aborted).toBe(true);
   });
 
-  it('stops the watch of a reader that has left, and takes no more lines', async () => {
+  it('stops the watch of a reader that has left, and ignores further lines', async () => {
     const stop = new AbortController();
     const out = new LineStream(stop);
     await out.body.cancel();
