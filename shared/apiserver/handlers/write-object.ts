@@ -118,7 +118,7 @@ async function nextState(
   const { byteLength: bytes } = next.value;
   checkSize(
     definition,
-    { object: { ...judged, metadata }, bytes },
+    { object: { ...admitted, metadata }, bytes },
     { object: old, bytes: item.value.byteLength },
   );
   return { metadata, item: next, same };
