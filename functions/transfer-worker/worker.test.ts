@@ -112,10 +112,16 @@ describe('the worker as a process', () => {
       { image: 'team/none:1' },
       11,
       'permanent',
-      /team\/none:1 is not in registry .*404/,
+      /team\/none:1 does not exist in registry .*404/,
     ],
     ['wrong credentials', { sourcePassword: 'wrong-secret' }, 13, 'auth', /401 .*user "bob".*Endpoint "src"/],
-    ['an image name that is not valid', { image: 'Team/App' }, 14, 'config', /Team\/App.*no repository path/],
+    [
+      'an image name that is not valid',
+      { image: 'Team/App' },
+      14,
+      'config',
+      /Team\/App.*is not a repository path/,
+    ],
     [
       'a job that does not exist',
       { env: { ARC_CONFIG_DIR: '/nowhere' } },

@@ -34,7 +34,7 @@ export async function readBase(
   architecture: string,
   signal: AbortSignal,
 ): Promise<Base> {
-  const { host, repository: path, tag, digest } = repository.place;
+  const { host, repository: path, tag, digest } = repository.address;
   const name = `${host}/${path}${tag === undefined ? '' : `:${tag}`}`;
   const refuse = (why: string): never => {
     throw new TransferError('config', `The base ${name} cannot be used: ${why}.`);

@@ -49,10 +49,10 @@ export async function buildImage(options: ImageOptions, context: BuildContext): 
     }
     if (!destination) return image.manifest.digest;
     await pushImage(image, { session, destination, base, folder, note }, signal);
-    const { host, repository, tag = 'latest' } = destination.place;
+    const { host, repository, tag = 'latest' } = destination.address;
     return `${host}/${repository}:${tag}@${image.manifest.digest}`;
   } catch (caught) {
-    throw session.explained(caught, signal);
+    throw session.explain(caught, signal);
   } finally {
     session.close();
     await rm(folder, { recursive: true, force: true });

@@ -31,5 +31,5 @@ export async function pushImage(image: Image, pushing: Pushing, signal: AbortSig
   await mapBounded(image.own, width, signal, async ({ descriptor, bytes }, either) => {
     note(`${descriptor.digest} ${await putBlob(destination, descriptor, bytes, retry, either)}`);
   });
-  await destination.putManifest(destination.place.tag ?? 'latest', image.manifest, signal);
+  await destination.putManifest(destination.address.tag ?? 'latest', image.manifest, signal);
 }

@@ -15,7 +15,7 @@ export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
 export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';
 export { digestOf, digestTag, isDigest } from './reference/digest.ts';
-export { type Place, resolvePlace, type TlsSettings } from './reference/image-address.ts';
+export { type ImageAddress, resolveAddress, type TlsSettings } from './reference/image-address.ts';
 export {
   formatReference,
   type ImageName,

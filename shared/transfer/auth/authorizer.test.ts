@@ -18,7 +18,7 @@ function service(lifetimeMs = 60_000) {
 }
 
 describe('authorization', () => {
-  it('sends nothing before it is challenged, then what the challenge asks for', async () => {
+  it('sends nothing before a challenge, then what the challenge asks for', async () => {
     const tokens = service();
     const authorizer = createAuthorizer(basic, tokens);
     expect(await authorizer.header(['b', 'a'], signal)).toBeUndefined();
@@ -27,7 +27,7 @@ describe('authorization', () => {
     expect(tokens.asked).toEqual([{ realm: 'https://auth.r.io/token', service: 'r.io', scopes: ['a', 'b'] }]);
   });
 
-  it('asks once for many requests of the same scopes, and again when the token has expired', async () => {
+  it('fetches one token for many requests of the same scopes, and another when it has expired', async () => {
     let now = 0;
     const tokens = service(1000);
     const authorizer = createAuthorizer(basic, tokens, () => now);
@@ -39,7 +39,7 @@ describe('authorization', () => {
     expect(await authorizer.header(['a'], signal)).toBe('Bearer t3');
   });
 
-  it('drops a token that was refused, but not the fresh one that another request got meanwhile', async () => {
+  it('drops a refused token, but not the new one that another request fetched meanwhile', async () => {
     const tokens = service();
     const authorizer = createAuthorizer(basic, tokens);
     authorizer.challenged(bearer, ['a'], undefined);
@@ -50,7 +50,7 @@ describe('authorization', () => {
     expect(await authorizer.header(['a'], signal)).toBe(fresh);
   });
 
-  it('does not remember a token request that failed', async () => {
+  it('does not cache a failed token request', async () => {
     let fail = true;
     const authorizer = createAuthorizer(basic, {
       fetch: async () => {
@@ -64,7 +64,7 @@ describe('authorization', () => {
     expect(await authorizer.header(['a'], signal)).toBe('Bearer t');
   });
 
-  it('does not repeat what was refused', async () => {
+  it('does not repeat a refused header', async () => {
     const authorizer = createAuthorizer(basic, service());
     expect(authorizer.challenged('Basic realm="x"', [], undefined)).toBe(true);
     const sent = await authorizer.header([], signal);

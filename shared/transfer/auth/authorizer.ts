@@ -2,11 +2,11 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { parseChallenges } from './challenge.ts';
 import type { TokenRequest, TokenService } from './token-service.ts';
 
-/** Makes the Authorization header for requests to one registry, and learns from its challenges. */
+/** Makes the Authorization header for requests to one registry and follows its challenges. */
 export interface Authorizer {
   /** The header's value for a request that needs `scopes`; undefined: send none. */
   header(scopes: readonly string[], signal: AbortSignal): Promise<string | undefined>;
-  /** A 401 came with this `WWW-Authenticate`: true if another try now sends something else than before. */
+  /** Takes the `WWW-Authenticate` of a 401; true if another attempt would send another header. */
   challenged(
     wwwAuthenticate: string | undefined,
     scopes: readonly string[],
@@ -16,13 +16,13 @@ export interface Authorizer {
 
 interface CachedToken {
   value: Promise<string>;
-  /** Once it is known. */
+  /** Set when it has arrived. */
   token?: string;
   expires: number;
 }
 
-const mostTokens = 200;
-const mostScopes = 20;
+const maxTokens = 200;
+const maxScopes = 20;
 
 /** `repository:team/app` of `repository:team/app:pull`. */
 function resourceOf(scope: string): string {
@@ -35,8 +35,8 @@ function basicHeader(credentials: RegistryCredentials): string | undefined {
 }
 
 /**
- * Basic and Bearer (the token authentication of the distribution project): tokens are kept per set of scopes until
- * shortly before they expire, and asked for once however many requests wait for them.
+ * Supports Basic and Bearer (the token authentication of the distribution project). Tokens are cached per set of scopes until shortly
+ * before they expire; requests that wait for the same token share one token request.
  */
 export function createAuthorizer(
   credentials: RegistryCredentials,
@@ -48,7 +48,7 @@ export function createAuthorizer(
       scheme: 'none',
     };
   const cache = new Map<string, CachedToken>();
-  // Registries behind a proxy know the repository by another name, and others have scopes of their own making.
+  // A registry behind a proxy may use another name of the repository, and some registries define scopes of their own.
   const demanded = new Set<string>();
 
   function complete(scopes: readonly string[]): string[] {
@@ -58,7 +58,7 @@ export function createAuthorizer(
   function learn(scope: string | undefined, scopes: readonly string[]): void {
     const known = new Set(scopes.map(resourceOf));
     for (const each of (scope ?? '').split(/\s+/)) {
-      if (each !== '' && !known.has(resourceOf(each)) && demanded.size < mostScopes) demanded.add(each);
+      if (each !== '' && !known.has(resourceOf(each)) && demanded.size < maxScopes) demanded.add(each);
     }
   }
 
@@ -72,9 +72,9 @@ export function createAuthorizer(
       entry.token = token.value;
       return token.value;
     });
-    // A failed request must not be remembered; whoever waits for it gets the failure through `value`.
+    // A failed request must not stay in the cache; those who wait for it get the failure through `value`.
     entry.value.catch(() => cache.delete(key));
-    if (cache.size >= mostTokens) cache.clear();
+    if (cache.size >= maxTokens) cache.clear();
     cache.set(key, entry);
     return entry.value;
   }
@@ -96,7 +96,7 @@ export function createAuthorizer(
       if (realm !== undefined && credentials.kind !== 'token') {
         const service = bearer?.service;
         mode = { scheme: 'bearer', realm, ...(service === undefined ? {} : { service }) };
-        // Only the token that was refused: another request may have got a fresh one meanwhile.
+        // Only the refused token: another request may have fetched a new one meanwhile.
         const key = complete(scopes).join(' ');
         const known = cache.get(key);
         if (known?.token !== undefined && sent === `Bearer ${known.token}`) cache.delete(key);

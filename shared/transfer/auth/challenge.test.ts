@@ -23,11 +23,11 @@ describe('WWW-Authenticate', () => {
       ],
     ],
     ['', []],
-  ])('%j is understood', (header, challenges) => {
+  ])('of %j is parsed', (header, challenges) => {
     expect(parseChallenges(header)).toEqual(challenges);
   });
 
-  it('of any content ends in a list', () => {
+  it('of any content yields a list', () => {
     fc.assert(fc.property(fc.string({ maxLength: 200 }), (header) => Array.isArray(parseChallenges(header))));
   });
 });

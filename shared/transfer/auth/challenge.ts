@@ -5,16 +5,16 @@ export interface Challenge {
 }
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-// An unquoted value ends at a comma: stricter readers would stop within the address of a token service.
+// An unquoted value ends at a comma: a stricter parser would stop within the URL of a token service.
 const parameter = new RegExp(`^\\s*,?\\s*(${token})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]+))`);
-// What Negotiate and NTLM carry instead of parameters.
+// Negotiate and NTLM send this form instead of parameters.
 const token68 = /^\s+[A-Za-z0-9._~+/-]+=*(?=\s*(?:,|$))/;
 const scheme = new RegExp(`^[\\s,]*(${token})(?=\\s|$|,)(?!\\s*=)`);
-const longest = 8192;
+const maxHeaderLength = 8192;
 
-/** The challenges of one header value. What does not parse is left out; at most 8 KiB are looked at. */
+/** Parses the challenges of one header value, of which it reads 8 KiB at most. Malformed parts are skipped. */
 export function parseChallenges(header: string): Challenge[] {
-  let rest = header.slice(0, longest);
+  let rest = header.slice(0, maxHeaderLength);
   const challenges: Challenge[] = [];
   for (let match = scheme.exec(rest); match; match = scheme.exec(rest)) {
     rest = rest.slice(match[0].length);

@@ -2,24 +2,31 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { createMasker } from '../errors/mask.ts';
-import type { WireRequest } from '../http/http-client.ts';
+import type { HttpRequest } from '../http/http-client.ts';
 import { createTokenService } from './token-service.ts';
 
 const signal = new AbortController().signal;
 const basic: RegistryCredentials = { kind: 'basic', username: 'bob', password: 'x' };
 
 function service(credentials: RegistryCredentials, answer: string, origin = 'https://r.io') {
-  const sent: WireRequest[] = [];
+  const sent: HttpRequest[] = [];
   const masker = createMasker();
-  const asking = { endpoint: 'src', host: 'r.io', repository: 'a', credentials, doing: '', writing: false };
-  const wire = {
-    send: async (request: WireRequest) => {
+  const context = {
+    endpoint: 'src',
+    host: 'r.io',
+    repository: 'a',
+    credentials,
+    activity: '',
+    writing: false,
+  };
+  const client = {
+    send: async (request: HttpRequest) => {
       sent.push(request);
       return { status: 200, headers: {}, body: Readable.from([Buffer.from(answer)]) };
     },
     close: () => {},
   };
-  return { sent, masker, tokens: createTokenService({ wire, credentials, origin, asking, masker }) };
+  return { sent, masker, tokens: createTokenService({ client, credentials, origin, context, masker }) };
 }
 
 const request = {
@@ -29,7 +36,7 @@ const request = {
 };
 
 describe('the token service', () => {
-  it('is asked with Basic credentials for every scope, and its token is masked from then on', async () => {
+  it('receives Basic credentials for every scope, and its token is masked from then on', async () => {
     const { sent, masker, tokens } = service(basic, '{"token":"secret-token","expires_in":300}');
     expect(await tokens.fetch(request, signal)).toEqual({ value: 'secret-token', lifetimeMs: 300_000 });
     expect(sent[0]?.url.searchParams.getAll('scope')).toEqual(request.scopes);
@@ -37,7 +44,7 @@ describe('the token service', () => {
     expect(masker.apply('secret-token')).toBe('***');
   });
 
-  it('is given an identity token by POST', async () => {
+  it('receives an identity token by POST', async () => {
     const { sent, tokens } = service({ kind: 'identity', token: 'refresh me' }, '{"access_token":"t"}');
     expect(await tokens.fetch(request, signal)).toEqual({ value: 't', lifetimeMs: 60_000 });
     expect(sent[0]?.method).toBe('POST');
@@ -45,16 +52,18 @@ describe('the token service', () => {
   });
 
   it.each([
-    ['http://auth.io/token', 'only http'],
+    ['http://auth.io/token', 'the token service http'],
     ['ftp://auth.io', 'ftp:'],
-    ['nonsense', 'no URL'],
-  ])('at %s gets no credentials of an https registry', async (realm, why) => {
+    ['nonsense', 'not a URL'],
+  ])('at %s receives no credentials of an https registry', async (realm, why) => {
     const { sent, tokens } = service(basic, '{}');
     await expect(tokens.fetch({ ...request, realm }, signal)).rejects.toThrow(why);
     expect(sent).toEqual([]);
   });
 
-  it.each(['', '{}', '{"token":""}', 'null'])('that answers %j gave no token', async (answer) => {
-    await expect(service(basic, answer).tokens.fetch(request, signal)).rejects.toThrow('without a token');
+  it.each(['', '{}', '{"token":""}', 'null'])('that answers %j returns no token', async (answer) => {
+    await expect(service(basic, answer).tokens.fetch(request, signal)).rejects.toThrow(
+      'did not return a token',
+    );
   });
 });

@@ -1,9 +1,9 @@
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import type { Masker } from '../errors/mask.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { readBody, type Wire, type WireRequest } from '../http/http-client.ts';
+import { type HttpClient, type HttpRequest, readBody } from '../http/http-client.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
-import { type Asking, networkFailure, statusFailure } from '../http/request-failures.ts';
+import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
 
 export interface TokenRequest {
   realm: string;
@@ -16,40 +16,40 @@ export interface Token {
   lifetimeMs: number;
 }
 
-/** Gets access tokens where a registry's Bearer challenge points to. */
+/** Fetches access tokens from the token service that a registry's Bearer challenge names. */
 export interface TokenService {
   fetch(request: TokenRequest, signal: AbortSignal): Promise<Token>;
 }
 
 export interface TokenServiceOptions {
-  wire: Wire;
+  client: HttpClient;
   credentials: RegistryCredentials;
-  /** `https://host[:port]` of the registry: its credentials go to no service less protected than itself. */
+  /** `https://host[:port]` of the registry: an https registry's credentials are never sent over http. */
   origin: string;
-  asking: Asking;
+  context: RequestContext;
   masker: Masker;
 }
 
 const defaultLifetimeMs = 60_000;
-const longestAnswer = 1024 * 1024;
+const maxTokenResponseBytes = 1024 * 1024;
 const headerText = /^[\x21-\x7e]+$/;
 
 function realmURL(realm: string, options: TokenServiceOptions): URL {
   const failure = (why: string): TransferError =>
     new TransferError(
       'permanent',
-      `Registry ${options.asking.host} names a token service that cannot be used: ${why}.`,
+      `Registry ${options.context.host} names an unusable token service: ${why}.`,
     );
-  if (!URL.canParse(realm)) throw failure('its realm is no URL');
+  if (!URL.canParse(realm)) throw failure('its realm is not a URL');
   const url = new URL(realm);
   if (url.protocol === 'https:') return url;
   if (url.protocol !== 'http:') throw failure(`its scheme is "${url.protocol}"`);
   if (options.origin.startsWith('https:'))
-    throw failure('the registry speaks https and the token service only http');
+    throw failure('the registry uses https, but the token service http');
   return url;
 }
 
-function tokenRequest(request: TokenRequest, options: TokenServiceOptions, signal: AbortSignal): WireRequest {
+function tokenRequest(request: TokenRequest, options: TokenServiceOptions, signal: AbortSignal): HttpRequest {
   const url = realmURL(request.realm, options);
   const { credentials } = options;
   if (credentials.kind === 'identity') {
@@ -78,18 +78,18 @@ function tokenRequest(request: TokenRequest, options: TokenServiceOptions, signa
   return { method: 'GET', url, headers, signal };
 }
 
-function parseToken(body: Buffer | undefined, asking: Asking): Token {
+function parseToken(body: Buffer | undefined, context: RequestContext): Token {
   let parsed: { token?: unknown; access_token?: unknown; expires_in?: unknown } | null = null;
   try {
     parsed = JSON.parse(body?.toString('utf8') ?? '');
   } catch {
-    // Falls through to the message below: the text itself may hold a token.
+    // Falls through to the message below, which omits the text: it may contain a token.
   }
   const value = [parsed?.token, parsed?.access_token].find((each) => typeof each === 'string' && each !== '');
   if (typeof value !== 'string' || !headerText.test(value)) {
     throw new TransferError(
       'permanent',
-      `The token service of registry ${asking.host} answered without a token.`,
+      `The token service of registry ${context.host} did not return a token.`,
     );
   }
   const seconds = parsed?.expires_in;
@@ -97,24 +97,24 @@ function parseToken(body: Buffer | undefined, asking: Asking): Token {
   return { value, lifetimeMs: given };
 }
 
-/** A TokenService with one registry's credentials. Its failures are TransferErrors; the caller retries them. */
+/** A TokenService with the credentials of one registry. It rejects with TransferErrors, which the caller retries. */
 export function createTokenService(options: TokenServiceOptions): TokenService {
-  const { wire, masker } = options;
-  const asking = { ...options.asking, doing: 'asking its token service for access' };
+  const { client, masker } = options;
+  const context = { ...options.context, activity: 'requesting a token from its token service' };
   return {
     async fetch(request, signal) {
       try {
         const asked = tokenRequest(request, options, signal);
-        // The same server may have moved its token service; another one is not told who asks.
+        // The same server may have moved its token service; no other server receives the credentials.
         const same = (url: URL): boolean => isSameServer(asked.url, url);
-        const { answer } = await sendFollowing(wire, asked, { trusted: same, allowed: same });
-        const body = await readBody(answer.body, longestAnswer);
-        if (answer.status !== 200) throw statusFailure(asking, answer.status, answer.headers, body);
-        const token = parseToken(body, asking);
+        const { response } = await sendFollowing(client, asked, { trusted: same, allowed: same });
+        const body = await readBody(response.body, maxTokenResponseBytes);
+        if (response.status !== 200) throw statusFailure(context, response.status, response.headers, body);
+        const token = parseToken(body, context);
         masker.add(token.value);
         return token;
       } catch (caught) {
-        throw networkFailure(asking, caught);
+        throw networkFailure(context, caught);
       }
     },
   };

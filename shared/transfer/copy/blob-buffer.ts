@@ -2,18 +2,18 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { TransferError } from '../errors/transfer-error.ts';
 
 /**
- * One blob on its way: written once by the download, read by every try of the upload, the first of which follows the
- * download closely. The last byte is held back until `finish`, so that no upload completes with unchecked content.
+ * Holds one blob during its copy. The download writes it once; every attempt of the upload reads it, and the first attempt reads along with
+ * the download. Readers get the last byte only after `finish`, so no upload completes with unverified content.
  */
-export interface Spool {
+export interface BlobBuffer {
   write(chunk: Uint8Array): Promise<void>;
-  /** Everything is there and its digest is right. */
+  /** The content is complete and its digest correct. */
   finish(): void;
-  /** The download failed: whoever reads gets this error. */
+  /** The download failed: readers get this error. */
   fail(error: unknown): void;
-  /** The content from its beginning; waits for what is not there yet. */
+  /** The content from its beginning; waits for the download. */
   read(): AsyncIterable<Uint8Array>;
-  /** Frees file and memory. Readers still running are failed. */
+  /** Frees file and memory. Readers that have not finished get an error. */
   close(): Promise<void>;
 }
 
@@ -23,10 +23,10 @@ interface Storage {
   close(): Promise<void>;
 }
 
-const readSize = 256 * 1024;
-/** Up to this size a blob is held in memory: most configs and many layers never touch the disk. */
-export const inMemory = 1024 * 1024;
-// EFBIG is how a limit on file sizes shows itself, EDQUOT one on the folder.
+const readChunkBytes = 256 * 1024;
+/** A blob of at most this size is held in memory: most configs and many layers need no disk. */
+export const maxMemoryBytes = 1024 * 1024;
+// EFBIG: a limit on the size of files; EDQUOT: a limit on the folder.
 const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 function memoryStorage(size: number): Storage {
@@ -61,20 +61,20 @@ function explain(caught: unknown, path: string, size: number): unknown {
   const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
   if (!fullCodes.has(code)) {
     const detail = caught instanceof Error ? caught.message : String(caught);
-    return new TransferError('retryable', `The temporary file for a blob cannot be used: ${detail}.`, {
+    return new TransferError('retryable', `Cannot use the temporary file for a blob: ${detail}.`, {
       cause: caught,
       again: false,
     });
   }
-  const text = `The temporary folder is full (${code} at ${path}) while holding a blob of ${size} bytes: give the worker's temporary volume (ARC_WORK_DIR) more room; four of the largest layers must fit.`;
+  const text = `The temporary folder is full (${code} at ${path}) while it holds a blob of ${size} bytes: enlarge the worker's temporary volume (ARC_WORK_DIR); it needs space for four of the largest layers.`;
   return new TransferError('retryable', text, { cause: caught, again: false });
 }
 
-/** A spool for `size` bytes: in memory if small, else in the file `path`. Rejects with a TransferError. */
-export async function openSpool(path: string, size: number): Promise<Spool> {
+/** A buffer for `size` bytes: in memory if small, else in the file `path`. Rejects with a TransferError. */
+export async function openBlobBuffer(path: string, size: number): Promise<BlobBuffer> {
   let storage: Storage;
   try {
-    storage = size <= inMemory ? memoryStorage(size) : fileStorage(await open(path, 'w+', 0o600), path);
+    storage = size <= maxMemoryBytes ? memoryStorage(size) : fileStorage(await open(path, 'w+', 0o600), path);
   } catch (caught) {
     throw explain(caught, path, size);
   }
@@ -116,13 +116,13 @@ export async function openSpool(path: string, size: number): Promise<Spool> {
           await change.promise;
           continue;
         }
-        const chunk = await storage.read(position, Math.min(ready, readSize));
+        const chunk = await storage.read(position, Math.min(ready, readChunkBytes));
         position += chunk.length;
         yield chunk;
       }
     },
     async close() {
-      fail(new TransferError('retryable', 'The blob is no longer held.', { again: false }));
+      fail(new TransferError('retryable', 'The buffer of the blob is closed.', { again: false }));
       await storage.close();
     },
   };

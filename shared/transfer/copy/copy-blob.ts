@@ -2,23 +2,23 @@ import path from 'node:path';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 import type { Repository } from '../oci/repository.ts';
-import { openSpool, type Spool } from './blob-buffer.ts';
+import { type BlobBuffer, openBlobBuffer } from './blob-buffer.ts';
 import { downloadBlob } from './download.ts';
 
-/** How a blob came to be at the destination: it was there, it was linked within the registry, or its bytes were sent. */
+/** How the destination got a blob: it had it already, it mounted it from another repository, or it received the bytes. */
 export type BlobOutcome = 'existed' | 'mounted' | 'copied';
 
 export interface BlobCopier {
   source: Repository;
   destination: Repository;
-  /** A folder of this transfer's own. */
+  /** A folder that only this transfer uses. */
   folder: string;
   retry: RetryPolicy;
-  /** Bytes of this blob that have been sent so far; never falls within one blob. */
+  /** Called with the bytes of a blob sent so far, which never fall. */
   onSent: (blob: Descriptor, sent: number) => void;
 }
 
-/** Brings one blob to the destination by the cheapest way there is. Rejects with a TransferError. */
+/** Copies one blob to the destination in the cheapest way. Rejects with a TransferError. */
 export async function copyBlob(
   copier: BlobCopier,
   blob: Descriptor,
@@ -26,50 +26,50 @@ export async function copyBlob(
 ): Promise<BlobOutcome> {
   const { source, destination } = copier;
   if (await destination.hasBlob(blob.digest, signal)) return 'existed';
-  const sameRegistry = source.place.origin === destination.place.origin;
-  if (sameRegistry && source.place.repository !== destination.place.repository) {
-    if (await destination.mount(blob.digest, source.place.repository, signal)) return 'mounted';
+  const sameRegistry = source.address.origin === destination.address.origin;
+  if (sameRegistry && source.address.repository !== destination.address.repository) {
+    if (await destination.mount(blob.digest, source.address.repository, signal)) return 'mounted';
   }
-  await stream(copier, blob, signal);
+  await transfer(copier, blob, signal);
   return 'copied';
 }
 
-async function stream(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {
+async function transfer(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {
   const { source, folder, retry } = copier;
-  const spool = await openSpool(path.join(folder, blob.digest.replace(':', '-')), blob.size);
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
+  const buffer = await openBlobBuffer(path.join(folder, blob.digest.replace(':', '-')), blob.size);
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
   let downloadFailure: unknown;
-  const download = downloadBlob({ source, blob, spool, retry, signal: either }).catch((caught: unknown) => {
-    if (!over.signal.aborted) downloadFailure = caught;
+  const download = downloadBlob({ source, blob, buffer, retry, signal: either }).catch((caught: unknown) => {
+    if (!ended.signal.aborted) downloadFailure = caught;
   });
   try {
-    await upload(copier, blob, spool, signal, () => downloadFailure);
+    await upload(copier, blob, buffer, signal, () => downloadFailure);
   } finally {
-    over.abort();
+    ended.abort();
     await download;
-    await spool.close();
+    await buffer.close();
   }
 }
 
-/** Sends the spool, again from its beginning after a failure; what the download failed with is the reason that counts. */
+/** Uploads the buffer, after a failure again from its beginning. If the download failed, it rejects with that failure. */
 async function upload(
   copier: BlobCopier,
   blob: Descriptor,
-  spool: Spool,
+  buffer: BlobBuffer,
   signal: AbortSignal,
   downloadFailure: () => unknown,
 ): Promise<void> {
   const { destination, retry, onSent } = copier;
-  let most = 0;
+  let maxSent = 0;
   async function* counted(): AsyncIterable<Uint8Array> {
     let sent = 0;
-    for await (const chunk of spool.read()) {
+    for await (const chunk of buffer.read()) {
       yield chunk;
       sent += chunk.length;
-      if (sent <= most) continue;
-      most = sent;
-      onSent(blob, most);
+      if (sent <= maxSent) continue;
+      maxSent = sent;
+      onSent(blob, maxSent);
     }
   }
   await withRetries({ policy: retry, signal }, async () => {

@@ -54,8 +54,8 @@ async function failure(copying: Promise<unknown>): Promise<TransferError> {
   return error;
 }
 
-describe('a fault that passes', () => {
-  const passing: [string, 'source' | 'destination', FaultRule][] = [
+describe('a transient fault', () => {
+  const transient: [string, 'source' | 'destination', FaultRule][] = [
     ['429 with Retry-After', 'source', { times: 2, fault: { kind: 'status', status: 429, retryAfter: '0' } }],
     [
       '429 without Retry-After',
@@ -75,21 +75,21 @@ describe('a fault that passes', () => {
       'destination',
       { method: 'PUT', path: /uploads/, times: 2, fault: { kind: 'status', status: 502 } },
     ],
-    ['a blob cut short', 'source', { ...blobGet, times: 2, fault: { kind: 'truncate', bytes: 10 } }],
+    ['an interrupted blob', 'source', { ...blobGet, times: 2, fault: { kind: 'truncate', bytes: 10 } }],
     [
-      'a manifest cut short',
+      'an interrupted manifest',
       'source',
       { method: 'GET', path: /manifests/, times: 2, fault: { kind: 'truncate', bytes: 20 } },
     ],
     ['a slow drip', 'source', { ...blobGet, times: 1, fault: { kind: 'drip', bytes: 200_000, everyMs: 1 } }],
   ];
 
-  it.each(passing)('is overcome: %s', async (_, side, rule) => {
+  it.each(transient)('is overcome: %s', async (_, side, rule) => {
     (side === 'source' ? source : destination).faults.add(rule);
     expect((await copy()).referrers).toBe(1);
   });
 
-  it('does not make a cut blob start again from its beginning', async () => {
+  it('does not restart an interrupted blob from its beginning', async () => {
     source.faults.add({
       method: 'GET',
       path: new RegExp(layer),
@@ -100,7 +100,7 @@ describe('a fault that passes', () => {
     expect(source.requests.filter(({ status }) => status === 206)).toHaveLength(1);
   });
 
-  it('in an upload does not make the blob be downloaded again', async () => {
+  it('in an upload does not download the blob again', async () => {
     destination.faults.add({
       method: 'PUT',
       path: /uploads/,
@@ -111,7 +111,7 @@ describe('a fault that passes', () => {
     expect(source.count('GET', /\/blobs\//)).toBe(blobs.copied);
   });
 
-  it('such as tokens that are no longer valid is overcome with fresh ones', async () => {
+  it('such as expired tokens is overcome with new ones', async () => {
     await copy();
     destination.contents.clear();
     let revoked = false;
@@ -127,12 +127,12 @@ describe('a fault that passes', () => {
   });
 });
 
-describe('a fault that stays ends with a message to act on', () => {
+describe('a permanent fault fails with a useful message', () => {
   const status = (code: number, more: Partial<FaultRule> = {}): FaultRule => ({
     fault: { kind: 'status', status: code },
     ...more,
   });
-  const staying: [string, 'source' | 'destination', FaultRule, string, RegExp][] = [
+  const permanent: [string, 'source' | 'destination', FaultRule, string, RegExp][] = [
     [
       '403',
       'destination',
@@ -140,7 +140,7 @@ describe('a fault that stays ends with a message to act on', () => {
       'denied',
       /Registry 127.* answered 403 .*mirror\/app.* may not push to/,
     ],
-    ['429', 'source', status(429), 'retryable', /answered 429 .*limits how often .*tried 3 times/],
+    ['429', 'source', status(429), 'retryable', /answered 429 .*limits the rate .*tried 3 times/],
     ['500', 'destination', status(500, { method: 'PUT' }), 'retryable', /answered 500 while .* mirror\/app/],
     ['413', 'destination', status(413, { method: 'PUT' }), 'permanent', /answered 413.*raise the limit/],
     [
@@ -151,11 +151,11 @@ describe('a fault that stays ends with a message to act on', () => {
       /answered 404 while reading blob sha256:/,
     ],
     [
-      'a cut blob',
+      'an interrupted blob',
       'source',
       { ...blobGet, fault: { kind: 'truncate', bytes: 0 } },
       'retryable',
-      /cut blob sha256:.* short at 0 of \d+ bytes/,
+      /ended blob sha256:.* after 0 of \d+ bytes/,
     ],
     [
       'a wrong digest',
@@ -181,14 +181,14 @@ describe('a fault that stays ends with a message to act on', () => {
     ['silence', 'source', { fault: { kind: 'hang' } }, 'retryable', /ETIMEDOUT/],
   ];
 
-  it.each(staying)('%s', async (_, side, rule, reason, message) => {
+  it.each(permanent)('for %s', async (_, side, rule, reason, message) => {
     (side === 'source' ? source : destination).faults.add(rule);
     const error = await failure(copy({ timeouts: { requestMs: 300, idleMs: 300 } }));
     expect(error.message).toMatch(message);
     expect(error.reason).toBe(reason);
   });
 
-  it('401, naming the user and the Endpoint', async () => {
+  it('for 401 with the user and the Endpoint', async () => {
     const wrong = { username: 'bob', password: 'wrong-password' };
     const error = await failure(
       copy({ source: { name: 'src', remoteURL: source.url, image: 'team/app:1.0', credentials: wrong } }),
@@ -200,7 +200,7 @@ describe('a fault that stays ends with a message to act on', () => {
     expect(error.message).not.toContain('wrong-password');
   });
 
-  it('401 from the token service, and 401 without any credentials', async () => {
+  it('for 401 from the token service and for 401 without credentials', async () => {
     const wrong = { username: 'bob', password: 'wrong-password' };
     const to = { name: 'dst', remoteURL: destination.url, image: 'mirror/app:1.0' };
     const refused = await failure(copy({ destination: { ...to, credentials: wrong } }));
@@ -211,17 +211,17 @@ describe('a fault that stays ends with a message to act on', () => {
     expect(anonymous).toMatchObject({ reason: 'auth', message: expect.stringContaining('spec.secretRef') });
   });
 
-  it('404 for an image that is not there', async () => {
+  it('for an image that does not exist', async () => {
     const error = await failure(
       copy({ source: { name: 'src', remoteURL: source.url, image: 'team/app:9.9', credentials: account } }),
     );
     expect(error).toMatchObject({
       reason: 'permanent',
-      message: expect.stringMatching(/team\/app:9\.9 is not in registry .*404/),
+      message: expect.stringMatching(/team\/app:9\.9 does not exist in registry .*404/),
     });
   });
 
-  it('a registry that is not there', async () => {
+  it('for a registry that does not exist', async () => {
     const gone = await startRegistry();
     await gone.close();
     const error = await failure(
@@ -230,13 +230,13 @@ describe('a fault that stays ends with a message to act on', () => {
     expect(error).toMatchObject({ reason: 'retryable', message: expect.stringContaining('ECONNREFUSED') });
   });
 
-  it('a registry that echoes the credentials does not get them into the message', async () => {
+  it('without the credentials that a registry echoes', async () => {
     const message = `bad header Basic ${Buffer.from(`bob:${password}`).toString('base64')} of ${password}`;
     source.faults.add({ fault: { kind: 'status', status: 400, message } });
     expect((await failure(copy())).message).toContain('***');
   });
 
-  it('a temporary folder that cannot be used', async () => {
+  it('for an unusable temporary folder', async () => {
     const error = await failure(copy({ workDir: '/dev/null/arc' }));
     expect(error).toMatchObject({
       reason: 'retryable',
@@ -244,7 +244,7 @@ describe('a fault that stays ends with a message to act on', () => {
     });
   });
 
-  it('a stop in the middle', async () => {
+  it('for a stop during the copy', async () => {
     const controller = new AbortController();
     source.faults.add({ ...blobGet, fault: { kind: 'hang' } });
     const copying = copy({
@@ -288,13 +288,13 @@ describe('TLS', () => {
     return copy({ source: from }).finally(() => secure.close());
   }
 
-  it('is trusted by the CA of the Endpoint, or not checked where the Endpoint says so', async () => {
+  it('trusts the CA of the Endpoint, or skips the check if the Endpoint allows it', async () => {
     expect(await copyByTls({ ca: 'a comment\nown\nown' })).toMatchObject({ referrers: 1 });
     destination.contents.clear();
     expect(await copyByTls({ insecureSkipVerify: true })).toMatchObject({ referrers: 1 });
   });
 
-  it('with certificates to trust that are none says so before anything is asked', async () => {
+  it('rejects malformed CA certificates before any request', async () => {
     const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     for (const ca of ['', 'junk', damaged, `own\n${damaged}`])
       expect(await failure(copyByTls({ ca }))).toMatchObject({
@@ -303,7 +303,7 @@ describe('TLS', () => {
       });
   });
 
-  it('that is not trusted is a matter of configuration, and says which field', async () => {
+  it('reports an untrusted certificate as a configuration error, with the field', async () => {
     const error = await failure(copyByTls(undefined));
     expect(error).toMatchObject({
       reason: 'config',
@@ -311,7 +311,7 @@ describe('TLS', () => {
     });
   });
 
-  it('spoken to a registry of plain HTTP says so', async () => {
+  it('reports a registry that uses plain HTTP', async () => {
     const from = { name: 'src', remoteURL: `https://${source.host}`, image: 'team/app:1.0' };
     const error = await failure(copy({ source: from }));
     expect(error).toMatchObject({ reason: 'config', message: expect.stringContaining('plainHTTP') });

@@ -88,7 +88,7 @@ describe('copying an image', () => {
     },
   );
 
-  it('bounds the warnings of an image with thousands of layers that stay where they are, and cuts no secret in half', async () => {
+  it('bounds the warnings of an image with thousands of uncopied layers and cuts no secret in half', async () => {
     const [source, destination] = [await registry(), await registry()];
     const config = {
       mediaType: 'application/vnd.oci.image.config.v1+json',
@@ -134,7 +134,7 @@ describe('copying an image', () => {
     expect(source.count('GET', /\/blobs\//)).toBe(0);
   });
 
-  it('does not send blobs again that an earlier try left behind', async () => {
+  it('does not send blobs again that an earlier attempt left behind', async () => {
     const [source, destination] = [await registry(), await registry()];
     await seedImage(source, 'team/app', '1.0');
     await copy(source, destination);
@@ -151,14 +151,14 @@ describe('copying an image', () => {
     expect(both.count('GET', /\/blobs\//)).toBe(0);
   });
 
-  it('sends blobs where the registry does not mount', async () => {
+  it('sends blobs when the registry does not mount them', async () => {
     const faults = [{ method: 'POST', path: /mount=/, fault: { kind: 'status', status: 405 } } as const];
     const both = await registry({ faults });
     await seedImage(both, 'team/app', '1.0');
     expect((await copy(both, both)).blobs).toMatchObject({ mounted: 0 });
   });
 
-  it('takes an image by digest, and then sets a tag only if one is asked for', async () => {
+  it('copies an image by digest and then sets a tag only if one is given', async () => {
     const [source, destination] = [await registry(), await registry()];
     const { digest } = await seedImage(source, 'team/app', '1.0');
     const untagged = await copy(source, destination, {
@@ -171,7 +171,7 @@ describe('copying an image', () => {
     expect(tagOf(destination, 'mirror/app', '2.0')).toBe(digest);
   });
 
-  it('asks for a tag once: what it is moved to meanwhile is not mixed in', async () => {
+  it('resolves a tag once, so that it does not mix in a newer image', async () => {
     const [source, destination] = [await registry(), await registry()];
     await seedImage(source, 'team/app', '1.0');
     await copy(source, destination);
@@ -189,7 +189,7 @@ describe('referrers', () => {
     expect((await copy(source, destination)).referrers).toBe(3);
   });
 
-  it('are found and kept by fallback tag at registries without the API', async () => {
+  it('are found and kept by fallback tag in registries without the API', async () => {
     const [source, destination] = [
       await registry({ referrersApi: false }),
       await registry({ referrersApi: false }),
@@ -206,7 +206,7 @@ describe('referrers', () => {
     expect(destination.count('PUT')).toBe(0);
   });
 
-  it('already in the fallback list of the destination stay there', async () => {
+  it('that are already in the fallback list of the destination stay there', async () => {
     const [source, destination] = [await registry(), await registry({ referrersApi: false })];
     const { digest } = await seedImage(source, 'team/app', '1.0');
     await copy(source, destination);
@@ -217,24 +217,24 @@ describe('referrers', () => {
     expect(JSON.parse(list ?? '{}').manifests).toHaveLength(2);
   });
 
-  it('are not made up where the fallback tag is answered with the image itself', async () => {
+  it('are none when the fallback tag holds the image itself', async () => {
     const source = await registry({ referrersApi: false, gitlabFallback: true });
     const destination = await registry();
     await seedImage(source, 'team/app', '1.0', { signature: false });
     expect(await copy(source, destination)).toMatchObject({ referrers: 0, warnings: [] });
   });
 
-  it('that a fallback list ascribes to another image are left out with a warning', async () => {
+  it('of another image in a fallback list are left out with a warning', async () => {
     const [source, destination] = [await registry({ referrersApi: false }), await registry()];
     const { digest, children } = await seedImage(source, 'team/app', '1.0', { signature: false });
     putFallback(source, digest, children.slice(0, 1));
     expect(await copy(source, destination)).toMatchObject({
       referrers: 0,
-      warnings: [expect.stringContaining('not about it')],
+      warnings: [expect.stringContaining('does not refer to it')],
     });
   });
 
-  it('under cosign tags go along, tag and all', async () => {
+  it('under cosign tags are copied with their tags', async () => {
     const [source, destination] = [await registry(), await registry()];
     const { digest, signature = '' } = await seedImage(source, 'team/app', '1.0');
     const tag = `${digestTag(digest)}.sig`;
@@ -243,7 +243,7 @@ describe('referrers', () => {
     expect(tagOf(destination, 'mirror/app', tag)).toBe(signature);
   });
 
-  it('that are listed and lost are an error, and the tag is not set', async () => {
+  it('that are listed but lost are an error, and the tag is not set', async () => {
     const [source, destination] = [await registry(), await registry()];
     const { signature = '' } = await seedImage(source, 'team/app', '1.0');
     source.faults.add({ path: new RegExp(`manifests/${signature}`), fault: { kind: 'status', status: 404 } });

@@ -7,50 +7,50 @@ import type { Manifest } from '../oci/manifest.ts';
 import type { Repository } from '../oci/repository.ts';
 import { type ImageLocation, openSession, type SessionOptions } from '../oci/session.ts';
 import { copyBlob } from './copy-blob.ts';
-import { type Counts, createTally, type Progress, type Tally } from './copy-progress.ts';
-import { keepReferrers } from './ensure-referrers.ts';
+import { type CopyProgress, type Counts, createCopyProgress, type Progress } from './copy-progress.ts';
+import { ensureReferrers } from './ensure-referrers.ts';
 import { type CopyPlan, planCopy } from './plan.ts';
 
 export interface CopyRequest extends SessionOptions {
   source: ImageLocation;
   destination: ImageLocation;
   signal: AbortSignal;
-  /** Called with bytes done and in all; done never falls. */
+  /** Called with the bytes done, which never fall, and their total. */
   progress?: Progress;
-  /** Where large blobs are held on their way; a folder of its own is made in it and removed. */
+  /** The folder for large blobs; the copy creates its own folder in it and removes it. */
   workDir: string;
 }
 
-/** What a copy did. `bytes` and `blobs` count each distinct blob once. */
+/** The result of a copy. `bytes` and `blobs` count each distinct blob once. */
 export interface CopyResult {
   /** Digest and media type of the image, equal at both ends. */
   digest: string;
   mediaType: string;
   bytes: Counts;
   blobs: Counts;
-  /** Signatures, SBOMs and attestations that went along. */
+  /** Number of signatures, SBOMs and attestations copied. */
   referrers: number;
   warnings: string[];
 }
 
-const width = 4;
-const mostWarnings = 20;
-const longestWarning = 300;
+const parallel = 4;
+const maxWarnings = 20;
+const maxWarningLength = 300;
 
-interface Copying {
+interface CopyContext {
   plan: CopyPlan;
   source: Repository;
   destination: Repository;
   retry: RetryPolicy;
   folder: string;
-  tally: Tally;
+  copyProgress: CopyProgress;
   signal: AbortSignal;
 }
 
 /**
- * Copies one image, all platforms and everything that refers to it, by digest: tag resolved once, manifests verbatim,
- * blobs before the manifests that list them, the tag last. Safe to repeat. Rejects with a TransferError whose message
- * holds no credential.
+ * Copies one image by digest, with all platforms and referrers. It resolves the tag once, copies manifests unchanged and blobs before the
+ * manifests that list them, and writes the tag last. It is safe to repeat. Rejects with a TransferError whose message contains no
+ * credentials.
  */
 export async function copyImage(request: CopyRequest): Promise<CopyResult> {
   const { signal, workDir } = request;
@@ -59,17 +59,17 @@ export async function copyImage(request: CopyRequest): Promise<CopyResult> {
   try {
     const source = session.open(request.source, 'pull');
     const destination = session.open(request.destination, 'pull,push');
-    const from = source.place.digest ?? source.place.tag ?? 'latest';
+    const from = source.address.digest ?? source.address.tag ?? 'latest';
     const plan = await planCopy(source, from, signal);
     folder = await temporaryFolder(workDir);
     const total =
       sum(plan.blobs.map(({ size }) => size)) + sum(plan.manifests.map(({ bytes }) => bytes.length));
-    const tally = createTally(total, request.progress);
-    await carryOut({ plan, source, destination, retry: session.retry, folder, tally, signal });
-    const tag = destination.place.tag ?? (destination.place.digest === undefined ? 'latest' : undefined);
+    const copyProgress = createCopyProgress(total, request.progress);
+    await copyContent({ plan, source, destination, retry: session.retry, folder, copyProgress, signal });
+    const tag = destination.address.tag ?? (destination.address.digest === undefined ? 'latest' : undefined);
     checkDigest(destination, plan.root);
-    if (tag !== undefined) await moveTag(destination, tag, plan.root, signal);
-    const { blobs, bytes } = tally;
+    if (tag !== undefined) await setTag(destination, tag, plan.root, signal);
+    const { blobs, bytes } = copyProgress;
     const { root, referrers, tagged, warnings } = plan;
     const count = referrers.length + tagged.length;
     return {
@@ -81,7 +81,7 @@ export async function copyImage(request: CopyRequest): Promise<CopyResult> {
       warnings: bounded(warnings, (warning) => session.masker.apply(warning)),
     };
   } catch (caught) {
-    throw session.explained(caught, signal);
+    throw session.explain(caught, signal);
   } finally {
     session.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
@@ -89,11 +89,11 @@ export async function copyImage(request: CopyRequest): Promise<CopyResult> {
 }
 
 /**
- * The first warnings, each cut: an image can have thousands, and the result becomes part of a Workflow's status. Masked before they
- * are cut, since half a secret is not found any more.
+ * The first warnings, each cut: an image can have thousands, and the result becomes part of a Workflow's status. Secrets are masked before
+ * the cut, because half a secret would not be recognised.
  */
 function bounded(warnings: readonly string[], mask: (warning: string) => string): string[] {
-  const first = warnings.slice(0, mostWarnings).map((warning) => mask(warning).slice(0, longestWarning));
+  const first = warnings.slice(0, maxWarnings).map((warning) => mask(warning).slice(0, maxWarningLength));
   const left = warnings.length - first.length;
   return left > 0 ? [...first, `and ${left} more`] : first;
 }
@@ -110,7 +110,7 @@ async function temporaryFolder(workDir: string): Promise<string> {
     const detail = caught instanceof Error ? caught.message : String(caught);
     throw new TransferError(
       'retryable',
-      `The temporary folder cannot be used: ${detail}; check the volume of ARC_WORK_DIR.`,
+      `Cannot use the temporary folder: ${detail}; check the volume of ARC_WORK_DIR.`,
       {
         cause: caught,
         again: false,
@@ -119,61 +119,61 @@ async function temporaryFolder(workDir: string): Promise<string> {
   }
 }
 
-/** Blobs, then manifests in the order of the plan, then what refers to them: everything but the tag. */
-async function carryOut(copying: Copying): Promise<void> {
-  const { plan, source, destination, retry, folder, tally, signal } = copying;
-  const held = await mapBounded(
+/** Copies blobs, then manifests in the order of the plan, then links the referrers: everything but the tag. */
+async function copyContent(copying: CopyContext): Promise<void> {
+  const { plan, source, destination, retry, folder, copyProgress, signal } = copying;
+  const present = await mapBounded(
     plan.manifests,
-    width,
+    parallel,
     signal,
     async ({ digest }, sub) => (await destination.head(digest, sub)) !== undefined,
   );
-  const absent = plan.manifests.filter((_, index) => held[index] !== true);
+  const absent = plan.manifests.filter((_, index) => present[index] !== true);
   const needed = new Set(absent.flatMap((manifest) => manifest.blobs.map(({ digest }) => digest)));
-  const copier = { source, destination, folder, retry, onSent: tally.sent };
-  // A registry that holds a manifest holds its blobs: it refuses manifests whose blobs it lacks.
-  for (const blob of plan.blobs) if (!needed.has(blob.digest)) tally.settled(blob, 'existed');
+  const copier = { source, destination, folder, retry, onSent: copyProgress.sent };
+  // A registry refuses a manifest whose blobs it lacks, so one that has the manifest has the blobs.
+  for (const blob of plan.blobs) if (!needed.has(blob.digest)) copyProgress.settled(blob, 'existed');
   await mapBounded(
     plan.blobs.filter(({ digest }) => needed.has(digest)),
-    width,
+    parallel,
     signal,
-    async (blob, sub) => tally.settled(blob, await copyBlob(copier, blob, sub)),
+    async (blob, sub) => copyProgress.settled(blob, await copyBlob(copier, blob, sub)),
   );
   const listed = new Set<string>();
   for (const manifest of absent) {
     const { subjectSeen } = await destination.putManifest(manifest.digest, manifest, signal);
     if (subjectSeen) listed.add(manifest.digest);
   }
-  tally.manifests(sum(plan.manifests.map(({ bytes }) => bytes.length)));
+  copyProgress.manifests(sum(plan.manifests.map(({ bytes }) => bytes.length)));
   await linkReferrers(copying, listed);
 }
 
 async function linkReferrers(
-  { plan, destination, signal }: Copying,
+  { plan, destination, signal }: CopyContext,
   listed: ReadonlySet<string>,
 ): Promise<void> {
   const unlisted = plan.referrers.filter(({ manifest }) => !listed.has(manifest.digest));
   for (const [subject, group] of Map.groupBy(unlisted, (referrer) => referrer.subject)) {
-    await keepReferrers(
+    await ensureReferrers(
       destination,
       subject,
       group.map(({ manifest }) => manifest),
       signal,
     );
   }
-  for (const { tag, manifest } of plan.tagged) await moveTag(destination, tag, manifest, signal);
+  for (const { tag, manifest } of plan.tagged) await setTag(destination, tag, manifest, signal);
 }
 
-/** A destination that names a digest must get exactly that one. */
-function checkDigest({ place }: Repository, root: Manifest): void {
-  if (place.digest === undefined || place.digest === root.digest) return;
+/** A destination with a digest accepts that digest only. */
+function checkDigest({ address }: Repository, root: Manifest): void {
+  if (address.digest === undefined || address.digest === root.digest) return;
   throw new TransferError(
     'config',
-    `The destination asks for ${place.digest}, but the source image is ${root.digest}: drop the digest or name the right one.`,
+    `The destination requires ${address.digest}, but the source image is ${root.digest}: remove or correct the digest.`,
   );
 }
 
-async function moveTag(
+async function setTag(
   destination: Repository,
   tag: string,
   manifest: Manifest,
@@ -183,10 +183,10 @@ async function moveTag(
   await destination.putManifest(tag, manifest, signal);
   const found = await destination.head(tag, signal);
   if (found === manifest.digest) return;
-  const { host, repository } = destination.place;
-  const state = found === undefined ? 'is not there' : `points to ${found}`;
+  const { host, repository } = destination.address;
+  const state = found === undefined ? 'does not exist' : `points to ${found}`;
   throw new TransferError(
     'retryable',
-    `Tag ${tag} in ${host}/${repository} ${state} although ${manifest.digest} was just written to it: somebody else writes this tag, or the registry lost it.`,
+    `Tag ${tag} in ${host}/${repository} ${state} although ${manifest.digest} was just written to it: another client writes this tag, or the registry lost it.`,
   );
 }

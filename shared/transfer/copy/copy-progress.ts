@@ -8,7 +8,7 @@ export type Counts = Record<BlobOutcome, number>;
 export type Progress = (done: number, total: number) => void;
 
 /** Counts what has been settled, and reports progress. */
-export interface Tally {
+export interface CopyProgress {
   readonly blobs: Counts;
   readonly bytes: Counts;
   sent(blob: Descriptor, bytes: number): void;
@@ -16,8 +16,8 @@ export interface Tally {
   manifests(bytes: number): void;
 }
 
-/** A tally towards `total` bytes of blobs and manifests. */
-export function createTally(total: number, progress: Progress | undefined): Tally {
+/** The progress towards `total` bytes of blobs and manifests. */
+export function createCopyProgress(total: number, progress: Progress | undefined): CopyProgress {
   const zero = (): Counts => ({ copied: 0, existed: 0, mounted: 0 });
   const underWay = new Map<string, number>();
   const blobs = zero();

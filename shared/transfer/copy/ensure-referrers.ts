@@ -1,16 +1,22 @@
 import { TransferError } from '../errors/transfer-error.ts';
-import { type Descriptor, longestManifest, type Manifest, ociIndex, parseManifest } from '../oci/manifest.ts';
+import {
+  type Descriptor,
+  type Manifest,
+  maxManifestBytes,
+  ociIndex,
+  parseManifest,
+} from '../oci/manifest.ts';
 import { fallbackList } from '../oci/referrer-finder.ts';
 import type { Repository } from '../oci/repository.ts';
 import { digestTag } from '../reference/digest.ts';
 
-const tries = 5;
+const maxAttempts = 5;
 
 /**
- * Makes sure that `referrers` can be found from `subject` at the destination: by its referrers API, or, where it has
- * none, in the index under the fallback tag, which is kept here. Rejects with a TransferError if one would be lost.
+ * Makes sure that the destination lists `referrers` for `subject`: in its referrers API or, if it has none, in the index under the
+ * fallback tag, which this function writes. Rejects with a TransferError if one would be lost.
  */
-export async function keepReferrers(
+export async function ensureReferrers(
   destination: Repository,
   subject: string,
   referrers: readonly Manifest[],
@@ -19,7 +25,7 @@ export async function keepReferrers(
   const byApi = await destination.referrers(subject, signal);
   if (byApi) {
     const lost = missing(byApi, referrers);
-    // Known before it was listed (stored by an older version of the registry): storing it again lists it.
+    // An older version of the registry may have stored it without listing it: storing it again lists it.
     for (const manifest of lost) await destination.putManifest(manifest.digest, manifest, signal);
     if (lost.length === 0) return;
     const again = await destination.referrers(subject, signal);
@@ -27,7 +33,7 @@ export async function keepReferrers(
     if (first) throw lostReferrer(destination, subject, first);
     return;
   }
-  await keepFallback(destination, subject, referrers, signal);
+  await ensureFallback(destination, subject, referrers, signal);
 }
 
 function missing(list: readonly Descriptor[], referrers: readonly Manifest[]): Manifest[] {
@@ -35,8 +41,8 @@ function missing(list: readonly Descriptor[], referrers: readonly Manifest[]): M
   return referrers.filter(({ digest }) => !listed.has(digest));
 }
 
-/** Another transfer may write the same tag at the same moment: written, read back, and written again if need be. */
-async function keepFallback(
+/** Another transfer may write the same tag at once, so the tag is read back, and written again if necessary. */
+async function ensureFallback(
   destination: Repository,
   subject: string,
   referrers: readonly Manifest[],
@@ -47,7 +53,7 @@ async function keepFallback(
     const lost = missing(list, referrers);
     const first = lost[0];
     if (!first) return;
-    if (attempt >= tries) throw lostReferrer(destination, subject, first);
+    if (attempt >= maxAttempts) throw lostReferrer(destination, subject, first);
     const index = fallbackIndex([...list, ...lost.map(({ descriptor }) => descriptor)], subject);
     await destination.putManifest(digestTag(subject), index, signal);
   }
@@ -55,14 +61,14 @@ async function keepFallback(
 
 function fallbackIndex(manifests: Descriptor[], subject: string): Manifest {
   const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: ociIndex, manifests }));
-  if (bytes.length > longestManifest) {
+  if (bytes.length > maxManifestBytes) {
     throw new TransferError('permanent', `The list of referrers of ${subject} would be larger than 4 MiB.`);
   }
   return parseManifest(bytes, `list of the referrers of ${subject}`);
 }
 
 function lostReferrer(destination: Repository, subject: string, referrer: Manifest): TransferError {
-  const { host, repository } = destination.place;
-  const text = `Registry ${host} stored ${referrer.digest} but does not list it as a referrer (signature, SBOM or attestation) of ${subject} in repository ${repository}, so it would be lost: check whether the registry supports OCI referrers or index tags.`;
+  const { host, repository } = destination.address;
+  const text = `Registry ${host} stored ${referrer.digest} but does not list it as a referrer (signature, SBOM or attestation) of ${subject} in repository ${repository}, so it would be lost: check that the registry supports OCI referrers or index tags.`;
   return new TransferError('permanent', text);
 }

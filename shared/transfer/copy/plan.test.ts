@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 /** Puts a manifest there as it is, also one that a registry would refuse. */
-function place(mediaType: string, fields: object): { mediaType: string; digest: string; size: number } {
+function address(mediaType: string, fields: object): { mediaType: string; digest: string; size: number } {
   const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, ...fields }));
   const digest = digestOf(bytes);
   const repository = registry.contents.get('a');
@@ -37,21 +37,21 @@ function plan() {
 const blob = { mediaType: 'application/octet-stream', digest: digestOf(Buffer.from('x')), size: 1 };
 
 describe('the plan of a copy', () => {
-  it('asks once for a manifest that is listed many times', async () => {
-    const child = place(image, { config: blob });
-    place(ociIndex, { manifests: Array.from({ length: 50 }, () => child) });
+  it('reads a manifest once, however often it is listed', async () => {
+    const child = address(image, { config: blob });
+    address(ociIndex, { manifests: Array.from({ length: 50 }, () => child) });
     expect((await plan()).manifests).toHaveLength(2);
     expect(registry.count('GET', new RegExp(`manifests/${child.digest}`))).toBe(1);
   });
 
-  it('takes what an index lists as content for blobs, as build caches do', async () => {
+  it('copies other content that an index lists as blobs, as for build caches', async () => {
     const layer = { mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip', digest: blob.digest, size: 1 };
-    place(ociIndex, { manifests: [layer] });
+    address(ociIndex, { manifests: [layer] });
     expect((await plan()).blobs).toEqual([layer]);
   });
 
-  it('fails where a manifest that an index lists is not there', async () => {
-    place(ociIndex, { manifests: [{ mediaType: image, digest: blob.digest, size: 1 }] });
+  it('fails when a manifest that an index lists does not exist', async () => {
+    address(ociIndex, { manifests: [{ mediaType: image, digest: blob.digest, size: 1 }] });
     await expect(plan()).rejects.toThrow('lists manifest');
   });
 });

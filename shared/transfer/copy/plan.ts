@@ -1,35 +1,35 @@
 import { mapBounded } from '#shared/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type Descriptor, isManifestType, type Manifest } from '../oci/manifest.ts';
-import { createReferrerFinder, type Found } from '../oci/referrer-finder.ts';
+import { createReferrerFinder, type Referrer } from '../oci/referrer-finder.ts';
 import type { Repository } from '../oci/repository.ts';
 
-/** Everything that belongs to one image, read from the source before anything is written. */
+/** The whole content of one image, read from the source before anything is written. */
 export interface CopyPlan {
   root: Manifest;
-  /** Every manifest once; what another one lists or is about comes before it. */
+  /** Every manifest once; each comes after those that it lists or refers to. */
   manifests: Manifest[];
   /** Every blob once. */
   blobs: Descriptor[];
-  /** Which manifests are about which: signatures, SBOMs, attestations. */
+  /** Signatures, SBOMs and attestations, with the manifest that each refers to. */
   referrers: { subject: string; manifest: Manifest }[];
-  /** Attachments found by a tag made of the digest, as older cosign versions leave them. */
+  /** Attachments with a tag made of the digest, as older cosign versions write them. */
   tagged: { tag: string; manifest: Manifest }[];
   warnings: string[];
 }
 
-const width = 4;
-const mostManifests = 2000;
-const mostBytes = 64 * 1024 * 1024;
-const deepest = 8;
+const parallel = 4;
+const maxManifests = 2000;
+const maxManifestsBytes = 64 * 1024 * 1024;
+const maxDepth = 8;
 
-/** Reads the image `reference` with all platforms and all that refers to it. Rejects with a TransferError. */
+/** Reads the image `reference` with all platforms and referrers. Rejects with a TransferError. */
 export async function planCopy(
   source: Repository,
   reference: string,
   signal: AbortSignal,
 ): Promise<CopyPlan> {
-  const { host, repository } = source.place;
+  const { host, repository } = source.address;
   const known = new Map<string, Manifest>();
   const pending = new Map<string, Promise<void>>();
   const warnings: string[] = [];
@@ -38,9 +38,9 @@ export async function planCopy(
 
   function guard(manifest: Manifest, depth: number): void {
     bytes += manifest.bytes.length;
-    if (depth > deepest) throw tooMuch(`it is nested more than ${deepest} deep`);
-    if (known.size >= mostManifests) throw tooMuch(`it has more than ${mostManifests} manifests`);
-    if (bytes > mostBytes) throw tooMuch('its manifests are larger than 64 MiB together');
+    if (depth > maxDepth) throw tooMuch(`it is nested more than ${maxDepth} levels deep`);
+    if (known.size >= maxManifests) throw tooMuch(`it has more than ${maxManifests} manifests`);
+    if (bytes > maxManifestsBytes) throw tooMuch('its manifests take more than 64 MiB');
   }
 
   function tooMuch(why: string): TransferError {
@@ -50,20 +50,20 @@ export async function planCopy(
     );
   }
 
-  async function take(manifest: Manifest, depth: number): Promise<void> {
+  async function add(manifest: Manifest, depth: number): Promise<void> {
     if (known.has(manifest.digest)) return;
     guard(manifest, depth);
     known.set(manifest.digest, manifest);
     for (const layer of manifest.foreign) {
       warnings.push(
-        `Layer ${layer.digest} may not be distributed and stays where it is: ${layer.urls?.[0] ?? 'no address given'}`,
+        `Layer ${layer.digest} may not be distributed and is not copied: ${layer.urls?.[0] ?? 'it has no URL'}`,
       );
     }
-    await mapBounded(manifest.children, width, signal, (child) => takeChild(child, manifest, depth + 1));
+    await mapBounded(manifest.children, parallel, signal, (child) => addChild(child, manifest, depth + 1));
     plan.manifests.push(manifest);
   }
 
-  async function takeChild(child: Descriptor, parent: Manifest, depth: number): Promise<void> {
+  async function addChild(child: Descriptor, parent: Manifest, depth: number): Promise<void> {
     const underWay = pending.get(child.digest);
     if (underWay !== undefined) return underWay;
     const work = (async () => {
@@ -76,40 +76,40 @@ export async function planCopy(
       if (!manifest) {
         throw new TransferError(
           'permanent',
-          `Index ${parent.digest} in ${host}/${repository} lists manifest ${child.digest}, which is not there: have the image pushed to the source anew.`,
+          `Index ${parent.digest} in ${host}/${repository} lists manifest ${child.digest}, which does not exist: push the image to the source again.`,
         );
       }
-      await take(manifest, depth);
+      await add(manifest, depth);
     })();
     pending.set(child.digest, work);
     return work;
   }
 
-  async function takeFound(found: Found, subject: string, depth: number): Promise<void> {
-    await take(found.manifest, depth);
-    if (found.tag !== undefined) plan.tagged.push({ tag: found.tag, manifest: found.manifest });
-    else plan.referrers.push({ subject, manifest: found.manifest });
+  async function addReferrer(referrer: Referrer, subject: string, depth: number): Promise<void> {
+    await add(referrer.manifest, depth);
+    if (referrer.tag !== undefined) plan.tagged.push({ tag: referrer.tag, manifest: referrer.manifest });
+    else plan.referrers.push({ subject, manifest: referrer.manifest });
   }
 
   const root = await source.manifest(reference, signal);
   if (!root) {
     throw new TransferError(
       'permanent',
-      `Image ${repository}:${reference} is not in registry ${host} (404): check image name, tag and remoteURL; some registries also answer so when the account may not see the repository.`,
+      `Image ${repository}:${reference} does not exist in registry ${host} (404): check image name, tag and remoteURL; some registries also answer 404 if the account may not read the repository.`,
     );
   }
-  await take(root, 0);
+  await add(root, 0);
   const finder = createReferrerFinder(source, warnings);
   let round = [...plan.manifests];
   for (let depth = 1; round.length > 0; depth += 1) {
     const before = new Set(plan.manifests);
-    const found = await mapBounded(round, width, signal, async (subject, sub) => ({
+    const found = await mapBounded(round, parallel, signal, async (subject, sub) => ({
       subject,
       list: await finder(subject, sub),
     }));
     for (const { subject, list } of found)
-      for (const each of list) await takeFound(each, subject.digest, depth);
-    // What refers to a referrer (a signature of an SBOM) belongs to the image as well.
+      for (const each of list) await addReferrer(each, subject.digest, depth);
+    // A referrer can have referrers itself, such as the signature of an SBOM.
     round = plan.manifests.filter((manifest) => !before.has(manifest));
   }
   const blobs = new Map(

@@ -2,7 +2,7 @@ import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 import type { Repository } from '../oci/repository.ts';
 
-/** Stores bytes that are at hand as a blob, unless the repository has it already. Rejects with a TransferError. */
+/** Stores bytes as a blob, unless the repository has it already. Rejects with a TransferError. */
 export async function putBlob(
   destination: Repository,
   blob: Descriptor,
@@ -11,12 +11,12 @@ export async function putBlob(
   signal: AbortSignal,
 ): Promise<'existed' | 'copied'> {
   if (await destination.hasBlob(blob.digest, signal)) return 'existed';
-  // As a stream, whose deadline is that nothing moves, not that all of it takes long.
+  // A stream has a deadline for each chunk, not for the whole.
   async function* body(): AsyncIterable<Uint8Array> {
-    for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk);
+    for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
   }
   await withRetries({ policy: retry, signal }, () => destination.upload(blob, body, signal));
   return 'copied';
 }
 
-const chunk = 256 * 1024;
+const chunkBytes = 256 * 1024;

@@ -1,12 +1,12 @@
 import { lookupDockerConfig, type RegistryCredentials, secretsOfDockerConfig } from './docker-config.ts';
 
-/** The credentials of an Endpoint, in the three forms in which a Secret can hold them. */
+/** The credentials of an Endpoint, in the three forms that a Secret can have. */
 export type EndpointCredentials =
   | { username: string; password: string }
   | { dockerConfigJson: string }
   | { token: string };
 
-/** What to present to `host` for `repository`. Throws a config TransferError for a malformed docker config. */
+/** The credentials for `repository` on `host`. Throws a config TransferError for a malformed docker config. */
 export function credentialsFor(
   given: EndpointCredentials | undefined,
   host: string,
@@ -18,7 +18,7 @@ export function credentialsFor(
   return { kind: 'basic', username: given.username, password: given.password };
 }
 
-/** Everything in these credentials that must not be printed. A user name is not a secret. */
+/** The parts of credentials that must not be printed. A user name is not a secret. */
 export function secretsOf(credentials: RegistryCredentials): string[] {
   if (credentials.kind === 'none') return [];
   if (credentials.kind === 'basic') {
@@ -28,7 +28,7 @@ export function secretsOf(credentials: RegistryCredentials): string[] {
   return [credentials.token];
 }
 
-/** The same of credentials as an Endpoint has them, whichever registry they are for. */
+/** The same for the credentials of an Endpoint, for every registry in them. */
 export function secretsOfEndpoint(given: EndpointCredentials | undefined): string[] {
   if (given === undefined) return [];
   if ('token' in given) return [given.token];

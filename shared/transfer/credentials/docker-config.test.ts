@@ -10,7 +10,7 @@ const user = (json: string, host: string, repository = 'team/app'): string | und
 };
 
 describe('a docker config', () => {
-  it('is looked up by the longest path that fits, on component boundaries', () => {
+  it('is searched for the longest matching path, on component boundaries', () => {
     const json = config({
       'r.io': { auth: auth('host:x') },
       'r.io/team': { auth: auth('team:x') },
@@ -28,7 +28,7 @@ describe('a docker config', () => {
     },
   );
 
-  it('knows the old name of Docker Hub, and wildcards within a label', () => {
+  it('accepts the old name of Docker Hub and wildcards within a label', () => {
     expect(user(config({ 'https://index.docker.io/v1/': { auth: auth('hub:x') } }), 'docker.io')).toBe('hub');
     expect(user(config({ '*.r.io': { auth: auth('any:x') } }), 'eu.r.io')).toBe('any');
     expect(user(config({ '*.r.io': { auth: auth('any:x') } }), 'a.eu.r.io')).toBeUndefined();
@@ -37,7 +37,7 @@ describe('a docker config', () => {
     ).toBe('exact');
   });
 
-  it('prefers tokens, and takes user name and password apart or together', () => {
+  it('prefers tokens and accepts user name and password apart or together', () => {
     expect(
       lookupDockerConfig(config({ 'r.io': { identitytoken: 'i', auth: auth('a:b') } }), 'r.io', 'a').kind,
     ).toBe('identity');
@@ -48,7 +48,7 @@ describe('a docker config', () => {
     expect(together).toEqual(apart);
   });
 
-  it('says which hosts it has when none fits', () => {
+  it('names its hosts when none matches', () => {
     expect(lookupDockerConfig(config({ 'r.io': {} }), 'other.io', 'a')).toMatchObject({
       hint: expect.stringContaining('r.io'),
     });
@@ -61,7 +61,7 @@ describe('a docker config', () => {
     },
   );
 
-  it('gives every password in it for masking', () => {
+  it('yields every password for masking', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-zA-Z0-9!:]{4,20}$/), (password) => {
         expect(secretsOfDockerConfig(config({ 'r.io': { auth: auth(`bob:${password}`) } }))).toContain(

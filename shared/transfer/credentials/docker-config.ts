@@ -1,13 +1,13 @@
 import { isRecord } from '#shared/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 
-/** What one registry is told about who asks. */
+/** The credentials for one registry. */
 export type RegistryCredentials =
   | { kind: 'none'; hint?: string }
   | { kind: 'basic'; username: string; password: string }
   /** Exchanged for access tokens at the registry's token service. */
   | { kind: 'identity'; token: string }
-  /** Sent as it is, as a Bearer token. */
+  /** Sent unchanged, as a Bearer token. */
   | { kind: 'token'; token: string };
 
 interface Entry {
@@ -27,7 +27,7 @@ function parseEntries(json: string): Map<string, Entry> {
   try {
     parsed = JSON.parse(json);
   } catch {
-    // The parser's own message quotes the text, which is a credential.
+    // The message of the parser quotes the text, which contains credentials.
     throw malformed('it is not JSON');
   }
   const auths = isRecord(parsed) ? parsed.auths : undefined;
@@ -37,13 +37,13 @@ function parseEntries(json: string): Map<string, Entry> {
   );
 }
 
-/** `https://index.docker.io/v1/` and `docker.io` name the same registry; so do `https://host/v2/` and `host`. */
+/** The same key for `https://index.docker.io/v1/` and `docker.io`, and for `https://host/v2/` and `host`. */
 function normalizeKey(key: string): string {
   const bare = key.replace(/^https?:\/\//, '').replace(/\/(?:v1|v2)?\/?$/, '');
   return bare.replace(/^(?:index\.docker\.io|registry-1\.docker\.io)(?=$|\/)/, 'docker.io');
 }
 
-/** How closely `key` names `host/repository`: 0 not at all; a longer path beats a shorter, an exact host a `*` in it. */
+/** How closely `key` matches `host/repository`: 0 is no match; a longer path ranks higher, then an exact host over a `*`. */
 function closeness(key: string, host: string, repository: string): number {
   const slash = key.indexOf('/');
   const keyHost = slash === -1 ? key : key.slice(0, slash);
@@ -54,7 +54,7 @@ function closeness(key: string, host: string, repository: string): number {
   return 1 + (exact ? 1 : 0) + 2 * keyPath.length;
 }
 
-/** As the kubelet does for image pull secrets: `*` stands for anything within one label of the host name. */
+/** `*` matches any text within one label of the host name, as in the kubelet's image pull secrets. */
 function matchesGlob(pattern: string, host: string): boolean {
   if (!pattern.includes('*')) return false;
   const labels = pattern.toLowerCase().split('.');
@@ -97,7 +97,7 @@ function credentialsOf(entry: Entry): RegistryCredentials {
 
 /**
  * The credentials that a docker `config.json` holds for `host/repository`: the entry with the longest matching path.
- * Without a match, `none` with a hint naming the hosts there are. Throws a config TransferError on malformed input.
+ * Without a match, `none` with a hint that names the hosts it holds. Throws a config TransferError on malformed input.
  */
 export function lookupDockerConfig(json: string, host: string, repository: string): RegistryCredentials {
   const entries = parseEntries(json);
@@ -108,7 +108,7 @@ export function lookupDockerConfig(json: string, host: string, repository: strin
   }
   if (best) return credentialsOf(best.entry);
   const known = [...entries.keys()].slice(0, 5).map(normalizeKey).join(', ');
-  return { kind: 'none', hint: `its docker config has no entry for ${host} (it has: ${known || 'none'})` };
+  return { kind: 'none', hint: `its docker config has no entry for ${host} (entries: ${known || 'none'})` };
 }
 
 /** Every password and token in a docker `config.json`; none if it is malformed. */
@@ -117,7 +117,7 @@ export function secretsOfDockerConfig(json: string): string[] {
   try {
     entries = parseEntries(json);
   } catch {
-    // Whoever uses it is told; the whole text counts as a secret anyway.
+    // lookupDockerConfig reports the error; the whole text counts as a secret anyway.
     return [];
   }
   return [...entries.values()].flatMap(({ auth, password, identitytoken, registrytoken }) => {

@@ -3,7 +3,7 @@ import { fc } from '#shared/testing';
 import { createMasker, maskSecrets } from './mask.ts';
 
 describe('masking', () => {
-  it('leaves no form of a secret, wherever it stands', () => {
+  it('masks every form of a secret, wherever it occurs', () => {
     const secret = fc
       .string({ minLength: 4, maxLength: 30 })
       .filter((text) => !/^[*]+$/.test(text) && text.isWellFormed());
@@ -15,15 +15,15 @@ describe('masking', () => {
     );
   });
 
-  it('hides the longer secret whole when another one is part of it', () => {
+  it('masks a longer secret whole when another one is part of it', () => {
     expect(maskSecrets('hunter22-and-more', ['hunter22', 'hunter22-and-more'])).toBe('***');
   });
 
-  it('leaves very short secrets alone', () => {
+  it('does not mask very short secrets', () => {
     expect(maskSecrets('an apple', ['a', ''])).toBe('an apple');
   });
 
-  it('learns', () => {
+  it('masks secrets that are added later', () => {
     const masker = createMasker(['first-secret']);
     masker.add('second-secret');
     expect(masker.apply('first-secret second-secret')).toBe('*** ***');

@@ -1,7 +1,7 @@
-const stars = '***';
-const shortest = 4;
+const mask = '***';
+const minSecretLength = 4;
 
-/** The forms in which one secret can appear in a message: as it is, base64, and escaped for a URL or for JSON. */
+/** The forms in which a secret can appear in a message: plain, base64, and escaped for a URL or for JSON. */
 function forms(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64');
   return [
@@ -14,35 +14,35 @@ function forms(secret: string): string[] {
 }
 
 /**
- * `text` with every occurrence of every secret replaced by `***`. Secrets under four characters are left alone: hiding
- * those would tear the message apart and protect nothing.
+ * Replaces every occurrence of every secret in `text` by `***`. Secrets of fewer than four characters stay: masking them would make the
+ * message unreadable and protect nothing.
  */
 export function maskSecrets(text: string, secrets: Iterable<string>): string {
   const all = new Set<string>();
   for (const secret of secrets) {
-    if (secret.length >= shortest) for (const form of forms(secret)) all.add(form);
+    if (secret.length >= minSecretLength) for (const form of forms(secret)) all.add(form);
   }
-  // Longest first, so that a secret within another does not leave the rest of the longer one readable.
+  // Longest first: otherwise a secret that is part of another would leave the rest of that one readable.
   const ordered = [...all].sort((a, b) => b.length - a.length);
-  return ordered.reduce((masked, form) => masked.replaceAll(form, stars), text);
+  return ordered.reduce((masked, form) => masked.replaceAll(form, mask), text);
 }
 
-/** Collects what must never be printed while a transfer learns of it (passwords, then tokens): bounded. */
+/** Collects the secrets of a transfer (passwords, then tokens), which must never be printed. */
 export interface Masker {
   add(secret: string): void;
   apply(text: string): string;
 }
 
-const mostSecrets = 1000;
+const maxSecrets = 1000;
 
-/** A Masker that knows `initial`. Beyond 1,000 secrets the oldest added ones are forgotten; the initial ones never. */
+/** A Masker that starts with `initial`. Beyond 1,000 added secrets it drops the oldest added one, never an initial one. */
 export function createMasker(initial: Iterable<string> = []): Masker {
   const fixed = new Set(initial);
   const learned = new Set<string>();
   return {
     add(secret) {
       learned.add(secret);
-      if (learned.size <= mostSecrets) return;
+      if (learned.size <= maxSecrets) return;
       for (const oldest of learned) {
         learned.delete(oldest);
         return;

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { exitCodes, reworded, stopped, TransferError, throwIfStopped } from './transfer-error.ts';
 
 describe('transfer errors', () => {
-  it('have one exit code per reason, none of them 0 or 1', () => {
+  it('have one exit code per reason, neither 0 nor 1', () => {
     expect(exitCodes).toEqual({ retryable: 10, permanent: 11, denied: 12, auth: 13, config: 14 });
   });
 
-  it('travel as the codes of the API', () => {
+  it('have the codes of the API', () => {
     expect(new TransferError('denied', 'x').code).toBe('Forbidden');
     expect(new TransferError('config', 'x').code).toBe('Invalid');
   });
 
-  it('keep everything but the message when reworded', () => {
+  it('keep everything except the message when reworded', () => {
     const error = new TransferError('retryable', 'a', { retryAfterMs: 5 });
     expect(reworded(error, 'b')).toMatchObject({
       message: 'b',
@@ -21,7 +21,7 @@ describe('transfer errors', () => {
     });
   });
 
-  it('tell why a transfer was stopped', () => {
+  it('carry the reason of the aborted signal', () => {
     const mine = new TransferError('retryable', 'mine');
     expect(stopped(AbortSignal.abort(mine))).toBe(mine);
     expect(stopped(AbortSignal.abort('x'))).toMatchObject({ reason: 'retryable', again: false });

@@ -1,9 +1,8 @@
 import { ArcError, type Code } from '#shared/errors';
 
 /**
- * Why a transfer failed, as far as the next step depends on it: `retryable` may succeed later unchanged, `permanent`
- * never will, `denied` means the account may not do it, `auth` that the credentials are not accepted, `config` that the
- * Endpoint or the artifact is described wrongly.
+ * Why a transfer failed: `retryable` may succeed later unchanged, `permanent` cannot succeed, `denied` means that the account lacks a
+ * right, `auth` that the credentials are missing or not accepted, `config` that the Endpoint or the artifact is configured wrongly.
  */
 export type FailureReason = 'retryable' | 'permanent' | 'denied' | 'auth' | 'config';
 
@@ -26,13 +25,13 @@ const codeOf: Readonly<Record<FailureReason, Code>> = {
 
 export interface TransferErrorOptions {
   cause?: unknown;
-  /** How long the other side asked to be left alone, in milliseconds. */
+  /** How long the server asked to wait, in milliseconds. */
   retryAfterMs?: number;
-  /** False: another try within this process is pointless, though a later process may succeed. */
+  /** False: another attempt of this process is pointless, although a later process may succeed. */
   again?: boolean;
 }
 
-/** A transfer that did not happen: `reason` for programs, `message` for the person who has to act. */
+/** A failed transfer: `reason` is for programs, `message` for the person who has to act. */
 export class TransferError extends ArcError {
   readonly reason: FailureReason;
   readonly retryAfterMs: number | undefined;
@@ -46,16 +45,16 @@ export class TransferError extends ArcError {
   }
 }
 
-/** The same failure with another message: after masking, or with the number of tries added. */
+/** The same failure with another message: masked, or with the number of attempts. */
 export function reworded(error: TransferError, message: string, again = error.again): TransferError {
   const retryAfter = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs };
   return new TransferError(error.reason, message, { cause: error.cause, again, ...retryAfter });
 }
 
-/** What a transfer rejects with once `signal` is aborted: the abort's own TransferError, or a retryable one. */
+/** The error of a transfer whose `signal` is aborted: the reason of the signal if it is a TransferError, else a retryable one. */
 export function stopped(signal: AbortSignal): TransferError {
   if (signal.reason instanceof TransferError) return signal.reason;
-  const message = 'The transfer was stopped before it was complete; it can be started again safely.';
+  const message = 'The transfer was stopped before it was complete; it can safely run again.';
   return new TransferError('retryable', message, { cause: signal.reason, again: false });
 }
 

@@ -1,24 +1,24 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 
-/** A request that took too long: `code` as Node's own errors have it. */
+/** A request that took too long; `code` is the one of Node's own errors. */
 export class SlowError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** What ends one exchange that takes too long: one limit at a time. */
+/** Ends an exchange that takes too long; one limit applies at a time. */
 export interface Deadline {
-  /** Ends the exchange with a SlowError in `ms`, unless it is set anew or cleared before. */
+  /** Ends the exchange with a SlowError in `ms`, unless it is set again or cleared before. */
   set(what: string, ms: number): void;
-  /** The answer has begun: whoever reads it is to learn why it ended. */
-  answered(answer: IncomingMessage): void;
+  /** The response has begun: from now on its reader gets the error. */
+  responded(response: IncomingMessage): void;
   /** Ends the exchange when the connection brings less than 1 KiB a second in any span of `ms`. */
   pace(ms: number): void;
   clear(): void;
 }
 
-const slowestPerSecond = 1024;
+const minBytesPerSecond = 1024;
 
-/** A Deadline for `outgoing`, cleared when that is over. */
+/** A Deadline for `outgoing`, cleared when that closes. */
 export function createDeadline(outgoing: ClientRequest): Deadline {
   let timer: NodeJS.Timeout | undefined;
   let target: ClientRequest | IncomingMessage = outgoing;
@@ -30,8 +30,8 @@ export function createDeadline(outgoing: ClientRequest): Deadline {
   outgoing.once('close', clear);
   return {
     clear,
-    answered(answer) {
-      target = answer;
+    responded(response) {
+      target = response;
     },
     set(what, ms) {
       clear();
@@ -44,7 +44,7 @@ export function createDeadline(outgoing: ClientRequest): Deadline {
       timer = setInterval(() => {
         const moved = (socket?.bytesRead ?? 0) - before;
         before += moved;
-        if (moved < (slowestPerSecond * ms) / 1000) end(`only ${moved} bytes came`, ms);
+        if (moved < (minBytesPerSecond * ms) / 1000) end(`received only ${moved} bytes`, ms);
       }, ms);
     },
   };

@@ -10,69 +10,69 @@ import { proxyVariables } from './proxy-env.ts';
 
 /** Deadlines of one request, in milliseconds. */
 export interface Timeouts {
-  /** The longest a small request (manifest, token, HEAD) may take as a whole, and the longest wait for an answer's head. */
+  /** For a small request (manifest, token, HEAD) as a whole, and for the head of any response. */
   requestMs: number;
-  /** The longest a download may stand still; over that time it has to move at 1 KiB a second at least. */
+  /** For a download without progress: over this time it must average 1 KiB a second. */
   idleMs: number;
-  /** The longest a registry may take for one chunk of an upload, and to answer after the last: it hashes and moves the blob. */
+  /** For a registry to accept one chunk of an upload, and to answer after the last one: it hashes and moves the blob. */
   commitMs: number;
 }
 
 export const defaultTimeouts: Timeouts = { requestMs: 60_000, idleMs: 60_000, commitMs: 300_000 };
 
-/** A body that can be made again for every try. */
-export type BodyMaker = () => Uint8Array | AsyncIterable<Uint8Array>;
+/** Makes the body of a request, for every attempt anew. */
+export type BodySource = () => Uint8Array | AsyncIterable<Uint8Array>;
 
-export interface WireRequest {
+export interface HttpRequest {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT';
   url: URL;
   headers: Readonly<Record<string, string>>;
-  body?: BodyMaker;
-  /** True if the answer's body is a stream of any length: then only standing still ends it. */
+  body?: BodySource;
+  /** True if the response is a stream of any length: only a lack of progress ends it. */
   streamed?: boolean;
   signal: AbortSignal;
 }
 
-export interface WireAnswer {
+export interface HttpResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
   body: Readable;
 }
 
-/** Sends requests over connections that are kept and bounded. Errors are Node's own, not yet explained. */
-export interface Wire {
-  send(request: WireRequest): Promise<WireAnswer>;
+/** Sends requests over kept-alive connections, of which it has a bounded number. It rejects with Node's own errors. */
+export interface HttpClient {
+  send(request: HttpRequest): Promise<HttpResponse>;
   close(): void;
 }
 
-const mostSockets = 16;
+const maxSockets = 16;
 function agentOptions(env: Readonly<Record<string, string | undefined>>): http.AgentOptions {
-  return { keepAlive: true, maxSockets: mostSockets, scheduling: 'lifo', proxyEnv: proxyVariables(env) };
+  return { keepAlive: true, maxSockets: maxSockets, scheduling: 'lifo', proxyEnv: proxyVariables(env) };
 }
 
 const eachCertificate = /-----BEGIN CERTIFICATE-----[\s\S]*?(?=-----BEGIN CERTIFICATE-----|$)/g;
 
-/** `ca` as it is; throws a config TransferError unless each certificate in it can be read, which Node would say nothing about. */
+/** Returns `ca`. Throws a config TransferError if one of its certificates cannot be read, which Node would not report. */
 function certificates(ca: string): string {
   try {
     for (const pem of ca.match(eachCertificate) ?? [ca]) new X509Certificate(pem);
     return ca;
   } catch (caught) {
     const text =
-      'The certificates to trust (spec.tls.caSecretRef of the Endpoint) cannot be read: they must be PEM.';
+      'The CA certificates of the Endpoint (spec.tls.caSecretRef) cannot be read: they must be PEM.';
     throw new TransferError('config', text, { cause: caught });
   }
 }
 
 /**
- * Connections to one registry and whatever it redirects to, with the TLS settings of its Endpoint. `env` is where the
- * usual proxy variables are read from. Throws a config TransferError.
+ * An HttpClient for one registry and the hosts it redirects to, with the TLS settings of its Endpoint and the proxy variables of `env`.
+ * Throws a config TransferError.
  */
-export function createWire(
+export function createHttpClient(
   tls: TlsSettings,
   timeouts: Timeouts,
   env: Readonly<Record<string, string | undefined>> = {},
-): Wire {
+): HttpClient {
   const plain = new http.Agent(agentOptions(env));
   const secure = new https.Agent({
     ...agentOptions(env),
@@ -101,49 +101,49 @@ export function createWire(
 
 function exchange(
   outgoing: http.ClientRequest,
-  request: WireRequest,
+  request: HttpRequest,
   timeouts: Timeouts,
-): Promise<WireAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
+): Promise<HttpResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
   const body = request.body?.();
   const deadline = createDeadline(outgoing);
   outgoing.on('error', reject);
   outgoing.once('response', (incoming) => {
-    deadline.answered(incoming);
+    deadline.responded(incoming);
     if (request.streamed === true) deadline.pace(timeouts.idleMs);
-    else if (isStream(body)) deadline.set('no complete answer', timeouts.requestMs);
-    // An answer before the body is out means that nobody reads the rest: stop sending once the answer is read.
+    else if (isStream(body)) deadline.set('no complete response', timeouts.requestMs);
+    // A server that answers before it has the whole body does not read the rest: stop sending once the response is read.
     if (!outgoing.writableFinished) incoming.once('end', () => outgoing.destroy());
     resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming });
   });
   if (isStream(body)) {
-    pipeline(taken(body, deadline, timeouts.commitMs), outgoing).catch(reject);
+    pipeline(timed(body, deadline, timeouts.commitMs), outgoing).catch(reject);
   } else {
-    deadline.set('no complete answer', timeouts.requestMs);
+    deadline.set('no complete response', timeouts.requestMs);
     outgoing.end(body);
   }
   return promise;
 }
 
-function isStream(body: ReturnType<BodyMaker> | undefined): body is AsyncIterable<Uint8Array> {
+function isStream(body: ReturnType<BodySource> | undefined): body is AsyncIterable<Uint8Array> {
   return body !== undefined && !(body instanceof Uint8Array);
 }
 
-/** `body`, with a deadline on the other side for each chunk and for the answer, but none while the body itself is waited for. */
-async function* taken(
+/** `body`, with a deadline for the server to accept each chunk and to answer, but none while the body itself is awaited. */
+async function* timed(
   body: AsyncIterable<Uint8Array>,
   deadline: Deadline,
   ms: number,
 ): AsyncIterable<Uint8Array> {
   for await (const chunk of body) {
-    deadline.set('nothing was taken', ms);
+    deadline.set('no data was accepted', ms);
     yield chunk;
     deadline.clear();
   }
-  deadline.set('nothing was answered', ms);
+  deadline.set('no response', ms);
 }
 
-/** The whole body, of at most `limit` bytes; undefined if it is longer (the rest is not read). */
+/** Reads a whole body of at most `limit` bytes; undefined if it is longer (the rest is not read). */
 export async function readBody(body: Readable, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

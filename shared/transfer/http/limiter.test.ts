@@ -4,7 +4,7 @@ import { createLimiter, createLimiters } from './limiter.ts';
 const signal = new AbortController().signal;
 
 describe('the limiter of a host', () => {
-  it('lets no more than its limit run at a time', async () => {
+  it('runs no more operations at a time than its limit', async () => {
     const limiter = createLimiter(2);
     let running = 0;
     let most = 0;
@@ -18,7 +18,7 @@ describe('the limiter of a host', () => {
     expect(most).toBe(2);
   });
 
-  it('halves once per burst of refusals, never below one, and recovers', async () => {
+  it('halves its limit once per burst of refusals, never below one, and recovers', async () => {
     let now = 0;
     const limiter = createLimiter(8, () => now);
     limiter.slowDown(10);
@@ -40,7 +40,7 @@ describe('the limiter of a host', () => {
     expect(await limiter.run(signal, async () => 'next')).toBe('next');
   });
 
-  it('lets a waiting request go when it is aborted, and serves the next', async () => {
+  it('drops a waiting request that is aborted and serves the next', async () => {
     const limiter = createLimiter(1);
     const gate = Promise.withResolvers<void>();
     const first = limiter.run(signal, () => gate.promise);
@@ -53,7 +53,7 @@ describe('the limiter of a host', () => {
     expect(await limiter.run(signal, async () => 'third')).toBe('third');
   });
 
-  it('is the same for the same host only', () => {
+  it('is shared by requests to the same host only', () => {
     const of = createLimiters();
     expect(of('a')).toBe(of('a'));
     expect(of('a')).not.toBe(of('b'));

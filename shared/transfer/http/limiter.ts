@@ -2,26 +2,26 @@ import { createSemaphore } from '#shared/async';
 import { stopped } from '../errors/transfer-error.ts';
 import { pauseOrStop } from './retry.ts';
 
-/** Bounds how many requests to one host are under way, and holds all of them back when the host asks for that. */
+/** Bounds the requests to one host that are under way, and delays all of them when the host asks for it. */
 export interface Limiter {
   /** Runs `operation` in a slot; rejects with the signal's TransferError if aborted while waiting. */
   run<T>(signal: AbortSignal, operation: () => Promise<T>): Promise<T>;
-  /** Waits until the host may be asked again, without taking a slot. */
+  /** Waits until requests to the host may start again, without taking a slot. */
   pass(signal: AbortSignal): Promise<void>;
-  /** The host said 429 to a request: halves the limit (once per burst) and lets none start for `waitMs`. */
+  /** The host answered 429: halves the limit (once per burst) and lets no request start for `waitMs`. */
   slowDown(waitMs: number): void;
   readonly limit: number;
 }
 
-/** A limiter of at most `most` requests at a time; it recovers by one for each full round of successes. */
-export function createLimiter(most = 8, now: () => number = Date.now): Limiter {
-  const slots = createSemaphore(most);
+/** A limiter of at most `max` requests at a time; after each full round of successes its limit rises by one. */
+export function createLimiter(max = 8, now: () => number = Date.now): Limiter {
+  const slots = createSemaphore(max);
   let successes = 0;
   let closedUntil = 0;
 
   function ended(): void {
     successes += 1;
-    if (successes < slots.limit || slots.limit >= most) return;
+    if (successes < slots.limit || slots.limit >= max) return;
     slots.limit += 1;
     successes = 0;
   }
@@ -57,13 +57,13 @@ export function createLimiter(most = 8, now: () => number = Date.now): Limiter {
   };
 }
 
-/** One limiter per host for all who ask through the returned function. */
-export function createLimiters(most?: number): (host: string) => Limiter {
+/** Makes a function that returns the one limiter of a host. */
+export function createLimiters(max?: number): (host: string) => Limiter {
   const byHost = new Map<string, Limiter>();
   return (host) => {
     const known = byHost.get(host);
     if (known) return known;
-    const fresh = createLimiter(most);
+    const fresh = createLimiter(max);
     byHost.set(host, fresh);
     return fresh;
   };

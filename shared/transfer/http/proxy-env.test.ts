@@ -12,7 +12,7 @@ describe('the proxy variables', () => {
     [{ https_proxy: 'http://u:p@proxy' }, { HTTPS_PROXY: 'http://u:p@proxy' }],
     [{ HTTPS_PROXY: '', https_proxy: 'https://proxy' }, { HTTPS_PROXY: 'https://proxy' }],
     [{}, {}],
-  ])('%j are understood', (env, variables) => {
+  ])('of %j are read', (env, variables) => {
     expect(proxyVariables(env)).toEqual({ NO_PROXY: expect.any(String), ...variables });
   });
 
@@ -70,7 +70,7 @@ describe('a proxy', () => {
   }
 
   // Addresses that are set aside for documentation (RFC 5737): nobody answers there.
-  it('is asked instead of a registry, unless that is in a network of NO_PROXY', async () => {
+  it('receives the requests to a registry unless a network of NO_PROXY contains it', async () => {
     const variables = { HTTP_PROXY: address, NO_PROXY: '192.0.2.0/24' };
     await expect(find('http://192.0.2.7', variables, 100)).rejects.toThrow(TransferError);
     expect(asked).toEqual([]);
@@ -78,7 +78,7 @@ describe('a proxy', () => {
     expect(asked).toEqual(['http://198.51.100.7/v2/team/app/manifests/1']);
   });
 
-  it('that wants credentials is what the message is about, without those it was given', async () => {
+  it('that asks for credentials is named in the message, without the given credentials', async () => {
     const refused = find('https://198.51.100.7', { HTTPS_PROXY: `http://u:secret-pw@${address}` });
     await expect(refused).rejects.toThrow(/^((?!secret-pw).)*proxy.*407((?!secret-pw).)*$/);
     await expect(refused).rejects.toMatchObject({ reason: 'config' });

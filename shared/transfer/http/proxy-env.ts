@@ -5,9 +5,9 @@ type Env = Readonly<Record<string, string | undefined>>;
 const loopback = ['localhost', '127.0.0.1', '[::1]', '::1'];
 
 /**
- * The proxy variables of `env` (either case) as Node's agents read them: a proxy without a scheme is an http one, as for
- * curl; of NO_PROXY, a name stands for its subdomains too, as for curl and Go, and IPv4 networks (`10.0.0.0/8`), which Kubernetes
- * clusters have there, become ranges; loopback is always reached directly. Throws a config TransferError for a proxy that cannot be used.
+ * The proxy variables of `env` (upper or lower case) in the form that Node's agents read. A proxy without a scheme uses http, as in curl.
+ * In NO_PROXY a name includes its subdomains, as in curl and Go, and IPv4 networks (`10.0.0.0/8`), which Kubernetes clusters use, become
+ * ranges; loopback never uses a proxy. Throws a config TransferError for an unusable proxy.
  */
 export function proxyVariables(env: Env): Record<string, string> {
   const direct = (given(env, 'NO_PROXY') ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
@@ -28,19 +28,19 @@ function given(env: Env, name: string): string | undefined {
 function proxyURL(name: string, value: string): string {
   const url = value.includes('://') ? value : `http://${value}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  // The value itself is not shown: it can hold a password.
+  // The message omits the value, which can contain a password.
   throw new TransferError(
     'config',
-    `${name} names no proxy that can be used: it must be http://host:port or https://host:port.`,
+    `${name} is not a usable proxy: it must have the form http://host:port or https://host:port.`,
   );
 }
 
-/** `svc` and `.svc` for `svc`; anything but a plain name as it is. */
+/** `svc` and `.svc` for `svc`; anything but a plain name unchanged. */
 function withSubdomains(entry: string): string[] {
   return /^(?=.*[a-z])[\w-]+(\.[\w-]+)*$/i.test(entry) ? [entry, `.${entry}`] : [entry];
 }
 
-/** `10.0.0.0-10.255.255.255` for `10.0.0.0/8`; anything else as it is. */
+/** `10.0.0.0-10.255.255.255` for `10.0.0.0/8`; anything else unchanged. */
 function asRange(entry: string): string {
   const match = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\/(\d+)$/.exec(entry);
   if (!match) return entry;

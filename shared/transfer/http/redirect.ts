@@ -1,22 +1,22 @@
-import { readBody, type Wire, type WireAnswer, type WireRequest } from './http-client.ts';
+import { type HttpClient, type HttpRequest, type HttpResponse, readBody } from './http-client.ts';
 
-const mostRedirects = 5;
-const longestBody = 64 * 1024;
+const maxRedirects = 5;
+const maxRedirectBodyBytes = 64 * 1024;
 const anyMethod = new Set([307, 308]);
 const readOnly = new Set([301, 302, 303, ...anyMethod]);
 
 export interface Redirects {
-  /** True for an address that may see the Authorization header. */
+  /** True for a URL that may receive the Authorization header. */
   trusted: (url: URL) => boolean;
-  /** True for an address that may be asked at all. */
+  /** True for a URL that may be requested. */
   allowed: (url: URL) => boolean;
-  /** Called with each address before it is asked. */
-  asking?: (url: URL) => void;
+  /** Called with each URL before it is requested. */
+  onRequest?: (url: URL) => void;
 }
 
 /**
- * True if `url` belongs to the server at `origin`: the same scheme, host and port, or the same host asked by https where it
- * was http, which is how servers move clients to TLS.
+ * True if `url` belongs to the server at `origin`: the same scheme, host and port, or the same host by https instead of http, which is how
+ * servers move clients to TLS.
  */
 export function isSameServer(origin: URL, url: URL): boolean {
   const upgraded = origin.protocol === 'http:' && url.protocol === 'https:';
@@ -24,26 +24,26 @@ export function isSameServer(origin: URL, url: URL): boolean {
 }
 
 /**
- * Sends a request and follows redirects: of GET and HEAD all kinds, of others those that keep the method (RFC 9110, 15.4).
- * The last answer and where it came from; a redirect that cannot be followed is an answer like any other.
+ * Sends a request and follows redirects: for GET and HEAD of all kinds, for other methods those that keep the method (RFC 9110, 15.4).
+ * Resolves with the last response and its URL; a redirect that cannot be followed is a response like any other.
  */
 export async function sendFollowing(
-  wire: Wire,
-  request: WireRequest,
+  client: HttpClient,
+  request: HttpRequest,
   redirects: Redirects,
-): Promise<{ answer: WireAnswer; url: URL }> {
+): Promise<{ response: HttpResponse; url: URL }> {
   const { authorization, ...others } = request.headers;
   const reading = request.method === 'GET' || request.method === 'HEAD';
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
-    redirects.asking?.(url);
+    redirects.onRequest?.(url);
     const secret = authorization !== undefined && redirects.trusted(url) ? { authorization } : {};
-    const answer = await wire.send({ ...request, url, headers: { ...others, ...secret } });
-    const next = (reading ? readOnly : anyMethod).has(answer.status)
-      ? target(answer.headers.location, url)
+    const response = await client.send({ ...request, url, headers: { ...others, ...secret } });
+    const next = (reading ? readOnly : anyMethod).has(response.status)
+      ? target(response.headers.location, url)
       : undefined;
-    if (next === undefined || !redirects.allowed(next) || hops >= mostRedirects) return { answer, url };
-    await readBody(answer.body, longestBody);
+    if (next === undefined || !redirects.allowed(next) || hops >= maxRedirects) return { response, url };
+    await readBody(response.body, maxRedirectBodyBytes);
     url = next;
   }
 }

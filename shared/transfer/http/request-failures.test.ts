@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
-import { type Asking, networkFailure, registryWords, statusFailure } from './request-failures.ts';
+import { networkFailure, type RequestContext, registryErrors, statusFailure } from './request-failures.ts';
 
-const asking: Asking = {
+const context: RequestContext = {
   endpoint: 'src',
   host: 'r.io',
   repository: 'team/app',
   credentials: { kind: 'none' },
-  doing: 'reading manifest 1.0',
+  activity: 'reading manifest 1.0',
   writing: false,
 };
 
@@ -15,50 +15,50 @@ function body(...errors: unknown[]): Buffer {
   return Buffer.from(JSON.stringify({ errors }));
 }
 
-describe('what a registry says', () => {
-  it('is quoted from each error that says something of its own', () => {
+describe('the errors of a registry', () => {
+  it('are quoted without repetition', () => {
     const unknown = { code: 'UNKNOWN', message: 'unknown error' };
     const told = { ...unknown, detail: 'invalid URL on layer' };
-    const words = registryWords(body(unknown, unknown, told));
-    expect(words).toBe(
-      ' The registry says: UNKNOWN: unknown error; UNKNOWN: unknown error (invalid URL on layer).',
+    const quoted = registryErrors(body(unknown, unknown, told));
+    expect(quoted).toBe(
+      ' The registry reports: UNKNOWN: unknown error; UNKNOWN: unknown error (invalid URL on layer).',
     );
   });
 
   it('cannot change what a terminal shows', () => {
-    const words = registryWords(body({ code: 'X', message: 'a\u001b[31m\r\nb\u202e' }));
-    expect(words).toBe(' The registry says: X: a [31m b .');
+    const quoted = registryErrors(body({ code: 'X', message: 'a\u001b[31m\r\nb\u202e' }));
+    expect(quoted).toBe(' The registry reports: X: a [31m b .');
   });
 
-  it('is left out where it says nothing', () => {
+  it('are left out when the body has none', () => {
     for (const odd of [
       body(null, 7, {}),
       Buffer.from('{"errors":"x"}'),
       Buffer.from('<html>'),
       Buffer.from('null'),
     ])
-      expect(registryWords(odd)).toBe('');
-    fc.assert(fc.property(fc.jsonValue(), (value) => typeof registryWords(body(value)) === 'string'));
+      expect(registryErrors(odd)).toBe('');
+    fc.assert(fc.property(fc.jsonValue(), (value) => typeof registryErrors(body(value)) === 'string'));
   });
 });
 
-describe('a failure of TLS says what to do about', () => {
+describe('a TLS failure explains what to do about', () => {
   it('an old version', () => {
     const text = 'write EPROTO 0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version';
-    const error = networkFailure(asking, Object.assign(new Error(text), { code: 'EPROTO' }));
+    const error = networkFailure(context, Object.assign(new Error(text), { code: 'EPROTO' }));
     expect(error).toMatchObject({ reason: 'config', message: expect.stringContaining('1.2 or later') });
   });
 
   it.each([
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'for another name (cert is for other.io)'],
-    ['CERT_HAS_EXPIRED', 'renewed'],
+    ['CERT_HAS_EXPIRED', 'renew it'],
     ['CERT_NOT_YET_VALID', 'clocks'],
     ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'client certificate'],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'spec.tls.caSecretRef of Endpoint "src"'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'spec.tls.caSecretRef'],
   ])('%s', (code, advice) => {
     const { reason, message } = networkFailure(
-      asking,
+      context,
       Object.assign(new Error('cert is for other.io'), { code }),
     );
     expect(reason).toBe('config');
@@ -66,13 +66,13 @@ describe('a failure of TLS says what to do about', () => {
   });
 });
 
-describe('a redirect that leads nowhere', () => {
+describe('a redirect that cannot be followed', () => {
   it.each([
     ['https://other.io/x?secret=1', ' to https://other.io in'],
     ['ftp://other.io/x', ' to ftp://other.io in'],
     ['/x', 'redirects in'],
-  ])('to %s names the host and no more', (location, text) => {
-    const { reason, message } = statusFailure(asking, 302, { location });
+  ])('to %s is reported with its host only', (location, text) => {
+    const { reason, message } = statusFailure(context, 302, { location });
     expect(reason).toBe('permanent');
     expect(message).toContain(text);
     expect(message).not.toContain('secret');

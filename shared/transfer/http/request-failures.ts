@@ -3,36 +3,46 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { parseRetryAfter } from './retry.ts';
 
-/** Who was asked for what: every message names it. */
-export interface Asking {
+/** The request that failed, for its message. */
+export interface RequestContext {
   /** Name of the Endpoint. */
   endpoint: string;
   host: string;
   repository: string;
   credentials: RegistryCredentials;
-  /** What was being done, as in "reading manifest 1.0". */
-  doing: string;
-  /** True if the request needed the right to write. */
+  /** As in "reading manifest 1.0". */
+  activity: string;
+  /** True if the request needs the right to write. */
   writing: boolean;
-  /** The host that the registry redirected to, if it was that one which was asked last. */
-  elsewhere?: string | undefined;
+  /** The host of the last request, if the registry redirected it to another host. */
+  redirectHost?: string | undefined;
 }
 
-/** "Registry x", with the host it redirected to where that one is meant. */
-function who({ host, elsewhere }: Asking): string {
-  return elsewhere === undefined ? `Registry ${host}` : `${elsewhere}, which registry ${host} redirects to,`;
+/** The subject of a message: the registry, or the host that it redirected to. */
+function subject({ host, redirectHost }: RequestContext): string {
+  return redirectHost === undefined
+    ? `Registry ${host}`
+    : `${redirectHost}, which registry ${host} redirects to,`;
 }
 
-const longestQuote = 300;
-const mostErrors = 3;
+const maxQuoteLength = 300;
+const maxErrors = 3;
 
-function words({ code, message, detail }: { code?: unknown; message?: unknown; detail?: unknown }): string {
-  const said = [code, message].filter((word) => typeof word === 'string' && word !== '').join(': ');
-  return typeof detail === 'string' && detail !== '' ? `${said} (${detail})` : said;
+function errorText({
+  code,
+  message,
+  detail,
+}: {
+  code?: unknown;
+  message?: unknown;
+  detail?: unknown;
+}): string {
+  const text = [code, message].filter((word) => typeof word === 'string' && word !== '').join(': ');
+  return typeof detail === 'string' && detail !== '' ? `${text} (${detail})` : text;
 }
 
-/** The errors of an OCI error body (`{"errors":[{code,message,detail}]}`), cut and in one line; '' if there are none. */
-export function registryWords(body: Buffer | undefined): string {
+/** The errors of an OCI error body (`{"errors":[{code,message,detail}]}`), cut and on one line; '' if there are none. */
+export function registryErrors(body: Buffer | undefined): string {
   if (!body || body.length === 0) return '';
   try {
     const parsed: unknown = JSON.parse(body.toString('utf8'));
@@ -40,71 +50,71 @@ export function registryWords(body: Buffer | undefined): string {
     const objects = (Array.isArray(errors) ? errors : []).filter(
       (error) => typeof error === 'object' && error !== null,
     );
-    const distinct = [...new Set(objects.slice(0, mostErrors).map(words))].filter((each) => each !== '');
-    // What is no printable text could change what a terminal shows.
+    const distinct = [...new Set(objects.slice(0, maxErrors).map(errorText))].filter((each) => each !== '');
+    // Control characters could change what a terminal shows.
     const quoted = distinct.join('; ').replace(/[\s\p{C}]+/gu, ' ');
-    return quoted === '' ? '' : ` The registry says: ${quoted.slice(0, longestQuote)}.`;
+    return quoted === '' ? '' : ` The registry reports: ${quoted.slice(0, maxQuoteLength)}.`;
   } catch {
-    // Not JSON: proxies answer with HTML, which helps nobody.
+    // Not JSON: a proxy's HTML page, which explains nothing.
     return '';
   }
 }
 
-function unauthorized(asking: Asking): string {
-  const { credentials, endpoint } = asking;
+function unauthorized(context: RequestContext): string {
+  const { credentials, endpoint } = context;
   if (credentials.kind === 'none') {
     const hint = credentials.hint === undefined ? 'it names no Secret (spec.secretRef)' : credentials.hint;
-    return `it asks for credentials and Endpoint "${endpoint}" has none: ${hint}`;
+    return `it requires credentials, and Endpoint "${endpoint}" has none: ${hint}`;
   }
-  const who = credentials.kind === 'basic' ? `of user "${credentials.username}"` : '(a token)';
-  const right = asking.writing ? 'push to' : 'pull from';
-  return `it refused the credentials ${who}: check the Secret of Endpoint "${endpoint}", and that the account may ${right} the repository`;
+  const owner = credentials.kind === 'basic' ? `of user "${credentials.username}"` : '(a token)';
+  const right = context.writing ? 'push to' : 'pull from';
+  return `it refused the credentials ${owner}: check the Secret of Endpoint "${endpoint}", and that the account may ${right} the repository`;
 }
 
-function advice(status: number, asking: Asking): { reason: FailureReason; text: string } {
-  const right = asking.writing ? 'push to' : 'pull from';
-  if (status === 401) return { reason: 'auth', text: unauthorized(asking) };
+function advice(status: number, context: RequestContext): { reason: FailureReason; text: string } {
+  const right = context.writing ? 'push to' : 'pull from';
+  if (status === 401) return { reason: 'auth', text: unauthorized(context) };
   if (status === 403) {
     return {
       reason: 'denied',
-      text: `the account may not ${right} this repository: have that right granted there`,
+      text: `the account may not ${right} this repository: grant the account that right in the registry`,
     };
   }
   if (status === 404) {
     const access =
-      asking.credentials.kind === 'none'
-        ? '; a private repository can look like this without credentials'
+      context.credentials.kind === 'none'
+        ? '; without credentials, a private repository can appear not to exist'
         : '';
     return {
       reason: 'permanent',
-      text: `it is not there: check repository, tag and Endpoint "${asking.endpoint}"${access}`,
+      text: `it does not exist: check repository, tag and Endpoint "${context.endpoint}"${access}`,
     };
   }
   if (status === 429)
     return {
       reason: 'retryable',
-      text: "it limits how often it may be asked: try later, or raise the account's limit",
+      text: "it limits the rate of requests: retry later, or raise the account's limit",
     };
   if (status === 408 || status >= 500)
-    return { reason: 'retryable', text: 'the registry has a problem of its own: try again later' };
+    return { reason: 'retryable', text: 'the registry has an internal problem: retry later' };
   if (status === 407) {
     return {
       reason: 'config',
-      text: 'that is the proxy on the way, which asks for credentials: check HTTP_PROXY of the worker',
+      text: 'the proxy requires credentials: check HTTP_PROXY of the worker',
     };
   }
   if (status === 413)
     return {
       reason: 'permanent',
-      text: 'it takes no content of this size: raise the limit of the registry or the proxy before it',
+      text: 'it does not accept content of this size: raise the limit of the registry or of the proxy in front of it',
     };
   return { reason: 'permanent', text: 'it does not accept the request' };
 }
 
-/** A redirect that leads nowhere, and a store of blobs that does not take the address which the registry made for it. */
-function redirected(
+/** For a redirect that cannot be followed, and for a blob store that refuses the URL that the registry made for it. */
+function redirectAdvice(
   status: number,
-  asking: Asking,
+  context: RequestContext,
   location: string | undefined,
 ): { reason: FailureReason; text: string } | undefined {
   if (status >= 300 && status < 400) {
@@ -112,72 +122,72 @@ function redirected(
       location !== undefined && URL.canParse(location)
         ? ` to ${new URL(location).protocol}//${new URL(location).host}`
         : '';
-    const text = `it redirects${there} in a way that cannot be followed: write the address that answers into remoteURL of Endpoint "${asking.endpoint}"`;
+    const text = `it redirects${there} in a way that cannot be followed: set the final URL as remoteURL of Endpoint "${context.endpoint}"`;
     return { reason: 'permanent', text };
   }
-  if (asking.elsewhere === undefined || (status !== 401 && status !== 403)) return undefined;
+  if (context.redirectHost === undefined || (status !== 401 && status !== 403)) return undefined;
   return {
     reason: 'retryable',
-    text: 'it does not accept the address that the registry gave, and gets no credentials: check the clock and the storage of the registry',
+    text: 'it refuses the URL that the registry gave, and receives no credentials: check the clock and the storage of the registry',
   };
 }
 
-/** The failure for an answer that was not expected. `body` is what was read of it, if anything. */
+/** The failure for a response with an unexpected status. `body` is the part of it that was read, if any. */
 export function statusFailure(
-  asking: Asking,
+  context: RequestContext,
   status: number,
   headers: IncomingHttpHeaders,
   body?: Buffer,
 ): TransferError {
-  const { reason, text } = redirected(status, asking, headers.location) ?? advice(status, asking);
+  const { reason, text } = redirectAdvice(status, context, headers.location) ?? advice(status, context);
   const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
-  const where = `${who(asking)} answered ${status} while ${asking.doing} in repository ${asking.repository}`;
+  const where = `${subject(context)} answered ${status} while ${context.activity} in repository ${context.repository}`;
   const options = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return new TransferError(reason, `${where}: ${text}.${registryWords(body)}`, options);
+  return new TransferError(reason, `${where}: ${text}.${registryErrors(body)}`, options);
 }
 
 const certificateProblem = /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER/;
 const clientCertificate = /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)/;
 const oldProtocol = /alert protocol version|unsupported protocol/i;
 
-function tlsAdvice(code: string, detail: string, { endpoint }: Asking): string | undefined {
+function tlsAdvice(code: string, detail: string, { endpoint }: RequestContext): string | undefined {
   if (clientCertificate.test(code))
-    return `it ended the TLS handshake (${code}), as servers do that want a client certificate, which Endpoints cannot have`;
+    return `it ended the TLS handshake (${code}); it may require a client certificate, which Endpoints do not support`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `its certificate is for another name (${detail.slice(0, 300)}): write that name into remoteURL of Endpoint "${endpoint}", or have a certificate issued for this one`;
+    return `its certificate is for another name (${detail.slice(0, 300)}): set that name in remoteURL of Endpoint "${endpoint}", or issue a certificate for this one`;
   if (code === 'CERT_HAS_EXPIRED')
-    return `its certificate, or one that issued it, has expired (${code}): have it renewed`;
+    return `its certificate, or the certificate of its CA, has expired (${code}): renew it`;
   if (code === 'CERT_NOT_YET_VALID')
     return `its certificate is not valid yet (${code}): check the clocks of both machines`;
-  if (oldProtocol.test(detail)) return `it speaks no TLS of version 1.2 or later (${code}): have it updated`;
+  if (oldProtocol.test(detail)) return `it does not support TLS 1.2 or later (${code}): update it`;
   if (!certificateProblem.test(code)) return undefined;
-  return `its certificate is not trusted (${code}): put the issuing CA into a Secret and name it in spec.tls.caSecretRef of Endpoint "${endpoint}"`;
+  return `its certificate is not trusted (${code}): store the issuing CA in a Secret and name the Secret in spec.tls.caSecretRef of Endpoint "${endpoint}"`;
 }
 
 const notTls = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
-/** The failure for a request that got no (whole) answer: a network, TLS or protocol error. */
-export function networkFailure(asking: Asking, caught: unknown): TransferError {
+/** The failure for a request without a complete response: a network, TLS or protocol error. */
+export function networkFailure(context: RequestContext, caught: unknown): TransferError {
   if (caught instanceof TransferError) return caught;
   const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
   const detail = caught instanceof Error ? caught.message : String(caught);
-  const where = `${who(asking)} could not be reached while ${asking.doing} in repository ${asking.repository}`;
-  const untrusted = tlsAdvice(code, detail, asking);
-  if (untrusted !== undefined)
-    return new TransferError('config', `${where}: ${untrusted}.`, { cause: caught });
+  const where = `${subject(context)} could not be reached while ${context.activity} in repository ${context.repository}`;
+  const tlsProblem = tlsAdvice(code, detail, context);
+  if (tlsProblem !== undefined)
+    return new TransferError('config', `${where}: ${tlsProblem}.`, { cause: caught });
   if (notTls.has(code)) {
-    const fix = `it does not speak TLS (${code}): if plain HTTP is meant, write http:// in remoteURL of Endpoint "${asking.endpoint}" or set spec.tls.plainHTTP`;
+    const fix = `it does not use TLS (${code}): for plain HTTP, write http:// in remoteURL of Endpoint "${context.endpoint}" or set spec.tls.plainHTTP`;
     return new TransferError('config', `${where}: ${fix}.`, { cause: caught });
   }
   if (code.startsWith('HPE_')) {
-    const fix = `its answer is no HTTP (${code}): check scheme and port in remoteURL of Endpoint "${asking.endpoint}"`;
+    const fix = `its response is not HTTP (${code}): check scheme and port in remoteURL of Endpoint "${context.endpoint}"`;
     return new TransferError('config', `${where}: ${fix}.`, { cause: caught });
   }
   if (code === 'ERR_PROXY_TUNNEL') {
-    const text = `${where}: the proxy on the way refused (${detail}); check HTTPS_PROXY and NO_PROXY of the worker.`;
+    const text = `${where}: the proxy refused the connection (${detail}); check HTTPS_PROXY and NO_PROXY of the worker.`;
     return new TransferError(/\b407\b/.test(detail) ? 'config' : 'retryable', text, { cause: caught });
   }
-  const check = `check remoteURL of Endpoint "${asking.endpoint}", the network between and the registry`;
+  const check = `check remoteURL of Endpoint "${context.endpoint}", the network and the registry`;
   return new TransferError('retryable', `${where}: ${code || 'no connection'} (${detail}); ${check}.`, {
     cause: caught,
   });

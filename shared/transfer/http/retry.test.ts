@@ -16,7 +16,7 @@ const failing = (error: () => unknown) => {
 };
 
 describe('retries', () => {
-  it('end after the allowed tries, saying how many there were', async () => {
+  it('end after the allowed attempts and report their number', async () => {
     const { calls, operation } = failing(() => new TransferError('retryable', 'busy.'));
     await expect(withRetries({ policy, signal }, operation)).rejects.toMatchObject({
       message: 'busy. (tried 3 times)',
@@ -36,7 +36,7 @@ describe('retries', () => {
     expect(calls()).toBe(1);
   });
 
-  it('start counting anew after progress', async () => {
+  it('start counting again after progress', async () => {
     let calls = 0;
     const operation = async (): Promise<string> => {
       calls += 1;
@@ -46,7 +46,7 @@ describe('retries', () => {
     expect(await withRetries({ policy, signal, progressed: () => calls < 6 }, operation)).toBe('done');
   });
 
-  it('are given up at once when asked to wait longer than a worker waits', async () => {
+  it('end at once when the server asks to wait longer than a worker waits', async () => {
     const { calls, operation } = failing(
       () => new TransferError('retryable', 'limit.', { retryAfterMs: 3_600_000 }),
     );
@@ -54,14 +54,14 @@ describe('retries', () => {
     expect(calls()).toBe(1);
   });
 
-  it('and waiting end with the signal', async () => {
+  it('end with the signal, also while waiting', async () => {
     const controller = new AbortController();
     const waiting = pauseOrStop(60_000, controller.signal);
-    controller.abort(new TransferError('retryable', 'told to stop'));
-    await expect(waiting).rejects.toThrow('told to stop');
+    controller.abort(new TransferError('retryable', 'stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
   });
 
-  it('read Retry-After in both of its forms', () => {
+  it('accept both forms of Retry-After', () => {
     const now = Date.parse('2026-01-01T00:00:00Z');
     expect(parseRetryAfter('7', now)).toBe(7000);
     expect(parseRetryAfter('Thu, 01 Jan 2026 00:00:10 GMT', now)).toBe(10_000);

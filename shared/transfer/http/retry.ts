@@ -1,15 +1,15 @@
 import { backoffMs, pause } from '#shared/async';
 import { reworded, stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 
-/** How often and how patiently something is tried again within one process. */
+/** How often and after which waits a process retries an operation. */
 export interface RetryPolicy {
-  /** Tries in all, the first included. */
+  /** Attempts in all, the first included. */
   attempts: number;
-  /** The wait before the second try, in milliseconds; doubled for each further one, with equal jitter. */
+  /** The wait before the second attempt, in milliseconds; doubled for each further one, with equal jitter. */
   baseMs: number;
-  /** The longest own wait, in milliseconds. */
+  /** The longest such wait, in milliseconds. */
   maxMs: number;
-  /** The longest wait that the other side may ask for, in milliseconds; beyond it the transfer fails as retryable. */
+  /** The longest wait that a server may ask for, in milliseconds; beyond it the transfer fails as retryable. */
   maxRetryAfterMs: number;
 }
 
@@ -20,7 +20,7 @@ export const defaultRetry: RetryPolicy = {
   maxRetryAfterMs: 120_000,
 };
 
-/** Milliseconds of a `Retry-After` header (seconds or an HTTP date, RFC 9110 10.2.3); undefined if absent or odd. */
+/** Milliseconds of a `Retry-After` header (seconds or an HTTP date, RFC 9110 10.2.3); undefined if absent or malformed. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000;
@@ -37,13 +37,13 @@ export async function pauseOrStop(ms: number, signal: AbortSignal): Promise<void
 export interface RetryOptions {
   policy: RetryPolicy;
   signal: AbortSignal;
-  /** True if the last try got further than the one before: the count of tries starts anew. */
+  /** True if the last attempt made progress: the count of attempts starts again. */
   progressed?: () => boolean;
 }
 
 /**
- * Runs `operation` until it resolves, rejects with something not worth another try, or the tries are used up; then its
- * last error, saying how often it was tried. The wait is the longer of the policy's and what the other side asked for.
+ * Runs `operation` until it resolves, fails with an error that no retry can mend, or the attempts are used up; rejects with the last
+ * error, to which the number of attempts is added. The wait is the longer of the policy's and the server's.
  */
 export async function withRetries<T>(options: RetryOptions, operation: () => Promise<T>): Promise<T> {
   const { policy, signal } = options;
@@ -59,7 +59,7 @@ export async function withRetries<T>(options: RetryOptions, operation: () => Pro
         throw reworded(caught, `${caught.message} (tried ${attempt} times)`, false);
       const asked = caught.retryAfterMs ?? 0;
       if (asked > policy.maxRetryAfterMs) {
-        const wait = `${caught.message} It asks to wait ${Math.ceil(asked / 1000)} s, longer than a worker waits.`;
+        const wait = `${caught.message} The server asks to wait ${Math.ceil(asked / 1000)} s, which is longer than a worker waits.`;
         throw reworded(caught, wait, false);
       }
       await pauseOrStop(Math.max(asked, backoffMs(attempt, policy)), signal);

@@ -9,7 +9,7 @@ const parse = (body: unknown, contentType?: string) =>
   parseManifest(Buffer.from(JSON.stringify(body)), 'm', contentType);
 
 describe('a manifest', () => {
-  it('keeps its bytes, and names what it needs', () => {
+  it('keeps its bytes and lists its blobs', () => {
     const image = parse({ schemaVersion: 2, config: blob, layers: [{ ...blob, size: 5 }], subject: blob });
     expect(image.blobs.map(({ size }) => size)).toEqual([1, 5]);
     expect(image.subject).toBe(digest);
@@ -21,7 +21,7 @@ describe('a manifest', () => {
     });
   });
 
-  it('leaves layers that may not be distributed where they are', () => {
+  it('does not copy layers that may not be distributed', () => {
     const foreign = {
       ...blob,
       mediaType: 'application/vnd.docker.image.rootfs.foreign.diff.tar.gzip',
@@ -33,7 +33,7 @@ describe('a manifest', () => {
     });
   });
 
-  it('is listed with its own artifact type, else with that of its config', () => {
+  it('has its own artifact type in lists, else the type of its config', () => {
     expect(parse({ schemaVersion: 2, config: blob, artifactType: 'a/b' }).descriptor.artifactType).toBe(
       'a/b',
     );
@@ -43,15 +43,15 @@ describe('a manifest', () => {
   it.each([
     [{ schemaVersion: 1, fsLayers: [] }, 'schema 1'],
     [{ schemaVersion: 2 }, 'no config'],
-    [{ schemaVersion: 2, config: { ...blob, size: -1 } }, 'no byte count'],
-    [{ schemaVersion: 2, config: { ...blob, digest: '../../x' } }, 'usable digest'],
-    [{ schemaVersion: 2, mediaType: 'text/html', config: blob }, 'not known'],
-    [[], 'no JSON object'],
-  ])('%j is refused: %s', (body, why) => {
+    [{ schemaVersion: 2, config: { ...blob, size: -1 } }, 'no valid size'],
+    [{ schemaVersion: 2, config: { ...blob, digest: '../../x' } }, 'no valid digest'],
+    [{ schemaVersion: 2, mediaType: 'text/html', config: blob }, 'is not supported'],
+    [[], 'is not a JSON object'],
+  ])('%j is rejected: %s', (body, why) => {
     expect(() => parse(body)).toThrow(why);
   });
 
-  it('of any content is parsed or refused as permanent', () => {
+  it('of any content is parsed or rejected as permanent', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
         try {

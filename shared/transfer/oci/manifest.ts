@@ -12,24 +12,24 @@ export interface Descriptor {
   urls?: string[];
 }
 
-/** A manifest or index: the bytes as the registry gave them, and what they refer to. */
+/** A manifest or index: the bytes from the registry, and what they refer to. */
 export interface Manifest {
   digest: string;
   mediaType: string;
   bytes: Buffer;
   /** Manifests of an index; empty for an image. */
   children: Descriptor[];
-  /** Config and layers of an image that have to be copied; empty for an index. */
+  /** Config and layers of an image, which are copied; empty for an index. */
   blobs: Descriptor[];
-  /** Layers that may not be distributed and stay where their `urls` point. */
+  /** Layers that may not be distributed; they stay at their `urls`. */
   foreign: Descriptor[];
-  /** What this manifest is about, if it is a referrer. */
+  /** The digest of the manifest that this one refers to, if it is a referrer. */
   subject?: string;
-  /** As it appears in a list of referrers. */
+  /** Its entry in a list of referrers. */
   descriptor: Descriptor;
 }
 
-export const longestManifest = 4 * 1024 * 1024;
+export const maxManifestBytes = 4 * 1024 * 1024;
 export const ociIndex = 'application/vnd.oci.image.index.v1+json';
 const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
 const dockerList = 'application/vnd.docker.distribution.manifest.list.v2+json';
@@ -37,7 +37,7 @@ const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json';
 
 const manifestTypes = [ociIndex, ociManifest, dockerList, dockerManifest];
 
-/** Everything that is understood, for the Accept header. */
+/** The supported media types, for the Accept header. */
 export const acceptedManifests = manifestTypes.join(', ');
 
 /** True for the media types of images and indexes. */
@@ -45,20 +45,20 @@ export function isManifestType(mediaType: string): boolean {
   return manifestTypes.includes(mediaType);
 }
 
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 function bad(what: string, why: string): TransferError {
   return new TransferError('permanent', `The manifest ${what} cannot be copied: ${why}.`);
 }
 
 function parseDescriptor(value: unknown, what: string): Descriptor {
-  if (!isRecord(value)) throw bad(what, 'a descriptor in it is no object');
+  if (!isRecord(value)) throw bad(what, 'one of its descriptors is not an object');
   const { mediaType, digest, size, artifactType, annotations, urls } = value;
   if (typeof mediaType !== 'string' || typeof digest !== 'string' || !isDigest(digest)) {
-    throw bad(what, 'a descriptor in it has no media type or no usable digest');
+    throw bad(what, 'one of its descriptors has no media type or no valid digest');
   }
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
-    throw bad(what, `the size of ${digest} in it is no byte count`);
+    throw bad(what, `its descriptor of ${digest} has no valid size`);
   const strings = Array.isArray(urls) ? urls.filter((url) => typeof url === 'string') : [];
   return {
     mediaType,
@@ -78,11 +78,11 @@ function onlyStrings(value: Record<string, unknown>): Record<string, string> {
 
 function parseList(value: unknown, what: string): Descriptor[] {
   if (!Array.isArray(value)) return [];
-  if (value.length > mostEntries) throw bad(what, `it lists more than ${mostEntries} entries`);
+  if (value.length > maxEntries) throw bad(what, `it has more than ${maxEntries} entries`);
   return value.map((entry) => parseDescriptor(entry, what));
 }
 
-/** True for layers under a licence that forbids mirroring them (Windows base layers): they carry `urls` instead. */
+/** True for layers whose licence forbids copies (Windows base layers); they have `urls` instead. */
 function isForeign({ mediaType }: Descriptor): boolean {
   return mediaType.includes('.foreign.') || mediaType.includes('.nondistributable.');
 }
@@ -96,7 +96,7 @@ function parseJSON(bytes: Buffer, what: string): Record<string, unknown> {
       cause: caught,
     });
   }
-  if (!isRecord(parsed)) throw bad(what, 'it is no JSON object');
+  if (!isRecord(parsed)) throw bad(what, 'it is not a JSON object');
   return parsed;
 }
 
@@ -108,21 +108,22 @@ function mediaTypeOf(parsed: Record<string, unknown>, contentType: string | unde
 }
 
 /**
- * Reads a manifest. `what` names it in messages; `contentType` is the registry's header, used where the manifest does
- * not say itself what it is. Throws a permanent TransferError for what cannot be copied (Docker schema 1 among it).
+ * Parses a manifest. `what` names it in messages; `contentType` is the registry's header, for a manifest without a mediaType. Throws a
+ * permanent TransferError for a manifest that cannot be copied, such as Docker schema 1.
  */
 export function parseManifest(bytes: Buffer, what: string, contentType?: string, like?: string): Manifest {
   const parsed = parseJSON(bytes, what);
   if (parsed.schemaVersion === 1) {
     throw bad(
       what,
-      'it is of the old Docker schema 1, which has no stable digest: have the image pushed anew with a current tool',
+      'it uses the old Docker schema 1, which has no stable digest: push the image again with a current tool',
     );
   }
   const mediaType = mediaTypeOf(parsed, contentType);
   const isIndex = mediaType === ociIndex || mediaType === dockerList;
-  if (!isManifestType(mediaType)) throw bad(what, `its media type "${mediaType.slice(0, 100)}" is not known`);
-  if (parsed.schemaVersion !== 2) throw bad(what, 'it is no image manifest (it has no schemaVersion 2)');
+  if (!isManifestType(mediaType))
+    throw bad(what, `its media type "${mediaType.slice(0, 100)}" is not supported`);
+  if (parsed.schemaVersion !== 2) throw bad(what, 'it is not an image manifest (schemaVersion is not 2)');
   const config = isRecord(parsed.config) ? parseDescriptor(parsed.config, what) : undefined;
   if (!isIndex && config === undefined) throw bad(what, 'it has no config');
   const layers = isIndex ? [] : parseList(parsed.layers, what);

@@ -1,7 +1,6 @@
 /**
- * The address of the next page in a `Link` header (RFC 8288: `<url>; rel="next"`), relative to `current`; undefined at the
- * end. A registry behind a proxy may name itself otherwise than its clients do: the page is always asked where the last one
- * came from.
+ * The URL of the next page in a `Link` header (RFC 8288: `<url>; rel="next"`), relative to `current`; undefined on the last page. A
+ * registry behind a proxy may use another host name than its clients, so the next page is always on the server of the current one.
  */
 export function nextPage(header: string | string[] | undefined, current: URL): URL | undefined {
   const value = Array.isArray(header) ? header.join(',') : (header ?? '');

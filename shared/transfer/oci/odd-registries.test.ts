@@ -40,7 +40,7 @@ async function front(meddle: (request: Request) => Meddling): Promise<RegistryFr
   return started;
 }
 
-/** An answer in the registry's place. */
+/** An answer instead of the registry's. */
 function answer(status: number, headers: Record<string, string> = {}, body = ''): Meddling {
   return {
     answer: (response) =>
@@ -78,7 +78,7 @@ const isLayer = ({ method, url }: Request): boolean => method === 'GET' && url.e
 const isBlob = ({ method, url }: Request): boolean => method === 'GET' && url.includes('/blobs/sha256');
 
 describe('a host that the registry redirects to', () => {
-  it('gets no credentials when it asks for them, nor does the token service it names', async () => {
+  it('receives no credentials when it asks for them, nor does the token service it names', async () => {
     const thief = await front(({ url }) =>
       url.startsWith('/token')
         ? answer(200, {}, '{"token":"t"}')
@@ -95,7 +95,7 @@ describe('a host that the registry redirects to', () => {
     expect(error.message).toContain(`${new URL(thief.url).host}, which registry`);
   });
 
-  it('may be told to store as well as to give', async () => {
+  it('may receive uploads as well as serve downloads', async () => {
     const moved = await front(({ url }) => answer(307, { location: `${registry.url}${url}` }));
     expect((await copy({ to: moved.url })).digest).toBe(root);
   });
@@ -113,7 +113,7 @@ describe('a host that the registry redirects to', () => {
   );
 });
 
-describe('a registry that moves nothing on', () => {
+describe('a registry that makes no progress', () => {
   const timeouts = { requestMs: 300, idleMs: 300, commitMs: 300 };
   const cases: [string, 'from' | 'to', (request: Request) => Meddling][] = [
     ['a blob', 'from', (request) => (isLayer(request) ? drip(200) : undefined)],
@@ -123,18 +123,18 @@ describe('a registry that moves nothing on', () => {
     ['the answer to an upload', 'to', ({ method }) => (method === 'PUT' ? drip(201) : undefined)],
   ];
 
-  it.each(cases)('but %s byte by byte is given up', async (_, side, meddle) => {
+  it.each(cases)('fails when it sends %s byte by byte', async (_, side, meddle) => {
     const slow = await front(meddle);
     const error = await transferFailure(copy({ [side]: slow.url }, { timeouts }));
     expect(error.reason).toBe('retryable');
-    expect(error.message).toMatch(/only \d+ bytes came for|no complete answer for/);
+    expect(error.message).toMatch(/received only \d+ bytes for|no complete response for/);
     expect(error.message).toContain(new URL(slow.url).host);
   });
 });
 
 describe('a registry that', () => {
   it.each(['junk', 'md5:abc', `sha256:${'G'.repeat(64)}`])(
-    'calls the digest %s is not believed',
+    'reports the invalid digest %s is ignored',
     async (digest) => {
       const change = (headers: IncomingHttpHeaders): void => {
         if (headers['docker-content-digest'] !== undefined) headers['docker-content-digest'] = digest;
@@ -145,18 +145,18 @@ describe('a registry that', () => {
     },
   );
 
-  it.each([400, 405, 501])('answers %i to HEAD is asked by GET', async (status) => {
+  it.each([400, 405, 501])('answers %i to HEAD receives a GET', async (status) => {
     const odd = await front(({ method }) => (method === 'HEAD' ? answer(status) : undefined));
     const { digest, referrers } = await copy({ from: odd.url, to: odd.url });
     expect({ digest, referrers }).toEqual({ digest: root, referrers: 1 });
   });
 
-  it.each([401, 403, 406, 500])('answers %i to a mount gets the bytes', async (status) => {
+  it.each([401, 403, 406, 500])('answers %i to a mount receives the bytes', async (status) => {
     const odd = await front(({ url }) => (url.includes('mount=') ? answer(status) : undefined));
     expect((await copy({ from: odd.url, to: odd.url })).blobs).toMatchObject({ mounted: 0 });
   });
 
-  it('says where to upload to relative to where the upload was opened', async () => {
+  it('gives an upload URL relative to that of the opened upload is supported', async () => {
     const destination = await front(({ method }) => ({
       change: (headers) => {
         if (method === 'POST' && headers.location !== undefined)
@@ -174,22 +174,25 @@ describe('a registry that', () => {
     );
   });
 
-  it('has a blob of another size than its manifest says will not have the right one later', async () => {
+  it('serves a blob of another size than in its manifest fails permanently', async () => {
     const source = await front((request) => (isBlob(request) ? answer(200, {}, 'short') : undefined));
     const error = await transferFailure(copy({ from: source.url }));
     expect(error).toMatchObject({ reason: 'permanent', message: expect.stringContaining('it has 5 bytes') });
   });
 
-  it.each([403, 404])('answers %i until somebody logs in is asked where it wants that', async (status) => {
-    const shy = await front(({ url, headers }) => {
-      if (headers.authorization === ownHeader) return undefined;
-      return url === '/v2/' ? answer(401, { 'www-authenticate': 'Basic realm="x"' }) : answer(status);
-    });
-    expect((await copy({ from: shy.url })).digest).toBe(root);
-    expect(shy.requests.filter(({ path: asked }) => asked === '/v2/')).toHaveLength(1);
-  });
+  it.each([403, 404])(
+    'answers %i to anonymous requests receives a request at the base of its API',
+    async (status) => {
+      const shy = await front(({ url, headers }) => {
+        if (headers.authorization === ownHeader) return undefined;
+        return url === '/v2/' ? answer(401, { 'www-authenticate': 'Basic realm="x"' }) : answer(status);
+      });
+      expect((await copy({ from: shy.url })).digest).toBe(root);
+      expect(shy.requests.filter(({ path: asked }) => asked === '/v2/')).toHaveLength(1);
+    },
+  );
 
-  it('lists the image and what is not about it as its referrers has those left out', async () => {
+  it('lists unrelated manifests as referrers has those left out', async () => {
     const source = await front(({ url }) => {
       if (!url.includes(`/referrers/${root}`)) return undefined;
       const manifests = [{ mediaType: 'application/vnd.oci.image.index.v1+json', digest: root, size: 1 }];
@@ -198,7 +201,7 @@ describe('a registry that', () => {
     });
     const { referrers, warnings } = await copy({ from: source.url });
     expect(referrers).toBe(0);
-    expect(warnings).toEqual([expect.stringContaining('is not about it')]);
+    expect(warnings).toEqual([expect.stringContaining('does not refer to it')]);
   });
 });
 
@@ -224,7 +227,7 @@ describe('a token service', () => {
     expect((await copy({ from: source.url })).digest).toBe(root);
   });
 
-  it('that has moved is followed on its own host only, and another one is told nothing', async () => {
+  it('that has moved is followed on its own host only', async () => {
     const moved = await guarded(
       (realm) => `Bearer realm="${realm}"`,
       ({ url }) => (url.includes('moved') ? good : answer(302, { location: `${url}&moved=1` })),
@@ -239,7 +242,7 @@ describe('a token service', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('is asked for the scope that the registry demands where that is another one', async () => {
+  it('receives the scope that the registry demands, if it differs', async () => {
     const source = await guarded(
       (realm) => `Bearer realm="${realm}",scope="repository:backend/team/app:pull"`,
       ({ url }) =>
@@ -248,7 +251,7 @@ describe('a token service', () => {
     expect((await copy({ from: source.url })).digest).toBe(root);
   });
 
-  it('that grants one repository but not two still lets the bytes be sent', async () => {
+  it('that grants only one of two repositories still allows a copy by bytes', async () => {
     const both = await guarded(
       (realm) => `Bearer realm="${realm}"`,
       ({ url }) => (new URL(url, 'http://x').searchParams.getAll('scope').length > 1 ? answer(403) : good),
@@ -256,7 +259,7 @@ describe('a token service', () => {
     expect((await copy({ from: both.url, to: both.url })).blobs).toMatchObject({ mounted: 0 });
   });
 
-  it('whose token cannot be sent is at fault', async () => {
+  it('whose token is not a valid header is reported', async () => {
     const source = await guarded(
       (realm) => `Bearer realm="${realm}"`,
       () => answer(200, {}, JSON.stringify({ token: 'good\r\nx: y' })),

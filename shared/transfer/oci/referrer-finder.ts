@@ -3,21 +3,21 @@ import { digestTag } from '../reference/digest.ts';
 import type { Descriptor, Manifest } from './manifest.ts';
 import type { Repository } from './repository.ts';
 
-/** A manifest about another one; with `tag` if it was found by a tag of its own instead of a list. */
-export interface Found {
+/** A manifest that refers to another one; `tag` is set if it was found by a tag of its own and not in a list. */
+export interface Referrer {
   manifest: Manifest;
   tag?: string;
 }
 
-export type ReferrerFinder = (subject: Manifest, signal: AbortSignal) => Promise<Found[]>;
+export type ReferrerFinder = (subject: Manifest, signal: AbortSignal) => Promise<Referrer[]>;
 
-/** No registry has the tags that a SHA-512 digest would need. */
-const longestTag = 128;
+/** A tag made of a SHA-512 digest would be longer; no registry has one. */
+const maxTagLength = 128;
 const cosignSuffixes = ['sig', 'att', 'sbom'];
 
 /**
- * The list under the fallback tag of `digest`. Some registries answer that tag with the image itself: only an index
- * that is not the subject counts. `trusted` false: something else is there.
+ * The list of referrers under the fallback tag of `digest`. Some registries return the image itself for that tag, so only an index that
+ * is not the subject counts. `trusted` is false if the tag holds something else.
  */
 export async function fallbackList(
   repository: Repository,
@@ -30,7 +30,7 @@ export async function fallbackList(
   return { list: isList ? found.children : [], trusted: isList };
 }
 
-/** Finds everything that refers to a manifest at the source: by API, else by fallback tag, and by cosign's tags. */
+/** Finds all referrers of a manifest at the source: by the API, else by fallback tag, and by cosign's tags. */
 export function createReferrerFinder(source: Repository, warnings: string[]): ReferrerFinder {
   let hasApi = true;
 
@@ -41,18 +41,20 @@ export function createReferrerFinder(source: Repository, warnings: string[]): Re
     return (await fallbackList(source, digest, signal)).list;
   }
 
-  async function listed(subject: Manifest, signal: AbortSignal): Promise<Found[]> {
-    const found: Found[] = [];
+  async function listed(subject: Manifest, signal: AbortSignal): Promise<Referrer[]> {
+    const found: Referrer[] = [];
     for (const { digest } of await list(subject.digest, signal)) {
       const manifest = await source.manifest(digest, signal);
       if (!manifest) {
-        const text = `Registry ${source.place.host} lists ${digest} as a referrer (signature, SBOM or attestation) of ${subject.digest} in repository ${source.place.repository}, but does not have it: it would be lost. Push it again or remove it there.`;
+        const text = `Registry ${source.address.host} lists ${digest} as a referrer (signature, SBOM or attestation) of ${subject.digest} in repository ${source.address.repository}, but does not have it, so it would be lost: push it again, or remove it from the list.`;
         throw new TransferError('permanent', text);
       }
-      // Anybody who may push a tag can write a fallback list, and some registries list what only a tag ties to the subject:
-      // no other registry would ever list that.
+      // Anybody who may push a tag can write a fallback list, and some registries list manifests that only a tag relates to the
+      // subject; no other registry would list those.
       if (manifest.subject !== subject.digest) {
-        warnings.push(`${digest} is listed as a referrer of ${subject.digest} but is not about it; left out`);
+        warnings.push(
+          `${digest} is listed as a referrer of ${subject.digest} but does not refer to it; not copied`,
+        );
       } else {
         found.push({ manifest });
       }
@@ -60,15 +62,19 @@ export function createReferrerFinder(source: Repository, warnings: string[]): Re
     return found;
   }
 
-  async function attached(subject: Manifest, signal: AbortSignal): Promise<Found[]> {
+  async function attached(subject: Manifest, signal: AbortSignal): Promise<Referrer[]> {
     const tags = cosignSuffixes
       .map((suffix) => `${digestTag(subject.digest)}.${suffix}`)
-      .filter((tag) => tag.length <= longestTag);
+      .filter((tag) => tag.length <= maxTagLength);
     const found = await Promise.all(tags.map((tag) => attachment(tag, subject, signal)));
     return found.filter((each) => each !== undefined);
   }
 
-  async function attachment(tag: string, subject: Manifest, signal: AbortSignal): Promise<Found | undefined> {
+  async function attachment(
+    tag: string,
+    subject: Manifest,
+    signal: AbortSignal,
+  ): Promise<Referrer | undefined> {
     const digest = await source.head(tag, signal);
     if (digest === undefined || digest === subject.digest) return undefined;
     const manifest = await source.manifest(digest, signal);

@@ -6,122 +6,128 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import type { Masker } from '../errors/mask.ts';
 import { stopped } from '../errors/transfer-error.ts';
 import {
-  type BodyMaker,
+  type BodySource,
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
   readBody,
-  type Wire,
-  type WireAnswer,
-  type WireRequest,
 } from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
-import { type Asking, networkFailure, statusFailure } from '../http/request-failures.ts';
+import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
-import type { Place } from '../reference/image-address.ts';
+import type { ImageAddress } from '../reference/image-address.ts';
 
-/** One thing asked of a registry. */
-export interface Call {
+/** One request to a registry. */
+export interface RegistryRequest {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT';
-  /** A path within the registry (from `/v2/`), or the address that the registry itself gave. */
+  /** A path within the registry (from `/v2/`), or the URL that the registry gave. */
   target: string | URL;
-  /** Statuses that the caller deals with; every other one becomes a TransferError. */
+  /** Statuses that the caller handles; every other one becomes a TransferError. */
   expect: readonly number[];
-  /** As in "reading manifest 1.0": for messages. */
-  doing: string;
-  /** Further token scopes than the repository's own. */
+  /** For messages, as in "reading manifest 1.0". */
+  activity: string;
+  /** Token scopes beside the one of the repository. */
   scopes?: readonly string[];
   writing?: boolean;
   headers?: Readonly<Record<string, string>>;
-  body?: BodyMaker;
+  body?: BodySource;
   length?: number;
-  /** True: hand over the body as a stream. Otherwise it is read here, up to `limit` bytes. */
+  /** True: the caller reads the body as a stream. Otherwise it is read here, up to `limit` bytes. */
   streamed?: boolean;
   limit?: number;
-  /** False: one try only, as the caller has to prepare the next one. */
+  /** False: one attempt only, because the caller has to prepare the next one. */
   retried?: boolean;
 }
 
-export interface CallAnswer {
+export interface RegistryResponse {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Where the answer came from, after redirects. */
+  /** The URL that answered, after redirects. */
   url: URL;
   /** The body; undefined if it is streamed or longer than the limit. */
   bytes: Buffer | undefined;
   stream: Readable;
 }
 
-export type Caller = (call: Call, signal: AbortSignal) => Promise<CallAnswer>;
+/** Sends a request to the registry. Rejects with a TransferError. */
+export type RegistryClient = (request: RegistryRequest, signal: AbortSignal) => Promise<RegistryResponse>;
 
-export interface CallerOptions {
-  place: Place;
+export interface RegistryClientOptions {
+  address: ImageAddress;
   endpoint: string;
   credentials: RegistryCredentials;
-  wire: Wire;
+  client: HttpClient;
   limiter: Limiter;
   retry: RetryPolicy;
   masker: Masker;
-  /** What the tokens for this repository must allow, such as `pull` or `pull,push`. */
+  /** The rights that tokens for the repository must grant, such as `pull` or `pull,push`. */
   actions: string;
 }
 
 const userAgent = 'arc-transfer';
 const defaultLimit = 64 * 1024;
 
-/** Asks one repository of one registry: authorization, redirects, limits, retries and explained failures. */
-export function createCaller(options: CallerOptions): Caller {
-  const { place, wire, limiter } = options;
-  const baseAsking: Asking = {
+/** A client for one repository of one registry, with authorization, redirects, limits, retries and explained failures. */
+export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
+  const { address, client, limiter } = options;
+  const repositoryContext: RequestContext = {
     ...options,
-    host: place.host,
-    repository: place.repository,
-    doing: '',
+    host: address.host,
+    repository: address.repository,
+    activity: '',
     writing: false,
   };
-  const tokens = createTokenService({ ...options, origin: place.origin, asking: baseAsking });
+  const tokens = createTokenService({ ...options, origin: address.origin, context: repositoryContext });
   const authorizer = createAuthorizer(options.credentials, tokens);
-  const ownScope = `repository:${place.repository}:${options.actions}`;
+  const repositoryScope = `repository:${address.repository}:${options.actions}`;
 
-  const origin = new URL(place.origin);
-  const own = (url: URL): boolean => isSameServer(origin, url);
-  let asked: Promise<boolean> | undefined;
+  const origin = new URL(address.origin);
+  const isRegistry = (url: URL): boolean => isSameServer(origin, url);
+  let baseChallenge: Promise<boolean> | undefined;
 
-  async function once(call: Call, asking: Asking, signal: AbortSignal): Promise<CallAnswer> {
-    const scopes = [ownScope, ...(call.scopes ?? [])];
-    for (let refreshed = false; ; refreshed = true) {
+  /** One attempt, repeated once with other credentials if the registry asks for them. */
+  async function attempt(
+    request: RegistryRequest,
+    context: RequestContext,
+    signal: AbortSignal,
+  ): Promise<RegistryResponse> {
+    const scopes = [repositoryScope, ...(request.scopes ?? [])];
+    for (let repeated = false; ; repeated = true) {
       const authorization = await authorizer.header(scopes, signal);
-      const { answer, url } = await ask(call, authorization, asking, signal);
+      const { response, url } = await exchange(request, authorization, context, signal);
       // Only the registry itself may ask for its credentials, not a server that it redirects to.
       const again =
-        !refreshed &&
-        own(url) &&
-        (answer.status === 401
-          ? authorizer.challenged(answer.headers['www-authenticate'], scopes, authorization)
-          : await hidden(answer.status, authorization, scopes, signal));
-      if (!again) return settle(call, asking, answer, url);
-      await readBody(answer.body, defaultLimit);
+        !repeated &&
+        isRegistry(url) &&
+        (response.status === 401
+          ? authorizer.challenged(response.headers['www-authenticate'], scopes, authorization)
+          : await hidesChallenge(response.status, authorization, scopes, signal));
+      if (!again) return accept(request, context, response, url);
+      await readBody(response.body, defaultLimit);
     }
   }
 
-  function ask(
-    call: Call,
+  function exchange(
+    request: RegistryRequest,
     authorization: string | undefined,
-    asking: Asking,
+    context: RequestContext,
     signal: AbortSignal,
-  ): Promise<{ answer: WireAnswer; url: URL }> {
-    return sendFollowing(wire, wireRequest(place, call, authorization, signal), {
-      trusted: own,
+  ): Promise<{ response: HttpResponse; url: URL }> {
+    return sendFollowing(client, httpRequest(address, request, authorization, signal), {
+      trusted: isRegistry,
       allowed: () => true,
-      asking: (url) => {
-        asking.elsewhere = own(url) ? undefined : url.host;
+      onRequest: (url) => {
+        context.redirectHost = isRegistry(url) ? undefined : url.host;
       },
     });
   }
 
   /**
-   * Some registries show who has not logged in that a repository is not there instead of asking for credentials; the base of
-   * the API is where they do ask. True if they do, and another try can be made.
+   * Some registries tell anonymous clients that a repository does not exist instead of asking for credentials, and ask for them at the
+   * base of the API only. True if this one does, and another attempt can be made.
    */
-  async function hidden(
+  async function hidesChallenge(
     status: number,
     authorization: string | undefined,
     scopes: readonly string[],
@@ -129,69 +135,80 @@ export function createCaller(options: CallerOptions): Caller {
   ): Promise<boolean> {
     const anonymous = authorization === undefined && options.credentials.kind !== 'none';
     if (!anonymous || (status !== 403 && status !== 404)) return false;
-    asked ??= (async () => {
-      const base: Call = { method: 'GET', target: '/v2/', expect: [], doing: '' };
-      const { answer, url } = await ask(base, undefined, { ...baseAsking }, signal);
-      await readBody(answer.body, defaultLimit);
-      const challenge = answer.headers['www-authenticate'];
-      return answer.status === 401 && own(url) && authorizer.challenged(challenge, scopes, undefined);
+    baseChallenge ??= (async () => {
+      const base: RegistryRequest = { method: 'GET', target: '/v2/', expect: [], activity: '' };
+      const { response, url } = await exchange(base, undefined, { ...repositoryContext }, signal);
+      await readBody(response.body, defaultLimit);
+      const challenge = response.headers['www-authenticate'];
+      return (
+        response.status === 401 && isRegistry(url) && authorizer.challenged(challenge, scopes, undefined)
+      );
     })();
     try {
-      return await asked;
+      return await baseChallenge;
     } catch (caught) {
-      asked = undefined;
+      baseChallenge = undefined;
       throw caught;
     }
   }
 
-  async function settle(call: Call, asking: Asking, answer: WireAnswer, url: URL): Promise<CallAnswer> {
-    const { status, headers, body } = answer;
-    const expected = call.expect.includes(status);
-    if (expected && call.streamed === true) return { status, headers, url, bytes: undefined, stream: body };
-    const bytes = await readBody(body, expected ? (call.limit ?? defaultLimit) : defaultLimit);
+  /** The response, if its status is expected; throws the explained failure otherwise. */
+  async function accept(
+    request: RegistryRequest,
+    context: RequestContext,
+    response: HttpResponse,
+    url: URL,
+  ): Promise<RegistryResponse> {
+    const { status, headers, body } = response;
+    const expected = request.expect.includes(status);
+    if (expected && request.streamed === true)
+      return { status, headers, url, bytes: undefined, stream: body };
+    const bytes = await readBody(body, expected ? (request.limit ?? defaultLimit) : defaultLimit);
     if (expected) return { status, headers, url, bytes, stream: body };
-    const failure = statusFailure(asking, status, headers, bytes);
+    const failure = statusFailure(context, status, headers, bytes);
     if (status === 429)
       limiter.slowDown(Math.min(failure.retryAfterMs ?? options.retry.baseMs, options.retry.maxRetryAfterMs));
     throw failure;
   }
 
-  return async (call, signal) => {
-    const asking: Asking = { ...baseAsking, doing: call.doing, writing: call.writing === true };
-    const attempt = async (): Promise<CallAnswer> => {
+  return async (request, signal) => {
+    const { activity, writing = false } = request;
+    const context: RequestContext = { ...repositoryContext, activity, writing };
+    const limitedAttempt = async (): Promise<RegistryResponse> => {
       try {
-        // A running upload may wait for a download from the same host: it must not hold the slot that one needs.
-        if (call.body !== undefined && call.length !== undefined) {
+        // A running upload may wait for a download from the same host, so it must not hold the slot that the download needs.
+        if (request.body !== undefined && request.length !== undefined) {
           await limiter.pass(signal);
-          return await once(call, asking, signal);
+          return await attempt(request, context, signal);
         }
-        return await limiter.run(signal, () => once(call, asking, signal));
+        return await limiter.run(signal, () => attempt(request, context, signal));
       } catch (caught) {
         if (signal.aborted) throw stopped(signal);
-        throw networkFailure(asking, caught);
+        throw networkFailure(context, caught);
       }
     };
-    if (call.retried === false) return attempt();
-    return withRetries({ policy: options.retry, signal }, attempt);
+    if (request.retried === false) return limitedAttempt();
+    return withRetries({ policy: options.retry, signal }, limitedAttempt);
   };
 }
 
-function wireRequest(
-  place: Place,
-  call: Call,
+function httpRequest(
+  address: ImageAddress,
+  request: RegistryRequest,
   authorization: string | undefined,
   signal: AbortSignal,
-): WireRequest {
-  const headers: Record<string, string> = { 'user-agent': userAgent, ...call.headers };
+): HttpRequest {
+  const { method, length, body } = request;
+  const headers: Record<string, string> = { 'user-agent': userAgent, ...request.headers };
   if (authorization !== undefined) headers.authorization = authorization;
-  if (call.length !== undefined) headers['content-length'] = String(call.length);
-  else if (call.method === 'POST' || call.method === 'PUT') headers['content-length'] = '0';
+  if (length !== undefined) headers['content-length'] = String(length);
+  else if (method === 'POST' || method === 'PUT') headers['content-length'] = '0';
   return {
-    method: call.method,
-    url: new URL(call.target, place.origin),
+    method,
+    url: new URL(request.target, address.origin),
     headers,
     signal,
-    ...(call.body === undefined ? {} : { body: call.body }),
-    ...(call.streamed === true ? { streamed: true } : {}),
+    ...(body === undefined ? {} : { body }),
+    ...(request.streamed === true ? { streamed: true } : {}),
   };
 }

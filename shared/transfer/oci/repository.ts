@@ -1,102 +1,102 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { BodyMaker } from '../http/http-client.ts';
+import type { BodySource } from '../http/http-client.ts';
 import { isDigest } from '../reference/digest.ts';
-import type { Place } from '../reference/image-address.ts';
+import type { ImageAddress } from '../reference/image-address.ts';
 import {
   acceptedManifests,
   type Descriptor,
-  longestManifest,
   type Manifest,
+  maxManifestBytes,
   parseManifest,
 } from './manifest.ts';
 import { nextPage } from './next-page.ts';
-import type { Call, Caller } from './registry-client.ts';
+import type { RegistryClient, RegistryRequest } from './registry-client.ts';
 
-/** A blob from some byte on. */
+/** The content of a blob from a byte on. */
 export interface OpenBlob {
-  /** Where the stream really starts; 0 if the registry ignored which part was wanted. */
+  /** The first byte of the stream; 0 if the registry ignored the requested range. */
   start: number;
-  /** Bytes of the whole blob, where the registry says it. */
+  /** Bytes of the whole blob, if the registry reports them. */
   size: number | undefined;
   stream: Readable;
 }
 
-/** What the distribution specification lets one do with one repository. Every call rejects with a TransferError. */
+/** The operations of the OCI distribution specification on one repository. Each rejects with a TransferError. */
 export interface Repository {
-  readonly place: Place;
-  /** The manifest by tag or digest, its bytes checked against the digest; undefined if there is none. */
+  readonly address: ImageAddress;
+  /** Reads a manifest by tag or digest and verifies its digest; undefined if it does not exist. */
   manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined>;
-  /** The digest behind a tag or digest; undefined if there is none. */
+  /** The digest of a manifest by tag or digest; undefined if it does not exist. */
   head(reference: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Stores the manifest; `subjectSeen`: the registry lists it as a referrer by itself (OCI-Subject). */
+  /** Stores a manifest. `subjectSeen`: the registry lists it as a referrer without further action (OCI-Subject). */
   putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<{ subjectSeen: boolean }>;
   hasBlob(digest: string, signal: AbortSignal): Promise<boolean>;
   openBlob(digest: string, offset: number, signal: AbortSignal): Promise<OpenBlob>;
-  /** Takes the blob over from another repository of the same registry; false if the registry does not do that. */
+  /** Mounts a blob from another repository of the same registry; false if the registry does not support it. */
   mount(digest: string, from: string, signal: AbortSignal): Promise<boolean>;
-  /** One monolithic upload, tried once. */
-  upload(blob: Descriptor, body: BodyMaker, signal: AbortSignal): Promise<void>;
-  /** Referrers by the API, all pages; undefined if the registry has no such API. */
+  /** One monolithic upload, without retries. */
+  upload(blob: Descriptor, body: BodySource, signal: AbortSignal): Promise<void>;
+  /** All pages of the referrers API; undefined if the registry does not have it. */
   referrers(digest: string, signal: AbortSignal): Promise<Descriptor[] | undefined>;
 }
 
-const mostPages = 100;
-/** The answers to HEAD where only GET is understood. A blob then counts as absent and is sent. */
+const maxPages = 100;
+/** Statuses of registries that support GET but not HEAD. A blob then counts as absent and is sent. */
 const noHead = [400, 405, 501];
 
-/** What the registry says the digest is; undefined for anything that is no digest of a known kind. */
-function digestSaid(headers: IncomingHttpHeaders): string | undefined {
-  const said = headers['docker-content-digest'];
-  return typeof said === 'string' && isDigest(said) ? said : undefined;
+/** The digest that the registry reports; undefined unless it is valid. */
+function reportedDigest(headers: IncomingHttpHeaders): string | undefined {
+  const digest = headers['docker-content-digest'];
+  return typeof digest === 'string' && isDigest(digest) ? digest : undefined;
 }
 
-/** The operations on the repository that `call` is bound to. */
-export function createRepository(place: Place, call: Caller): Repository {
-  const base = `/v2/${place.repository}`;
+/** The operations on the repository that `send` belongs to. */
+export function createRepository(address: ImageAddress, send: RegistryClient): Repository {
+  const base = `/v2/${address.repository}`;
 
   async function manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined> {
-    const answer = await call(
+    const response = await send(
       {
         method: 'GET',
         target: `${base}/manifests/${reference}`,
         headers: { accept: acceptedManifests },
         expect: [200, 404],
-        limit: longestManifest,
-        doing: `reading manifest ${reference}`,
+        limit: maxManifestBytes,
+        activity: `reading manifest ${reference}`,
       },
       signal,
     );
-    if (answer.status === 404) return undefined;
-    const what = `${reference} of ${place.host}/${place.repository}`;
-    if (!answer.bytes) {
+    if (response.status === 404) return undefined;
+    const what = `${reference} of ${address.host}/${address.repository}`;
+    if (!response.bytes) {
       throw new TransferError('permanent', `The manifest ${what} cannot be copied: it is larger than 4 MiB.`);
     }
-    const wanted = reference.includes(':') ? reference : digestSaid(answer.headers);
-    const parsed = parseManifest(answer.bytes, what, answer.headers['content-type'], wanted);
+    const wanted = reference.includes(':') ? reference : reportedDigest(response.headers);
+    const parsed = parseManifest(response.bytes, what, response.headers['content-type'], wanted);
     if (wanted !== undefined && parsed.digest !== wanted) {
-      const text = `Registry ${place.host} answered with other bytes than it promised: manifest ${what} should have digest ${wanted} and has ${parsed.digest}; do not trust this copy, have the image pushed anew.`;
+      const text = `Registry ${address.host} served the wrong bytes: manifest ${what} should have digest ${wanted} but has ${parsed.digest}. Do not trust this image; push it again.`;
       throw new TransferError('permanent', text);
     }
     return parsed;
   }
 
   async function head(reference: string, signal: AbortSignal): Promise<string | undefined> {
-    const answer = await call(
+    const response = await send(
       {
         method: 'HEAD',
         target: `${base}/manifests/${reference}`,
         headers: { accept: acceptedManifests },
         expect: [200, 404, ...noHead],
-        doing: `looking for manifest ${reference}`,
+        activity: `looking for manifest ${reference}`,
       },
       signal,
     );
-    if (answer.status === 404) return undefined;
-    const said = answer.status === 200 ? digestSaid(answer.headers) : undefined;
-    // The header is a SHOULD of the specification, and some proxies let only GET through.
-    return said ?? (await manifest(reference, signal))?.digest;
+    if (response.status === 404) return undefined;
+    const digest = response.status === 200 ? reportedDigest(response.headers) : undefined;
+    // The specification only recommends the header, and some proxies pass only GET.
+    return digest ?? (await manifest(reference, signal))?.digest;
   }
 
   async function putManifest(
@@ -104,7 +104,7 @@ export function createRepository(place: Place, call: Caller): Repository {
     manifest: Manifest,
     signal: AbortSignal,
   ): Promise<{ subjectSeen: boolean }> {
-    const answer = await call(
+    const response = await send(
       {
         method: 'PUT',
         target: `${base}/manifests/${reference}`,
@@ -113,43 +113,43 @@ export function createRepository(place: Place, call: Caller): Repository {
         length: manifest.bytes.length,
         expect: [200, 201, 202],
         writing: true,
-        doing: `writing manifest ${reference}`,
+        activity: `writing manifest ${reference}`,
       },
       signal,
     );
-    const stored = digestSaid(answer.headers);
+    const stored = reportedDigest(response.headers);
     const algorithm = manifest.digest.slice(0, manifest.digest.indexOf(':') + 1);
     if (stored?.startsWith(algorithm) && stored !== manifest.digest) {
-      const text = `Registry ${place.host} changed manifest ${reference} of repository ${place.repository} while storing it (${manifest.digest} became ${stored}): its digest could not be kept.`;
+      const text = `Registry ${address.host} changed manifest ${reference} of repository ${address.repository} while storing it: its digest changed from ${manifest.digest} to ${stored}.`;
       throw new TransferError('permanent', text);
     }
-    return { subjectSeen: answer.headers['oci-subject'] !== undefined };
+    return { subjectSeen: response.headers['oci-subject'] !== undefined };
   }
 
   async function hasBlob(digest: string, signal: AbortSignal): Promise<boolean> {
     const target = `${base}/blobs/${digest}`;
-    const answer = await call(
-      { method: 'HEAD', target, expect: [200, 404, ...noHead], doing: `looking for blob ${digest}` },
+    const response = await send(
+      { method: 'HEAD', target, expect: [200, 404, ...noHead], activity: `looking for blob ${digest}` },
       signal,
     );
-    return answer.status === 200;
+    return response.status === 200;
   }
 
   async function openBlob(digest: string, offset: number, signal: AbortSignal): Promise<OpenBlob> {
-    const answer = await call(
+    const response = await send(
       {
         method: 'GET',
         target: `${base}/blobs/${digest}`,
         headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
         expect: offset > 0 ? [200, 206, 416] : [200],
         streamed: true,
-        doing: `reading blob ${digest}`,
+        activity: `reading blob ${digest}`,
       },
       signal,
     );
-    const { headers, status, stream } = answer;
+    const { headers, status, stream } = response;
     if (status === 416) {
-      // It has no such part: from the beginning it says how long the blob is, or that it gives no parts.
+      // The range does not exist: a request from the beginning shows the size of the blob, or that ranges are not supported.
       stream.destroy();
       return openBlob(digest, 0, signal);
     }
@@ -158,16 +158,16 @@ export function createRepository(place: Place, call: Caller): Repository {
     return { start: byteCount(start) ?? offset, size: byteCount(size), stream };
   }
 
-  /** Where the upload goes. A registry behind a proxy may write http:// for its own host: then its origin is meant. */
+  /** The URL of an upload. A registry behind a proxy may return http:// for its own host: then its origin is used. */
   function uploadTarget(location: string | undefined, opened: URL, digest: string): URL {
     if (location === undefined || !URL.canParse(location, opened.href)) {
       throw new TransferError(
         'permanent',
-        `Registry ${place.host} opened an upload to repository ${place.repository} without saying where (no Location).`,
+        `Registry ${address.host} opened an upload to repository ${address.repository} without a valid Location header.`,
       );
     }
     const url = new URL(location, opened);
-    const origin = new URL(place.origin);
+    const origin = new URL(address.origin);
     if (url.hostname === origin.hostname && url.protocol === 'http:' && origin.protocol === 'https:') {
       url.protocol = origin.protocol;
       url.port = origin.port;
@@ -177,7 +177,7 @@ export function createRepository(place: Place, call: Caller): Repository {
   }
 
   return {
-    place,
+    address,
     manifest,
     head,
     putManifest,
@@ -186,34 +186,34 @@ export function createRepository(place: Place, call: Caller): Repository {
 
     async mount(digest, from, signal) {
       const query = new URLSearchParams({ mount: digest, from });
-      const mounting: Call = {
+      const mountRequest: RegistryRequest = {
         method: 'POST',
         target: `${base}/blobs/uploads/?${query}`,
         scopes: [`repository:${from}:pull`],
         expect: [201, 202],
         writing: true,
-        doing: `mounting blob ${digest} from ${from}`,
+        activity: `mounting blob ${digest} from ${from}`,
       };
       try {
-        const { status, headers } = await call(mounting, signal);
-        return status === 201 && (digestSaid(headers) ?? digest) === digest;
+        const { status, headers } = await send(mountRequest, signal);
+        return status === 201 && (reportedDigest(headers) ?? digest) === digest;
       } catch (caught) {
         if (signal.aborted || !(caught instanceof TransferError)) throw caught;
-        // Only a short way: what is really wrong shows itself when the blob is sent the ordinary way.
+        // Mounting is only an optimisation: a real problem appears again when the blob is sent.
         return false;
       }
     },
 
     async upload(blob, body, signal) {
-      const opened: Call = {
+      const openRequest: RegistryRequest = {
         method: 'POST',
         target: `${base}/blobs/uploads/`,
         expect: [202],
         writing: true,
-        doing: `starting the upload of blob ${blob.digest}`,
+        activity: `starting the upload of blob ${blob.digest}`,
       };
-      const { headers, url } = await call(opened, signal);
-      await call(
+      const { headers, url } = await send(openRequest, signal);
+      await send(
         {
           method: 'PUT',
           target: uploadTarget(headers.location, url, blob.digest),
@@ -223,7 +223,7 @@ export function createRepository(place: Place, call: Caller): Repository {
           expect: [201, 204],
           writing: true,
           retried: false,
-          doing: `sending blob ${blob.digest}`,
+          activity: `sending blob ${blob.digest}`,
         },
         signal,
       );
@@ -233,28 +233,28 @@ export function createRepository(place: Place, call: Caller): Repository {
       const found: Descriptor[] = [];
       let target: string | URL | undefined = `${base}/referrers/${digest}`;
       for (let page = 0; target !== undefined; page += 1) {
-        if (page >= mostPages) {
+        if (page >= maxPages) {
           throw new TransferError(
             'permanent',
-            `Registry ${place.host} lists the referrers of ${digest} on more than ${mostPages} pages.`,
+            `Registry ${address.host} lists the referrers of ${digest} on more than ${maxPages} pages.`,
           );
         }
-        const request: Call = {
+        const request: RegistryRequest = {
           method: 'GET',
           target,
           headers: { accept: acceptedManifests },
-          // 404 is the specified answer of a registry without the API; older ones refuse the unknown path otherwise.
+          // The specification demands 404 from a registry without the API; older registries use other statuses.
           expect: page === 0 ? [200, 400, 404, 405, 501] : [200],
-          limit: longestManifest,
-          doing: `listing the referrers of ${digest}`,
+          limit: maxManifestBytes,
+          activity: `listing the referrers of ${digest}`,
         };
-        const answer = await call(request, signal);
-        if (answer.status !== 200) return undefined;
-        if (!(answer.headers['content-type'] ?? '').includes('json')) return undefined;
-        const what = `list of the referrers of ${digest} at ${place.host}`;
-        if (!answer.bytes) throw new TransferError('permanent', `The ${what} is larger than 4 MiB.`);
-        found.push(...parseManifest(answer.bytes, what).children);
-        target = nextPage(answer.headers.link, new URL(target, place.origin));
+        const response = await send(request, signal);
+        if (response.status !== 200) return undefined;
+        if (!(response.headers['content-type'] ?? '').includes('json')) return undefined;
+        const what = `list of the referrers of ${digest} at ${address.host}`;
+        if (!response.bytes) throw new TransferError('permanent', `The ${what} is larger than 4 MiB.`);
+        found.push(...parseManifest(response.bytes, what).children);
+        target = nextPage(response.headers.link, new URL(target, address.origin));
       }
       return found;
     },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf, digestTag, hashFor, isDigest } from './digest.ts';
 
 describe('digests', () => {
-  it('are made with the algorithm of the digest they are compared with', () => {
+  it('use the algorithm of the digest they are compared with', () => {
     const bytes = Buffer.from('abc');
     const long = digestOf(bytes, 'sha512:');
     expect(isDigest(digestOf(bytes))).toBe(true);
@@ -17,9 +17,9 @@ describe('digests', () => {
     `md5:${'0'.repeat(32)}`,
     `sha256:${'A'.repeat(64)}`,
     `sha256:${'0'.repeat(64)}:`,
-  ])('%j is none', (text) => {
+  ])('%j is not a digest', (text) => {
     expect(isDigest(text)).toBe(false);
-    expect(() => hashFor(text)).toThrow('no digest');
+    expect(() => hashFor(text)).toThrow('is not a sha256 or sha512 digest');
   });
 
   it('become tags of at most 128 characters', () => {

@@ -9,13 +9,10 @@ export function isDigest(text: string): boolean {
   return rest.length === 0 && lengths[algorithm] === hex.length && /^[0-9a-f]+$/.test(hex);
 }
 
-/** A running hash for the algorithm of `digest`; throws a permanent TransferError if it is no known digest. */
+/** A running hash for the algorithm of `digest`; throws a permanent TransferError for an unknown kind of digest. */
 export function hashFor(digest: string): Hash {
   if (!isDigest(digest)) {
-    throw new TransferError(
-      'permanent',
-      `"${digest.slice(0, 160)}" is no digest of a known kind (sha256 or sha512).`,
-    );
+    throw new TransferError('permanent', `"${digest.slice(0, 160)}" is not a sha256 or sha512 digest.`);
   }
   return createHash(digest.slice(0, digest.indexOf(':')));
 }
@@ -26,7 +23,7 @@ export function digestOf(bytes: Uint8Array, like = 'sha256:'): string {
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
 }
 
-/** Tag form of a digest, `sha256-<hex>`: where fallback referrers and cosign attachments are kept. Cut as tags are. */
+/** The tag `sha256-<hex>` of a digest, under which fallback referrers and cosign attachments are stored; cut to the length of a tag. */
 export function digestTag(digest: string): string {
   return digest.replace(':', '-').slice(0, 128);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { resolvePlace } from './image-address.ts';
+import { resolveAddress } from './image-address.ts';
 
-describe('a place', () => {
+describe('resolveAddress', () => {
   it.each([
     ['https://r.io', 'team/app:1', 'https://r.io', 'team/app'],
     ['https://r.io:8443/mirror/', 'team/app:1', 'https://r.io:8443', 'mirror/team/app'],
@@ -10,25 +10,25 @@ describe('a place', () => {
     ['oci://r.io/x', 'app', 'https://r.io', 'x/app'],
     ['docker.io', 'alpine:3', 'https://registry-1.docker.io', 'library/alpine'],
     ['https://docker.io/team', 'app', 'https://registry-1.docker.io', 'team/app'],
-  ])('of %s and %s is %s /v2/%s', (remoteURL, image, origin, repository) => {
-    expect(resolvePlace(remoteURL, image)).toMatchObject({ origin, repository });
+  ])('combines %s and %s into %s /v2/%s', (remoteURL, image, origin, repository) => {
+    expect(resolveAddress(remoteURL, image)).toMatchObject({ origin, repository });
   });
 
-  it('is reached without TLS where the Endpoint says so', () => {
-    expect(resolvePlace('r.io', 'app', { plainHTTP: true }).origin).toBe('http://r.io');
+  it('uses plain HTTP where the Endpoint allows it', () => {
+    expect(resolveAddress('r.io', 'app', { plainHTTP: true }).origin).toBe('http://r.io');
   });
 
   it.each([
-    ['s3://bucket', 'not by "s3"'],
-    ['https://', 'no host name'],
-    ['https://r.io/?x=1', 'is written'],
-    ['https://r.io/UPPER', 'no repository path'],
-  ])('cannot be %s: %s', (remoteURL, why) => {
-    expect(() => resolvePlace(remoteURL, 'app')).toThrow(why);
+    ['s3://bucket', 'not "s3"'],
+    ['https://', 'is not a host name'],
+    ['https://r.io/?x=1', 'must have the form'],
+    ['https://r.io/UPPER', 'is not a repository path'],
+  ])('rejects %s: %s', (remoteURL, why) => {
+    expect(() => resolveAddress(remoteURL, 'app')).toThrow(why);
   });
 
-  it('refuses https together with plainHTTP, and never repeats credentials in a URL', () => {
-    expect(() => resolvePlace('https://r.io', 'app', { plainHTTP: true })).toThrow('plainHTTP');
-    expect(() => resolvePlace('https://bob:hunter22@r.io', 'app')).toThrow(/^(?!.*hunter22).*secretRef/s);
+  it('rejects https together with plainHTTP and never repeats credentials of a URL', () => {
+    expect(() => resolveAddress('https://r.io', 'app', { plainHTTP: true })).toThrow('plainHTTP');
+    expect(() => resolveAddress('https://bob:hunter22@r.io', 'app')).toThrow(/^(?!.*hunter22).*secretRef/s);
   });
 });

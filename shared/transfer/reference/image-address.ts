@@ -9,11 +9,11 @@ export interface TlsSettings {
   plainHTTP?: boolean;
 }
 
-/** Where an image is or goes: the registry's origin, the host that users write, repository and version. */
-export interface Place extends ImageName {
-  /** `https://host[:port]`: what requests go to. */
+/** An image in a registry: the registry's origin, the host that users write, repository and version. */
+export interface ImageAddress extends ImageName {
+  /** `https://host[:port]`: the target of requests. */
   origin: string;
-  /** `host[:port]` as the Endpoint names it: what credentials are looked up by and what messages say. */
+  /** `host[:port]` as the Endpoint names it: the key of credentials, and the name in messages. */
   host: string;
 }
 
@@ -34,37 +34,40 @@ function refuse(remoteURL: string, why: string): never {
 
 function parseBase(remoteURL: string, tls: TlsSettings): Base {
   const match = /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^/?#]*)(\/[^?#]*)?$/i.exec(remoteURL.trim());
-  if (!match) refuse(remoteURL, 'a registry is written https://host[:port][/prefix]');
+  if (!match) refuse(remoteURL, 'it must have the form https://host[:port][/prefix]');
   const scheme = match[1]?.toLowerCase();
   const host = match[2] ?? '';
   const prefix = (match[3] ?? '').replace(/^\/+|\/+$/g, '');
   if (host.includes('@')) {
     throw new TransferError(
       'config',
-      "The Endpoint's remoteURL contains credentials: move them into a Secret and name it in spec.secretRef.",
+      "The Endpoint's remoteURL contains credentials: move them into a Secret and name the Secret in spec.secretRef.",
     );
   }
-  if (!isHost(host)) refuse(remoteURL, `"${host}" is no host name`);
+  if (!isHost(host)) refuse(remoteURL, `"${host}" is not a host name`);
   if (scheme !== undefined && !['http', 'https', 'oci'].includes(scheme)) {
-    refuse(remoteURL, `an OCI registry is reached by http or https, not by "${scheme}"`);
+    refuse(remoteURL, `an OCI registry uses http or https, not "${scheme}"`);
   }
   if (scheme === 'https' && tls.plainHTTP === true) {
-    refuse(remoteURL, 'it says https while spec.tls.plainHTTP is true: write http:// or drop plainHTTP');
+    refuse(
+      remoteURL,
+      'its scheme is https, but spec.tls.plainHTTP is true: write http:// or remove plainHTTP',
+    );
   }
   const plain = scheme === 'http' || tls.plainHTTP === true;
   return { scheme: plain ? 'http' : 'https', host, prefix };
 }
 
 /**
- * The place that an Endpoint's `remoteURL` (`https://host[:port][/prefix]`, `http://...`, `oci://...` or bare) and an
- * artifact's `image` (`path[:tag][@digest]`) name together. Throws a config TransferError.
+ * Combines an Endpoint's `remoteURL` (`https://host[:port][/prefix]`, `http://...`, `oci://...` or without a scheme) and an artifact's
+ * `image` (`path[:tag][@digest]`). Throws a config TransferError.
  */
-export function resolvePlace(remoteURL: string, image: string, tls: TlsSettings = {}): Place {
+export function resolveAddress(remoteURL: string, image: string, tls: TlsSettings = {}): ImageAddress {
   const base = parseBase(remoteURL, tls);
   const name = parseImageName(image);
   const path = base.prefix === '' ? name.repository : `${base.prefix}/${name.repository}`;
   const hub = dockerHub.has(base.host);
-  // Docker Hub: official images live under library/, and the API under another host than the one people write.
+  // Docker Hub keeps official images under library/ and serves its API from another host than the one users write.
   const repository = hub && !path.includes('/') ? `library/${path}` : path;
   const host = hub ? 'docker.io' : base.host;
   const checked = parseImageName(formatReference({ ...name, repository }));

@@ -16,7 +16,7 @@ const image = fc
   }));
 
 describe('references', () => {
-  it('come back as they were after formatting and parsing', () => {
+  it('are the same after formatting and parsing', () => {
     fc.assert(
       fc.property(image, host, (name, host) => {
         expect(parseImageName(formatReference(name))).toEqual(name);
@@ -25,7 +25,7 @@ describe('references', () => {
     );
   });
 
-  it('parse or are refused as config, whatever the text', () => {
+  it('parse or reject with reason config, whatever the text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
@@ -40,19 +40,19 @@ describe('references', () => {
   it.each([
     ['', 'repository is missing'],
     [':1.0', 'repository is missing'],
-    ['Team/app', 'no repository path'],
-    ['team//app', 'no repository path'],
-    ['../etc', 'no repository path'],
-    ['team/app:', 'no tag'],
-    ['team/app:-x', 'no tag'],
+    ['Team/app', 'is not a repository path'],
+    ['team//app', 'is not a repository path'],
+    ['../etc', 'is not a repository path'],
+    ['team/app:', 'is not a tag'],
+    ['team/app:-x', 'is not a tag'],
     ['team/app@sha256:12', 'digest'],
     ['team/app@sha256:1@sha256:2', 'digest'],
     [`${'a'.repeat(256)}`, 'longer than 255'],
-  ])('%j is refused: %s', (text, why) => {
+  ])('reject %j: %s', (text, why) => {
     expect(() => parseImageName(text)).toThrow(why);
   });
 
-  it('need a host that looks like one', () => {
+  it('need a host with a dot or a port', () => {
     expect(() => parseReference('team/app:1')).toThrow('registry host');
     expect(isHost('a.b:0')).toBe(false);
     expect(isHost('a.b:65536')).toBe(false);

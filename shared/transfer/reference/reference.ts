@@ -1,7 +1,7 @@
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from './digest.ts';
 
-/** An image within a registry: which repository and which version of it. */
+/** An image within a registry: the repository and a version of it. */
 export interface ImageName {
   repository: string;
   tag?: string;
@@ -18,13 +18,13 @@ const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
 const repositoryForm = new RegExp(`^${component}(?:/${component})*$`);
 const tagForm = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const hostForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?$/;
-const longestRepository = 255;
+const maxRepositoryLength = 255;
 
 function refuse(text: string, why: string): never {
   throw new TransferError('config', `The image reference "${text.slice(0, 300)}" cannot be used: ${why}.`);
 }
 
-/** Parses `path[:tag][@digest]`; throws a config TransferError that says what is wrong. */
+/** Parses `path[:tag][@digest]`; throws a config TransferError that explains what is wrong. */
 export function parseImageName(text: string): ImageName {
   const at = text.indexOf('@');
   const digest = at === -1 ? undefined : text.slice(at + 1);
@@ -37,19 +37,19 @@ export function parseImageName(text: string): ImageName {
   if (!repositoryForm.test(repository)) {
     refuse(
       text,
-      `"${repository}" is no repository path (lower-case letters, digits, ".", "_", "-", parts separated by "/")`,
+      `"${repository}" is not a repository path (lower-case letters, digits, ".", "_", "-", parts separated by "/")`,
     );
   }
-  if (repository.length > longestRepository)
-    refuse(text, `the repository is longer than ${longestRepository} characters`);
+  if (repository.length > maxRepositoryLength)
+    refuse(text, `the repository is longer than ${maxRepositoryLength} characters`);
   if (tag !== undefined && !tagForm.test(tag)) {
-    refuse(text, `"${tag}" is no tag (letters, digits, "_", ".", "-", at most 128 characters)`);
+    refuse(text, `"${tag}" is not a tag (letters, digits, "_", ".", "-", at most 128 characters)`);
   }
-  if (digest !== undefined && !isDigest(digest)) refuse(text, `"${digest}" is no sha256 or sha512 digest`);
+  if (digest !== undefined && !isDigest(digest)) refuse(text, `"${digest}" is not a sha256 or sha512 digest`);
   return { repository, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) };
 }
 
-/** Parses `host[:port]/path[:tag][@digest]`, the host being required; throws a config TransferError. */
+/** Parses `host[:port]/path[:tag][@digest]`, in which the host is required; throws a config TransferError. */
 export function parseReference(text: string): Reference {
   const slash = text.indexOf('/');
   const host = slash === -1 ? '' : text.slice(0, slash);
