@@ -17,7 +17,7 @@ const order = arcKind<Order>({
   kind: 'Order',
   shortName: 'ord',
   description:
-    'An Order lists artifacts to move from a source to a destination, and tells what became of each.',
+    'An Order lists artifacts to move from a source to a destination; its status reports on each of them.',
   schema: orderSchema,
   status: true,
   columns: [
@@ -155,7 +155,7 @@ const clusterArtifactType = arcKind<ArtifactType>({
 const endpoint = arcKind<Endpoint>({
   kind: 'Endpoint',
   shortName: 'aep',
-  description: 'An Endpoint is a place that artifacts come from or go to, with its credentials.',
+  description: 'An Endpoint is a server that artifacts come from or go to, with its credentials.',
   schema: endpointSchema,
   status: true,
   columns: [

@@ -19,7 +19,10 @@ const endpointRef = (what: string) =>
     .object({
       name: z.string().describe('Name of the Endpoint.'),
       generation: z.int().exactOptional().describe('Generation of the Endpoint that this was made for.'),
-      secretGeneration: z.int().exactOptional().describe('Count of its credentials that this was made for.'),
+      secretGeneration: z
+        .int()
+        .exactOptional()
+        .describe('The secretGeneration of the Endpoint that this was made for.'),
     })
     .describe(what);
 
@@ -51,7 +54,7 @@ export type TransferCounts = z.infer<typeof counts>;
 const counts = z.object({
   copied: z.int().exactOptional().describe('Sent to the destination.'),
   existed: z.int().exactOptional().describe('There already.'),
-  mounted: z.int().exactOptional().describe('Taken over from another repository of the destination.'),
+  mounted: z.int().exactOptional().describe('Mounted from another repository of the destination.'),
 });
 
 /** What the worker reported in the output parameter `result`, cut to bounds. */
@@ -62,7 +65,7 @@ const results = z.object({
     .string()
     .exactOptional()
     .describe('Kind of failure: retryable, permanent, denied, auth or config.'),
-  message: z.string().exactOptional().describe('What the worker says of the failure.'),
+  message: z.string().exactOptional().describe('Why the transfer failed, in the words of the worker.'),
   digest: z.string().exactOptional().describe('Digest of what was moved.'),
   mediaType: z.string().exactOptional().describe('Media type of what was moved.'),
   bytes: counts.exactOptional().describe('Bytes by how they got there.'),
@@ -71,7 +74,7 @@ const results = z.object({
   warnings: z
     .array(z.string())
     .exactOptional()
-    .describe('What the worker wants known.')
+    .describe('Warnings of the worker.')
     .meta({ 'x-kubernetes-list-type': 'atomic' }),
 });
 
@@ -90,23 +93,20 @@ const workflowRef = z.object({
 export type ArtifactWorkflowStatus = z.infer<typeof status>;
 const status = z.object({
   phase: phase.exactOptional().describe('Where the attempt in force stands; Active for one on a schedule.'),
-  message: z
-    .string()
-    .exactOptional()
-    .describe('Why, in a sentence; for failures with the last lines of the log.'),
+  message: z.string().exactOptional().describe('The reason for the phase, in a sentence.'),
   startTime: z.string().exactOptional().describe('When the attempt started.'),
   completionTime: z.string().exactOptional().describe('When the attempt ended.'),
   lastScheduled: z.string().exactOptional().describe('When the schedule last started a run.'),
   succeeded: z.int().exactOptional().describe('Runs of the schedule that succeeded.'),
   failed: z.int().exactOptional().describe('Runs of the schedule that failed.'),
-  activeWorkflowRef: reference('The run of the schedule that is going on.').exactOptional(),
+  activeWorkflowRef: reference('The run of the schedule that is under way.').exactOptional(),
   configSecret: reference('The Secret with the rendered configuration, while it is needed.').exactOptional(),
   configMessage: z.string().exactOptional().describe('Why there is no configuration yet.'),
   workflowRef: workflowRef
     .exactOptional()
     .describe('The Argo object of the attempt in force; written before that is created.'),
   attempts: z.int().exactOptional().describe('Attempts so far.'),
-  syncedAttempt: z.int().exactOptional().describe('The attempt that phase, message and results speak of.'),
+  syncedAttempt: z.int().exactOptional().describe('The attempt that phase, message and results describe.'),
   nextAttemptTime: z.string().exactOptional().describe('When the next attempt is due.'),
   progress: z.string().exactOptional().describe('n/m of the work; never falls.'),
   results: results.exactOptional().describe('What the worker reported.'),
@@ -116,6 +116,6 @@ const status = z.object({
 
 export type ArtifactWorkflow = ObjectOf<z.infer<typeof artifactWorkflowSchema>>;
 export const artifactWorkflowSchema = z.object({
-  spec: spec.describe('One artifact to move. What makes it another transfer is immutable.'),
-  status: status.exactOptional().describe('What became of it.'),
+  spec: spec.describe('One artifact to move. Fields that define the transfer are immutable.'),
+  status: status.exactOptional().describe('The observed state.'),
 });

@@ -9,7 +9,7 @@ import type { Json } from '#shared/meta';
 /** Another object of the same namespace. */
 export type Reference = z.infer<ReturnType<typeof reference>>;
 export const reference = (what: string) =>
-  z.object({ name: z.string().describe('Name of the object, in the same namespace.') }).describe(what);
+  z.object({ name: z.string().describe('Name of the object in the same namespace.') }).describe(what);
 
 /** A Go duration such as `1h30m`, `90s` or `0`. */
 export type Duration = z.infer<ReturnType<typeof duration>>;
@@ -27,7 +27,7 @@ export const cron = z
     timezone: z
       .string()
       .exactOptional()
-      .describe('IANA name of the time zone the schedules are meant in. Default UTC.'),
+      .describe('IANA name of the time zone of the schedules. Default UTC.'),
     startingDeadlineSeconds: z
       .int()
       .min(0)
@@ -35,7 +35,7 @@ export const cron = z
       .describe('How many seconds late a missed run may still start.'),
     when: z.string().exactOptional().describe("Argo's condition for a run to take place."),
   })
-  .describe('Runs again and again instead of once.');
+  .describe('Runs on a schedule instead of once.');
 
 /** `limit`: extra attempts after the first. `backoff`: wait before the first of them, doubled for each further one. */
 export type RetryPolicy = z.infer<typeof retry>;
@@ -76,17 +76,20 @@ export const workflowTemplateRef = z
 /** As metav1.Condition; `observedGeneration` is the generation of the spec that it describes (kstatus). */
 export type Condition = z.infer<typeof condition>;
 const condition = z.object({
-  type: z.string().describe('Which aspect this is about.'),
+  type: z.string().describe('The aspect that this condition describes.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
   reason: z.string().describe('One word for machines.'),
   message: z.string().describe('A sentence for people.'),
   lastTransitionTime: z.string().describe('When the status last changed.'),
-  observedGeneration: z.int().exactOptional().describe('The generation of the spec this speaks about.'),
+  observedGeneration: z
+    .int()
+    .exactOptional()
+    .describe('The generation of the spec that this condition describes.'),
 });
 
 export const conditions = z
   .array(condition)
-  .describe('What holds at present, kstatus-conformant.')
+  .describe('The present state, as kstatus reads it.')
   .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
 
 // Objects of the API are read from JSON: nothing else can be in a field without a schema.

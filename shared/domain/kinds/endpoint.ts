@@ -7,7 +7,7 @@ export type EndpointSpec = z.input<typeof spec>;
 export type EndpointTls = NonNullable<EndpointSpec['tls']>;
 export type Usage = z.infer<typeof spec>['usage'];
 const spec = z.object({
-  type: z.string().describe('What is there, such as oci, helm, s3 or http; rules of types go by it.'),
+  type: z.string().describe('The type of the server, such as oci; the rules of artifact types refer to it.'),
   remoteURL: z
     .string()
     .describe('Where it is: https://host[:port][/prefix], http://… or a bare host[/prefix].'),
@@ -37,7 +37,10 @@ const status = z.object({
   observedGeneration,
   lastProbeTime: z.string().exactOptional().describe('When it was last tried.'),
   secretGeneration: z.int().exactOptional().describe("Counts the changes of the referenced Secret's data."),
-  credentialDigest: z.string().exactOptional().describe('Keyed digest of that data, to tell changes.'),
+  credentialDigest: z
+    .string()
+    .exactOptional()
+    .describe('Keyed digest of that data, by which a change is noticed.'),
   inFlight: z
     .array(z.string())
     .exactOptional()
@@ -47,6 +50,6 @@ const status = z.object({
 
 export type Endpoint = ObjectOf<z.input<typeof endpointSchema>>;
 export const endpointSchema = z.object({
-  spec: spec.describe('A place that artifacts come from or go to.'),
-  status: status.exactOptional().describe('What is known of it.'),
+  spec: spec.describe('The server, and how to reach it.'),
+  status: status.exactOptional().describe('The observed state.'),
 });

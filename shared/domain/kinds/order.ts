@@ -9,7 +9,7 @@ const artifact = z.object({
   type: z.string().describe('Name of the ArtifactType (in this namespace) or ClusterArtifactType.'),
   srcRef: reference('The Endpoint to take it from. Default: spec.defaults.srcRef.').exactOptional(),
   dstRef: reference('The Endpoint to bring it to. Default: spec.defaults.dstRef.').exactOptional(),
-  spec: freeObject('What exactly to move; which fields there are is up to the type.').exactOptional(),
+  spec: freeObject('The fields that the type defines, such as image for oci.').exactOptional(),
   cron: cron.exactOptional(),
 });
 
@@ -23,11 +23,11 @@ const spec = z.object({
       cron: cron.exactOptional(),
     })
     .exactOptional()
-    .describe('What holds for artifacts that say nothing else.'),
+    .describe('Defaults for artifacts that set no value of their own.'),
   artifacts: z
     .array(artifact)
     .exactOptional()
-    .describe('What to move. Each artifact succeeds or fails by itself.')
+    .describe('The artifacts to move. Each succeeds or fails by itself.')
     .meta({ 'x-kubernetes-list-type': 'atomic' }),
   ttl: duration('The Order is deleted that long after its creation; unset keeps it.').exactOptional(),
   ttlSecondsAfterCompletion: z
@@ -37,13 +37,13 @@ const spec = z.object({
     .describe(
       "Each ArtifactWorkflow is removed that many seconds after it finished; overrides the type's TTLs.",
     ),
-  suspend: z.boolean().exactOptional().describe('True starts nothing new. What runs goes on.'),
+  suspend: z.boolean().exactOptional().describe('True starts nothing new; artifacts that run go on.'),
   retry: retry.exactOptional(),
   onChange: z
     .enum(['Rerun', 'RerunUnfinished', 'Keep'])
     .exactOptional()
     .describe(
-      'What a changed Endpoint, credential or type does: run all again, only what has not succeeded, or nothing.',
+      'The effect of a changed Endpoint, credential or type: everything runs again (Rerun, the default), only artifacts that have not succeeded do (RerunUnfinished), or none does (Keep).',
     ),
   queueName: z.string().exactOptional().describe('The Kueue LocalQueue to wait in.'),
 });
@@ -71,7 +71,7 @@ const status = z.object({
     .enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Suspended', 'Scheduled'])
     .exactOptional()
     .describe('Where the Order stands as a whole.'),
-  message: z.string().exactOptional().describe('The same in a sentence.'),
+  message: z.string().exactOptional().describe('The state in a sentence.'),
   counts: z
     .object({
       total: count('in the Order'),
@@ -107,6 +107,6 @@ const status = z.object({
 
 export type Order = ObjectOf<z.infer<typeof orderSchema>>;
 export const orderSchema = z.object({
-  spec: spec.default({}).describe('What to move, from where and to where.'),
-  status: status.exactOptional().describe('What became of it.'),
+  spec: spec.default({}).describe('The artifacts to move, and how.'),
+  status: status.exactOptional().describe('The observed state.'),
 });
