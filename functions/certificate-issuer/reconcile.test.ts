@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import tls from 'node:tls';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { conduitNamespace, secrets } from '#shared/domain';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { leaves } from './leaves.ts';
 import { apiServiceName, apiServices, authoritySecretName, reconcile } from './reconcile.ts';
 
@@ -16,9 +16,9 @@ const service = {
   spec: {},
 };
 
-let api: FakeKube;
+let api: FakeApi;
 beforeEach(() => {
-  api = new FakeKube(service);
+  api = new FakeApi([service]);
 });
 
 const names = leaves.map(({ secretName }) => secretName);
@@ -32,7 +32,7 @@ function overwrite(name: string, data: Record<string, string>): void {
   api.put({ ...secret, data: { ...secret.data, ...data } });
 }
 
-const writtenAt = async (now: Date) => (await reconcile(api, now, signal)).written;
+const writtenAt = async (now: Date) => (await reconcile(api.client, now, signal)).written;
 const trim = (pem: string) => pem.trim();
 function certificatesIn(bundle: string): string[] {
   return bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
@@ -55,7 +55,7 @@ describe('reconcile', () => {
   });
 
   it('issues for every host of a leaf, signed by the authority beside it', async () => {
-    await reconcile(api, start, signal);
+    await reconcile(api.client, start, signal);
     const authority = new X509Certificate(text(authoritySecretName));
     for (const { secretName, hosts } of leaves) {
       const cert = new X509Certificate(text(secretName));
@@ -67,7 +67,7 @@ describe('reconcile', () => {
   });
 
   it('renews leaves with less than a third of their time left, with the same authority', async () => {
-    await reconcile(api, start, signal);
+    await reconcile(api.client, start, signal);
     const before = text(authoritySecretName);
     expect(await writtenAt(later(260))).toEqual(names);
     expect(text(authoritySecretName)).toBe(before);
@@ -75,7 +75,7 @@ describe('reconcile', () => {
   });
 
   it('moves to another authority in steps a year apart: it is known, then signs, then is alone', async () => {
-    await reconcile(api, start, signal);
+    await reconcile(api.client, start, signal);
     const first = text(authoritySecretName);
     const everything = [authoritySecretName, ...names, apiServiceName];
 
@@ -84,7 +84,7 @@ describe('reconcile', () => {
     expect(text(authoritySecretName)).toBe(first);
     expect(signers()).toEqual(names.map(() => first));
     for (const name of names) expect(certificatesIn(text(name, 'ca.crt'))).toEqual([first, next].map(trim));
-    const { written, signsNext } = await reconcile(api, later(7.2 * 365), signal);
+    const { written, signsNext } = await reconcile(api.client, later(7.2 * 365), signal);
     expect([written, signsNext]).toEqual([[], new X509Certificate(next).validFrom]);
 
     expect(await writtenAt(later(8.1 * 365))).toEqual(everything);
@@ -100,7 +100,7 @@ describe('reconcile', () => {
   });
 
   it('starts with another authority at once when the one that signs is damaged', async () => {
-    await reconcile(api, start, signal);
+    await reconcile(api.client, start, signal);
     overwrite(authoritySecretName, { 'tls.key': '' });
     expect(await writtenAt(start)).toEqual([authoritySecretName, ...names, apiServiceName]);
     expect(await writtenAt(start)).toEqual([]);
@@ -111,13 +111,13 @@ describe('reconcile', () => {
     ['another authority beside it', { 'ca.crt': 'AAAA' }],
     ['an empty key', { 'tls.key': '' }],
   ])('replaces a leaf with %s', async (_what, data) => {
-    await reconcile(api, start, signal);
+    await reconcile(api.client, start, signal);
     overwrite('etcd-peer-tls', data);
     expect(await writtenAt(start)).toEqual(['etcd-peer-tls']);
   });
 
   it('replaces a leaf that is for other hosts or has another key', async () => {
-    await reconcile(api, start, signal);
+    await reconcile(api.client, start, signal);
     const other = api.read(secrets, { namespace: conduitNamespace, name: 'etcd-server-tls' })?.data ?? {};
     overwrite('api-server-tls', other);
     overwrite('etcd-peer-tls', { 'tls.key': other['tls.key'] ?? '' });
@@ -125,7 +125,7 @@ describe('reconcile', () => {
   });
 
   it('names the APIService that is missing', async () => {
-    api = new FakeKube();
-    await expect(reconcile(api, start, signal)).rejects.toThrow(apiServiceName);
+    api = new FakeApi();
+    await expect(reconcile(api.client, start, signal)).rejects.toThrow(apiServiceName);
   });
 });

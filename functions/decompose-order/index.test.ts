@@ -9,15 +9,15 @@ import {
   planOrder,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import { endpoint, namespace, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import { handle } from './index.ts';
 
 const inputs = [endpoint('source'), endpoint('destination'), ociTemplate(), ociType()];
 const images = ['team/app:1', 'team/web:1', 'team/db:1'];
 
-function wake(api: FakeKube, object: Order): Promise<undefined> {
+function wake(api: FakeApi, object: Order): Promise<undefined> {
   return handle(contextOf(api), wakeOf(object));
 }
 
@@ -28,11 +28,11 @@ function without(children: readonly ArtifactWorkflow[]): string[] {
 describe('decompose-order', () => {
   it('holds the Order, then creates one ArtifactWorkflow per artifact', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
     expect(api.read(orders, one.metadata)?.metadata.finalizers).toEqual([finalizers.children]);
     expect(api.all(artifactWorkflows).length).toBe(3);
-    expect(api.writes[0]).toMatchObject({ verb: 'patch', kind: 'Order' });
+    expect(api.writes[0]).toMatchObject({ verb: 'patch', resource: 'orders' });
     expect(api.all(events).map(({ reason, message }) => `${reason}: ${message}`)).toEqual([
       'Created: created 3 ArtifactWorkflows',
     ]);
@@ -40,7 +40,7 @@ describe('decompose-order', () => {
 
   it('writes nothing the second time', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
     const before = api.writes.length;
     await wake(api, one);
@@ -48,7 +48,7 @@ describe('decompose-order', () => {
   });
 
   it('does nothing for an Order that is gone', async () => {
-    const api = new FakeKube();
+    const api = new FakeApi();
     await wake(api, order('order', images));
     expect(api.writes).toEqual([]);
   });
@@ -57,19 +57,21 @@ describe('decompose-order', () => {
     const one = order('order', images, {
       artifacts: [{ type: 'unknown' }, ...images.map((image) => ({ type: 'oci', spec: { image } }))],
     });
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
     expect(api.all(artifactWorkflows).length).toBe(3);
   });
 
   it('brings back a child that was deleted', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
     const before = without(api.all(artifactWorkflows));
     const [gone] = api.all(artifactWorkflows);
-    await api.mergePatch(artifactWorkflows, gone?.metadata ?? { name: '' }, { metadata: { finalizers: [] } });
-    await api.delete(artifactWorkflows, gone?.metadata ?? { name: '' });
+    await api.client.mergePatch(artifactWorkflows, gone?.metadata ?? { name: '' }, {
+      metadata: { finalizers: [] },
+    });
+    await api.client.delete(artifactWorkflows, gone?.metadata ?? { name: '' });
     expect(api.all(artifactWorkflows).length).toBe(2);
     await wake(api, one);
     expect(without(api.all(artifactWorkflows))).toEqual(before);
@@ -77,12 +79,12 @@ describe('decompose-order', () => {
 
   it('takes a child that somebody else was faster to create as created', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     const plan = planOrder(one, {
       endpoints: [endpoint('source'), endpoint('destination')],
       types: [ociType()],
     });
-    api.before = (verb) => {
+    api.before = ({ verb }) => {
       if (verb !== 'create') return;
       api.before = () => undefined;
       for (const artifact of plan.artifacts) if (artifact.state === 'ready') api.put(artifact.workflow);
@@ -95,7 +97,7 @@ describe('decompose-order', () => {
   it('asks what is left when it meets another at the same work, and does not try each child again', async () => {
     const many = Array.from({ length: 100 }, (_, index) => `team/app-${index}:1`);
     const one = order('order', many);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     const plan = planOrder(one, {
       endpoints: [endpoint('source'), endpoint('destination')],
       types: [ociType()],
@@ -104,8 +106,8 @@ describe('decompose-order', () => {
       artifact.state === 'ready' ? [artifact.workflow] : [],
     );
     let tries = 0;
-    api.before = (verb, kind) => {
-      if (verb !== 'create' || kind !== 'ArtifactWorkflow') return;
+    api.before = ({ verb, resource }) => {
+      if (verb !== 'create' || resource !== 'artifactworkflows') return;
       // Somebody else made the first ninety a moment ago.
       if (tries === 0) for (const child of ready.slice(0, 90)) api.put(child);
       tries += 1;
@@ -117,7 +119,7 @@ describe('decompose-order', () => {
 
   it('tells when the name of a child is taken by a foreign object, and creates the others', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     const plan = planOrder(one, {
       endpoints: [endpoint('source'), endpoint('destination')],
       types: [ociType()],
@@ -135,10 +137,10 @@ describe('decompose-order', () => {
 
   it('tells what a policy refuses and creates the others', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     let creates = 0;
-    api.before = (verb, kind) => {
-      if (verb !== 'create' || kind !== 'ArtifactWorkflow') return;
+    api.before = ({ verb, resource }) => {
+      if (verb !== 'create' || resource !== 'artifactworkflows') return;
       creates += 1;
       if (creates === 1) throw new ArcError('Forbidden', 'exceeded quota');
     };
@@ -149,10 +151,10 @@ describe('decompose-order', () => {
 
   it('tries all before it asks to be delivered again', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     let creates = 0;
-    api.before = (verb, kind) => {
-      if (verb !== 'create' || kind !== 'ArtifactWorkflow') return;
+    api.before = ({ verb, resource }) => {
+      if (verb !== 'create' || resource !== 'artifactworkflows') return;
       creates += 1;
       if (creates === 1) throw new ArcError('ServiceUnavailable', 'etcd is electing');
     };
@@ -162,9 +164,10 @@ describe('decompose-order', () => {
 
   it('asks to be delivered again when it lost a race for the Order', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
-    api.before = (verb, kind) => {
-      if (verb === 'patch' && kind === 'Order') api.put({ ...one, spec: { ...one.spec, suspend: true } });
+    const api = new FakeApi([one, ...inputs]);
+    api.before = ({ verb, resource }) => {
+      if (verb === 'patch' && resource === 'orders')
+        api.put({ ...one, spec: { ...one.spec, suspend: true } });
     };
     await expect(wake(api, one)).rejects.toMatchObject({ code: 'Conflict' });
     expect(api.all(artifactWorkflows)).toEqual([]);
@@ -172,7 +175,7 @@ describe('decompose-order', () => {
 
   it('deletes what an edited Order no longer wants', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
     const held = api.read(orders, one.metadata) ?? one;
     api.put({ ...held, spec: order('order', ['team/app:1']).spec });
@@ -189,20 +192,20 @@ describe('decompose-order', () => {
       metadata: { name: 'mine', namespace, labels: { 'arc.opendefense.cloud/order': 'uid-order' } },
       spec: { workflowTemplateRef: { name: 't' } },
     };
-    const api = new FakeKube(one, stranger, ...inputs);
+    const api = new FakeApi([one, stranger, ...inputs]);
     await wake(api, one);
     expect(api.read(artifactWorkflows, stranger.metadata)?.metadata.deletionTimestamp).toBeUndefined();
   });
 
   it('does not run again what had finished and was removed after it read the Order', async () => {
     const one = order('order', ['team/app:1']);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
     const [child] = api.all(artifactWorkflows);
     const held = api.read(orders, one.metadata) ?? one;
     const entry = { artifactIndex: 0, phase: 'Succeeded', completionTime: '2026-01-01T00:01:00Z' };
-    api.before = (verb, kind) => {
-      if (verb !== 'list' || kind !== 'ArtifactWorkflow' || !child) return;
+    api.before = ({ verb, resource }) => {
+      if (verb !== 'list' || resource !== 'artifactworkflows' || !child) return;
       api.put({ ...held, status: { artifactWorkflows: { [child.metadata.name.slice(-16)]: entry } } });
       api.remove(artifactWorkflows, child.metadata);
     };
@@ -212,9 +215,9 @@ describe('decompose-order', () => {
 
   it('creates nothing for an Order that goes while it is read', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
-    api.before = (verb, kind) => {
-      if (verb === 'list' && kind === 'ArtifactWorkflow') api.remove(orders, one.metadata);
+    const api = new FakeApi([one, ...inputs]);
+    api.before = ({ verb, resource }) => {
+      if (verb === 'list' && resource === 'artifactworkflows') api.remove(orders, one.metadata);
     };
     await wake(api, one);
     expect(api.writes).toEqual([]);
@@ -222,14 +225,14 @@ describe('decompose-order', () => {
 
   it('ends an Order only when its children are gone', async () => {
     const one = order('order', images);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
-    await api.delete(orders, one.metadata);
+    await api.client.delete(orders, one.metadata);
     await wake(api, one);
     expect(api.read(orders, one.metadata)).toBeDefined();
     for (const { metadata } of api.all(artifactWorkflows)) {
       expect(metadata.deletionTimestamp).toBeDefined();
-      await api.mergePatch(artifactWorkflows, metadata, { metadata: { finalizers: [] } });
+      await api.client.mergePatch(artifactWorkflows, metadata, { metadata: { finalizers: [] } });
     }
     await wake(api, one);
     expect(api.read(orders, one.metadata)).toBeUndefined();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, events, parseJob, type Secret, secrets } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import { artifactWorkflow, endpoint, namespace, secret } from '../../test/fixtures/arc-objects.ts';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -18,7 +18,7 @@ function jobOf(rendered: Secret | undefined) {
 
 describe('render-secret', () => {
   it('renders the job into a Secret that the ArtifactWorkflow owns, and points to it', async () => {
-    const api = new FakeKube(fresh, ...inputs);
+    const api = new FakeApi([fresh, ...inputs]);
     await handle(contextOf(api), wakeOf(fresh));
     const rendered = api.read(secrets, { namespace, name });
     expect(rendered?.metadata.ownerReferences?.[0]?.uid).toBe(fresh.metadata.uid);
@@ -41,12 +41,12 @@ describe('render-secret', () => {
         srcSecretRef: { name: 'login' },
       },
     });
-    const api = new FakeKube(
+    const api = new FakeApi([
       workflow,
       source,
       endpoint('destination'),
       secret('login', { username: 'u', password: 'p' }),
-    );
+    ]);
     await handle(contextOf(api), wakeOf(workflow));
     expect(jobOf(api.read(secrets, { namespace, name })).source.credentials).toEqual({
       username: 'u',
@@ -55,7 +55,7 @@ describe('render-secret', () => {
   });
 
   it('writes nothing the second time', async () => {
-    const api = new FakeKube(fresh, ...inputs);
+    const api = new FakeApi([fresh, ...inputs]);
     await handle(contextOf(api), wakeOf(fresh));
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(fresh, 'resync'));
@@ -63,9 +63,9 @@ describe('render-secret', () => {
   });
 
   it('makes a Secret that was deleted again', async () => {
-    const api = new FakeKube(fresh, ...inputs);
+    const api = new FakeApi([fresh, ...inputs]);
     await handle(contextOf(api), wakeOf(fresh));
-    await api.delete(secrets, { namespace, name });
+    await api.client.delete(secrets, { namespace, name });
     await handle(contextOf(api), wakeOf(fresh, 'resync'));
     expect(api.read(secrets, { namespace, name })).toBeDefined();
   });
@@ -73,14 +73,14 @@ describe('render-secret', () => {
   it('wakes the Order instead when an Endpoint has moved on', async () => {
     const moved = { ...endpoint('source') };
     moved.metadata = { ...moved.metadata, generation: 2 };
-    const api = new FakeKube(fresh, moved, endpoint('destination'));
+    const api = new FakeApi([fresh, moved, endpoint('destination')]);
     const reply = await handle(contextOf(api), wakeOf(fresh));
     expect(reply).toMatchObject({ kind: 'Order', uid: 'uid-order', reason: 'inputs' });
     expect(api.writes).toEqual([]);
   });
 
   it('says what is missing, once per cause and without a write by the resync', async () => {
-    const api = new FakeKube(fresh, endpoint('source'));
+    const api = new FakeApi([fresh, endpoint('source')]);
     await handle(contextOf(api), wakeOf(fresh));
     expect(api.all(events)[0]).toMatchObject({ reason: 'ConfigurationMissing' });
     const missing = 'Endpoint "destination" not found';
@@ -96,7 +96,7 @@ describe('render-secret', () => {
   });
 
   it('leaves a foreign Secret of the same name alone and says so', async () => {
-    const api = new FakeKube(fresh, ...inputs, secret(name, { mine: 'yes' }));
+    const api = new FakeApi([fresh, ...inputs, secret(name, { mine: 'yes' })]);
     await handle(contextOf(api), wakeOf(fresh));
     expect(api.all(events)[0]).toMatchObject({ reason: 'NameTaken' });
     expect(api.read(secrets, { namespace, name })?.data).toHaveProperty('mine');
@@ -108,24 +108,28 @@ describe('render-secret', () => {
     const former = [
       { apiVersion: fresh.apiVersion, kind: fresh.kind, name, uid: 'uid-before', controller: true },
     ];
-    const api = new FakeKube(fresh, ...inputs, {
-      ...left,
-      metadata: { ...left.metadata, ownerReferences: former },
-    });
+    const api = new FakeApi([
+      fresh,
+      ...inputs,
+      {
+        ...left,
+        metadata: { ...left.metadata, ownerReferences: former },
+      },
+    ]);
     await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
     expect(api.writes).toEqual([]);
   });
 
   it('asks to be delivered again when somebody else created the Secret meanwhile', async () => {
-    const api = new FakeKube(fresh, ...inputs);
-    api.before = (verb, kind) => {
-      if (verb === 'create' && kind === 'Secret') api.put(secret(name, {}));
+    const api = new FakeApi([fresh, ...inputs]);
+    api.before = ({ verb, resource }) => {
+      if (verb === 'create' && resource === 'secrets') api.put(secret(name, {}));
     };
     await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
   });
 
   it('removes Secret and reference when the ArtifactWorkflow has ended, and never a foreign Secret', async () => {
-    const api = new FakeKube(fresh, ...inputs);
+    const api = new FakeApi([fresh, ...inputs]);
     await handle(contextOf(api), wakeOf(fresh));
     const running = api.read(artifactWorkflows, fresh.metadata) ?? fresh;
     const ended = { ...running.status, phase: 'Succeeded' as const, syncedAttempt: 1 };
@@ -142,9 +146,9 @@ describe('render-secret', () => {
 
   it('leaves no Secret behind that was rendered while the ArtifactWorkflow ended', async () => {
     const ended = { phase: 'Succeeded' as const, syncedAttempt: 1 };
-    const api = new FakeKube(fresh, ...inputs);
-    api.before = (verb, kind) => {
-      if (verb === 'create' && kind === 'Secret') api.put({ ...fresh, status: ended });
+    const api = new FakeApi([fresh, ...inputs]);
+    api.before = ({ verb, resource }) => {
+      if (verb === 'create' && resource === 'secrets') api.put({ ...fresh, status: ended });
     };
     await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
     expect(api.read(secrets, { namespace, name })).toBeDefined();
@@ -154,9 +158,9 @@ describe('render-secret', () => {
   });
 
   it('says why the API takes no Secret, which only a person can change', async () => {
-    const api = new FakeKube(fresh, ...inputs);
-    api.before = (verb, kind) => {
-      if (verb === 'create' && kind === 'Secret') throw new ArcError('Forbidden', 'exceeded quota: few');
+    const api = new FakeApi([fresh, ...inputs]);
+    api.before = ({ verb, resource }) => {
+      if (verb === 'create' && resource === 'secrets') throw new ArcError('Forbidden', 'exceeded quota: few');
     };
     await handle(contextOf(api), wakeOf(fresh));
     const message = `cannot create Secret "${name}": exceeded quota: few`;
@@ -169,7 +173,7 @@ describe('render-secret', () => {
       status: {},
       metadata: { ...fresh.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
     });
-    const api = new FakeKube(going, ...inputs);
+    const api = new FakeApi([going, ...inputs]);
     await handle(contextOf(api), wakeOf(going));
     expect(api.writes).toEqual([]);
   });

@@ -3,9 +3,9 @@ import { events } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { type Served, serveFunction } from '#shared/runtime';
 import { createLogger } from '#shared/telemetry';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import { endpoint, namespace, order } from '../../test/fixtures/arc-objects.ts';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import * as fn from './index.ts';
 
 const { handle } = fn;
@@ -19,7 +19,7 @@ const letter = { ...wakeOf(one), failure };
 
 describe('report-dead-letter', () => {
   it('records on the object which function refused and why, and counts it', async () => {
-    const api = new FakeKube(one);
+    const api = new FakeApi([one]);
     const context = contextOf(api);
     await handle(context, letter);
     await handle(context, letter);
@@ -39,9 +39,9 @@ describe('report-dead-letter', () => {
   });
 
   it('writes no status, because each status has another writer', async () => {
-    const api = new FakeKube(one);
+    const api = new FakeApi([one]);
     await handle(contextOf(api), letter);
-    expect(api.writes.map(({ verb, kind }) => `${verb} ${kind}`)).toEqual(['create Event']);
+    expect(api.writes.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(['create events']);
   });
 
   it.each([
@@ -49,13 +49,13 @@ describe('report-dead-letter', () => {
     ['was replaced by another object of its name', { uid: 'another' }],
     ['has no functions', { kind: 'Secret', apiVersion: 'v1' }],
   ])('accepts a dead letter whose object %s', async (_, change) => {
-    const api = 'uid' in change || 'kind' in change ? new FakeKube(one) : new FakeKube();
+    const api = 'uid' in change || 'kind' in change ? new FakeApi([one]) : new FakeApi();
     await handle(contextOf(api), { ...letter, ...change });
     expect(api.writes).toEqual([]);
   });
 
   it('rejects only while the API is unavailable', async () => {
-    const api = new FakeKube(one);
+    const api = new FakeApi([one]);
     const context = contextOf(api);
     api.before = () => {
       throw new ArcError('ServiceUnavailable', 'away');
@@ -73,9 +73,15 @@ describe('report-dead-letter over HTTP', () => {
   afterEach(async () => {
     for (const one of served.splice(0)) await one.close();
   });
-  async function start(api: FakeKube): Promise<string> {
+  async function start(api: FakeApi): Promise<string> {
     const log = createLogger({ name: 'test', level: 'silent' });
-    const here = await serveFunction(fn, { name: 'report-dead-letter', port: 0, api, log, env: {} });
+    const here = await serveFunction(fn, {
+      name: 'report-dead-letter',
+      port: 0,
+      api: api.client,
+      log,
+      env: {},
+    });
     served.push(here);
     return here.url;
   }
@@ -92,7 +98,7 @@ describe('report-dead-letter over HTTP', () => {
       '',
     ],
   ])('answers 204 to %s', async (_, headers, body) => {
-    const url = await start(new FakeKube());
+    const url = await start(new FakeApi());
     const answer = await fetch(url, { method: 'POST', headers, body });
     expect([answer.status, await answer.text()]).toEqual([204, '']);
     expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
@@ -104,7 +110,7 @@ describe('report-dead-letter over HTTP', () => {
     ['an integer', 500],
     ['text', '500'],
   ])('reads an error code that is %s', async (_, knativeerrorcode) => {
-    const api = new FakeKube(endpoint('source'));
+    const api = new FakeApi([endpoint('source')]);
     const url = await start(api);
     const body = JSON.stringify({
       specversion: '1.0',

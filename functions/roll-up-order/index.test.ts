@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, events, type Order, orders, planOrder } from '#shared/domain';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import { endpoint, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import { handle } from './index.ts';
 
 const endpoints = [endpoint('source'), endpoint('destination')];
@@ -29,8 +29,8 @@ function children(one: Order, phase: 'Running' | 'Succeeded' | 'Failed') {
 describe('roll-up-order', () => {
   it('has nothing to do when its object vanishes before the write', async () => {
     const one = order('order', ['a:1']);
-    const api = new FakeKube(one, ...inputs);
-    api.before = (verb) => {
+    const api = new FakeApi([one, ...inputs]);
+    api.before = ({ verb }) => {
       if (verb === 'patch') api.remove(orders, one.metadata);
     };
     await handle(contextOf(api), wakeOf(one));
@@ -39,7 +39,7 @@ describe('roll-up-order', () => {
 
   it('says Pending of an Order without children', async () => {
     const one = order('order', ['a:1', 'b:1']);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     await handle(contextOf(api), wakeOf(one));
     expect(api.read(orders, one.metadata)?.status).toMatchObject({
       phase: 'Pending',
@@ -50,7 +50,7 @@ describe('roll-up-order', () => {
 
   it('writes nothing when nothing has changed', async () => {
     const one = order('order', ['a:1']);
-    const api = new FakeKube(one, ...inputs, ...children(one, 'Running'));
+    const api = new FakeApi([one, ...inputs, ...children(one, 'Running')]);
     await handle(contextOf(api), wakeOf(one));
     const before = api.writes.length;
     await handle(contextOf(api, new Date('2026-01-03T00:00:00Z')), wakeOf(one, 'children'));
@@ -64,7 +64,7 @@ describe('roll-up-order', () => {
         { type: 'nonsense', name: 'bad' },
       ],
     });
-    const api = new FakeKube(one, ...inputs, ...children(one, 'Running'));
+    const api = new FakeApi([one, ...inputs, ...children(one, 'Running')]);
     await handle(contextOf(api), wakeOf(one));
     expect(api.read(orders, one.metadata)?.status).toMatchObject({
       phase: 'Running',
@@ -81,7 +81,7 @@ describe('roll-up-order', () => {
     ['Failed', 'Failed'],
   ] as const)('tells once when all have %s', async (phase, reason) => {
     const one = order('order', ['a:1', 'b:1']);
-    const api = new FakeKube(one, ...inputs, ...children(one, phase));
+    const api = new FakeApi([one, ...inputs, ...children(one, phase)]);
     await handle(contextOf(api), wakeOf(one, 'children'));
     await handle(contextOf(api), wakeOf(one, 'resync'));
     expect(api.read(orders, one.metadata)?.status?.phase).toBe(phase);
@@ -90,7 +90,7 @@ describe('roll-up-order', () => {
 
   it('replies with what has turned so, once, and with nothing else', async () => {
     const one = order('order', ['a:1']);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     const accepted = await handle(contextOf(api), wakeOf(one));
     expect(accepted).toMatchObject({
       id: 'uid-order/1/accepted',
@@ -113,7 +113,7 @@ describe('roll-up-order', () => {
 
   it('drops entries of artifacts that are no longer asked for', async () => {
     const one = order('order', ['a:1', 'b:1']);
-    const api = new FakeKube(one, ...inputs);
+    const api = new FakeApi([one, ...inputs]);
     await handle(contextOf(api), wakeOf(one));
     const stored = api.read(orders, one.metadata) ?? one;
     api.put({ ...stored, spec: order('order', ['a:1']).spec });
@@ -123,8 +123,8 @@ describe('roll-up-order', () => {
 
   it('asks to be delivered again when it lost a race, and tells nobody then', async () => {
     const one = order('order', ['a:1']);
-    const api = new FakeKube(one, ...inputs, ...children(one, 'Succeeded'));
-    api.before = (verb) => {
+    const api = new FakeApi([one, ...inputs, ...children(one, 'Succeeded')]);
+    api.before = ({ verb }) => {
       if (verb === 'patch') api.put(one);
     };
     await expect(handle(contextOf(api), wakeOf(one))).rejects.toMatchObject({ code: 'Conflict' });
@@ -136,7 +136,7 @@ describe('roll-up-order', () => {
     const [child] = children(one, 'Succeeded');
     if (child === undefined) throw new Error('the plan is not as the test needs it');
     const { ownerReferences: _owners, ...metadata } = child.metadata;
-    const api = new FakeKube(one, ...inputs, { ...child, metadata });
+    const api = new FakeApi([one, ...inputs, { ...child, metadata }]);
     await handle(contextOf(api), wakeOf(one));
     expect(api.read(orders, one.metadata)?.status?.counts?.succeeded).toBe(0);
     expect(api.all(artifactWorkflows).length).toBe(1);

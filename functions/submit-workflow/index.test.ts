@@ -8,9 +8,9 @@ import {
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import { artifactWorkflow, namespace, workflowOf } from '../../test/fixtures/arc-objects.ts';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -23,18 +23,18 @@ function deleted(workflow: ArtifactWorkflow, at = '2026-01-01T23:59:50Z'): Artif
 
 describe('submit-workflow', () => {
   it('writes which Workflow is meant, then creates it', async () => {
-    const api = new FakeKube(ready);
+    const api = new FakeApi([ready]);
     await handle(contextOf(api), wakeOf(ready, 'rendered'));
-    expect(api.writes.map(({ verb, kind }) => `${verb} ${kind}`)).toEqual([
-      'patchStatus ArtifactWorkflow',
-      'create Workflow',
+    expect(api.writes).toMatchObject([
+      { verb: 'patch', resource: 'artifactworkflows', subresource: 'status' },
+      { verb: 'create', resource: 'workflows' },
     ]);
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ attempts: 1, workflowRef: { name } });
     expect(api.read(workflows, key)?.metadata.ownerReferences?.[0]?.uid).toBe(ready.metadata.uid);
   });
 
   it('carries the trace of the wake on to the Workflow', async () => {
-    const api = new FakeKube(ready);
+    const api = new FakeApi([ready]);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await handle({ ...contextOf(api), trace: { traceparent, tracestate: 'a=b' } }, wakeOf(ready, 'rendered'));
     expect(api.read(workflows, key)?.metadata.annotations).toMatchObject({
@@ -43,7 +43,7 @@ describe('submit-workflow', () => {
   });
 
   it('writes nothing the second time', async () => {
-    const api = new FakeKube(ready);
+    const api = new FakeApi([ready]);
     await handle(contextOf(api), wakeOf(ready));
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(ready, 'resync'));
@@ -51,36 +51,36 @@ describe('submit-workflow', () => {
   });
 
   it('makes the same Workflow again when it was deleted, or a crash came before its creation', async () => {
-    const api = new FakeKube(ready);
+    const api = new FakeApi([ready]);
     await handle(contextOf(api), wakeOf(ready));
-    await api.delete(workflows, key);
+    await api.client.delete(workflows, key);
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(ready, 'gone'));
     expect(api.writes.slice(before).map(({ verb, name }) => `${verb} ${name}`)).toEqual([`create ${name}`]);
   });
 
   it('reads no Workflow for the news of one that is under way, and repairs when it is told that it is gone', async () => {
-    const api = new FakeKube(ready);
+    const api = new FakeApi([ready]);
     await handle(contextOf(api), wakeOf(ready));
     const calls: string[] = [];
-    api.before = (verb, kind) => calls.push(`${verb} ${kind}`);
+    api.before = ({ verb, resource }) => calls.push(`${verb} ${resource}`);
     await handle(contextOf(api), wakeOf(ready, 'workflow'));
-    expect(calls).toEqual(['get ArtifactWorkflow']);
-    await api.delete(workflows, key);
+    expect(calls).toEqual(['get artifactworkflows']);
+    await api.client.delete(workflows, key);
     await handle(contextOf(api), wakeOf(ready, 'gone'));
     expect(api.all(workflows).length).toBe(1);
   });
 
   it('waits for the configuration', async () => {
     const bare = artifactWorkflow(name, { status: {} });
-    const api = new FakeKube(bare);
+    const api = new FakeApi([bare]);
     await handle(contextOf(api), wakeOf(bare));
     expect(api.writes).toEqual([]);
   });
 
   it('puts its finalizer on one that was made by hand before anything is created', async () => {
     const bare = artifactWorkflow(name, { metadata: { ...ready.metadata, finalizers: [] } });
-    const api = new FakeKube(bare);
+    const api = new FakeApi([bare]);
     await handle(contextOf(api), wakeOf(bare));
     expect(api.read(artifactWorkflows, key)?.metadata.finalizers).toEqual([finalizers.workflow]);
     expect(api.all(workflows)).toEqual([]);
@@ -90,19 +90,19 @@ describe('submit-workflow', () => {
     const old = artifactWorkflow('order-aaaaaaaaaaaaaaaa', {
       status: { phase: 'Running', workflowRef: { kind: 'Workflow', name: 'x', attempt: 1 } },
     });
-    const api = new FakeKube(ready, deleted(old));
+    const api = new FakeApi([ready, deleted(old)]);
     await handle(contextOf(api), wakeOf(ready));
     expect(api.all(workflows)).toEqual([]);
-    await api.mergePatch(artifactWorkflows, old.metadata, { metadata: { finalizers: [] } });
+    await api.client.mergePatch(artifactWorkflows, old.metadata, { metadata: { finalizers: [] } });
     await handle(contextOf(api), wakeOf(ready, 'slot'));
     expect(api.all(workflows).length).toBe(1);
   });
 
   it('cannot start two when it runs twice at once: the second loses the race for the status', async () => {
-    const api = new FakeKube(ready);
+    const api = new FakeApi([ready]);
     const first = api.before;
-    api.before = (verb, kind) => {
-      if (verb !== 'patch' || kind !== 'ArtifactWorkflow') return;
+    api.before = ({ verb, resource }) => {
+      if (verb !== 'patch' || resource !== 'artifactworkflows') return;
       api.before = first;
       api.put(ready);
     };
@@ -111,8 +111,8 @@ describe('submit-workflow', () => {
   });
 
   it('takes its own Workflow that exists already as created', async () => {
-    const api = new FakeKube(ready);
-    api.before = (verb) => {
+    const api = new FakeApi([ready]);
+    api.before = ({ verb }) => {
       if (verb === 'create') api.put(workflowOf(ready, name));
     };
     await handle(contextOf(api), wakeOf(ready));
@@ -121,18 +121,18 @@ describe('submit-workflow', () => {
 
   it('tells when the name is taken by a foreign Workflow', async () => {
     const stranger = artifactWorkflow('stranger');
-    const api = new FakeKube(ready);
-    api.before = (verb, kind) => {
-      if (verb === 'create' && kind === 'Workflow') api.put(workflowOf(stranger, name));
+    const api = new FakeApi([ready]);
+    api.before = ({ verb, resource }) => {
+      if (verb === 'create' && resource === 'workflows') api.put(workflowOf(stranger, name));
     };
     await handle(contextOf(api), wakeOf(ready));
     expect(api.all(events)[0]).toMatchObject({ reason: 'NameTaken', type: 'Warning' });
   });
 
   it('tells what Argo refuses', async () => {
-    const api = new FakeKube(ready);
-    api.before = (verb, kind) => {
-      if (verb === 'create' && kind === 'Workflow')
+    const api = new FakeApi([ready]);
+    api.before = ({ verb, resource }) => {
+      if (verb === 'create' && resource === 'workflows')
         throw new ArcError('Invalid', 'spec.hooks is not supported');
     };
     await handle(contextOf(api), wakeOf(ready));
@@ -142,7 +142,7 @@ describe('submit-workflow', () => {
 
   it('creates a CronWorkflow where there is a schedule', async () => {
     const cron = artifactWorkflow(name, { spec: { ...ready.spec, cron: { schedules: ['0 3 * * *'] } } });
-    const api = new FakeKube(cron);
+    const api = new FakeApi([cron]);
     await handle(contextOf(api), wakeOf(cron));
     expect(api.all(cronWorkflows).length).toBe(1);
     const before = api.writes.length;
@@ -152,7 +152,7 @@ describe('submit-workflow', () => {
 
   it('suspends a CronWorkflow with its ArtifactWorkflow', async () => {
     const cron = artifactWorkflow(name, { spec: { ...ready.spec, cron: { schedules: ['0 3 * * *'] } } });
-    const api = new FakeKube(cron);
+    const api = new FakeApi([cron]);
     await handle(contextOf(api), wakeOf(cron));
     const held = api.read(artifactWorkflows, key) ?? cron;
     api.put({ ...held, spec: { ...held.spec, suspend: true } });
@@ -164,7 +164,7 @@ describe('submit-workflow', () => {
     const going = deleted(
       artifactWorkflow(name, { status: { workflowRef: { kind: 'Workflow', name, attempt: 1 } } }),
     );
-    const api = new FakeKube(going, workflowOf(ready, name, { phase: 'Running' }));
+    const api = new FakeApi([going, workflowOf(ready, name, { phase: 'Running' })]);
     await handle(contextOf(api), wakeOf(going));
     expect(api.read(workflows, key)?.spec.shutdown).toBe('Terminate');
     expect(api.read(artifactWorkflows, key)).toBeDefined();
@@ -175,12 +175,12 @@ describe('submit-workflow', () => {
 
   it('lets go of one that is deleted when its Workflow is gone, and of one that Argo does not end', async () => {
     const going = deleted(ready);
-    const api = new FakeKube(going);
+    const api = new FakeApi([going]);
     await handle(contextOf(api), wakeOf(going));
     expect(api.read(artifactWorkflows, key)).toBeUndefined();
 
     const old = deleted(ready, '2026-01-01T00:00:00Z');
-    const stuck = new FakeKube(old, workflowOf(ready, name, { phase: 'Running' }));
+    const stuck = new FakeApi([old, workflowOf(ready, name, { phase: 'Running' })]);
     await handle(contextOf(stuck), wakeOf(old, 'due'));
     expect(stuck.read(artifactWorkflows, key)).toBeUndefined();
   });
@@ -197,7 +197,7 @@ describe('submit-workflow', () => {
         completionTime: '2026-01-01T23:59:30Z',
       },
     });
-    const api = new FakeKube(failed, workflowOf(ready, name, { phase: 'Failed' }));
+    const api = new FakeApi([failed, workflowOf(ready, name, { phase: 'Failed' })]);
     await handle(contextOf(api), wakeOf(failed, 'failed'));
     expect(api.read(artifactWorkflows, key)?.status?.nextAttemptTime).toBe('2026-01-02T00:00:30Z');
     await handle(contextOf(api, new Date('2026-01-02T00:00:30Z')), wakeOf(failed, 'due'));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, type CronWorkflow, events, type WakeReason } from '#shared/domain';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import { artifactWorkflow, namespace, workflowOf } from '../../test/fixtures/arc-objects.ts';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -18,7 +18,7 @@ describe('sync-status', () => {
       progress: '3/10',
       startedAt: '2026-01-01T00:00:00Z',
     });
-    const api = new FakeKube(submitted, running);
+    const api = new FakeApi([submitted, running]);
     await handle(contextOf(api), wakeOf(submitted, 'workflow'));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       phase: 'Running',
@@ -29,7 +29,7 @@ describe('sync-status', () => {
   });
 
   it('writes nothing the second time', async () => {
-    const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
+    const api = new FakeApi([submitted, workflowOf(submitted, name, { phase: 'Running' })]);
     await handle(contextOf(api), wakeOf(submitted, 'workflow'));
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(submitted, 'resync'));
@@ -37,7 +37,7 @@ describe('sync-status', () => {
   });
 
   it('keeps what it knows when the Workflow is gone', async () => {
-    const api = new FakeKube(submitted);
+    const api = new FakeApi([submitted]);
     await handle(contextOf(api), wakeOf(submitted, 'resync'));
     expect(api.writes).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('sync-status', () => {
       const { attempts: _none, workflowRef: _unset, ...rendered } = submitted.status ?? {};
       for (const status of [submitted.status ?? {}, rendered]) {
         const before = artifactWorkflow(name, { metadata: { ...submitted.metadata, uid: 'uid-before' } });
-        const api = new FakeKube({ ...submitted, status }, workflowOf(before, name, { phase }));
+        const api = new FakeApi([{ ...submitted, status }, workflowOf(before, name, { phase })]);
         await handle(contextOf(api), wakeOf(submitted, 'workflow'));
         expect(api.writes).toEqual([]);
       }
@@ -62,7 +62,7 @@ describe('sync-status', () => {
       message: 'the registry answered 401',
       finishedAt: '2026-01-01T00:05:00Z',
     });
-    const api = new FakeKube(submitted, failed);
+    const api = new FakeApi([submitted, failed]);
     await handle(contextOf(api), wakeOf(submitted, 'workflow'));
     await handle(contextOf(api), wakeOf(submitted, 'resync'));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
@@ -76,7 +76,7 @@ describe('sync-status', () => {
   });
 
   it('replies that it started and how it ended, each once', async () => {
-    const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
+    const api = new FakeApi([submitted, workflowOf(submitted, name, { phase: 'Running' })]);
     const at = (reason: WakeReason) => handle(contextOf(api), wakeOf(submitted, reason));
     expect(await at('workflow')).toMatchObject({
       id: `uid-${name}/1/started`,
@@ -98,8 +98,8 @@ describe('sync-status', () => {
   });
 
   it('asks to be delivered again when it lost a race', async () => {
-    const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
-    api.before = (verb) => {
+    const api = new FakeApi([submitted, workflowOf(submitted, name, { phase: 'Running' })]);
+    api.before = ({ verb }) => {
       if (verb === 'patch') api.put(submitted);
     };
     await expect(handle(contextOf(api), wakeOf(submitted, 'workflow'))).rejects.toMatchObject({
@@ -108,8 +108,8 @@ describe('sync-status', () => {
   });
 
   it('has nothing to do when its object vanishes before the write', async () => {
-    const api = new FakeKube(submitted, workflowOf(submitted, name, { phase: 'Running' }));
-    api.before = (verb) => {
+    const api = new FakeApi([submitted, workflowOf(submitted, name, { phase: 'Running' })]);
+    api.before = ({ verb }) => {
       if (verb === 'patch') api.remove(artifactWorkflows, submitted.metadata);
     };
     await handle(contextOf(api), wakeOf(submitted, 'workflow'));
@@ -147,7 +147,7 @@ describe('sync-status', () => {
         };
       },
     );
-    const api = new FakeKube(scheduled, cron, ...runs);
+    const api = new FakeApi([scheduled, cron, ...runs]);
     await handle(contextOf(api), wakeOf(scheduled, 'workflow'));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       phase: 'Active',

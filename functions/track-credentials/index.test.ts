@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints, secrets, type WakeReason } from '#shared/domain';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import { endpoint, namespace, secret } from '../../test/fixtures/arc-objects.ts';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf, wakeOf } from '../../test/fixtures/handler-context.ts';
 import { handle } from './index.ts';
 
 const plain = { ...endpoint('plain'), status: {} };
@@ -10,19 +10,19 @@ const guarded = { ...endpoint('guarded', { secretRef: { name: 'login' } }), stat
 const key = { namespace, name: 'guarded' };
 const keySecret = { namespace: 'arc-system', name: 'arc-credential-key' };
 
-function look(api: FakeKube, one = guarded, reason: WakeReason = 'due'): Promise<undefined> {
+function look(api: FakeApi, one = guarded, reason: WakeReason = 'due'): Promise<undefined> {
   return handle(contextOf(api), wakeOf(one, reason));
 }
 
 describe('track-credentials', () => {
   it('says that it has looked at an Endpoint without credentials', async () => {
-    const api = new FakeKube(plain);
+    const api = new FakeApi([plain]);
     await look(api, plain, 'changed');
     expect(api.read(endpoints, plain.metadata)?.status).toEqual({ observedGeneration: 1 });
   });
 
   it('counts the first credentials as 1 and keeps no part of them', async () => {
-    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'hunter2' }));
+    const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'hunter2' })]);
     await look(api);
     const status = api.read(endpoints, key)?.status;
     expect(status).toMatchObject({ observedGeneration: 1, secretGeneration: 1 });
@@ -31,7 +31,7 @@ describe('track-credentials', () => {
 
   it('writes nothing while the data stays the same, whatever the labels do', async () => {
     const login = secret('login', { username: 'u', password: 'p' });
-    const api = new FakeKube(guarded, login);
+    const api = new FakeApi([guarded, login]);
     await look(api);
     const before = api.writes.length;
     api.put({ ...login, metadata: { ...login.metadata, labels: { touched: 'yes' } } });
@@ -40,7 +40,7 @@ describe('track-credentials', () => {
   });
 
   it('raises the counter when the data changes', async () => {
-    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }));
+    const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' })]);
     await look(api);
     api.put(secret('login', { username: 'u', password: 'other' }));
     await look(api);
@@ -48,10 +48,10 @@ describe('track-credentials', () => {
   });
 
   it('digests anew under a new key without raising the counter', async () => {
-    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }));
+    const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' })]);
     await look(api);
     const before = api.read(endpoints, key)?.status;
-    await api.delete(secrets, keySecret);
+    await api.client.delete(secrets, keySecret);
     await look(api);
     const after = api.read(endpoints, key)?.status;
     expect(after?.secretGeneration).toBe(1);
@@ -59,7 +59,7 @@ describe('track-credentials', () => {
   });
 
   it('looks without a Secret and counts it when it appears', async () => {
-    const api = new FakeKube(guarded);
+    const api = new FakeApi([guarded]);
     await look(api, guarded, 'changed');
     expect(api.read(endpoints, key)?.status?.secretGeneration).toBeUndefined();
     api.put(secret('login', { username: 'u', password: 'p' }));
@@ -68,12 +68,12 @@ describe('track-credentials', () => {
   });
 
   it('uses the key that was stored first when two make one at once', async () => {
-    const other = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }));
+    const other = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' })]);
     await look(other);
     const stored = other.read(secrets, keySecret);
     if (stored === undefined) throw new Error('no key was made');
-    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }));
-    api.before = (verb, _kind, name) => {
+    const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' })]);
+    api.before = ({ verb, name }) => {
       if (verb === 'create' && name === keySecret.name) api.put(stored);
     };
     await look(api);
@@ -84,7 +84,7 @@ describe('track-credentials', () => {
 
   it('refuses a key that is none, and says what to do', async () => {
     const broken = { ...secret(keySecret.name, { key: 'short' }), metadata: keySecret };
-    const api = new FakeKube(guarded, secret('login', { username: 'u', password: 'p' }), broken);
+    const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' }), broken]);
     await expect(look(api)).rejects.toMatchObject({
       code: 'Invalid',
       message: expect.stringContaining('delete it'),

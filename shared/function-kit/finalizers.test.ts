@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { orders } from '#shared/domain';
 import { order } from '../../test/fixtures/arc-objects.ts';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf } from '../../test/fixtures/handler-context.ts';
+import { FakeApi } from '../kube/testing/fake-api/fake-api.ts';
+import { contextOf } from '../runtime/testing/handler-context.ts';
 import { addFinalizer, removeFinalizer } from './finalizers.ts';
 
 const plain = order('one', ['a:1']);
@@ -10,7 +10,7 @@ const one = { ...plain, metadata: { ...plain.metadata, finalizers: ['example.com
 
 describe('finalizers', () => {
   it('are added and removed beside those of others', async () => {
-    const api = new FakeKube();
+    const api = new FakeApi();
     const stored = api.put(one);
     expect(await addFinalizer(contextOf(api), orders, stored, 'example.com/ours')).toBe(true);
     const held = api.read(orders, one.metadata) ?? stored;
@@ -20,13 +20,13 @@ describe('finalizers', () => {
   });
 
   it('are not added to an object that is gone', async () => {
-    const api = new FakeKube();
+    const api = new FakeApi();
     expect(await addFinalizer(contextOf(api), orders, one, 'example.com/ours')).toBe(false);
     await removeFinalizer(contextOf(api), orders, one, 'example.com/ours');
   });
 
   it('reject with Conflict when the object has changed since it was read', async () => {
-    const api = new FakeKube();
+    const api = new FakeApi();
     const stored = api.put(one);
     api.put(one);
     await expect(addFinalizer(contextOf(api), orders, stored, 'example.com/ours')).rejects.toMatchObject({

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { events } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { order } from '../../test/fixtures/arc-objects.ts';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf } from '../../test/fixtures/handler-context.ts';
+import { FakeApi } from '../kube/testing/fake-api/fake-api.ts';
+import { contextOf } from '../runtime/testing/handler-context.ts';
 import { recordEvent, recordWarning } from './record-event.ts';
 
 const one = order('one', ['a:1']);
@@ -11,7 +11,7 @@ const statement = { regarding: one, reason: 'NameTaken', message: 'delete it', c
 
 describe('recordEvent', () => {
   it('resolves although the API refuses the Event', async () => {
-    const api = new FakeKube(one);
+    const api = new FakeApi([one]);
     api.before = () => {
       throw new ArcError('Forbidden', 'no Events here');
     };
@@ -22,7 +22,7 @@ describe('recordEvent', () => {
 
 describe('recordWarning', () => {
   it('records a Warning for each cause and nothing for a resync', async () => {
-    const api = new FakeKube(one);
+    const api = new FakeApi([one]);
     await recordWarning(contextOf(api), { reason: 'changed' }, statement);
     await recordWarning(contextOf(api), { reason: 'resync' }, statement);
     expect(api.all(events)).toMatchObject([{ type: 'Warning', reason: 'NameTaken', count: 1 }]);

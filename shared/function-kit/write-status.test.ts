@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import type { Kind } from '#shared/kube';
-import { FakeKube } from '../../test/fixtures/fake-kube.ts';
-import { contextOf } from '../../test/fixtures/handler-context.ts';
+import { FakeApi } from '../kube/testing/fake-api/fake-api.ts';
+import { contextOf } from '../runtime/testing/handler-context.ts';
 import { writeStatus } from './write-status.ts';
 
 const things: Kind = { apiVersion: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
@@ -10,7 +10,7 @@ const thing = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'one', namesp
 
 describe('writeStatus', () => {
   it('writes the given fields and removes those that are null', async () => {
-    const api = new FakeKube();
+    const api = new FakeApi();
     const present = api.put({ ...thing, status: { phase: 'Running', message: 'old' } });
     const written = await writeStatus(contextOf(api), things, present, { phase: 'Failed', message: null });
     expect(written?.status).toEqual({ phase: 'Failed' });
@@ -18,7 +18,7 @@ describe('writeStatus', () => {
   });
 
   it('writes nothing when the fields have these values already', async () => {
-    const api = new FakeKube();
+    const api = new FakeApi();
     const present = api.put({ ...thing, status: { phase: 'Failed', configSecret: { name: 'one' } } });
     const patch = { configSecret: { name: 'one' }, phase: 'Failed', message: null };
     expect(await writeStatus(contextOf(api), things, present, patch)).toEqual(present);
@@ -26,7 +26,7 @@ describe('writeStatus', () => {
   });
 
   it('rejects with Conflict when the object has changed since it was read', async () => {
-    const api = new FakeKube();
+    const api = new FakeApi();
     const present = api.put(thing);
     api.put(thing);
     const late = writeStatus(contextOf(api), things, present, { phase: 'Failed' });
@@ -34,13 +34,13 @@ describe('writeStatus', () => {
   });
 
   it('resolves with undefined when the object is gone', async () => {
-    expect(await writeStatus(contextOf(new FakeKube()), things, thing, { phase: 'Failed' })).toBeUndefined();
+    expect(await writeStatus(contextOf(new FakeApi()), things, thing, { phase: 'Failed' })).toBeUndefined();
   });
 
   it.each(['Forbidden', 'NotFound'] as const)(
     'rejects with %s when it does not concern the object',
     async (code) => {
-      const api = new FakeKube(thing);
+      const api = new FakeApi([thing]);
       api.before = () => {
         throw new ArcError(code, 'the server does not know the kind');
       };

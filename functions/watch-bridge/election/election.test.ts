@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { createLogger } from '#shared/telemetry';
 import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
-import { FakeKube } from '../../../test/fixtures/fake-kube.ts';
+import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
 import { type Election, runElection, type Term } from './election.ts';
 import { type LeaseSpec, leases } from './lease.ts';
 
@@ -17,8 +17,8 @@ class Replica {
   readonly terms: Term[] = [];
   cut = false;
 
-  constructor(name: string, server: FakeKube) {
-    const api = new Proxy(server, {
+  constructor(name: string, server: FakeApi) {
+    const api = new Proxy(server.client, {
       get: (target, property) => {
         if (this.cut) throw new ArcError('ServiceUnavailable', 'the network is cut');
         const value: unknown = Reflect.get(target, property);
@@ -63,18 +63,18 @@ afterEach(async () => {
     await election.done;
   }
 });
-async function start(name: string, server: FakeKube): Promise<Replica> {
+async function start(name: string, server: FakeApi): Promise<Replica> {
   const replica = new Replica(name, server);
   started.push(replica);
   await settle();
   return replica;
 }
 
-const specOf = (server: FakeKube): LeaseSpec | undefined => server.read(leases, key)?.spec;
+const specOf = (server: FakeApi): LeaseSpec | undefined => server.read(leases, key)?.spec;
 
 describe('runElection', () => {
   it('lets the first process lead while it renews the Lease, and the second stand by', async () => {
-    const server = new FakeKube();
+    const server = new FakeApi();
     const a = await start('a', server);
     const b = await start('b', server);
     await pass(120, a, b);
@@ -85,7 +85,7 @@ describe('runElection', () => {
   });
 
   it('hands over at once when the leader ends', async () => {
-    const server = new FakeKube();
+    const server = new FakeApi();
     const a = await start('a', server);
     const b = await start('b', server);
     await pass(4, a, b);
@@ -98,7 +98,7 @@ describe('runElection', () => {
   });
 
   it('ends a term before another begins when the leader cannot reach the API', async () => {
-    const server = new FakeKube();
+    const server = new FakeApi();
     const a = await start('a', server);
     const b = await start('b', server);
     await pass(4, a, b);
@@ -114,7 +114,7 @@ describe('runElection', () => {
   });
 
   it('does not act after it was suspended for longer than its Lease, before any timer has run', async () => {
-    const server = new FakeKube();
+    const server = new FakeApi();
     const a = await start('a', server);
     const b = await start('b', server);
     await pass(4, a, b);
@@ -128,12 +128,14 @@ describe('runElection', () => {
 
   it('measures a Lease by its own clock, whatever times are written in it', async () => {
     const renewTime = '2001-01-01T00:00:00.000000Z';
-    const server = new FakeKube({
-      apiVersion: leases.apiVersion,
-      kind: leases.kind,
-      metadata: key,
-      spec: { holderIdentity: 'long gone', leaseDurationSeconds: 15, renewTime },
-    });
+    const server = new FakeApi([
+      {
+        apiVersion: leases.apiVersion,
+        kind: leases.kind,
+        metadata: key,
+        spec: { holderIdentity: 'long gone', leaseDurationSeconds: 15, renewTime },
+      },
+    ]);
     const a = await start('a', server);
     await pass(14, a);
     expect(a.election.role).toBe('standby');
@@ -142,7 +144,7 @@ describe('runElection', () => {
   });
 
   it('stops leading when the Lease names another holder', async () => {
-    const server = new FakeKube();
+    const server = new FakeApi();
     const a = await start('a', server);
     await pass(1, a);
     const lease = server.read(leases, key);
@@ -152,10 +154,10 @@ describe('runElection', () => {
   });
 
   it('rejects when its work rejects', async () => {
-    const server = new FakeKube();
+    const server = new FakeApi();
     const control = new AbortController();
     const { done } = runElection({
-      api: server,
+      api: server.client,
       lease: key,
       identity: 'a',
       lead: () => Promise.reject(new ArcError('InternalError', 'a mistake in the program')),

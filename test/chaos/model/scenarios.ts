@@ -54,11 +54,11 @@ const good: Outcome = {
 export const expectedOf = (scenario: Scenario): Outcome => ({ ...good, ...scenario.expected });
 
 const patchOrder = (patch: object) => async (world: World) => {
-  await world.kube.mergePatch(orders, at, patch);
+  await world.client.mergePatch(orders, at, patch);
 };
 
 const patchSource = (spec: object) => async (world: World) => {
-  await world.kube.mergePatch(endpoints, { namespace, name: 'source' }, { spec });
+  await world.client.mergePatch(endpoints, { namespace, name: 'source' }, { spec });
 };
 
 const encoded = (text: string) => Buffer.from(text).toString('base64');
@@ -67,8 +67,8 @@ export const scenarios: readonly Scenario[] = [
   { name: 'nothing happens', act: async () => undefined, expected: {} },
   {
     name: 'the credentials change',
-    async act({ kube }) {
-      await kube.mergePatch(
+    async act({ client }) {
+      await client.mergePatch(
         secrets,
         { namespace, name: 'credentials' },
         { data: { password: encoded('new') } },
@@ -103,18 +103,18 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'an Endpoint is deleted and made anew',
-    async act({ kube }) {
+    async act({ client }) {
       const key = { namespace, name: 'source' };
-      await kube.delete(endpoints, key);
-      await kube.create(endpoints, unseen('source', { secretRef: { name: 'credentials' } }));
+      await client.delete(endpoints, key);
+      await client.create(endpoints, unseen('source', { secretRef: { name: 'credentials' } }));
     },
     expected: {},
   },
   {
     name: 'the type gets another parameter',
-    async act({ kube }) {
+    async act({ client }) {
       const parameters = [{ name: 'scan', value: 'strict' }];
-      await kube.mergePatch(clusterArtifactTypes, { name: 'oci' }, { spec: { parameters } });
+      await client.mergePatch(clusterArtifactTypes, { name: 'oci' }, { spec: { parameters } });
     },
     expected: {},
   },
@@ -146,51 +146,52 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'it is deleted',
-    async act({ kube }) {
-      await kube.delete(orders, at);
+    async act({ client }) {
+      await client.delete(orders, at);
     },
     expected: { phase: undefined, artifacts: {} },
   },
   {
     name: 'it is deleted and made anew',
     async act(world) {
-      await world.kube.delete(orders, at);
+      await world.client.delete(orders, at);
       await world.settle();
-      await world.kube.create(orders, asNew(order('order', images)));
+      await world.client.create(orders, asNew(order('order', images)));
     },
     expected: {},
   },
   {
     name: 'its ArtifactWorkflows are deleted',
-    async act({ kube }) {
-      for (const { metadata } of kube.all(artifactWorkflows)) await kube.delete(artifactWorkflows, metadata);
+    async act({ client, kube }) {
+      for (const { metadata } of kube.all(artifactWorkflows))
+        await client.delete(artifactWorkflows, metadata);
     },
     expected: { doubled: expectAnything() },
   },
   {
     name: 'finished ArtifactWorkflows that the Order knows of are deleted',
-    async act({ kube }) {
+    async act({ client, kube }) {
       const known = kube.read(orders, at)?.status?.artifactWorkflows ?? {};
       for (const one of kube.all(artifactWorkflows)) {
         const entry = known[one.metadata.name.slice(-16)];
         if (isFinished(one) && entry?.phase === 'Succeeded')
-          await kube.delete(artifactWorkflows, one.metadata);
+          await client.delete(artifactWorkflows, one.metadata);
       }
     },
     expected: {},
   },
   {
     name: 'its Workflows are deleted',
-    async act({ kube }) {
-      for (const { metadata } of kube.all(workflows)) await kube.delete(workflows, metadata);
+    async act({ client, kube }) {
+      for (const { metadata } of kube.all(workflows)) await client.delete(workflows, metadata);
     },
     expected: { doubled: expectAnything() },
   },
   {
     name: 'rendered Secrets are deleted',
-    async act({ kube }) {
+    async act({ client, kube }) {
       for (const { metadata } of kube.all(secrets))
-        if (metadata.name.startsWith('order-')) await kube.delete(secrets, metadata);
+        if (metadata.name.startsWith('order-')) await client.delete(secrets, metadata);
     },
     expected: {},
   },
@@ -240,8 +241,8 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'it runs on a schedule and is deleted',
     spec: { defaults: { ...defaults(), cron: { schedules: ['0 1 * * *'] } } },
-    async act({ kube }) {
-      await kube.delete(orders, at);
+    async act({ client }) {
+      await client.delete(orders, at);
     },
     expected: { phase: undefined, artifacts: {} },
   },

@@ -16,8 +16,9 @@ import { ArcError } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
 import type { Fn, Wake } from '#shared/runtime';
 import { functions } from '../../../scripts/standalone/functions.ts';
-import { FakeKube } from '../../fixtures/fake-kube.ts';
-import { contextOf, wakeOf } from '../../fixtures/handler-context.ts';
+import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../../shared/runtime/testing/handler-context.ts';
+import { directClient } from './direct-client.ts';
 import { Killed, Turns } from './turns.ts';
 
 const woken: Readonly<Record<string, readonly string[]>> = {
@@ -47,8 +48,9 @@ export interface Work {
  * it decides what is delivered, what is executed next, and who is killed.
  */
 export class World {
-  readonly kube = new FakeKube();
-  readonly turns = new Turns(this.kube);
+  readonly kube = new FakeApi();
+  readonly client = directClient(this.kube);
+  readonly turns = new Turns(this.client);
   readonly #context = contextOf(this.kube);
   /** What must never be, and was. */
   readonly broken: string[] = [];
@@ -66,8 +68,11 @@ export class World {
     for (const object of objects) this.kube.put(object);
     let seen = 0;
     this.turns.onCall = ({ owner, isWrite }) => {
-      for (const { verb, kind, name } of this.kube.writes.slice(seen))
-        if (verb === 'create' && (kind === 'Workflow' || kind === 'CronWorkflow')) this.#judge(kind, name);
+      for (const { verb, body } of this.kube.writes.slice(seen)) {
+        const { kind, metadata } = body as unknown as AnyObject;
+        if (verb === 'create' && (kind === 'Workflow' || kind === 'CronWorkflow'))
+          this.#judge(kind, metadata.name);
+      }
       seen = this.kube.writes.length;
       if (!isWrite) return;
       this.#writes += 1;
@@ -193,7 +198,7 @@ export class World {
       const owners = metadata.ownerReferences ?? [];
       if (owners.length === 0 || owners.some(({ uid }) => uids.has(uid)) || isDeleting({ metadata }))
         continue;
-      await this.kube.delete(kindOf(kind), metadata);
+      await this.client.delete(kindOf(kind), metadata);
       found = true;
     }
     return found;

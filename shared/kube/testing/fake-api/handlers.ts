@@ -61,15 +61,17 @@ async function readRequest(request: Request, path: string, query: URLSearchParam
   const text = await request.text();
   if (text !== '' && type !== expected)
     throw new ArcError('UnsupportedMediaType', `the fake API reads ${expected} only, not ${type}`);
+  const body: ApiRequest['body'] & { metadata?: { name?: string } } =
+    text === '' ? undefined : JSON.parse(text);
   return {
     verb,
     apiVersion,
     resource: decodeURIComponent(resource),
     ...(subresource !== undefined && { subresource: 'status' }),
     ...(namespace !== undefined && { namespace: decodeURIComponent(namespace) }),
-    name: decodeURIComponent(name),
+    name: verb === 'create' ? (body?.metadata?.name ?? '') : decodeURIComponent(name),
     ...(request.headers.get('accept')?.includes('as=PartialObjectMetadata') && { metadataOnly: true }),
-    ...(text !== '' && { body: JSON.parse(text) }),
+    ...(body && { body }),
   };
 }
 

@@ -6,7 +6,7 @@ export interface ApiRequest {
   resource: string;
   subresource?: 'status';
   namespace?: string;
-  /** Empty for a collection. */
+  /** Of an object that is to be created: as its body says; empty for a collection. */
   name: string;
   /** True where the metadata of the objects is asked for, and nothing else of them. */
   metadataOnly?: true;

@@ -1,0 +1,65 @@
+import { ArcError } from '#shared/errors';
+import type { Key, Kind, KubeClient, ListPage, Resource } from '#shared/kube';
+import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+
+type Asked = Parameters<FakeApi['answer']>[0];
+
+/** A client that calls the fake API without HTTP: the model makes half a million calls. It has no watch. */
+export function directClient(api: FakeApi): KubeClient {
+  const ask = (
+    verb: Asked['verb'],
+    { apiVersion, plural }: Kind,
+    { name, namespace }: Partial<Key>,
+    more: Pick<Partial<Asked>, 'body' | 'subresource'> = {},
+    query?: URLSearchParams,
+  ): unknown => {
+    const where = { name: name ?? '', ...(namespace !== undefined && { namespace }) };
+    const request = { verb, apiVersion, resource: plural, ...where, ...more };
+    const answer = api.answer(request, query);
+    api.answered(request, 200);
+    return answer;
+  };
+  const client: KubeClient = {
+    traced: () => client,
+    get: async <T extends Resource>(kind: Kind<T>, key: Key) => orAbsent(() => ask('get', kind, key) as T),
+    async list<T extends Resource>(
+      kind: Kind<T>,
+      { namespace, labelSelector }: { namespace?: string; labelSelector?: string } = {},
+    ): Promise<ListPage<T>> {
+      const query = new URLSearchParams(labelSelector === undefined ? {} : { labelSelector });
+      const where = namespace === undefined ? {} : { namespace };
+      const list = ask('list', kind, where, {}, query) as {
+        metadata: { resourceVersion: string };
+        items: T[];
+      };
+      return { items: list.items, resourceVersion: list.metadata.resourceVersion };
+    },
+    create: async <T extends Resource>(kind: Kind<T>, body: T) =>
+      ask('create', kind, body.metadata, { body }) as T,
+    replace: async <T extends Resource>(kind: Kind<T>, body: T) =>
+      ask('update', kind, body.metadata, { body }) as T,
+    mergePatch: async <T extends Resource>(
+      kind: Kind<T>,
+      key: Key,
+      patch: object,
+      where: { subresource?: 'status' } = {},
+    ) => ask('patch', kind, key, { body: { ...patch }, ...where }) as T,
+    async delete(kind, key, { propagationPolicy = 'Background', ...preconditions } = {}) {
+      const body = { propagationPolicy, preconditions };
+      return (await orAbsent(() => ask('delete', kind, key, { body }))) !== undefined;
+    },
+    watch() {
+      throw new ArcError('MethodNotAllowed', 'the model has no watches');
+    },
+  };
+  return client;
+}
+
+async function orAbsent<T>(attempt: () => T): Promise<T | undefined> {
+  try {
+    return attempt();
+  } catch (caught) {
+    if (ArcError.is(caught, 'NotFound')) return undefined;
+    throw caught;
+  }
+}
