@@ -1,5 +1,6 @@
 import { ArcError } from '#shared/errors';
-import type { Key, Kind, KubeClient, ListPage, Resource } from '#shared/kube';
+import type { Key, Kind, KubeClient, ListPage } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
 import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
 
 type Asked = Parameters<FakeApi['answer']>[0];
@@ -21,8 +22,8 @@ export function directClient(api: FakeApi): KubeClient {
   };
   const client: KubeClient = {
     traced: () => client,
-    get: async <T extends Resource>(kind: Kind<T>, key: Key) => orAbsent(() => ask('get', kind, key) as T),
-    async list<T extends Resource>(
+    get: async <T extends KubeObject>(kind: Kind<T>, key: Key) => orAbsent(() => ask('get', kind, key) as T),
+    async list<T extends KubeObject>(
       kind: Kind<T>,
       { namespace, labelSelector }: { namespace?: string; labelSelector?: string } = {},
     ): Promise<ListPage<T>> {
@@ -34,11 +35,11 @@ export function directClient(api: FakeApi): KubeClient {
       };
       return { items: list.items, resourceVersion: list.metadata.resourceVersion };
     },
-    create: async <T extends Resource>(kind: Kind<T>, body: T) =>
+    create: async <T extends KubeObject>(kind: Kind<T>, body: T) =>
       ask('create', kind, body.metadata, { body }) as T,
-    replace: async <T extends Resource>(kind: Kind<T>, body: T) =>
+    replace: async <T extends KubeObject>(kind: Kind<T>, body: T) =>
       ask('update', kind, body.metadata, { body }) as T,
-    mergePatch: async <T extends Resource>(
+    mergePatch: async <T extends KubeObject>(
       kind: Kind<T>,
       key: Key,
       patch: object,

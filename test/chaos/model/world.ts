@@ -69,7 +69,7 @@ export class World {
     let seen = 0;
     this.turns.onCall = ({ owner, isWrite }) => {
       for (const { verb, body } of this.kube.writes.slice(seen)) {
-        const { kind, metadata } = body as unknown as AnyObject;
+        const { kind, metadata } = body as unknown as KubeObject;
         if (verb === 'create' && (kind === 'Workflow' || kind === 'CronWorkflow'))
           this.#judge(kind, metadata.name);
       }

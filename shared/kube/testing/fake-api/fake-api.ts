@@ -27,7 +27,7 @@ export interface FakeApiOptions {
  * credentials, checks no schema and needs no Namespace. test/contract/fake-api.test.ts holds it to the real server. Breaking
  * connections need a real one: loopback-api.ts.
  */
-export class FakeApi {
+export class FakeApi implements Backend {
   readonly url = 'http://fake-api.test';
   /** For programs that bring a client of their own: give these to msw's `setupServer`. */
   readonly handlers: HttpHandler[];
@@ -35,26 +35,25 @@ export class FakeApi {
   readonly client: KubeClient;
   /** Every request, in the order of the answers. */
   readonly requests: AnsweredRequest[] = [];
+  /** Those of them that changed or deleted something, or would have if it had not been so already. */
+  readonly writes: AnsweredRequest[] = [];
   /** Runs before each request: throw an ArcError to refuse it, another Error to break the connection off, or write as somebody else would. */
   before: (request: ApiRequest) => void = () => undefined;
   /** What objects are created and deleted at: RFC 3339, whole seconds. */
   time = '2026-01-01T00:00:00Z';
   readonly #store = new ObjectStore();
+  readonly #reads: Reads;
+  readonly #writes = new Writes(this.#store, () => this.time);
   readonly #watches = new Set<OpenWatch>();
 
   constructor(
     objects: readonly KubeObject[] = [],
     { pageLimit = Number.POSITIVE_INFINITY }: FakeApiOptions = {},
   ) {
-    this.handlers = handlersOf(this.url, this.#backend(pageLimit));
+    this.handlers = handlersOf(this.url, this);
+    this.#reads = new Reads(this.#store, pageLimit);
     this.client = createKubeClient({ server: this.url, userAgent: 'test', fetch: this.fetch });
     for (const object of objects) this.put(object);
-  }
-
-  /** Requests that changed or deleted something, or would have if it had not been so already. */
-  get writes(): AnsweredRequest[] {
-    const writing = ['create', 'update', 'patch', 'delete'];
-    return this.requests.filter(({ verb, code }) => writing.includes(verb) && code >= 200 && code < 300);
   }
 
   /** How many watches are open. */
@@ -123,25 +122,32 @@ export class FakeApi {
     return new Response(response.body.pipeThrough(new TransformStream(), request), response);
   };
 
-  #backend(pageLimit: number): Backend {
-    const reads = new Reads(this.#store, pageLimit);
-    const writes = new Writes(this.#store, () => this.time);
-    return {
-      answer: (request, query) => {
-        this.before(request);
-        if (request.verb === 'get') return reads.get(request);
-        if (request.verb === 'list') return reads.list(request, query);
-        if (request.verb === 'watch') return watchBody(this.#store, request, query, this.#watches);
-        if (request.verb === 'create') return writes.create(request, request.body as unknown as KubeObject);
-        if (request.verb === 'update') return writes.update(request, request.body as unknown as KubeObject);
-        if (request.verb === 'patch') return writes.patch(request, request.body ?? {});
-        const { object, gone } = writes.delete(request);
-        return gone ? deletedStatus(request, object) : object;
-      },
-      answered: (request, code) => void this.requests.push({ ...request, code }),
-    };
+  /** What a request is answered with, without HTTP. Throws an ArcError where it is refused. */
+  answer(request: ApiRequest, query = new URLSearchParams()): object {
+    this.before(request);
+    if (request.verb === 'get') return this.#reads.get(request);
+    if (request.verb === 'list') return this.#reads.list(request, query);
+    if (request.verb === 'watch') return watchBody(this.#store, request, query, this.#watches);
+    if (request.verb === 'create') return this.#writes.create(request, bodyOf(request));
+    if (request.verb === 'update') return this.#writes.update(request, bodyOf(request));
+    if (request.verb === 'patch') return this.#writes.patch(request, request.body ?? {});
+    const { object, gone } = this.#writes.delete(request);
+    return gone ? deletedStatus(request, object) : object;
+  }
+
+  /** Notes how a request was answered. */
+  answered(request: ApiRequest, code: number): void {
+    const answered = { ...request, code };
+    this.requests.push(answered);
+    if (writing.includes(request.verb) && code >= 200 && code < 300) this.writes.push(answered);
   }
 }
+
+function bodyOf({ body }: ApiRequest): KubeObject {
+  return body as unknown as KubeObject;
+}
+
+const writing: readonly string[] = ['create', 'update', 'patch', 'delete'];
 
 function collectionOf({ apiVersion, plural }: Kind): Collection {
   return { apiVersion, resource: plural };
