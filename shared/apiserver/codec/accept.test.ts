@@ -5,7 +5,7 @@ import { parseAccept } from './accept.ts';
 const types = (header: string | null) => parseAccept(header).map((entry) => entry.type);
 
 describe('parseAccept', () => {
-  it('takes no header, and an empty one, as anything', () => {
+  it('treats a missing or empty header as anything', () => {
     for (const header of [null, undefined, '', ' , ']) expect(parseAccept(header)[0]?.type).toBe('*/*');
   });
 

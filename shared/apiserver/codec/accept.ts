@@ -1,13 +1,13 @@
-/** One entry of an Accept header. Types, parameter names and values of `q` are read as RFC 9110 section 12.5.1 has them. */
+/** One entry of an Accept header, by RFC 9110 section 12.5.1. */
 export interface AcceptEntry {
   /** Lower case, `application/json` or with wildcards. */
   type: string;
   parameters: ReadonlyMap<string, string>;
-  /** 0 to 1; what cannot be read counts as 1. */
+  /** 0 to 1; an unreadable value counts as 1. */
   quality: number;
 }
 
-/** More entries than any client sends; what follows is not looked at. */
+/** More entries than any client sends; further ones are ignored. */
 const mostEntries = 64;
 
 function quality(value: string | undefined): number {
@@ -34,7 +34,7 @@ function wildcards(type: string): number {
 
 /**
  * The entries of an Accept header, the most wanted first: by quality, then the exact before the wildcard, then as
- * written. Entries with quality 0 are gone. No header, or an empty one, is one entry for anything.
+ * written. Entries with quality 0 are dropped. A header that is missing or empty is one entry for anything.
  */
 export function parseAccept(header: string | null | undefined): AcceptEntry[] {
   const entries = (header ?? '')

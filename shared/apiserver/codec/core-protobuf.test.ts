@@ -45,7 +45,7 @@ describe('decodeCore', () => {
     expect(decodeCore(map)).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'cm' }, data: { k: 'v' } });
   });
 
-  it('refuses other kinds so that the reason is told', () => {
+  it('refuses other kinds and says why', () => {
     expect(() => decodeCore(envelope('Pod'))).toThrowError(
       expect.objectContaining({ code: 'UnsupportedMediaType' }),
     );

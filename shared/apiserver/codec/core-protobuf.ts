@@ -2,8 +2,8 @@ import { ArcError } from '#shared/errors';
 import { readBytes, readInteger, readMessage, readText, type WireField } from './protobuf.ts';
 
 /**
- * `kubectl create namespace|secret|configmap` sends protobuf and does not try JSON after a refusal; these three kinds are
- * read from it. Field numbers: generated.proto of k8s.io/api core/v1 and k8s.io/apimachinery meta/v1 and runtime.
+ * `kubectl create namespace|secret|configmap` sends protobuf and does not try JSON after a refusal, so these three kinds are
+ * decoded. Field numbers: generated.proto of k8s.io/api core/v1 and k8s.io/apimachinery meta/v1 and runtime.
  */
 type Read = (field: WireField) => unknown;
 
@@ -74,7 +74,7 @@ export function decodeCore(bytes: Uint8Array): Record<string, unknown> {
   return { apiVersion, kind, metadata: {}, ...(raw && fieldsOf(readBytes(raw), rules)) };
 }
 
-/** Empty texts are protobuf's way of saying that a field is not set. */
+/** In protobuf an empty text is a field that is not set. */
 function fieldsOf(bytes: Uint8Array, rules: Rules): Record<string, unknown> {
   const values = new Map<string, unknown>();
   const maps = new Map<string, [string, unknown][]>();

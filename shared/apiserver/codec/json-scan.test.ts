@@ -24,7 +24,7 @@ describe('scanJson', () => {
     expect(scanJson(text).duplicates).toEqual(['b[0].c', 'a', 'a.d']);
   });
 
-  it('sees a prototype key in any spelling, and only as a key', () => {
+  it('finds a prototype key in any spelling, and only as a key', () => {
     expect(scanJson('{"a":{"__proto__":1}}').prototypeKey).toBe(true);
     expect(scanJson('{"\\u005f_proto__":1}').prototypeKey).toBe(true);
     expect(scanJson('{"a":"__proto__"}').prototypeKey).toBe(false);
@@ -41,7 +41,7 @@ describe('scanJson', () => {
     expect(scanJson(deep).duplicates).toEqual([]);
   });
 
-  it('measures the depth of broken text, too', () => {
+  it('measures the depth of invalid text too', () => {
     expect(nestsDeeper('[[[', 2)).toBe(true);
     expect(nestsDeeper('"[[[', 2)).toBe(false);
     expect(nestsDeeper(']]]"', 2)).toBe(false);

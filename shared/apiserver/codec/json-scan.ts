@@ -1,12 +1,12 @@
-/** What JSON.parse cannot tell about a valid document. */
+/** Facts about a valid document that JSON.parse does not report. */
 export interface JsonScan {
   /** Paths of keys that occur twice in one object, as `spec.type` or `spec.artifacts[0].type`. */
   duplicates: string[];
-  /** True when a key is `__proto__`, in whatever spelling. */
+  /** True when a key is `__proto__`, with or without escapes. */
   prototypeKey: boolean;
 }
 
-/** True when objects and arrays nest more than `limit` deep. Of any text, valid or not, so that it can come first. */
+/** True when objects and arrays nest more than `limit` deep. Works on any text, valid or not, so that it can be called first. */
 export function nestsDeeper(text: string, limit: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

@@ -27,13 +27,13 @@ describe('negotiate', () => {
     },
   );
 
-  it('passes over protobuf when JSON stands behind it', () => {
+  it('skips protobuf when JSON follows', () => {
     expect(negotiate('application/vnd.kubernetes.protobuf,application/json', '').format).toBe('json');
     expect(negotiate('application/vnd.kubernetes.protobuf, */*', '').format).toBe('json');
     expect(negotiate('application/cbor;q=1, application/yaml;q=0.9', '').format).toBe('yaml');
   });
 
-  it('refuses protobuf alone and lists what is on offer', () => {
+  it('refuses protobuf alone and lists the types offered', () => {
     const error = refusal(() => negotiate('application/vnd.kubernetes.protobuf', ''));
     expect(error.code).toBe('NotAcceptable');
     expect(error.message).toContain('application/json, application/yaml');
@@ -51,7 +51,7 @@ describe('negotiate', () => {
     }
   });
 
-  it('falls to the next entry for v1beta1 Tables, unknown kinds and other groups', () => {
+  it('takes the next entry instead of v1beta1 Tables, unknown kinds and other groups', () => {
     for (const first of [
       'as=Table;v=v1beta1;g=meta.k8s.io',
       'as=Chair;v=v1;g=meta.k8s.io',

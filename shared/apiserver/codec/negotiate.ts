@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import { type AcceptEntry, parseAccept } from './accept.ts';
 
-/** What an object or list may be turned into before it is sent, all of meta.k8s.io/v1. */
+/** The transforms of an object or list before it is sent, all of meta.k8s.io/v1. */
 export type As = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
 /** How to answer. */
@@ -10,18 +10,18 @@ export interface Representation {
   contentType: 'application/json' | 'application/yaml';
   /** undefined: the object as it is. */
   as: As | undefined;
-  /** Indent JSON, for people; the query parameter `pretty`, which the caller reads, has the last word. */
+  /** Indent JSON, for people. The query parameter `pretty`, which the caller reads, overrides it. */
   pretty: boolean;
 }
 
 export interface NegotiateOptions {
-  /** A watch: one JSON document a line, so YAML is not on offer and nothing is indented. */
+  /** A watch: one JSON document a line, so YAML is not offered and nothing is indented. */
   stream?: boolean;
 }
 
 const transforms: readonly As[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
 
-/** Tools that people look at. k8s.io/apiserver has the same list. */
+/** User agents that show answers to people; the list of k8s.io/apiserver. */
 function readByPeople(userAgent: string): boolean {
   return /^(curl|wget|mozilla\/5\.0)/i.test(userAgent);
 }
@@ -31,7 +31,7 @@ function formatOf(type: string, stream: boolean): Representation['format'] | und
     case 'application/json':
     case 'application/*':
     case '*/*':
-    case '*': // not of RFC 9110, but sent, and understood by kube-apiserver
+    case '*': // not in RFC 9110, but clients send it and kube-apiserver accepts it
       return 'json';
     case 'application/yaml':
     case 'application/x-yaml':
@@ -51,8 +51,8 @@ function transformOf(entry: AcceptEntry): As | undefined | null {
 }
 
 /**
- * Picks the representation a client asked for by `Accept`: the first entry, best quality first, that can be served.
- * protobuf, CBOR and old Table versions are passed over. Rejects with NotAcceptable, naming what is on offer.
+ * Picks the representation for an `Accept` header: the first entry, best quality first, that can be served.
+ * Skips protobuf, CBOR and old Table versions. Rejects with NotAcceptable, naming the types offered.
  */
 export function negotiate(
   accept: string | null | undefined,

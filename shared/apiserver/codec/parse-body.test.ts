@@ -34,7 +34,7 @@ describe('parseBody', () => {
     expect(() => parseBody(given, type)).toThrowError(expect.objectContaining({ code: 'BadRequest' }));
   });
 
-  it('makes half a surrogate pair U+FFFD', () => {
+  it('replaces half a surrogate pair by U+FFFD', () => {
     const { value } = parseBody(bytes('{"a":"\\ud800","b":"\\ud83d\\ude00"}'), 'application/json');
     expect(value).toEqual({ a: '\ufffd', b: '\u{1f600}' });
   });

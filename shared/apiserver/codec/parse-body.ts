@@ -6,7 +6,7 @@ import { yamlToJson } from './yaml-body.ts';
 
 /** Bytes a body may have. */
 export const bodyLimit = largestBodyBytes;
-/** Nesting a body may have. Far above any real object, far below what the stack of a recursive walk holds. */
+/** Most levels of nesting in a body: far above any real object, far below the depth at which a recursive walk overflows the stack. */
 export const depthLimit = 500;
 
 /** A parsed body, and the paths of keys that it names twice. */
@@ -24,13 +24,13 @@ export function parseBody(bytes: Uint8Array, type: string): ParsedBody {
   return asJson ?? parseJson(yamlToJson(text, { depth: depthLimit, size: bodyLimit }));
 }
 
-/** Most clients send JSON as YAML, which it is: reading it as JSON is many times faster and finds repeated keys. */
+/** Most clients that say YAML send JSON, which is YAML too. Parsing it as JSON is many times faster and finds repeated keys. */
 function jsonInYaml(text: string): ParsedBody | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
     return parseJson(text);
   } catch (caught) {
-    // A mapping of YAML may begin like that, too.
+    // A YAML flow mapping begins with a brace as well.
     if (caught instanceof ArcError && caught.cause instanceof SyntaxError) return undefined;
     throw caught;
   }
@@ -62,7 +62,7 @@ export function parseJson(text: string): ParsedBody {
   return { value, duplicates };
 }
 
-/** A number beyond float64 is none that could be stored. */
+/** A number beyond float64 cannot be stored. */
 const mayOverflow = /[:[,\s]-?\d[\d.]*[eE]\+?\d{3}|\d{309}/;
 function finite(value: unknown): unknown {
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
@@ -70,7 +70,7 @@ function finite(value: unknown): unknown {
   return value;
 }
 
-/** Half a surrogate pair cannot be stored as UTF-8: it becomes U+FFFD, as Go's decoder makes it. */
+/** Half a surrogate pair cannot be stored as UTF-8: it becomes U+FFFD, as in Go's decoder. */
 const surrogate = /\\u[dD][89a-fA-F]/;
 function wellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;

@@ -68,8 +68,8 @@ function field(cursor: Cursor): WireField {
 }
 
 /**
- * The fields of a protobuf message in the order they stand in, values as views of `bytes`. Groups (deprecated, not used
- * by Kubernetes) and anything cut short or out of range reject with BadRequest.
+ * The fields of a protobuf message in their order, values as views of `bytes`. Rejects groups (deprecated, not used
+ * by Kubernetes) and values that are cut short or out of range with BadRequest.
  */
 export function readMessage(bytes: Uint8Array): WireField[] {
   const cursor = new Cursor(bytes);
@@ -97,7 +97,7 @@ export function readBytes(field: WireField): Uint8Array {
   return field.value;
 }
 
-/** A field that must hold an int64 JavaScript can count with. */
+/** A field that must hold an int64 within JavaScript's safe integers. */
 export function readInteger(field: WireField): number {
   if (field.type !== 'varint') throw broken(`field ${field.number} is no number`);
   const value = Number(BigInt.asIntN(64, field.value));

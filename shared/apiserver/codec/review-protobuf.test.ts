@@ -117,7 +117,7 @@ describe('decodeReview', () => {
     expect(refusal(Uint8Array.from(bytes))).toBe('BadRequest');
   });
 
-  it('never reads more out of a review cut short than it says', () => {
+  it('reads nothing from a truncated review that it does not contain', () => {
     const whole = access(field(1, [...field(2, 'get'), ...field(5, 'orders')]));
     for (let length = 0; length < whole.length; length += 1) {
       const cut = whole.slice(0, length);

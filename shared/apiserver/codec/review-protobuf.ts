@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import { readBytes, readInteger, readMessage, readText, type WireField } from './protobuf.ts';
 
-/** What decodeReview understands, as the JSON form of the same object. */
+/** The JSON form of the objects that decodeReview reads. */
 export interface DecodedBody {
   apiVersion: string;
   kind: string;
@@ -15,10 +15,10 @@ interface FieldRule {
   repeated?: boolean;
 }
 
-/** Field number -> rule. Numbers not listed are skipped, as protobuf wants it. */
+/** Field number -> rule. Other numbers are skipped, as protobuf requires. */
 type MessageRules = Readonly<Record<number, FieldRule>>;
 
-/** `k8s` and a zero byte stand before every protobuf body of Kubernetes. */
+/** `k8s` and a zero byte precede every protobuf body of Kubernetes. */
 const magic = [0x6b, 0x38, 0x73, 0x00];
 
 function text(name: string): FieldRule {
@@ -83,7 +83,7 @@ function textOf(values: unknown, name: string): string {
 }
 
 /**
- * Reads the protobuf bodies that kubectl sends even to servers that speak JSON alone (`auth can-i`, `auth whoami`):
+ * Reads the protobuf bodies that kubectl sends even to servers that support only JSON (`auth can-i`, `auth whoami`):
  * the runtime.Unknown envelope around a SelfSubjectAccessReview, SelfSubjectRulesReview, SelfSubjectReview or
  * DeleteOptions (of any group). The result is the object as JSON would have it; selectors inside a review are left
  * out, which asks for no less than the review did. Other kinds reject with UnsupportedMediaType, so that clients

@@ -24,7 +24,7 @@ describe('yamlToJson', () => {
     );
   });
 
-  it('reads anchors, block texts and keys that are no text', () => {
+  it('reads anchors, block texts and keys that are not strings', () => {
     expect(read('a: &x {b: [1, yes]}\nc: *x\n1: |\n  two\n  lines\non: ~\n')).toEqual({
       a: { b: [1, true] },
       c: { b: [1, true] },
@@ -55,7 +55,7 @@ describe('yamlToJson', () => {
     expect(refusal(text)).not.toContain('\n');
   });
 
-  it('refuses aliases that multiply before they are written out', () => {
+  it('refuses aliases that multiply before it expands them', () => {
     const names = [...'abcdefghijkl'];
     const bomb = names.map(
       (name, at) => `${name}: &${name} [${`*${names[at - 1] ?? name},`.repeat(at && 10)}]`,
@@ -63,7 +63,7 @@ describe('yamlToJson', () => {
     expect(refusal(bomb.join('\n'))).toContain('its aliases stand for too much');
   });
 
-  it('reads many keys and many anchors in their number, not in its square', () => {
+  it('reads many keys and anchors in linear time', () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join('\n');
     expect(Object.keys(read(keys) as object)).toHaveLength(20_000);
     const anchors = Array.from({ length: 15_000 }, (_, index) => `- &a${index} 1\n- *a${index}`).join('\n');

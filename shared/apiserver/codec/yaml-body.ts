@@ -4,23 +4,23 @@ import { isRecord } from '#shared/meta';
 import { badRequest } from '../errors/request-errors.ts';
 import { plainScalar } from './yaml-scalar.ts';
 
-/** Bytes of YAML a body may have. Reading YAML takes hundred times as long as JSON, and nobody else is served meanwhile. */
+/** Most bytes of a YAML body. Parsing YAML takes a hundred times as long as JSON and blocks all other requests. */
 export const yamlLimit = 512 * 1024;
 
 interface Limits {
   depth: number;
-  /** Characters the document may have once every alias is written out. */
+  /** Most characters of the document with every alias expanded. */
   size: number;
 }
 
-/** A value, and about how many characters it has as JSON with all aliases written out. */
+/** A value, and about how many characters it has as JSON with all aliases expanded. */
 interface Sized {
   value: unknown;
   size: number;
 }
 
 /**
- * One YAML document as JSON, at a cost linear in its length: neither many keys nor many anchors make it slow. Rejects with
+ * One YAML document as JSON, in time linear in its length, however many keys and anchors it has. Rejects with
  * BadRequest for broken YAML, several documents, keys named twice, cycles, and aliases or nesting beyond the limits; with
  * RequestEntityTooLarge for more than 512 KiB.
  */
@@ -37,7 +37,7 @@ export function yamlToJson(text: string, limits: Limits): string {
   return JSON.stringify(new Reader(limits).read(document, 0).value) ?? '';
 }
 
-/** The library's own check for repeated keys compares each with each: it is done by the reader instead. */
+/** The library's check for repeated keys is quadratic, so the reader does it instead. */
 function parsed(text: string, limits: Limits): Node[] {
   try {
     const found = parseAllDocuments(text, { uniqueKeys: false, prettyErrors: true, logLevel: 'silent' });
@@ -49,7 +49,7 @@ function parsed(text: string, limits: Limits): Node[] {
     });
   } catch (caught) {
     const reason = caught instanceof Error ? caught.message : String(caught);
-    // The library reads nested collections by recursion, and tells the end of the stack in either way.
+    // The library reads nested collections recursively and reports a full stack in one of two ways.
     if (reason.includes('Maximum call stack')) throw tooDeep(limits);
     throw unreadable(reason.split('\n')[0]?.replace(/:$/, '') ?? reason, caught);
   }
@@ -65,7 +65,7 @@ function tooDeep({ depth }: Limits): ArcError {
 
 class Reader {
   readonly #limits: Limits;
-  /** What each anchor stands for at this point of the document; undefined while it is being read. */
+  /** The value of each anchor at this point of the document; undefined while it is being read. */
   readonly #anchors = new Map<string, Sized | undefined>();
 
   constructor(limits: Limits) {
@@ -120,7 +120,7 @@ function total(parts: readonly Sized[]): number {
   return parts.reduce((sum, { size }) => sum + size + 1, 2);
 }
 
-/** `<<` brings the fields of one mapping, or of several, where the mapping itself has none of the name. */
+/** `<<` adds the fields of one or several mappings that the mapping itself does not have. */
 function isMerge(key: unknown): boolean {
   return isPlain(key) && key.source === '<<';
 }
@@ -136,7 +136,7 @@ function isPlain(node: unknown): node is Scalar & { source: string } {
   return isScalar(node) && node.type === 'PLAIN' && node.tag === undefined && node.source !== undefined;
 }
 
-/** The library knows YAML 1.2; what is neither quoted nor tagged is read as Kubernetes reads it. */
+/** The library implements YAML 1.2; a scalar that is neither quoted nor tagged is read as Kubernetes reads it. */
 function scalarValue(node: unknown): unknown {
   if (isPlain(node)) return plainScalar(node.source);
   return isScalar(node) ? node.value : null;

@@ -1,4 +1,4 @@
-/** What a plain scalar of YAML 1.1 stands for, as the reader of Kubernetes (sigs.k8s.io/yaml, go-yaml 2) takes it. */
+/** The values of plain scalars in YAML 1.1, as Kubernetes reads them (sigs.k8s.io/yaml, go-yaml 2). */
 const words = new Map<string, boolean | null>();
 for (const text of ['', '~', 'null', 'Null', 'NULL']) words.set(text, null);
 for (const text of ['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'])

@@ -42,7 +42,7 @@ export function groupDiscoveryList(groups: readonly ServedGroup[]): object {
 
 /**
  * True when the entry a client prefers among those we can answer asks for aggregated discovery v2. v2beta1 is passed
- * over: servers since 1.33 have it no more, and clients name JSON behind it.
+ * over: servers since 1.33 no longer have it, and clients name JSON after it.
  */
 export function wantsAggregated(accept: string | null | undefined): boolean {
   for (const { type, parameters } of parseAccept(accept)) {

@@ -12,7 +12,7 @@ describe('legacy discovery documents', () => {
       preferredVersion: { version: 'v1alpha1' },
     });
   });
-  it('leave core out of the groups and tell where it is served', () => {
+  it('leave core out of the groups and say where it is served', () => {
     expect(JSON.stringify(apiGroupList(groups))).not.toContain('"name":""');
     expect(apiVersions(groups, '127.0.0.1:6443')).toMatchObject({
       serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1:6443' }],

@@ -3,7 +3,7 @@ import type { KindDefinition } from '../kinds/definition.ts';
 import type { ServedGroup, ServedVersion } from '../kinds/served-groups.ts';
 import { hasStatus, statusVerbs, verbsOf } from '../kinds/verbs.ts';
 
-/** Tells garbage collectors and migrators which encoding is stored: base64 of the first 8 bytes of SHA-256. */
+/** The hash by which storage migrators recognise a stored encoding: base64 of the first 8 bytes of SHA-256. */
 function storageVersionHash({ group, version, kind }: KindDefinition): string {
   return createHash('sha256')
     .update(`${group}/${version}/${kind}`)
@@ -58,7 +58,7 @@ export function apiGroupList(groups: readonly ServedGroup[]): object {
   };
 }
 
-/** metav1.APIVersions, the answer to /api: the versions of core, none where core is not served. */
+/** metav1.APIVersions, the answer to /api: the versions of core, none when core is not served. */
 export function apiVersions(groups: readonly ServedGroup[], serverAddress: string): object {
   const core = groups.find((group) => group.name === '');
   return {

@@ -106,7 +106,7 @@ describe('legacy discovery', () => {
 });
 
 describe('aggregated discovery', () => {
-  it('is sent to who asks for v2, with the exact type, an ETag and Vary', async () => {
+  it('is sent to clients that ask for v2, with the exact type, an ETag and Vary', async () => {
     const response = await get('/apis', { Accept: `${v2},${v2beta1},application/json` });
     expect(response.headers.get('Content-Type')).toBe(v2);
     expect(response.headers.get('ETag')).toMatch(/^"[0-9A-F]{64}"$/);
@@ -146,14 +146,14 @@ describe('aggregated discovery', () => {
     expect(JSON.stringify(list)).not.toContain('arc.example.com');
   });
 
-  it('answers 304 to who has it', async () => {
+  it('answers 304 to a client that has it', async () => {
     const etag = (await get('/api', { Accept: v2 })).headers.get('ETag') ?? '';
     const again = await get('/api', { Accept: v2, 'If-None-Match': etag });
     expect([again.status, again.headers.get('ETag'), await again.text()]).toEqual([304, etag, '']);
     expect((await get('/api', { Accept: v2, 'If-None-Match': '"other"' })).status).toBe(200);
   });
 
-  it('falls back to the legacy form for v2beta1 and for who prefers it', async () => {
+  it('falls back to the legacy form for v2beta1 and for clients that prefer it', async () => {
     for (const Accept of [`${v2beta1},application/json`, `application/json,${v2}`, '*/*']) {
       expect(await json('/apis', { Accept })).toMatchObject({ kind: 'APIGroupList' });
     }

@@ -11,13 +11,13 @@ import { apiGroup, apiGroupList, apiVersions, resourceList } from './discovery-l
 import { versionInfo } from './version.ts';
 
 export interface DiscoveryOptions {
-  /** The Kubernetes version to report, as in `v1.34.0+arc.0.1.0`: clients tune what they send by it. */
+  /** The Kubernetes version to report, as in `v1.34.0+arc.0.1.0`: clients adapt their requests to it. */
   version: string;
   /** For the Expires header alone. */
   now?: () => Date;
 }
 
-/** A small document in the form the request asks for. */
+/** A small document in the form that the request accepts. */
 function respond(request: Request, body: object): Response {
   const headers = request.headers;
   const { format, contentType, pretty } = negotiate(headers.get('Accept'), headers.get('User-Agent'));
@@ -29,7 +29,7 @@ function respond(request: Request, body: object): Response {
   });
 }
 
-/** A path that answers aggregated discovery to who asks for it and the older form to everybody else. */
+/** A path that answers aggregated discovery to clients that accept it and the older form to others. */
 function discoveryPath(
   app: Hono,
   path: string,
@@ -45,10 +45,10 @@ function discoveryPath(
 }
 
 /**
- * Everything a client reads before it speaks to a kind: /version, /api, /apis and what is below them down to the list
+ * Everything that a client reads before it uses a kind: /version, /api, /apis and what is below them down to the list
  * of resources, in the legacy and the aggregated form, and OpenAPI v3 and v2. Documents are made at their first
  * request. Failures (an Accept header that cannot be served) reject with ArcError for the app these are mounted
- * in; a version that is none throws at once.
+ * in; an invalid version throws at once.
  */
 export function discoveryRoutes(kinds: readonly KindDefinition[], options: DiscoveryOptions): Hono {
   // Generated clients (Python, Java) ask for `/apis/` and `/version/`, as kube-apiserver's OpenAPI document writes them.

@@ -22,13 +22,13 @@ const fieldsOf = (object: KubeObject, manager: string) =>
   entriesOf(object).find((entry) => entry.manager === manager)?.fieldsV1['f:spec'];
 
 describe('applyConfiguration', () => {
-  it('gives fields that were never tracked an owner', () => {
+  it('gives untracked fields an owner', () => {
     const object = apply('m', aWidget({ size: 1 }), { color: 'a' });
     expect(entriesOf(object).map(({ manager }) => manager)).toEqual(['m', 'before-first-apply']);
     expect(object.spec).toEqual({ size: 1, color: 'a' });
   });
 
-  it('refuses what the schema does not know', () => {
+  it('refuses fields that the schema does not know', () => {
     expect(() => apply('m', undefined, { bogus: 1 })).toThrow(
       'failed to create typed patch object (ns/one; test.example.com/v1, Kind=Widget): .spec.bogus: field not declared in schema',
     );
@@ -67,7 +67,7 @@ const spec = fc.record(
 );
 
 describe('apply', () => {
-  it('done twice changes nothing the second time', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(spec, spec, (before, config) => {
         const once = apply('m1', apply('m0', undefined, before), config, true);

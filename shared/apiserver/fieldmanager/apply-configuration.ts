@@ -23,22 +23,22 @@ import { fieldsOf } from './typed/typed-fields.ts';
 import { mergeTyped } from './typed/typed-merge.ts';
 import { upToDate } from './up-to-date.ts';
 
-/** What an apply has made: the object, not yet defaulted nor judged, without managedFields, and who owns what in it. */
+/** The result of an apply: the object, not yet defaulted or validated and without managedFields, and the owners of its fields. */
 export interface Applied {
   object: KubeObject;
   managedFields: ManagedFieldsEntry[] | undefined;
 }
 
-/** The owner of what an object held before anybody applied to it, where that was not tracked. */
+/** The owner of fields that an object had before its first apply, when they were not tracked. */
 const untracked = 'before-first-apply';
 
-/** The manager whose client-side apply left an annotation that still speaks for it. */
+/** The manager whose client-side apply left a last-applied annotation that is still valid. */
 const kubectl = 'kubectl';
 
 /**
- * Server-side apply: `config` laid over `live` (undefined where there is no object yet). What the writer has applied
- * before and leaves out now is removed, unless somebody else owns it. A field that another manager owns and that would
- * change is a Conflict, or with `force` the writer's. Rejects with BadRequest for what the schema does not know.
+ * Server-side apply: merges `config` into `live` (undefined when there is no object yet). Fields that the writer applied
+ * before and leaves out now are removed, unless another manager owns them. A field that another manager owns and that would
+ * change is a Conflict; with `force` the writer takes it. Rejects with BadRequest for fields that the schema does not know.
  * See docs/decisions/0013-own-server-side-apply.md.
  */
 export function applyConfiguration(
@@ -113,7 +113,7 @@ function isUnchanged(last: ManagedFieldsEntry | undefined, own: object): boolean
   return last !== undefined && isDeepStrictEqual(last.fieldsV1, own);
 }
 
-/** The time of the last apply that changed the object: one that only comes to share ownership has none, as in Kubernetes. */
+/** The time of the last apply that changed the object. An apply that only gains shared ownership sets none, as in Kubernetes. */
 function timeOf(same: boolean, last: ManagedFieldsEntry | undefined, now: string): { time?: string } {
   if (!same) return { time: now };
   return last?.time === undefined ? {} : { time: last.time };

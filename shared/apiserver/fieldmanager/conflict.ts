@@ -3,14 +3,14 @@ import { eachPath, type FieldSet } from './fieldpath/field-set.ts';
 import { type PathElement, showPath } from './fieldpath/path-element.ts';
 import { compareText, type Managed, type ManagedFieldsEntry } from './managed-fields.ts';
 
-/** One field that somebody else owns and the applier wants otherwise. */
+/** One field that another manager owns and that the applier would change. */
 export interface Conflict {
   identity: string;
   entry: ManagedFieldsEntry;
   path: PathElement[];
 }
 
-/** Nobody reads more, and each is a cause and a line of the answer; all of them are counted. */
+/** Most conflicts listed: each is a cause and a line of the answer. All of them are counted. */
 const mostListed = 1000;
 
 export interface Conflicts {
@@ -19,7 +19,7 @@ export interface Conflicts {
   listed: Conflict[];
 }
 
-/** The conflicts one by one, but for fields that the applier may take. */
+/** The conflicts one by one, without fields that the applier may take. */
 export function listConflicts(
   managed: Managed,
   conflicts: ReadonlyMap<string, FieldSet>,

@@ -8,7 +8,7 @@ const type = mergeTypeOf(sampleWidget);
 const noted = (content: unknown, spec: object) => aWidget(spec, { annotations: { [note]: content } });
 
 describe('keptByLastApplied', () => {
-  it('tells the fields that are as they were applied', () => {
+  it('finds the fields that are as they were applied', () => {
     const kept = keptByLastApplied(
       type,
       noted(JSON.stringify(aWidget({ size: 1, color: 'a' })), { size: 1, color: 'b' }),
@@ -26,7 +26,7 @@ describe('keptByLastApplied', () => {
 });
 
 describe('withLastApplied', () => {
-  it('writes the configuration into the annotation where there is one', () => {
+  it('updates an existing annotation', () => {
     const config = aWidget({ size: 2, color: 'a' }, { annotations: { [note]: 'old', mine: 'x' } });
     const { annotations } = withLastApplied(noted('{}', {}), config).metadata;
     expect(annotations?.[note]).toBe(

@@ -6,12 +6,12 @@ import type { MergeType } from './typed/merge-type.ts';
 import { compareTyped } from './typed/typed-compare.ts';
 import { fieldsOf } from './typed/typed-fields.ts';
 
-/** Where kubectl's client-side apply notes what it has applied. */
+/** The annotation in which kubectl's client-side apply stores its configuration. */
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * Tells which fields still are as kubectl's client-side apply has left them: its server-side apply may take these from
- * whoever is noted as their owner. Undefined where there is no such annotation, or it is not to be read.
+ * A predicate for fields that are still as kubectl's client-side apply left them: its server-side apply may take these from
+ * their recorded owner. Undefined when the annotation is absent or unreadable.
  */
 export function keptByLastApplied(
   type: MergeType,
@@ -29,13 +29,13 @@ function parse(text: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : undefined;
   } catch (caught) {
-    // The annotation is the user's to write: what is no JSON says nothing.
+    // Users may write the annotation: text that is not JSON is ignored.
     if (caught instanceof SyntaxError) return undefined;
     throw caught;
   }
 }
 
-/** Keeps the annotation, where there is one, true for clients that still apply by themselves. */
+/** Updates the annotation, if there is one, for clients that still use client-side apply. */
 export function withLastApplied(object: KubeObject, config: KubeObject): KubeObject {
   const { annotations } = object.metadata;
   if (!annotations?.[annotation]) return object;
@@ -49,7 +49,7 @@ export function withLastApplied(object: KubeObject, config: KubeObject): KubeObj
   return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [annotation]: text } } };
 }
 
-/** As Go writes maps. */
+/** With sorted keys, as Go writes maps. */
 function sortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedKeys);
   if (!isRecord(value)) return value;

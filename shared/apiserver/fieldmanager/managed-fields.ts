@@ -21,7 +21,7 @@ export type Managed = ReadonlyMap<string, ManagedFieldsEntry>;
 export const nobody: Managed = new Map();
 
 /**
- * What tells entries apart, and the order managers are named in: manager, operation and subresource, of updates also the
+ * The identity of an entry, by which managers are also sorted: manager, operation and subresource, for updates also the
  * version. An applier that changes to another version keeps its entry.
  */
 export function identityOf(
@@ -36,14 +36,14 @@ export function identityOf(
   });
 }
 
-/** What the server has stored itself: in canonical form already. */
+/** Entries stored by this server, which are in canonical form already. */
 export function storedManaged(value: unknown): Managed {
   if (!Array.isArray(value)) return nobody;
   const entries = value as ManagedFieldsEntry[];
   return new Map(entries.map((entry) => [identityOf(entry), entry]));
 }
 
-/** What a client has sent in place of the stored entries; undefined where it is no list of such entries. */
+/** Entries that a client has sent to replace the stored ones; undefined when the value is not a valid list. */
 export function suppliedManaged(value: unknown): Managed | undefined {
   if (!Array.isArray(value)) return undefined;
   const managed = new Map<string, ManagedFieldsEntry>();
@@ -86,14 +86,14 @@ function fieldsOf(value: unknown): FieldSet | undefined {
   }
 }
 
-/** True for `[]` and `[{}]`: whoever sends that wants ownership forgotten. */
+/** True for `[]` and `[{}]`, by which a client resets all ownership. */
 export function isReset(value: unknown): boolean {
   if (!Array.isArray(value)) return false;
   const [first] = value;
   return value.length === 0 || (value.length === 1 && isRecord(first) && Object.keys(first).length === 0);
 }
 
-/** As the object carries them: appliers first, older before newer. Undefined where there are none. */
+/** In the order of the object's metadata: appliers first, older before newer. Undefined when there are none. */
 export function listManaged(managed: Managed): ManagedFieldsEntry[] | undefined {
   if (managed.size === 0) return undefined;
   return [...managed.values()].sort(compareEntries);
@@ -109,7 +109,7 @@ function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   );
 }
 
-/** Of entries without a time: before all others. */
+/** Sorts entries without a time before all others. */
 export function seconds(entry: ManagedFieldsEntry): number {
   const milliseconds = Date.parse(entry.time ?? '');
   return Number.isNaN(milliseconds) ? 0 : Math.floor(milliseconds / 1000);
@@ -124,12 +124,12 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** The entry with another set, in the order sets are stored in. */
+/** The entry with another set, its steps in stored order. */
 export function withFields(entry: ManagedFieldsEntry, fields: FieldSet): ManagedFieldsEntry {
   return fields === entry.fieldsV1 ? entry : { ...entry, fieldsV1: sorted(fields) };
 }
 
-/** Whether two stored lists say the same, whenever it came about. */
+/** True when two stored lists are equal except for their times. */
 export function sameOwners(a: unknown, b: unknown): boolean {
   const left = storedManaged(a);
   const right = storedManaged(b);

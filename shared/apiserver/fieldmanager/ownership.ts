@@ -2,7 +2,7 @@ import { difference, type FieldSet, intersection, isEmpty, union, without } from
 import { type Managed, type ManagedFieldsEntry, withFields } from './managed-fields.ts';
 import type { Comparison } from './typed/typed-compare.ts';
 
-/** Set by the server, or the name of the object itself: nobody owns these. */
+/** Fields that nobody owns: those that the server sets, and the object's identity. */
 const neverOwned: FieldSet = {
   'f:apiVersion': {},
   'f:kind': {},
@@ -20,12 +20,12 @@ const neverOwned: FieldSet = {
   },
 };
 
-/** What of a set its manager gets to own. */
+/** The part of a set that its manager owns. */
 export function ownable(fields: FieldSet): FieldSet {
   return difference(fields, neverOwned);
 }
 
-/** What an endpoint does not write, and so nobody comes to own through it. */
+/** Fields that an endpoint does not write, so that nobody gets ownership through it. */
 export function ignoredBy(subresource: string, hasStatus: boolean): FieldSet {
   if (subresource === 'status') return { 'f:spec': {} };
   return hasStatus ? { 'f:status': {} } : {};
@@ -35,7 +35,7 @@ export function withoutIgnored(fields: FieldSet, ignored: FieldSet): FieldSet {
   return without(fields, ignored);
 }
 
-/** What others own of the fields that a change has set, by the identity of the owner. */
+/** The changed fields that other managers own, by the identity of the owner. */
 export function conflictsOf(
   managed: Managed,
   changes: Comparison,
@@ -52,7 +52,7 @@ export function conflictsOf(
   return conflicts;
 }
 
-/** Everybody but `self` loses what was changed under them and what is gone; who owns nothing any more leaves the list. */
+/** Every manager but `self` loses fields that were changed or removed; managers without fields are dropped. */
 export function afterChange(
   managed: Managed,
   changes: Comparison,

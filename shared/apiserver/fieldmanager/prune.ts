@@ -5,8 +5,8 @@ import { fieldsOf, withNamedFields } from './typed/typed-fields.ts';
 import { removeFields } from './typed/typed-remove.ts';
 
 /**
- * `merged` without what its applier owned by its last configuration and leaves out of this one (`last` and `next`),
- * unless another manager owns it. What nobody owns (defaults) stays, unless what held it goes.
+ * `merged` without the fields that the applier owned by its last configuration and leaves out of this one (`last` and `next`),
+ * unless another manager owns them. Fields without an owner (defaults) stay, unless their parent is removed.
  * The steps are those of structured-merge-diff, Updater.prune.
  */
 export function prune(
@@ -16,7 +16,7 @@ export function prune(
   last: FieldSet,
   next: FieldSet,
 ): unknown {
-  // Whoever still applies all it has applied before drops nothing.
+  // An applier that still applies all its fields drops nothing.
   if (isEmpty(difference(last, next))) return merged;
   const lastNamed = withNamedFields(type, last);
   const mergedSet = withNamedFields(type, fieldsOf(type, merged));

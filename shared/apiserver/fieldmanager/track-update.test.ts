@@ -44,7 +44,7 @@ describe('trackUpdate', () => {
     ]);
   });
 
-  it('leaves nobody owning what is gone, and the time of who removed it alone', () => {
+  it('removes ownership of removed fields, and keeps the time of the manager that removed them', () => {
     const later = sampleWriter('maker', { time: '2026-01-02T00:00:00Z' });
     const [entry] = entriesOf(write(later, made, { size: 1 }));
     expect(entry).toMatchObject({ time: sampleTime, fieldsV1: { 'f:spec': { '.': {}, 'f:size': {} } } });
@@ -74,7 +74,7 @@ describe('trackUpdate', () => {
     expect(managersOf(write(sampleWriter('u'), made, { size: 2, color: 'a' }, own))).toEqual(['u']);
   });
 
-  it('calls a writer without a name unknown', () => {
+  it('calls a manager without a name unknown', () => {
     expect(managersOf(write(sampleWriter(''), undefined, { size: 1 }))).toEqual(['unknown']);
   });
 

@@ -19,7 +19,7 @@ import { mergeTypeOf } from './typed/merge-type.ts';
 import { compareTyped } from './typed/typed-compare.ts';
 import { upToDate } from './up-to-date.ts';
 
-/** Who writes, through which endpoint, when. */
+/** The manager of a write, with endpoint and time. */
 export interface Writer {
   definition: KindDefinition;
   /** `group/version` of the endpoint. */
@@ -32,13 +32,13 @@ export interface Writer {
   time: string;
 }
 
-/** Managers of updates beyond this many are merged, oldest first. */
+/** Most entries of updates; beyond that the oldest are merged. */
 const mostUpdaters = 10;
 const oldUpdates = 'ancient-changes';
 
 /**
- * The managedFields of an object after a create, a PUT or a patch that is no apply: the writer owns what it has changed,
- * nobody else does any more. Updates never conflict.
+ * The managedFields of an object after a create, a PUT or a patch other than apply: the writer owns the fields that it changed,
+ * and all others lose them. Updates never conflict.
  *
  * `supplied` is metadata.managedFields as the client has sent it: `[]` and `[{}]` make the object forget all owners, a
  * valid list replaces the stored one, anything else leaves it alone. Objects without owners are not tracked until the
@@ -57,7 +57,7 @@ export function trackUpdate(
 
 function startingFrom(writer: Writer, live: KubeObject | undefined, supplied: unknown): Managed {
   const stored = live?.metadata.managedFields;
-  // Owners are no part of what a subresource writes.
+  // A subresource does not write managedFields.
   if (writer.subresource !== '' || supplied === stored) return storedManaged(stored);
   if (isReset(supplied)) return nobody;
   if (isDeepStrictEqual(supplied, stored)) return storedManaged(stored);
@@ -87,7 +87,7 @@ export function updated(
   return left.set(identity, withFields(entry, before ? union(own, before) : own));
 }
 
-/** The object to compare: who owns what is no field of it. */
+/** The object to compare, without managedFields. */
 export function withoutOwners(object: KubeObject | undefined): KubeObject | undefined {
   if (!object || object.metadata.managedFields === undefined) return object;
   const { managedFields: _owners, ...metadata } = object.metadata;

@@ -5,8 +5,8 @@ import { type MergeType, mergeTypeOf } from './typed/merge-type.ts';
 import { typeBelow } from './typed/typed-fields.ts';
 
 /**
- * The entries as they are to be read today: those of versions that are not served any more are left out, and where the
- * schema has made a list or map atomic since, who owned parts of it owns it as a whole.
+ * The entries adapted to the current schema: those of versions that are no longer served are dropped, and when the
+ * schema has since made a list or map atomic, an owner of its parts owns the whole.
  */
 export function upToDate(managed: Managed, definition: KindDefinition, apiVersion: string): Managed {
   const type = mergeTypeOf(definition);
@@ -18,7 +18,7 @@ export function upToDate(managed: Managed, definition: KindDefinition, apiVersio
   return current;
 }
 
-/** The set itself where the schema is as it was: that is every time but once. */
+/** The set itself when the schema has not changed, which is nearly always. */
 export function asDeclared(type: MergeType, fields: FieldSet): FieldSet {
   let result: { [element: string]: FieldSet } | undefined;
   for (const [element, child] of Object.entries(fields)) {
@@ -33,7 +33,7 @@ export function asDeclared(type: MergeType, fields: FieldSet): FieldSet {
   return result ?? fields;
 }
 
-/** Where the schema leaves the form open, nothing is said about what is owned as a whole. */
+/** A schema that leaves the form open does not make anything atomic. */
 function isAtomic(type: MergeType): boolean {
   if (type.map) return type.map.atomic;
   return type.scalar === undefined && type.list?.kind === 'atomic';

@@ -33,7 +33,7 @@ describe('respondDocument', () => {
     expect(response.headers.get('Vary')).toBe('Accept');
     expect(await response.json()).toEqual({ a: 1 });
   });
-  it('answers 304 to who has it, and the document to everybody else', () => {
+  it('answers 304 to a client that has it, and the document to others', () => {
     const etag = `"${document().hash}"`;
     for (const known of [etag, `"x", ${etag}`, `W/${etag}`, '*']) {
       expect(ask({ 'If-None-Match': known }).status).toBe(304);

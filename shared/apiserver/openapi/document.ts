@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** A finished JSON document with the hash it is known by. */
+/** A JSON document with its hash. */
 export interface Document {
   body: string;
   /** Hexadecimal, of the body. */
   hash: string;
 }
 
-/** Makes a document at the first call and keeps it: schemas take milliseconds each, and most processes serve few. */
+/** Makes a document at the first call and keeps it: each schema takes milliseconds, and most processes serve few. */
 export function lazyDocument(make: () => object): () => Document {
   let document: Document | undefined;
   return () => {

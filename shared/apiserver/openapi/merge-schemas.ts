@@ -5,7 +5,7 @@ function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The form two variants of one field have in common: their enums together, else the bare type, else anything. */
+/** The common form of two variants of a field: both enums, else the bare type, else anything. */
 function mergeField(a: Schema, b: Schema): Schema {
   if (same(a, b)) return a;
   if (a.type === undefined || a.type !== b.type) return freeForm(a.description);
@@ -18,7 +18,7 @@ function mergeField(a: Schema, b: Schema): Schema {
 }
 
 /**
- * Several object schemas as one that lets all of them through. Structural schemas know no alternatives: `any` (a
+ * Several object schemas as one that accepts the values of all. Structural schemas have no alternatives: `any` (a
  * union) requires what every variant requires, `all` (an intersection) what any does.
  */
 export function mergeObjects(variants: readonly Schema[], mode: 'any' | 'all'): Schema {

@@ -1,6 +1,6 @@
 import type { Schema } from './schema.ts';
 
-/** Where definitions of meta/v1 stand in OpenAPI documents. */
+/** The prefix of definitions of meta/v1 in OpenAPI documents. */
 export const metaPrefix = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
 function text(description: string, more: Schema = {}): Schema {

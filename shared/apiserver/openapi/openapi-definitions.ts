@@ -47,7 +47,7 @@ function listDefinition(definition: KindDefinition, name: string, gvk: GroupVers
   };
 }
 
-/** Options and events are read in every group, so they carry the kinds of all groups served. */
+/** Options and events are used in every group, so they list the kinds of all groups served. */
 function metaDefinitions(kinds: readonly KindDefinition[]): [string, Schema][] {
   const versions = new Map(kinds.map(({ group, version }) => [`${group}/${version}`, { group, version }]));
   versions.set('/v1', { group: '', version: 'v1' });

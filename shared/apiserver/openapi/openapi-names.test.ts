@@ -5,7 +5,7 @@ const arc = { group: 'arc.opendefense.cloud', version: 'v1alpha1' };
 const core = { group: '', version: 'v1' };
 
 describe('names in OpenAPI', () => {
-  it('turn groups around and keep Kubernetes its own', () => {
+  it('reverse groups and keep those of Kubernetes', () => {
     expect(definitionPrefix(arc)).toBe('cloud.opendefense.arc.v1alpha1');
     expect(definitionPrefix(core)).toBe('io.k8s.api.core.v1');
     expect(definitionPrefix({ group: 'authorization.k8s.io', version: 'v1' })).toBe(

@@ -4,7 +4,7 @@ type Named = Pick<KindDefinition, 'group' | 'version'>;
 
 /**
  * The prefix of definition names: the group backwards (`cloud.opendefense.arc.v1alpha1`), and for Kubernetes' own groups
- * the Go package (`io.k8s.api.core.v1`), by which generators know them.
+ * the Go package (`io.k8s.api.core.v1`), which generators expect.
  */
 export function definitionPrefix({ group, version }: Named): string {
   if (group === '') return `io.k8s.api.core.${version}`;
@@ -25,7 +25,7 @@ export function operationId(action: string, definition: Named, scope: string, su
   return `${action}${capital(words(definition.group))}${capital(definition.version)}${scope}${subject}`;
 }
 
-/** The tag operations are grouped by. */
+/** The tag by which operations are grouped. */
 export function operationTag({ group, version }: Named): string {
   const name = words(group);
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}_${version}`;

@@ -28,7 +28,7 @@ const dryRun = query('dryRun', 'string', 'All: go through every stage, write not
 const labelSelector = query('labelSelector', 'string', 'Only objects with these labels.');
 const fieldSelector = query('fieldSelector', 'string', 'Only objects with these field values.');
 
-/** Of create, update and patch. kubectl looks for fieldValidation on PATCH before it leaves validation to the server. */
+/** Of create, update and patch. kubectl leaves validation to the server only when PATCH has fieldValidation. */
 export const writeParameters: readonly Parameter[] = [
   dryRun,
   query('fieldManager', 'string', 'Who makes the change: at most 128 printable characters.'),

@@ -42,7 +42,7 @@ describe('pathsOf', () => {
     expect(operations?.put?.parameters.map((parameter) => parameter.name)).not.toContain('force');
   });
 
-  it('names no operation twice, in any group', () => {
+  it('gives every operation of every group a unique name', () => {
     const ids = sampleKinds
       .flatMap(pathsOf)
       .flatMap(([, item]) => Object.values(item.operations).map((operation) => operation.operationId));

@@ -23,11 +23,11 @@ export interface Operation {
   'x-kubernetes-action': string;
   'x-kubernetes-group-version-kind': GroupVersionKind;
   parameters: Parameter[];
-  /** Definition the body follows. */
+  /** The definition of the body. */
   body?: string;
   /** Media types of the body. */
   consumes?: readonly string[];
-  /** Status -> definition the answer follows. */
+  /** Status -> definition of the answer. */
   responses: Readonly<Record<string, string>>;
 }
 
@@ -50,7 +50,7 @@ const deleteOptions = `${metaPrefix}.DeleteOptions`;
 
 interface Subject {
   definition: KindDefinition;
-  /** `Namespaced`, empty, or what tells the list over all namespaces from the one of a namespace. */
+  /** `Namespaced`, empty, or the suffix of the list over all namespaces. */
   scope: 'Namespaced' | '';
   suffix: '' | 'ForAllNamespaces' | 'Status';
 }

@@ -56,12 +56,12 @@ describe('/openapi/v3', () => {
     }
   });
 
-  it('answers 304 to who has the document', async () => {
+  it('answers 304 to a client that has the document', async () => {
     const etag = (await app.request('/openapi/v3')).headers.get('ETag') ?? '';
     expect((await app.request('/openapi/v3', { headers: { 'If-None-Match': etag } })).status).toBe(304);
   });
 
-  it('refers to nothing it does not define', async () => {
+  it('defines everything that it refers to', async () => {
     for (const name of ['api/v1', 'apis/arc.example.com/v1alpha1', 'apis/authorization.k8s.io/v1']) {
       const document = await json(`/openapi/v3/${name}`);
       const defined = Object.keys(at(document, 'components', 'schemas') ?? {});
@@ -141,7 +141,7 @@ describe('/openapi/v2', () => {
     expect((await app.request('/openapi/v2', { headers: { Accept: 'text/html' } })).status).toBe(406);
   });
 
-  it('has every path and definition, and only words of 2.0', async () => {
+  it('has every path and definition, and only keywords of 2.0', async () => {
     const document = await json('/openapi/v2');
     expect(document.swagger).toBe('2.0');
     expect(Object.keys(document.paths ?? {})).toContain(path);

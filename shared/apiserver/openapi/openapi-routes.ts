@@ -40,7 +40,7 @@ function acceptsProtobufV2(request: Request): boolean {
  */
 const emptyV2 = Buffer.from('\n\x032.0\x12\x0c\n\x03ARC\x12\x050.0.0', 'latin1');
 
-/** Who asks with the hash we have may keep the document for good: another document has another hash. */
+/** A client that asks with the current hash may cache the document forever: another document has another hash. */
 function caching(asked: string | undefined, hash: string, now: Date): Record<string, string> {
   if (asked?.toUpperCase() !== hash) return { 'Cache-Control': uncached, Vary: 'Accept' };
   const Expires = new Date(now.getTime() + year).toUTCString();

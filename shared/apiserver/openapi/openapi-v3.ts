@@ -24,7 +24,7 @@ function operation({ body, consumes = [], responses, ...rest }: Operation): obje
       : {
           requestBody: {
             content: content(consumes, body),
-            // Options of a deletion may be left out; nothing else can.
+            // Delete options are optional; every other body is required.
             ...(rest['x-kubernetes-action'].startsWith('delete') ? {} : { required: true }),
           },
         }),

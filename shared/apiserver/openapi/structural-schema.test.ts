@@ -26,7 +26,7 @@ describe('toStructural', () => {
     expect(structural(z.string().regex(new RegExp('a'.repeat(300))))).toEqual({ type: 'string' });
   });
 
-  it('says nothing of additional properties but for maps', () => {
+  it('mentions additional properties only for maps', () => {
     expect(structural(z.strictObject({ a: z.string() }))).not.toHaveProperty('additionalProperties');
     expect(structural(z.record(z.string(), z.string()))).toEqual({
       type: 'object',

@@ -27,7 +27,7 @@ const kept = [
   'pattern',
 ];
 
-/** A pattern longer than this helps nobody who reads the document; the server checks it all the same. */
+/** A longer pattern does not help readers of the document; the server checks it nevertheless. */
 const longestPattern = 200;
 
 interface Walk {
@@ -46,7 +46,7 @@ function resolve(root: Record<string, unknown>, reference: string): unknown {
   return node;
 }
 
-/** Every integer of zod's carries the bounds of the safe integers, or of int32: a format says it shorter. */
+/** zod gives every integer the bounds of safe integers, or of int32; a format is shorter. */
 function integer(schema: Schema): Schema {
   const { minimum, maximum, ...rest } = schema;
   const int32 = minimum === -(2 ** 31) && maximum === 2 ** 31 - 1;

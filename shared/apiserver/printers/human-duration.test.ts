@@ -59,7 +59,7 @@ describe('humanDuration', () => {
     );
   });
 
-  it('shows a value that is no number as invalid', () => {
+  it('shows a value that is not a number as invalid', () => {
     expect(humanDuration(Number.NaN)).toBe('<invalid>');
   });
 });

@@ -20,7 +20,7 @@ function ofHours(hours: number, minutes: number): string {
 /**
  * A length of time as `kubectl get` prints ages, by the rules of k8s.io/apimachinery duration.HumanDuration: two units
  * where the first is small, one where it is not. Up to two seconds in the future count as now (clocks differ),
- * beyond that it is `<invalid>`, as is a value that is no number.
+ * beyond that it is `<invalid>`, as is a value that is not a number.
  */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);
@@ -33,7 +33,7 @@ export function humanDuration(milliseconds: number): string {
   return ofHours(Math.floor(seconds / hour), minutes);
 }
 
-/** The age at `now` of an RFC 3339 timestamp; `<invalid>` for what is none. */
+/** The age at `now` of an RFC 3339 timestamp; `<invalid>` for any other text. */
 export function age(timestamp: string, now: Date): string {
   return humanDuration(now.getTime() - Date.parse(timestamp));
 }

@@ -7,7 +7,7 @@ export interface ListMeta {
   remainingItemCount?: number;
 }
 
-/** An object without what makes it big: what garbage collectors and metadata informers ask for. */
+/** An object's metadata alone: garbage collectors and metadata informers ask for it. */
 export interface PartialObjectMetadata {
   kind: 'PartialObjectMetadata';
   apiVersion: 'meta.k8s.io/v1';

@@ -9,7 +9,7 @@ const order = anOrder({}, { status: { phase: 'Running', observedGeneration: 2 } 
 order.metadata = { ...order.metadata, resourceVersion: '7', creationTimestamp: '2026-01-02T03:03:50Z' };
 
 describe('toTable', () => {
-  it('has the name first, the own columns with their priority, and the age last', () => {
+  it('has the name first, then the columns of the kind with their priority, and the age last', () => {
     const table = toTable(sampleOrder, [order], options);
     expect(table).toMatchObject({ kind: 'Table', apiVersion: 'meta.k8s.io/v1' });
     expect(
@@ -23,12 +23,12 @@ describe('toTable', () => {
     expect(table.rows[0]?.cells).toEqual(['one', 'Running', 2, '15s']);
   });
 
-  it('shows null for what is absent and for a value of another type', () => {
+  it('shows null for absent values and values of another type', () => {
     const odd = anOrder({}, { status: { phase: null, observedGeneration: 'two' } });
     expect(toTable(sampleOrder, [odd], options).rows[0]?.cells).toEqual(['one', null, null, null]);
   });
 
-  it('adds no second age to a kind that shows one itself', () => {
+  it('adds no second age to a kind that has an age column', () => {
     const own: KindDefinition = {
       ...sampleSecret,
       columns: [
@@ -60,7 +60,7 @@ describe('toTable', () => {
     expect(toTable(sampleOrder, [], options)).toMatchObject({ metadata: {}, rows: [] });
   });
 
-  it('leaves the columns out where a watch has sent them', () => {
+  it('leaves out the columns that the watch has sent before', () => {
     expect(
       toTable(sampleOrder, [order], { ...options, columnDefinitions: false }).columnDefinitions,
     ).toBeNull();

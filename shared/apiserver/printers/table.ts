@@ -2,7 +2,7 @@ import type { Column, KindDefinition, KubeObject } from '../kinds/definition.ts'
 import { age } from './human-duration.ts';
 import { type ListMeta, type PartialObjectMetadata, toPartial } from './partial.ts';
 
-/** What a row carries beside its cells (query parameter includeObject). */
+/** The object of a row beside its cells (query parameter includeObject). */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export interface TableColumn {
@@ -20,7 +20,7 @@ export interface TableRow {
   object: PartialObjectMetadata | KubeObject | null;
 }
 
-/** meta.k8s.io/v1 Table. `columnDefinitions` is null where a watch has sent them before. */
+/** meta.k8s.io/v1 Table. `columnDefinitions` is null when the watch has sent them before. */
 export interface Table {
   kind: 'Table';
   apiVersion: 'meta.k8s.io/v1';
@@ -31,9 +31,9 @@ export interface Table {
 
 export interface TableOptions {
   includeObject: IncludeObject;
-  /** Ages are counted up to here. */
+  /** The time at which ages are computed. */
   now: Date;
-  /** Of the list shown; a single object shows its own resourceVersion. */
+  /** Metadata of the list; a single object shows its own resourceVersion. */
   listMeta?: ListMeta;
   /** False for every event of a watch but the first. */
   columnDefinitions: boolean;
@@ -54,24 +54,24 @@ const ageColumn: Column = {
   value: (object) => object.metadata.creationTimestamp,
 };
 
-/** The kind's own columns, and the age behind them unless the kind shows one itself. */
+/** The kind's columns, followed by the age unless the kind has such a column. */
 function columnsOf(definition: KindDefinition): readonly Column[] {
   return definition.columns.some((column) => column.name === 'Age')
     ? definition.columns
     : [...definition.columns, ageColumn];
 }
 
-/** What an object shows in the kind's columns, dates as they are; cellsOf() prints it. */
+/** The values of an object for the kind's columns, dates unchanged; cellsOf() prints them. */
 export function columnValues(definition: KindDefinition, object: KubeObject): unknown[] {
   return columnsOf(definition).map((column) => column.value(object));
 }
 
-/** The cells of a row behind the name. @param now ages are counted up to here */
+/** The cells of a row after the name. @param now the time at which ages are computed */
 export function cellsOf(definition: KindDefinition, values: readonly unknown[], now: Date): Cell[] {
   return columnsOf(definition).map((column, index) => cell(column, values[index], now));
 }
 
-/** A value that is not of the column's type prints as nothing: what was stored may be older than the column. */
+/** A value of another type than the column's prints as nothing: a stored object may be older than the column. */
 function cell(column: Column, value: unknown, now: Date): Cell {
   if (value === null || value === undefined) return null;
   switch (column.type) {
@@ -88,7 +88,7 @@ function cell(column: Column, value: unknown, now: Date): Cell {
   }
 }
 
-/** What a Table says of its columns. */
+/** The column definitions of a Table. */
 export function columnDefinitions(definition: KindDefinition): TableColumn[] {
   const own = columnsOf(definition).map(({ name, type, description, priority = 0 }) => ({
     name,

@@ -113,7 +113,7 @@ describe('serve', () => {
     expect(seen).toEqual(['admin a,b | c | system:authenticated']);
   });
 
-  it('takes a TLS 1.3 client that resumes without a certificate for nobody', async () => {
+  it('treats a TLS 1.3 client that resumes without a certificate as anonymous', async () => {
     const first = await byHand(undefined);
     expect(first.status).toBe(403);
     for (const session of [...first.sessions, ...first.sessions]) {
@@ -146,18 +146,18 @@ describe('serve', () => {
     agent.destroy();
   });
 
-  it('stays with its certificate when the new one does not fit its key', async () => {
+  it('keeps its certificate when the new one does not fit its key', async () => {
     const other = await authority.issue({ name: 'second' }, { hosts: ['localhost'] });
     expect(() => serving.reload({ cert: other.cert, key: certificate.key })).toThrow(/cannot be used/);
     expect(await ask({ headers: { Authorization: 'Bearer admin' } })).toMatchObject({ status: 200 });
   });
 
-  it('says which address it cannot listen on', async () => {
+  it('names the address that it cannot listen on', async () => {
     const again = serve(server.api, { certificate, host: '127.0.0.1', port: serving.port });
     await expect(again).rejects.toThrow(`cannot listen on 127.0.0.1 port ${serving.port}`);
   });
 
-  it('ends in order: what is under way is answered, watches end after a whole line, then nobody is let in', async () => {
+  it('ends in order: requests in flight are answered, watches end after a whole line, new connections are refused', async () => {
     const agent = new Agent({ keepAlive: true });
     const headers = { Authorization: 'Bearer admin' };
     const watch = ask({ path: `${widgets}?watch=true&allowWatchBookmarks=true`, headers, agent });
@@ -188,7 +188,7 @@ describe('serve', () => {
     await gone;
   });
 
-  it('speaks HTTP/1.1, whatever else a client offers, and nothing to one that cannot', async () => {
+  it('speaks HTTP/1.1 whatever else a client offers, and refuses a client that does not offer it', async () => {
     const connect = (...protocols: string[]) =>
       tls.connect({
         ...{ host: '127.0.0.1', port: serving.port, servername: 'localhost', ca: authority.cert },

@@ -29,15 +29,15 @@ export interface Serving {
   /** The certificate of connections from now on; those that are open stay. Throws Invalid for one that does not fit its key. */
   reload(certificate: Certificate): void;
   /**
-   * The orderly end: /readyz fails at once, everything is served for `delayMs` more (so that proxies learn of it), then no
-   * connection is accepted, requests in flight finish, watches end one after the other over `spreadMs`. Resolves when all
-   * are gone; after `graceMs` connections are cut.
+   * Ends in order: /readyz fails at once; everything is served for `delayMs` more, so that proxies notice; then no new
+   * connection is accepted, requests in flight finish, and watches end one after the other over `spreadMs`. Resolves when all
+   * connections are closed; after `graceMs` they are cut.
    */
   close(how?: { delayMs?: number; graceMs?: number; spreadMs?: number }): Promise<void>;
 }
 
 /**
- * Longer than clients keep idle connections (Go: 90 s), so that it is they who close them and no request meets a
+ * Longer than clients keep idle connections (Go: 90 s), so that the client closes them and no request meets a
  * connection that has just been closed.
  */
 const idleMs = 120_000;
@@ -45,11 +45,11 @@ const idleMs = 120_000;
 /** Milliseconds in which a request may still come over a connection that was open when the server stopped listening. */
 const unusedMs = 500;
 
-/** Connections that may be open without anybody having been authenticated over them: more than come at once after a restart. */
+/** Most connections without an authenticated request: more than arrive at once after a restart. */
 const maxUnauthenticated = 4_000;
 
 /**
- * Serves over TLS. Client certificates are asked for and left to the authenticator to judge. HTTP/1.1 is all that ALPN offers: a
+ * Serves over TLS. Requests client certificates and leaves their verification to the authenticator. ALPN offers HTTP/1.1 only: a
  * connection carries one request at a time, so there are no streams to flood by opening and resetting them (docs/decisions/0007-http-1.md).
  */
 export async function serve(api: ApiServer, options: ServeOptions): Promise<Serving> {
@@ -66,11 +66,11 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       requestTimeout: 65_000,
       keepAliveTimeout: idleMs,
       connectionsCheckingInterval: 5_000,
-      // A user in thousands of groups is named by a header line for each.
+      // A front proxy sends one header line for each group of a user, and there may be thousands.
       maxHeaderSize: 256 * 1024,
       shouldUpgradeCallback: isWatchSocket,
     },
-    // Responses of this module's own are written without the streams that Node's put around their bodies: a third of a GET.
+    // The Response class of @hono/node-server puts no stream around a body, which would cost a third of a GET.
     overrideGlobalObjects: true,
   }) as Server;
   server.maxHeadersCount = 10_000;
@@ -111,7 +111,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       server.closeIdleConnections();
       // Connections that were opened ahead and have carried nothing yet do not count as idle.
       await Promise.race([closed, pause(unusedMs)]);
-      await api.close(); // who came over one of them is answered
+      await api.close(); // answers a request that came over one of them
       cut();
       await closed;
       clearTimeout(impatient);
@@ -127,7 +127,7 @@ function listenFailure(caught: unknown): string {
 }
 
 /**
- * Sessions are not resumed: a resumed one shows no certificate and Node calls it authorized nevertheless. Renegotiation
+ * Sessions are not resumed: a resumed session has no certificate, and Node calls it authorized nevertheless. Renegotiation
  * would let a connection change its certificate.
  */
 function contextOf({ cert, key }: Certificate) {

@@ -80,7 +80,7 @@ it.each([
   },
 );
 
-it('connections that ended make room by themselves', async () => {
+it('closed connections no longer count', async () => {
   for (const socket of await flood(max, true)) {
     socket.resume().end();
     await closed(socket);

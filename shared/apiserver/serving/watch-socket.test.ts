@@ -72,7 +72,7 @@ const namesOf = ({ events }: WatchEvent) =>
   events.map(({ type, object }) => `${type} ${object.metadata.name}`);
 
 describe('a watch over a WebSocket', () => {
-  it('sends what is there and what happens, a message an event, and ends with the watch', async () => {
+  it('sends existing objects and changes, one message for each event, and ends with the watch', async () => {
     await server.call('POST', widgets, widget('first'));
     await server.call('POST', widgets, widget('second'));
     const seen = await watch('&timeoutSeconds=2');
@@ -95,7 +95,7 @@ describe('a watch over a WebSocket', () => {
     await server.api.close();
   });
 
-  it('takes the first subprotocol offered that is no token', async () => {
+  it('takes the first subprotocol offered that is not a token', async () => {
     const token = 'base64url.bearer.authorization.k8s.io.YQ';
     const { socket } = await watch('&timeoutSeconds=60', [token, 'v1.example']);
     expect(socket.protocol).toBe('v1.example');
@@ -113,7 +113,7 @@ describe('a watch over a WebSocket', () => {
     expect(received().toString()).toContain(text);
   });
 
-  it('passes other upgrades over', async () => {
+  it('ignores other upgrades', async () => {
     await server.call('POST', widgets, widget('plain'));
     const { socket, received } = await byHand(`${widgets}/plain`);
     await eventually('the object', 10_000, () => expect(received().toString()).toContain('"name":"plain"'));
@@ -121,7 +121,7 @@ describe('a watch over a WebSocket', () => {
     socket.destroy();
   });
 
-  it('answers a ping that comes with the handshake, and closes on what is no frame', async () => {
+  it('answers a ping that comes with the handshake, and closes on bytes that are not a frame', async () => {
     const { socket, received } = await byHand(`${widgets}?watch=true`);
     socket.write(Buffer.from([0x89, 0x82, 0, 0, 0, 0, 0x68, 0x69]));
     const pong = Buffer.from([0x8a, 0x02, 0x68, 0x69]);
@@ -164,7 +164,7 @@ describe('a watch over a WebSocket', () => {
     await server.api.close();
   });
 
-  it('ends the watch of a client that goes without a word', async () => {
+  it('ends the watch of a client that disconnects without a close frame', async () => {
     const { socket, received } = await byHand(`${widgets}?watch=true`);
     await eventually('the switch', 10_000, () => expect(received().toString()).toContain(' 101 '));
     socket.destroy();

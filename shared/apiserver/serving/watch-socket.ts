@@ -91,7 +91,7 @@ async function answer({ fetch, incoming, socket, accept }: Upgrade): Promise<voi
   webSocket.close(1000);
 }
 
-/** The request without what asks for the upgrade. The host does not matter: only path and query are looked at. */
+/** The request without the headers of the upgrade. The host does not matter: only path and query are used. */
 function requestOf({ url = '', headersDistinct }: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(headersDistinct)) {
@@ -101,7 +101,7 @@ function requestOf({ url = '', headersDistinct }: IncomingMessage, signal: Abort
   return new Request(`https://localhost${url}`, { headers, signal });
 }
 
-/** Of the subprotocols offered the first is taken, except the one that only carries a bearer token. */
+/** Chooses the first subprotocol offered that does not carry a bearer token. */
 function chooseProtocol(offered: Set<string>): string | false {
   return [...offered].find((each) => !each.startsWith('base64url.bearer.authorization.k8s.io.')) ?? false;
 }
@@ -124,7 +124,7 @@ async function sendLines(
   }
 }
 
-/** What was written is still delivered. */
+/** Ends the connection after everything that was written has been delivered. */
 function endSoon(socket: Duplex): void {
   if (socket.writableEnded) return;
   socket.end();

@@ -8,7 +8,7 @@ function of(schema: z.ZodType, value: unknown) {
 }
 
 describe('toCauses', () => {
-  it('judges a union by the variant the value comes closest to', () => {
+  it('checks a union by the variant closest to the value', () => {
     const schema = z.object({
       a: z.union([z.object({ x: z.string(), y: z.string() }), z.object({ z: z.string() }), z.string()]),
     });
@@ -21,20 +21,20 @@ describe('toCauses', () => {
     ]);
   });
 
-  it('names keys a map does not take', () => {
+  it('names keys that a map does not allow', () => {
     expect(of(z.record(z.enum(['a']), z.string()), { a: 'x', b: 'y' })).toMatchObject([{ field: 'b' }]);
     expect(of(z.record(z.string().max(1), z.string()), { long: 'y' })).toMatchObject([
       { reason: 'FieldValueInvalid', field: 'long' },
     ]);
   });
 
-  it('does not look at what an object inherits', () => {
+  it('ignores inherited properties', () => {
     expect(of(z.object({ constructor: z.string() }), {})).toMatchObject([{ reason: 'FieldValueRequired' }]);
   });
 });
 
 describe('bounded', () => {
-  it('leaves a hundred causes alone', () => {
+  it('keeps a hundred causes', () => {
     const causes = Array.from({ length: 100 }, () => ({ reason: 'r', message: 'm' }));
     expect(bounded(causes)).toBe(causes);
   });

@@ -9,7 +9,7 @@ type Issue = z.core.$ZodIssue;
 /** How values are shown; a kind that holds secrets shows none. */
 export type Show = (value: unknown) => string;
 
-/** Nobody reads more than this, and a body can hold a hundred thousand mistakes. */
+/** Most causes in one answer: nobody reads more, and a body can hold a hundred thousand mistakes. */
 const maxCauses = 100;
 
 const typeNames: Readonly<Record<string, string>> = { int: 'integer', record: 'object', map: 'object' };
@@ -66,7 +66,7 @@ function tooBig(issue: z.core.$ZodIssueTooBig, field: string, value: unknown, sh
         field,
       };
     default: {
-      // Beyond int64 it is no integer to Kubernetes.
+      // Kubernetes does not treat a number beyond int64 as an integer.
       if (typeof value === 'number' && value >= 2 ** 63) return typeCause(field, Number.NaN, 'integer');
       const bound = issue.inclusive === false ? 'less than' : 'less than or equal to';
       return invalid(field, value, `${field} in body should be ${bound} ${most}`, show);
@@ -108,10 +108,10 @@ function badFormat(
   return invalid(field, value, said ?? detail, show);
 }
 
-/** What the issues alone do not tell. */
+/** What zod's issues alone do not say. */
 export interface CauseOptions {
   show?: Show;
-  /** The type the schema has at a place: zod calls an integer a number when it is given neither. */
+  /** The type of the schema at a path: zod reports `number` for an integer when the value is neither. */
   typeAt?(steps: readonly Step[]): string | undefined;
 }
 
@@ -126,7 +126,7 @@ function hasOptions(issue: object): issue is { options: readonly unknown[] } {
   return 'options' in issue && Array.isArray(issue.options);
 }
 
-/** Of the variants of a union, the one the value was most likely meant to be; else all types that would do. */
+/** The variant of a union that the value was most likely meant to be; else all types that fit. */
 function unionCauses(issue: z.core.$ZodIssueInvalidUnion, place: Place): Cause[] {
   const field = fieldPath(place.steps);
   const value = valueAt(place.root, place.steps);
@@ -182,7 +182,7 @@ function issueCauses(issue: Issue, outer: Place): Cause[] {
   }
 }
 
-/** At most 100 causes; beyond that the last one tells how many more there were. */
+/** At most 100 causes; the last one counts the rest. */
 export function bounded(causes: Cause[]): Cause[] {
   if (causes.length <= maxCauses) return causes;
   const rest = causes.length - maxCauses;

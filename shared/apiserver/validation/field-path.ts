@@ -1,4 +1,4 @@
-/** One step into an object: a field or key, or a position of a list. */
+/** One step into an object: a field, a key, or a position in a list. */
 export type Step = string | number;
 
 /**

@@ -30,7 +30,7 @@ describe('metadataCauses', () => {
     expect(fields({ name: 'x'.repeat(63) }, 'namespaces')).toEqual([]);
   });
 
-  it('judges labels, annotations, finalizers and owners', () => {
+  it('checks labels, annotations, finalizers and owners', () => {
     expect(fields({ labels: { 'example.com/a': 'B_1', app: '' } })).toEqual([]);
     expect(fields({ labels: { 'a/b/c': 'x' } })).toEqual(['metadata.labels']);
     expect(fields({ labels: { a: 'x'.repeat(64) } })).toEqual(['metadata.labels']);

@@ -21,7 +21,7 @@ function shown(value: unknown): string {
   return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }
 
-/** The rules every object's metadata keeps (k8s.io/apimachinery, api/validation); an empty list is a pass. */
+/** Checks the metadata of any object (k8s.io/apimachinery, api/validation); valid metadata gives an empty list. */
 export function metadataCauses(definition: KindDefinition, metadata: ObjectMeta): Cause[] {
   return [
     ...generateNameCauses(definition, metadata.generateName),
@@ -56,7 +56,7 @@ const fieldTypes: [field: string, wanted: string, holds: (value: unknown) => boo
   ['managedFields', 'a list of objects', isObjectList],
 ];
 
-/** What is of the wrong type, as `metadata.labels must be a map of strings`; undefined if all can be relied upon. */
+/** The first field of the wrong type, as `metadata.labels must be a map of strings`; undefined when all types are right. */
 export function metadataTypeFault(metadata: Record<string, unknown>): string | undefined {
   for (const [field, wanted, holds] of fieldTypes) {
     const value = metadata[field];
@@ -80,7 +80,7 @@ function nameFaults(definition: KindDefinition, name: string): string[] {
   return isNamespace ? labelNameFaults(name) : subdomainFaults(name);
 }
 
-/** A prefix may end in a dash or a dot: what follows it ends the name. */
+/** A prefix may end in a dash or a dot, since characters follow it. */
 function generateNameCauses(definition: KindDefinition, prefix: string | undefined): Cause[] {
   if (!prefix) return [];
   const faults = nameFaults(definition, prefix.length > 1 ? prefix.replace(/[-.]$/, 'a') : prefix);
@@ -93,7 +93,7 @@ function mapCauses(
   judgeValues: boolean,
 ): Cause[] {
   return Object.entries(entries ?? {}).flatMap(([key, value]) => {
-    // Annotation keys are judged in lower case, as Kubernetes does.
+    // Annotation keys are checked in lower case, as in Kubernetes.
     const keyFaults = qualifiedFaults(judgeValues ? key : key.toLowerCase());
     const valueFaults = judgeValues ? labelValueFaults(value) : [];
     return [
@@ -116,7 +116,7 @@ function finalizerCauses(name: string): Cause[] {
   return qualifiedFaults(name).map((text) => bad('metadata.finalizers', name, text));
 }
 
-/** What of new finalizers works but may not be meant. */
+/** Warnings about new finalizers that are valid but probably not intended. */
 export function metadataWarnings(metadata: ObjectMeta, old: ObjectMeta | undefined): string[] {
   const fresh = (metadata.finalizers ?? []).filter((name) => !old?.finalizers?.includes(name));
   return fresh
@@ -157,7 +157,7 @@ const fixed = [
   'deletionGracePeriodSeconds',
 ];
 
-/** What an update may not touch. A field that the new object leaves out is taken from the old one before. */
+/** Checks the fields that an update must not change. The caller has filled in omitted fields from the old object. */
 export function immutableCauses(metadata: ObjectMeta, old: ObjectMeta): Cause[] {
   const causes = fixed
     .filter((field) => !isDeepStrictEqual(metadata[field], old[field]))

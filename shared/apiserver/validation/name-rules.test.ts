@@ -37,7 +37,7 @@ describe('values of labels', () => {
   it('may be empty', () => {
     expect(labelValueFaults('')).toEqual([]);
   });
-  it('are bounded and begin and end well', () => {
+  it('have a maximum length and valid first and last characters', () => {
     expect(labelValueFaults('x'.repeat(64))).toEqual(['must be no more than 63 characters']);
     expect(labelValueFaults('-b')).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-/** Rules for names, keys and label values, in the words of k8s.io/apimachinery (util/validation); an empty list is a pass. */
+/** Rules for names, keys and label values, with the messages of k8s.io/apimachinery (util/validation); a valid value gives an empty list. */
 
 const subdomainPattern = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 const labelPattern = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';

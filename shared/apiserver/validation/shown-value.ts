@@ -1,4 +1,4 @@
-/** As much of a user's value as an error message repeats. */
+/** Most characters of a user's value in an error message. */
 const longest = 128;
 
 /** A value in an error message: strings quoted, the rest as JSON, cut to size, credentials in URLs masked. */
@@ -8,7 +8,7 @@ export function shownValue(value: unknown): string {
   return masked.length > longest ? `${masked.slice(0, longest)}…` : masked;
 }
 
-/** The name JSON has for the type of a value; `integer` for whole numbers. */
+/** The JSON type of a value; `integer` for whole numbers. */
 export function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';

@@ -4,7 +4,7 @@ import { anOrder, sampleOrder, sampleSecret } from '../testing/sample-kinds.ts';
 import { checkFields, structuralTree } from './structural.ts';
 
 describe('checkFields', () => {
-  it('lets a right object through as it is', () => {
+  it('returns a valid object unchanged', () => {
     const order = anOrder({ limit: 1, note: null });
     expect(checkFields(sampleOrder, order)).toEqual({ pruned: order, unknown: [] });
   });
@@ -66,7 +66,7 @@ describe('checkFields', () => {
     ]);
   });
 
-  it('takes a null for absent where null is no value', () => {
+  it('treats a null that the schema does not allow as absent', () => {
     const { pruned } = checkFields(sampleOrder, anOrder({ limit: null, note: null }, { status: null }));
     expect(pruned).toEqual(anOrder({ note: null }));
     const body = { ...anOrder(), metadata: { name: 'one', creationTimestamp: null } };
@@ -88,14 +88,14 @@ describe('checkFields', () => {
     expect(Object.getPrototypeOf(pruned.spec)).toBe(Object.prototype);
   });
 
-  it('names no more than a hundred', () => {
+  it('names at most a hundred', () => {
     const spec = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`bogus${index}`, 1]));
     const { pruned, unknown } = checkFields(sampleOrder, anOrder(spec));
     expect(unknown).toHaveLength(100);
     expect(pruned).toEqual(anOrder());
   });
 
-  it('has nothing left to prune in what it has pruned', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),

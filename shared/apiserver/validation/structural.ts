@@ -4,23 +4,23 @@ import { objectSchema } from '../openapi/kind-schema.ts';
 import type { Schema } from '../openapi/schema.ts';
 import { fieldPath, type Step } from './field-path.ts';
 
-/** A schema made ready for walking objects: what may stand where, and what is kept without being known. */
+/** A schema prepared for walking objects: the fields it knows, and where unknown fields are kept. */
 export interface StructuralTree {
-  /** undefined where anything may stand. */
+  /** undefined when any type is allowed. */
   type: Schema['type'];
   fields: ReadonlyMap<string, StructuralTree>;
-  /** Of a map: every value looks like this. */
+  /** For a map: the schema of its values. */
   values: StructuralTree | undefined;
-  /** Of a list: every item looks like this. */
+  /** For a list: the schema of its items. */
   items: StructuralTree | undefined;
-  /** Unknown fields stay here. Those of known fields inside do not, unless these say so themselves. */
+  /** Keeps unknown fields of this object; inside its known fields only when they say so themselves. */
   preserve: boolean;
   nullable: boolean;
   /** Items of a list must differ: as a whole ('set'), or in these fields (a map list). */
   unique: 'set' | readonly string[] | undefined;
 }
 
-/** More unknown fields than this are pruned without being named: each becomes a header of the answer. */
+/** Most unknown fields that are named: each becomes a header of the answer. Further ones are pruned silently. */
 const maxNamedFields = 100;
 
 function grow(schema: Schema): StructuralTree {
@@ -86,21 +86,21 @@ function pruneObject(tree: StructuralTree, object: Record<string, unknown>, walk
     else if (walk.unknown.length < maxNamedFields) walk.unknown.push(fieldPath(walk.steps));
     walk.steps.pop();
   }
-  // fromEntries defines each key: a field called __proto__ stays a field.
+  // fromEntries defines each key, so a field called __proto__ stays a field.
   return Object.fromEntries(kept);
 }
 
 function prune(tree: StructuralTree, value: unknown, walk: Walk): unknown {
   if (Array.isArray(value)) return pruneList(tree, value, walk);
-  // What is no object where one belongs is left for validation to name.
+  // Validation reports a value that should be an object and is not.
   if (!isRecord(value) || (tree.type !== 'object' && tree.type !== undefined)) return value;
   return pruneObject(tree, value, walk);
 }
 
 /**
- * Leaves out what the kind's schema does not know, at any depth, and names it: `spec.bogus`, `metadata.foo`,
+ * Removes fields that the kind's schema does not know, at any depth, and names them: `spec.bogus`, `metadata.foo`,
  * `spec.artifacts[0].bogus` (the first 100 of them). Maps, loose objects and x-kubernetes-preserve-unknown-fields keep
- * everything. A null where null is no value counts as absent, as it does for typed Kubernetes APIs. The body is not
+ * everything. A null that the schema does not allow counts as absent, as in typed Kubernetes APIs. The body is not
  * changed; parts of it that need no pruning are shared with the result.
  */
 export function checkFields(

@@ -26,7 +26,7 @@ const definition: KindDefinition = {
 const causes = (fields: object) => duplicateCauses(structuralTree(definition), fields);
 
 describe('duplicateCauses', () => {
-  it('names what a set repeats, once', () => {
+  it('names each duplicate of a set once', () => {
     expect(causes({ tags: ['a', 'b', 'a', 'a'] })).toEqual([
       { reason: 'FieldValueDuplicate', message: 'Duplicate value: "a"', field: 'tags[2]' },
     ]);

@@ -4,8 +4,8 @@ import { fieldPath, type Step } from './field-path.ts';
 import type { StructuralTree } from './structural.ts';
 
 /**
- * What occurs more than once in a set, or in a list that is a map by some of its fields, anywhere in `value`: each is named
- * at its second place. Keys count with their defaults, which must have been filled in.
+ * Duplicates in sets and in lists that are maps by some of their fields, anywhere in `value`: each is named
+ * at its second position. Fill in the defaults of keys first.
  */
 export function duplicateCauses(tree: StructuralTree, value: unknown, steps: readonly Step[] = []): Cause[] {
   if (Array.isArray(value)) {

@@ -14,7 +14,7 @@ function causes(spec: Record<string, unknown>) {
   ]);
 }
 
-describe('validateSchema on a right object', () => {
+describe('validateSchema on a valid object', () => {
   it('fills in defaults and leaves the metadata alone', () => {
     const order = anOrder();
     order.metadata = { ...order.metadata, resourceVersion: '5', custom: { a: 1 } };
@@ -38,7 +38,7 @@ describe('validateSchema on a right object', () => {
     expect(validateSchema(sampleOrder, anOrder(spec)).object).toEqual(anOrder(spec));
   });
 
-  it('gives the same again when asked twice', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -57,7 +57,7 @@ describe('validateSchema on a right object', () => {
   });
 });
 
-describe('validateSchema on a wrong object', () => {
+describe('validateSchema on an invalid object', () => {
   it('names a missing field as required', () => {
     expect(causes({ artifacts: [{}] })).toEqual([
       ['FieldValueRequired', 'spec.artifacts[0].type', 'Required value'],
@@ -179,7 +179,7 @@ describe('validateSchema on a wrong object', () => {
     expect(cause?.[2]).toContain('https://***@host/x');
   });
 
-  it('tells of a hundred mistakes and counts the rest', () => {
+  it('reports a hundred mistakes and counts the rest', () => {
     const many: KindDefinition = { ...sampleOrder, schema: z.object({ spec: z.array(z.string()) }) };
     const order = { ...anOrder(), spec: Array(1000).fill(1) };
     const found = validateSchema(many, order).causes;
@@ -204,7 +204,7 @@ describe('validateSchema on a wrong object', () => {
     );
   });
 
-  it('refuses recursion without end as a bad request', () => {
+  it('refuses infinite recursion as a bad request', () => {
     interface Nest {
       in?: Nest | undefined;
     }

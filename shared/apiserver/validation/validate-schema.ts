@@ -7,7 +7,7 @@ import { shownValue, typeName } from './shown-value.ts';
 import { type StructuralTree, structuralTree } from './structural.ts';
 import { duplicateCauses } from './unique-items.ts';
 
-/** What a Secret holds does not appear in messages, and so not in anybody's log. */
+/** Values of a Secret never appear in messages, and so never in logs. */
 function showFor(definition: KindDefinition): Show {
   return definition.group === '' && definition.kind === 'Secret' ? () => '"***"' : shownValue;
 }
@@ -34,7 +34,7 @@ function fits(type: StructuralTree['type'], value: unknown): boolean {
   return type === undefined || is === type || (type === 'number' && is === 'integer');
 }
 
-/** Types only, by the tree: for metadata, which has no zod schema. */
+/** Checks types alone, by the tree: for metadata, which has no zod schema. */
 function typeCauses(tree: StructuralTree, value: unknown, steps: readonly Step[]): Cause[] {
   if (value === undefined || (value === null && tree.nullable)) return [];
   if (!fits(tree.type, value)) return [typeCause(fieldPath(steps), value, tree.type ?? 'another')];

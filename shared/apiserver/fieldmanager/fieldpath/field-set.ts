@@ -1,7 +1,7 @@
 import { type PathElement, sortElements } from './path-element.ts';
 
 /**
- * A set of field paths in the very form FieldsV1 has on the wire, so that stored sets need no decoding: each key is a
+ * A set of field paths in the form of FieldsV1 on the wire, so that stored sets need no decoding: each key is a
  * step (see path-element.ts), `{}` below a step says that the path that ends there is a member, `.` says so for a path
  * that is also the beginning of longer members. Sets are never changed in place: results share parts with operands.
  */
@@ -19,12 +19,12 @@ export function isEmpty(set: FieldSet): boolean {
   return true;
 }
 
-/** Below the root only: whether the path that leads to this node is a member. */
+/** True when the path that leads to this node is a member; not for the root. */
 function isMember(node: FieldSet): boolean {
   return Object.hasOwn(node, self) || isEmpty(node);
 }
 
-/** Undefined where nothing is left: a node without children is a member, or it is not there. */
+/** Undefined when nothing is left: a node without children would be a member. */
 function node(member: boolean, children: FieldSet): FieldSet | undefined {
   if (isEmpty(children)) return member ? noFields : undefined;
   return member ? { [self]: noFields, ...children } : children;
@@ -57,7 +57,7 @@ function unionNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return a === b ? a : node(isMember(a) || isMember(b), unionChildren(a, b));
 }
 
-/** Paths of `a` that are not in `b`. A path goes by itself: neither with those it begins, nor with its beginnings. */
+/** Paths of `a` that are not in `b`. Prefixes and extensions of a path in `b` stay. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(a) || isEmpty(b) ? a : differenceChildren(a, b);
 }
@@ -187,7 +187,7 @@ export class FieldSetBuilder {
     if (this.#open.length > this.#path.length + 1) this.#open.pop();
   }
 
-  /** The whole object, where the walk begins, is nobody's. */
+  /** The root of the walk, the whole object, is never a member. */
   add(): void {
     const depth = this.#path.length;
     if (this.#open.length === depth + 1) {
@@ -218,7 +218,7 @@ export class FieldSetBuilder {
     if (!parent.filled) parent.node[self] = noFields;
   }
 
-  /** What was collected. The builder must not be used any more. */
+  /** The collected set. Do not use the builder afterwards. */
   result(): FieldSet {
     return this.#root;
   }

@@ -70,7 +70,7 @@ function keysOf(content: string): [string, unknown][] {
   return Object.entries(keys);
 }
 
-/** As much of a path as a message repeats: names may be as long as a body. */
+/** Most characters of a path in a message: names may be as long as a body. */
 const longestPath = 2000;
 
 /** A path as conflicts name it: `.spec.artifacts[name="a"].url`. */
@@ -100,7 +100,7 @@ export function showElement(element: PathElement): string {
   }
 }
 
-/** What a set or a key may hold is a scalar; anything else only comes from clients that made managedFields up. */
+/** Items of sets and keys are scalars; only clients that invent managedFields send anything else. */
 function showValue(value: unknown): string {
   return JSON.stringify(value);
 }

@@ -5,7 +5,7 @@ import { goSyntax, goType, goValue } from './go-text.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
 import { isScalar, itemElement, shapeOf } from './value-shape.ts';
 
-/** Nobody reads more, and each fault is a line of the answer. */
+/** Most faults listed: each is a line of the answer. */
 const mostFaults = 100;
 
 interface Walk {
@@ -14,8 +14,8 @@ interface Walk {
 }
 
 /**
- * What keeps a configuration from being applied, each as `.spec.bogus: field not declared in schema`: unknown fields,
- * wrong types, items that cannot be told apart. The words are those of structured-merge-diff. An empty list is a pass.
+ * The faults that prevent a configuration from being applied, each as `.spec.bogus: field not declared in schema`: unknown fields,
+ * wrong types, duplicate items. The messages are those of structured-merge-diff. A valid configuration gives an empty list.
  */
 export function typeFaults(type: MergeType, value: unknown): string[] {
   const walk: Walk = { path: [], faults: [] };

@@ -1,6 +1,6 @@
 import { isRecord } from '#shared/meta';
 
-/** As much of a value as a message repeats. */
+/** Most characters of a value in a message. */
 const longest = 200;
 
 function cut(text: string): string {

@@ -52,7 +52,7 @@ describe('mergeType', () => {
     expect(mergeType(schema).scalar).toBe(scalar);
   });
 
-  it('takes a list whose keys are missing as one value', () => {
+  it('treats a list with missing keys as one value', () => {
     expect(mergeType({ type: 'array', 'x-kubernetes-list-type': 'map' }).list?.kind).toBe('atomic');
   });
 });

@@ -2,7 +2,7 @@ import type { KindDefinition } from '../../kinds/definition.ts';
 import { objectSchema } from '../../openapi/kind-schema.ts';
 import type { Schema } from '../../openapi/schema.ts';
 
-/** What may stand at a place, as merging and ownership see it. Several of the three where the schema leaves it open. */
+/** The type at a path for merging and ownership. Several of the three when the schema leaves it open. */
 export interface MergeType {
   scalar?: 'string' | 'numeric' | 'boolean' | 'untyped';
   list?: ListType;
@@ -12,7 +12,7 @@ export interface MergeType {
 export interface ListType {
   /** An atomic list has one owner and is replaced as a whole; the items of the others are owned one by one. */
   kind: 'atomic' | 'set' | 'map';
-  /** Of kind `map`: the fields that tell items apart, and what they are where an item leaves them out. */
+  /** Of kind `map`: the key fields of items, with their defaults. */
   keys: readonly { name: string; fallback: unknown }[];
   items: MergeType;
 }
@@ -20,7 +20,7 @@ export interface ListType {
 export interface MapType {
   atomic: boolean;
   fields: ReadonlyMap<string, MergeType>;
-  /** Of keys that are no declared field; undefined: there are none. */
+  /** The type of keys that are not declared fields; undefined when there are none. */
   values: MergeType | undefined;
 }
 
@@ -28,7 +28,7 @@ const untyped: MergeType = { scalar: 'untyped' };
 untyped.list = { kind: 'atomic', keys: [], items: untyped };
 untyped.map = { atomic: true, fields: new Map(), values: untyped };
 
-/** Where the schema says nothing: maps merge by key, lists are one value. */
+/** Without a schema, maps merge by key and lists are one value. */
 const deduced: MergeType = { scalar: 'untyped', list: { kind: 'atomic', keys: [], items: untyped } };
 deduced.map = { atomic: false, fields: new Map(), values: deduced };
 
@@ -92,7 +92,7 @@ function listType(schema: Schema, preserve: boolean): ListType {
   return { kind: 'atomic', keys: [], items };
 }
 
-/** The type below a field of a map; undefined where the schema knows none of the name. */
+/** The type of a field of a map; undefined when the schema has no such field. */
 export function fieldType(map: MapType, name: string): MergeType | undefined {
   return map.fields.get(name) ?? map.values;
 }

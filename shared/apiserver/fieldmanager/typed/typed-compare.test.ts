@@ -42,7 +42,7 @@ describe('compareTyped', () => {
     });
   });
 
-  it('takes items that repeat as one', () => {
+  it('treats duplicate items as one', () => {
     const twice = { parts: [{ name: 'a', url: 'x' }, { name: 'a' }] };
     const once = { parts: [{ name: 'a', url: 'x' }] };
     const item = { 'f:parts': { 'k:{"name":"a"}': {} } };
@@ -51,7 +51,7 @@ describe('compareTyped', () => {
     expect(changes(twice, { parts: [] })[2]).toEqual(item);
   });
 
-  it('does not look at what is ignored', () => {
+  it('skips ignored fields', () => {
     const result = compareTyped(type, aWidget({ size: 1 }), aWidget({ size: 2 }), { 'f:spec': {} });
     expect(isSame(result)).toBe(true);
   });

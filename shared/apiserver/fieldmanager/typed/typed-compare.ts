@@ -17,7 +17,7 @@ interface Walk {
   removed: FieldSetBuilder;
 }
 
-/** What has happened to the fields from `before` to `after`. Fields below one of `ignored` are not looked at. */
+/** How the fields changed from `before` to `after`. Fields below one of `ignored` are skipped. */
 export function compareTyped(
   type: MergeType,
   before: unknown,
@@ -50,7 +50,7 @@ function visit(walk: Walk, type: MergeType, before: unknown, after: unknown): vo
   else if (after === undefined) walk.removed.add();
 }
 
-/** True: the place was judged as a whole. */
+/** True when the values were compared as a whole. */
 function visitShape(walk: Walk, type: MergeType, shape: Shape, before: unknown, after: unknown): boolean {
   if (shape === 'map' && type.map) return visitMap(walk, type.map, before, after);
   if (shape === 'list' && type.list) return visitList(walk, type.list, before, after);
@@ -122,7 +122,7 @@ function grouped(elements: readonly PathElement[], items: readonly unknown[]): M
   return groups;
 }
 
-/** The items of one step: one on each side, as a rule. Repeated ones count as one thing. */
+/** The items of one step: usually one on each side. Duplicates count as one. */
 function visitItems(walk: Walk, list: ListType, left: readonly unknown[], right: readonly unknown[]): void {
   const [before] = left;
   const [after] = right;

@@ -4,7 +4,7 @@ import { fieldElement, fieldNameOf, type PathElement } from '../fieldpath/path-e
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
 import { elementsOf, listOf, mapOf, shapeOf } from './value-shape.ts';
 
-/** What whoever applies `value` owns: every leaf, every item of a list and every key of a map that is no declared field. */
+/** The fields that an applier of `value` owns: every leaf, every item of a list and every key of a map that is not a declared field. */
 export function fieldsOf(type: MergeType, value: unknown): FieldSet {
   const set = new FieldSetBuilder();
   visit(set, type, value);
@@ -47,7 +47,7 @@ function visitList(set: FieldSetBuilder, list: ListType, value: unknown): void {
   const repeated = repeatedOf(elements);
   for (const [index, element] of elements.entries()) {
     set.enter(element);
-    // Items that cannot be told apart are owned together.
+    // Duplicate items are owned together.
     if (!repeated.has(element)) visit(set, list.items, items[index]);
     set.add();
     set.leave();
@@ -64,7 +64,7 @@ function repeatedOf(elements: readonly PathElement[]): Set<PathElement> {
   return repeated;
 }
 
-/** The set with every declared field a member that has members below it: who owns `spec.color` then owns `spec`. */
+/** The set plus every declared field that has members below it: an owner of `spec.color` then owns `spec`. */
 export function withNamedFields(type: MergeType | undefined, fields: FieldSet): FieldSet {
   return withMembers(
     fields,
@@ -76,7 +76,7 @@ export function withNamedFields(type: MergeType | undefined, fields: FieldSet): 
   );
 }
 
-/** The type a step leads to; undefined where the schema knows none. */
+/** The type after a step; undefined when the schema has none. */
 export function typeBelow(type: MergeType | undefined, element: PathElement): MergeType | undefined {
   const name = fieldNameOf(element);
   if (name !== undefined) return type?.map && fieldType(type.map, name);

@@ -9,7 +9,7 @@ import { elementsOf, listOf, mapOf, shapesOf } from './value-shape.ts';
 export function mergeTyped(type: MergeType, live: unknown, applied: unknown): unknown {
   if (applied === undefined) return live;
   if (live === undefined) return applied;
-  // Where the form has changed, the new one counts, and finds nothing of its own form to merge with.
+  // When the form has changed, the new value replaces the old one.
   const shape = shapesOf(type, live, applied).at(-1);
   if (shape === 'map' && type.map) return mergeMaps(type.map, live, applied);
   if (shape === 'list' && type.list) return mergeLists(type.list, live, applied);

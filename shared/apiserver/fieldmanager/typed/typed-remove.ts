@@ -5,8 +5,8 @@ import { fieldType, type ListType, type MapType, type MergeType } from './merge-
 import { itemElement, shapeOf } from './value-shape.ts';
 
 /**
- * The value without the fields and items of the set. What has nothing left is null where it stands by itself, and goes
- * with the field that holds it where that is in the set, too.
+ * The value without the fields and items of the set. A value with nothing left becomes null, or is removed
+ * together with its field when the set contains the field.
  */
 export function removeFields(type: MergeType, value: unknown, fields: FieldSet): unknown {
   const shape = shapeOf(type, value);

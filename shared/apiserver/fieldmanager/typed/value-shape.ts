@@ -4,7 +4,7 @@ import type { ListType, MergeType } from './merge-type.ts';
 
 export type Shape = 'map' | 'list' | 'scalar';
 
-/** What a value is where `type` stands: its own form if the type has it, else the first that the type has. */
+/** The shape of a value by `type`: its own form when the type allows it, else the first form of the type. */
 export function shapeOf(type: MergeType, value: unknown): Shape {
   if (Array.isArray(value) && type.list) return 'list';
   if (isRecord(value) && type.map) return 'map';
@@ -27,7 +27,7 @@ export function isScalar(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** Null, and what is no list where one belongs, count as nothing. */
+/** Null, and a value that should be a list and is not, count as empty. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -36,7 +36,7 @@ export function mapOf(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
 }
 
-/** An item that nothing tells apart from others. */
+/** An item without an identity. */
 export interface Unkeyed {
   fault: string;
 }
@@ -68,7 +68,7 @@ function keyedElement(list: ListType, item: unknown): PathElement | Unkeyed {
   };
 }
 
-/** The steps to all items; undefined where one of them has none, so that the list can only be taken as a whole. */
+/** The steps to all items; undefined when an item has none, so that the list counts as one value. */
 export function elementsOf(list: ListType, items: readonly unknown[]): PathElement[] | undefined {
   const elements: PathElement[] = [];
   for (const item of items) {
