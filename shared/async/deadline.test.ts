@@ -22,7 +22,7 @@ describe('startDeadline', () => {
     const outer = new AbortController();
     const deadline = startDeadline(60_000, 'GET /x', outer.signal);
     const plain = startDeadline(60_000, 'GET /x', AbortSignal.abort());
-    const ending = new ArcError('ServiceUnavailable', 'the process is ending');
+    const ending = new ArcError('ServiceUnavailable', 'the process is stopping');
     outer.abort(ending);
     expect(deadline.signal.reason).toBe(ending);
     expect(plain.signal.reason).toMatchObject({ code: 'Timeout', message: 'GET /x: cancelled' });

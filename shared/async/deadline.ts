@@ -1,17 +1,17 @@
 import { ArcError } from '#shared/errors';
 
-/** One wait with an end: `signal` is aborted, with an ArcError as its reason, by time or by the caller. */
+/** Bounds one operation: `signal` is aborted, with an ArcError as its reason, by time or by the caller. */
 export interface Deadline {
   signal: AbortSignal;
-  /** Starts the time anew, from now on with `ms` if given: something was heard. */
+  /** Starts the time again, with `ms` from now on if given. */
   restart(ms?: number): void;
-  /** Forgets timer and listener. Every deadline is ended in a `finally`. */
+  /** Removes timer and listener. Call it in a `finally`. */
   end(): void;
 }
 
 /**
- * A deadline of `ms` milliseconds (Infinity: none) that `outer` can cut short. Made by hand and not of AbortSignal.any:
- * the outer signal often lives as long as the process, and must not gather one dependant for each request.
+ * A deadline of `ms` milliseconds (Infinity: none) that an abort of `outer` cuts short. It does not use AbortSignal.any:
+ * the outer signal often lives as long as the process and would collect one dependent signal for each request.
  */
 export function startDeadline(ms: number, what: string, outer?: AbortSignal): Deadline {
   const control = new AbortController();

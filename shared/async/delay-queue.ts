@@ -9,8 +9,8 @@ interface Slot {
 const longestTimer = 2 ** 31 - 1;
 
 /**
- * Values that become due at a time, one per key, on one timer for all of them: a million waiting entries cost a heap, not
- * a million timers. Bounded by its keys.
+ * Values that become due at a time, one for each key. One timer serves all of them: a million entries cost a heap, not a million
+ * timers. The number of keys bounds it.
  */
 export class DelayQueue<T> {
   readonly #clock: Clock;

@@ -5,7 +5,7 @@ let control = new AbortController();
 afterEach(() => control.abort());
 
 describe('createWorkQueue', () => {
-  it('works on a key once however often it is added, and again when it is added meanwhile', async () => {
+  it('works on a key once however often it is added, and again when it is added during the work', async () => {
     control = new AbortController();
     const seen: string[] = [];
     let busy = 0;

@@ -2,7 +2,7 @@ import { backoffMs } from './backoff.ts';
 import { pause } from './pause.ts';
 
 export interface WorkQueue {
-  /** Has `key` worked on, once however often it is added before its turn. */
+  /** Adds `key`; a key that waits already is worked on once. */
   add(key: string): void;
   /** Ends when the signal is aborted. */
   readonly done: Promise<void>;
@@ -12,13 +12,13 @@ export interface WorkQueueOptions {
   workers: number;
   signal: AbortSignal;
   random?: () => number;
-  /** The key is added again after a wait that grows with its failures in a row. */
+  /** Called for each failure. The key is then tried again after a wait that grows with its failures in a row. */
   onFailure(key: string, caught: unknown): void;
 }
 
 /**
- * Works on keys, several at a time but never one key twice at once; a key added while it is worked on has another turn. It
- * holds at most one entry a key.
+ * Works on keys, several in parallel but one key never twice at once. A key that is added while it is worked on is worked on again
+ * afterwards. Holds at most one entry for each key.
  */
 export function createWorkQueue(work: (key: string) => Promise<void>, options: WorkQueueOptions): WorkQueue {
   const { signal, random = Math.random } = options;

@@ -27,7 +27,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('takes the empty text for unset', () => {
+  it('reads the empty text as unset', () => {
     expect(readConfig(schema, { PORT: '', LOG_LEVEL: '', TOKEN: '12345678' }).PORT).toBe(8080);
     expect(failure({ TOKEN: '' }).message).toMatch(/TOKEN: .*\(it is not set\)/);
   });

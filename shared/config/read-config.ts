@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/errors';
 
-/** What reads the variables that are set: a zod object schema, or anything that answers in the same way. */
+/** Parses the variables that are set: a zod object schema, or anything with the same `safeParse`. */
 export interface ConfigSchema<T> {
   safeParse(
     env: Readonly<Record<string, string | undefined>>,
@@ -10,9 +10,9 @@ export interface ConfigSchema<T> {
 }
 
 /**
- * Parses environment variables with a schema whose keys are the variables' names. A variable set to the
- * empty text counts as unset, as manifests with an empty `value:` mean it. Rejects with Invalid naming every wrong
- * variable, what was expected and the shape of what was found, never the value: it may be a credential.
+ * Parses environment variables with a schema whose keys are their names. A variable set to the empty text counts as unset: that is
+ * what an empty `value:` in a manifest means. Throws Invalid, which names every wrong variable, the expected value and the shape of
+ * the given one; never the value itself, which may be a credential.
  */
 export function readConfig<T>(schema: ConfigSchema<T>, env: Readonly<Record<string, string | undefined>>): T {
   const set = Object.fromEntries(
@@ -29,7 +29,7 @@ export function readConfig<T>(schema: ConfigSchema<T>, env: Readonly<Record<stri
     };
   });
   const text = causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ');
-  throw new ArcError('Invalid', `configuration from the environment is wrong: ${text}`, {
+  throw new ArcError('Invalid', `the environment is wrong: ${text}`, {
     details: { causes },
   });
 }

@@ -1,8 +1,8 @@
 import { printable, printableLines } from './printable.ts';
 
 /**
- * What went wrong, in the words of the Kubernetes API (metav1.StatusReason), so that an error keeps its meaning
- * from the store through the API server and the client to the function that has to decide about a retry.
+ * The reason of a failure as the Kubernetes API names it (metav1.StatusReason). An error keeps its code from the store through the
+ * API server and the client to the function that decides about a retry.
  */
 export type Code =
   | 'BadRequest'
@@ -22,14 +22,14 @@ export type Code =
   | 'ServiceUnavailable'
   | 'Timeout';
 
-/** One thing that is wrong with one field, as metav1.StatusCause carries it. */
+/** One problem of one field, as metav1.StatusCause. */
 export interface Cause {
   reason: string;
   message: string;
   field?: string;
 }
 
-/** As metav1.StatusDetails: which object, and what of it. */
+/** As metav1.StatusDetails: the object and its problems. */
 export interface ErrorDetails {
   name?: string;
   group?: string;
@@ -42,16 +42,16 @@ export interface ErrorDetails {
 export interface ArcErrorOptions {
   details?: ErrorDetails;
   cause?: unknown;
-  /** The message has lines: its line breaks and tabs stay. What it quotes of users is escaped before. */
+  /** The message has several lines: its line breaks and tabs stay. The caller escapes what it quotes from users. */
   multiline?: boolean;
 }
 
 /**
- * The only error the conduit throws on purpose. Its message is for the person who has to act on it. Control characters in
+ * The only error that ARC throws on purpose. Its message is for the person who has to act on it. Control characters in
  * message and details are escaped here, because both quote what users wrote.
  */
 export class ArcError extends Error {
-  // Logs show the name of the class, which a bundler changes where a class speaks of itself.
+  // Logs show the name of the class; a bundler may rename a class that refers to itself.
   static override readonly name = 'ArcError';
   override readonly name = 'ArcError';
   readonly code: Code;
@@ -64,7 +64,7 @@ export class ArcError extends Error {
     this.details = options.details && printableDetails(options.details);
   }
 
-  /** Turns whatever was caught into an ArcError; what we did not throw ourselves is an InternalError. */
+  /** Any caught value as an ArcError; a value that is none becomes one with `code`. */
   static from(caught: unknown, code: Code = 'InternalError'): ArcError {
     if (caught instanceof ArcError) return caught;
     if (caught instanceof Error) return new ArcError(code, caught.message, { cause: caught });

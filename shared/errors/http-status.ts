@@ -19,12 +19,12 @@ const statusOf: Record<Code, number> = {
   Timeout: 504,
 };
 
-/** The HTTP status a code travels with (k8s.io/apimachinery, pkg/api/errors). */
+/** The HTTP status of a code (k8s.io/apimachinery, pkg/api/errors). */
 export function httpStatus(code: Code): number {
   return statusOf[code];
 }
 
-/** The code to assume for an answer whose body is no Status: 409 reads as Conflict, unknown 4xx as BadRequest. */
+/** The code for an answer whose body is not a Status: Conflict for 409, BadRequest for unknown 4xx. */
 export function codeForStatus(status: number): Code {
   if (status === 409) return 'Conflict';
   const exact = (Object.keys(statusOf) as Code[]).find((code) => statusOf[code] === status);

@@ -1,4 +1,4 @@
-/** What changes a terminal or a log instead of standing in it: control characters, line separators, changes of direction. */
+/** Characters that change a terminal or a log: control characters, line separators, changes of direction. */
 const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const unprintableInLines = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const unprintableInJson = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -21,7 +21,7 @@ function escaped(character: string): string {
 }
 
 /**
- * A text as people can read it in one line: each unprintable character stands as Go's %q writes it (`\n`, `\x00`, `\u202e`). A text
+ * A text in one readable line: each unprintable character is written as Go's %q writes it (`\n`, `\x00`, `\u202e`). A text
  * without such characters, an escaped one included, stays as it is.
  */
 export function printable(text: string): string {
@@ -33,7 +33,7 @@ export function printableLines(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(unprintableInLines, escaped);
 }
 
-/** JSON that changes nothing in a terminal: JSON itself escapes only what is below a space. */
+/** JSON that changes nothing in a terminal: JSON itself escapes only characters below the space. */
 export function printableJson(json: string): string {
   return json.replace(unprintableInJson, (character) => `\\u${hex(character, 4)}`);
 }

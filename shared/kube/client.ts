@@ -1,7 +1,7 @@
 import type { KubeObject } from '#shared/meta';
 import type { TraceContext } from '#shared/telemetry';
 
-/** Which collection of the API is meant, and the type its objects have. Phantom `T` carries no run-time value. */
+/** A collection of the API and, as a phantom, the type of its objects. */
 export interface Kind<T extends KubeObject = KubeObject> {
   /** As written in manifests: `v1`, `arc.opendefense.cloud/v1alpha1`. */
   apiVersion: string;
@@ -32,7 +32,7 @@ export type WatchEvent<T> =
  * answered; nothing is retried here. All calls have a deadline (default 30 s; a watch has none but its signal).
  */
 export interface KubeClient {
-  /** The same client for the work of one cause: every request carries its trace context, as it came (see TransportOptions.trace). */
+  /** The same client, whose requests all carry this trace context unchanged (see TransportOptions.trace). */
   traced(trace: TraceContext): KubeClient;
   /** undefined when there is no such object; every other failure rejects. */
   get<T extends KubeObject>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined>;
@@ -48,7 +48,7 @@ export interface KubeClient {
   create<T extends KubeObject>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
   /** PUT; `metadata.resourceVersion` in `object` is the precondition. */
   replace<T extends KubeObject>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
-  /** RFC 7386 merge patch of the object, or of its status subresource. A `metadata.resourceVersion` in it guards the write. */
+  /** JSON merge patch (RFC 7396) of the object, or of its status subresource. A `metadata.resourceVersion` in it guards the write. */
   mergePatch<T extends KubeObject>(
     kind: Kind<T>,
     key: Key,
@@ -61,7 +61,7 @@ export interface KubeClient {
   /**
    * Changes after `resourceVersion`, in order, with bookmarks. Ends when the server closes the watch or `signal` is
    * aborted; rejects with the code of an ERROR event (Expired: list again), ServiceUnavailable when the connection
-   * breaks, InternalError for lines that are no watch events.
+   * breaks, InternalError for lines that are not watch events.
    */
   watch<T extends KubeObject>(
     kind: Kind<T>,
@@ -76,14 +76,14 @@ export interface Selection {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Ask for the metadata of the objects only (meta.k8s.io/v1 PartialObjectMetadata); the rest is not sent. */
+  /** The server sends only the metadata of the objects (meta.k8s.io/v1 PartialObjectMetadata). */
   metadataOnly?: boolean;
 }
 
 export interface ListOptions extends Selection {
   /** Read one page of at most this many items instead of everything; `continue` of the answer says where to go on. */
   limit?: number;
-  /** Where the page starts: what the page before said. Only with `limit`. */
+  /** Where the page starts: `continue` of the page before. Only with `limit`. */
   continue?: string;
 }
 
@@ -97,6 +97,6 @@ export interface WatchOptions extends Selection {
   resourceVersion: string;
   /** How long the server is asked to keep the watch open. */
   timeoutSeconds?: number;
-  /** Reject with Timeout when the server says nothing, not even a bookmark, for so long. Absent: what fetch allows (5 minutes in Node). */
+  /** Rejects with Timeout when the server sends nothing, not even a bookmark, for so long. Absent: the limit of fetch (5 minutes in Node). */
   inactivityMs?: number;
 }

@@ -48,7 +48,7 @@ function recorder(status: number, body: unknown, headers = {}) {
 }
 
 describe('requests', () => {
-  it('say who asks, and are those of the Kubernetes API', async () => {
+  it('carry the user agent and follow the Kubernetes API', async () => {
     const { seen, listener } = recorder(200, object);
     const client = await clientOf(listener);
     expect(await client.get(secrets, key)).toEqual(object);
@@ -88,7 +88,7 @@ describe('requests', () => {
     });
   });
 
-  it('ask for the token anew each time', async () => {
+  it('read the token before each request', async () => {
     const { seen, listener } = recorder(200, object);
     server = await startLoopback(listener);
     let turn = 0;
@@ -99,7 +99,7 @@ describe('requests', () => {
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer t1', 'Bearer t2']);
   });
 
-  it('carry a trace context where there is one, and nowhere else', async () => {
+  it('carry the trace context of a traced client, and none otherwise', async () => {
     const { seen, listener } = recorder(200, object);
     const client = await clientOf(listener);
     const trace = {
@@ -124,7 +124,7 @@ describe('requests', () => {
 });
 
 describe('answers', () => {
-  it('that there is no such object are values; that the kind is unknown is an error', async () => {
+  it('for a missing object are values; for an unknown kind they are an error', async () => {
     const absent = statusBody(404, 'NotFound', 'secrets "a" not found', { name: 'a', kind: 'secrets' });
     const client = await clientOf(recorder(404, absent).listener);
     expect(await client.get(secrets, key)).toBeUndefined();
@@ -136,7 +136,7 @@ describe('answers', () => {
     await expect(unknown.delete(secrets, key)).rejects.toMatchObject({ code: 'NotFound' });
   });
 
-  it('that refuse carry code and details', async () => {
+  it('with a failure carry its code and details', async () => {
     const conflict = statusBody(409, 'Conflict', 'the object has been modified', {
       name: 'a',
       kind: 'secrets',
@@ -160,7 +160,7 @@ describe('answers', () => {
     await expect(client.list(secrets)).rejects.toMatchObject({ code: 'InternalError' });
   });
 
-  it('that redirect are refused: the token goes nowhere else', async () => {
+  it('with a redirect are refused: the token goes to no other server', async () => {
     const { seen, listener } = recorder(307, {}, { location: '/elsewhere' });
     const client = await clientOf(listener);
     await expect(client.get(secrets, key)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
@@ -196,7 +196,7 @@ describe('failures of the network', () => {
     await expect(client.get(secrets, key)).rejects.toMatchObject({ code: 'Timeout' });
   });
 
-  it('by the caller carry the reason of the caller', async () => {
+  it('after an abort carry the reason of the caller', async () => {
     const control = new AbortController();
     const client = await clientOf(() => control.abort());
     await expect(client.get(secrets, key, control.signal)).rejects.toMatchObject({
@@ -272,7 +272,7 @@ describe('watch', () => {
     );
   });
 
-  it('ends when the caller is done with it, and closes the connection', async () => {
+  it('closes the connection when the caller stops reading', async () => {
     const closed = { count: 0 };
     const client = await clientOf((_, response) => {
       response.on('close', () => {
@@ -289,7 +289,7 @@ describe('watch', () => {
     await until('both connections closed', () => closed.count === 2);
   });
 
-  it('is quiet about a signal that is aborted already', async () => {
+  it('ends without an error when its signal is already aborted', async () => {
     const client = await clientOf(() => undefined);
     expect(await collect(client.watch(secrets, from, AbortSignal.abort()))).toEqual([]);
   });
@@ -325,7 +325,7 @@ describe('watch', () => {
     }
   });
 
-  it('rejects with Timeout when nothing is heard, before the answer or after', async () => {
+  it('rejects with Timeout when the server sends nothing, before the answer or within it', async () => {
     const client = await clientOf(
       (request, response) => {
         if (request.url?.includes('resourceVersion=1')) return;

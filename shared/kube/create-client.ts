@@ -103,10 +103,7 @@ async function listPage<T extends KubeObject>(
   const body = await transport.send({ method: 'GET', path, ...accept(options, 'List') }, signal);
   const metadata = isRecord(body) ? body.metadata : undefined;
   if (!isRecord(body) || !isRecord(metadata) || typeof metadata.resourceVersion !== 'string') {
-    throw new ArcError(
-      'InternalError',
-      `GET ${path.split('?')[0]}: the server answered something that is no list`,
-    );
+    throw new ArcError('InternalError', `GET ${path.split('?')[0]}: the server did not answer with a list`);
   }
   const items = Array.isArray(body.items)
     ? body.items.filter(isRecord).map((item) => asKind(kind, item))
@@ -137,7 +134,7 @@ async function* watch<T extends KubeObject>(
   const deadline = startDeadline(transport.deadlineMs, `${describe(request)} (watch)`, signal);
   try {
     const answer = await transport.open(request, deadline);
-    yield* watchEvents(kind, heard(answer, deadline, options.inactivityMs ?? Number.POSITIVE_INFINITY));
+    yield* watchEvents(kind, restarting(answer, deadline, options.inactivityMs ?? Number.POSITIVE_INFINITY));
   } catch (caught) {
     if (!signal.aborted) throw transport.failure(caught, request, deadline);
   } finally {
@@ -145,8 +142,8 @@ async function* watch<T extends KubeObject>(
   }
 }
 
-/** The body of a watch; every piece of it postpones the deadline, which bounded only the answer's head so far. */
-async function* heard(
+/** The body of a watch. Every chunk restarts the deadline, which so far bounded only the head of the answer. */
+async function* restarting(
   answer: Response,
   deadline: Deadline,
   inactivityMs: number,
@@ -158,7 +155,7 @@ async function* heard(
   }
 }
 
-/** Turns "there is no such object" into a value. */
+/** The result of `attempt`, or `absent` when the object does not exist. */
 async function orAbsent<T>(attempt: () => Promise<T>, absent: Awaited<T>): Promise<T> {
   try {
     return await attempt();
@@ -170,13 +167,10 @@ async function orAbsent<T>(attempt: () => Promise<T>, absent: Awaited<T>): Promi
 
 function objectOf<T extends KubeObject>(kind: Kind<T>, body: unknown, request: Outgoing): T {
   if (isRecord(body) && isRecord(body.metadata)) return asKind(kind, body);
-  throw new ArcError(
-    'InternalError',
-    `${describe(request)}: the server answered something that is no object`,
-  );
+  throw new ArcError('InternalError', `${describe(request)}: the server did not answer with an object`);
 }
 
-/** The form objects are asked for in: metadata only, of a list or of each event of a watch, or whole. */
+/** The Accept header for metadata only, of a list or of each event of a watch; none for whole objects. */
 function accept({ metadataOnly = false }: Selection, suffix = ''): Pick<Outgoing, 'accept'> {
   return metadataOnly
     ? { accept: `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1` }

@@ -56,7 +56,7 @@ describe('fileAuthority', () => {
     expect(await text(renewed)).toBe('hello');
   });
 
-  it('does without a file unless one was asked for', async () => {
+  it('works without a file unless one is required', async () => {
     const path = join(folder, 'none');
     await fileAuthority(path, false)();
     await expect(fileAuthority(path, true)()).rejects.toMatchObject({

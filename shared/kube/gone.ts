@@ -1,8 +1,8 @@
 import { ArcError } from '#shared/errors';
 
 /**
- * That there is no such object. A 404 that names no object means that the server does not know the kind (not installed, not
- * registered yet), which is not the same.
+ * True when the object does not exist. A 404 that names no object is different: the server does not know the kind (not installed,
+ * or not registered yet).
  */
 export function isGone(caught: unknown): boolean {
   return ArcError.is(caught, 'NotFound') && caught.details?.name !== undefined;

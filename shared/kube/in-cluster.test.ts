@@ -19,7 +19,7 @@ describe('inClusterConfig', () => {
     expect(inClusterConfig(env).server).toBe(server);
   });
 
-  it('says what to set when there is nothing', () => {
+  it('names the variables to set when no server is configured', () => {
     expect(() => inClusterConfig({})).toThrow(/KUBERNETES_SERVICE_HOST is not set.*ARC_API_SERVER/);
   });
 });

@@ -4,7 +4,7 @@ import { ArcError } from '#shared/errors';
 import { fileAuthority } from './file-authority.ts';
 import type { ClusterAccess } from './transport.ts';
 
-/** Where the kubelet puts the account's token and the cluster's authority. */
+/** The folder of the account's token and the cluster's certificate authority, which the kubelet writes. */
 export const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 const rereadMs = 60_000;
 

@@ -14,7 +14,7 @@ const whole = () => createKnownObjects(secrets, (object: KubeObject) => object);
 const types = (changes: Change<KubeObject, unknown>[]) => changes.map((change) => change.type);
 
 describe('createKnownObjects', () => {
-  it('tells added, modified and deleted, with what was before', () => {
+  it('reports added, modified and deleted, with the state before', () => {
     const known = whole();
     const [first, second] = [secret('a', 'u', '1'), secret('a', 'u', '2')];
     expect(known.put(first)).toEqual([{ type: 'added', after: first }]);
@@ -24,13 +24,13 @@ describe('createKnownObjects', () => {
     expect(known.size).toBe(0);
   });
 
-  it('says nothing about the same version', () => {
+  it('reports no change for the same version', () => {
     const known = whole();
     known.put(secret('a', 'u', '1'));
     expect(known.put(secret('a', 'u', '1'))).toEqual([]);
   });
 
-  it('tells the deletion that was missed when an object comes back as another one', () => {
+  it('reports the missed deletion when another object has the same name', () => {
     const known = whole();
     known.put(secret('a', 'u1', '1'));
     expect(types(known.put(secret('a', 'u2', '9')))).toEqual(['deleted', 'added']);
@@ -38,14 +38,14 @@ describe('createKnownObjects', () => {
     expect(known.size).toBe(1);
   });
 
-  it('remembers no more than the projection', () => {
+  it('keeps no more than the projection', () => {
     const known = createKnownObjects(secrets, (object: KubeObject) => object.metadata.name.length);
     known.put(secret('abc', 'u', '1'));
     expect(known.put(secret('abc', 'u', '2'))).toMatchObject([{ type: 'modified', before: 3 }]);
     expect([...known.values()]).toEqual([3]);
   });
 
-  it('adds up to the last list: changes told by lists and events always rebuild what is known', () => {
+  it('reports changes that always add up to the known state', () => {
     const object = fc
       .tuple(fc.nat(4), fc.nat(2), fc.nat(5))
       .map(([n, u, v]) => secret(`s${n}`, `u${u}`, `${v}`));

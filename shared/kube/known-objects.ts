@@ -1,7 +1,7 @@
 import type { KubeObject } from '#shared/meta';
 import type { Kind } from './client.ts';
 
-/** What happened to one object. `before` is what was kept of it, `after` the whole object. */
+/** A change of one object. `before` is the part that was kept of it, `after` the whole object. */
 export type Change<T extends KubeObject, K = T> =
   | { type: 'added'; after: T; before?: undefined }
   | { type: 'modified'; before: K; after: T }
@@ -13,13 +13,13 @@ interface Known<K> {
   value: K;
 }
 
-/** The objects of one kind as last seen, and the changes that each news about them makes. */
+/** The objects of one kind as last seen, and the changes that each new state makes. */
 export interface KnownObjects<T extends KubeObject, K> {
   /** An object exists in this state. No change when uid and resourceVersion are those already known. */
   put(object: T): Change<T, K>[];
   /** An object is gone; `object` is its last state. */
   remove(object: T): Change<T, K>[];
-  /** Everything is gone that is not among `keys`: what a list shows by leaving it out. */
+  /** A complete list held only `keys`: every other object is gone. */
   retain(keys: ReadonlySet<string>): Change<T, K>[];
   keyOf(object: T): string;
   get(namespace: string | undefined, name: string): K | undefined;
@@ -27,7 +27,7 @@ export interface KnownObjects<T extends KubeObject, K> {
   readonly size: number;
 }
 
-/** `keep` says what to remember of an object: a projection bounds the memory of a kind with many objects. */
+/** `keep` returns the part of an object to keep: a projection bounds the memory for a kind with many objects. */
 export function createKnownObjects<T extends KubeObject, K>(
   kind: Kind<T>,
   keep: (object: T) => K,
@@ -43,7 +43,7 @@ export function createKnownObjects<T extends KubeObject, K>(
       const at = keyOf(object);
       const { uid = '', resourceVersion = '' } = object.metadata;
       const known = all.get(at);
-      // Servers resend states (argo-events#1404 and watch resumption): the same version is no news.
+      // Servers resend states (argo-events#1404 and watch resumption): the same version is not a change.
       if (known?.uid === uid && known.resourceVersion === resourceVersion) return [];
       all.set(at, { uid, resourceVersion, value: keep(object) });
       if (known === undefined) return [{ type: 'added', after: object }];

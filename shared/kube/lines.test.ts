@@ -34,7 +34,7 @@ describe('readLines', () => {
     );
   });
 
-  it('passes over empty lines', async () => {
+  it('skips empty lines', async () => {
     expect(await lines('\n\r\na\n\nb\n \n')).toEqual(['a', 'b']);
   });
 

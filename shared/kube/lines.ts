@@ -2,7 +2,7 @@ import { ArcError } from '#shared/errors';
 
 /**
  * Splits a stream of bytes into lines of text. A character may be split over chunks. Rejects with InternalError for
- * bytes that are no UTF-8 and for a line longer than `limit` UTF-16 units, and with ServiceUnavailable when the stream
+ * bytes that are not UTF-8 and for a line longer than `limit` UTF-16 units, and with ServiceUnavailable when the stream
  * ends in the middle of a line: half a line is a lost message.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<string> {

@@ -62,7 +62,7 @@ async function told(seen: { told: string[] }, what: string): Promise<void> {
 }
 
 describe('listWatch', () => {
-  it('tells what is there, says that it is synced, then tells changes as they come', async () => {
+  it('reports the objects, then that it is synced, then changes as they come', async () => {
     for (const name of ['a', 'b', 'c']) api.put(name);
     const seen = follow();
     expect(seen.loop.synced).toBe(false);
@@ -81,7 +81,7 @@ describe('listWatch', () => {
     expect(seen.loop.counters).toEqual({ relists: 0, gaps: 0, foundDeleted: 0, watches: 1, changes: 6 });
   });
 
-  it('asks for a watch of five to ten minutes, from where the list ended', async () => {
+  it('opens a watch of five to ten minutes at the resourceVersion of the list', async () => {
     follow();
     await watching();
     expect(Object.fromEntries(api.watchQueries[0] ?? [])).toMatchObject({
@@ -120,7 +120,7 @@ describe('listWatch', () => {
     expect(seen.told).toEqual([]);
   });
 
-  it('lists again on an Expired in the stream and tells only the difference, deletions included', async () => {
+  it('lists again after Expired and reports only the difference, deletions included', async () => {
     for (const name of ['a', 'b', 'c']) api.put(name);
     const seen = follow();
     await watching();
@@ -141,7 +141,7 @@ describe('listWatch', () => {
     expect(seen.loop.counters).toMatchObject({ relists: 2, gaps: 2, foundDeleted: 1 });
   });
 
-  it('tells an object that was replaced by another of its name as deleted and added', async () => {
+  it('reports an object replaced by another of its name as deleted and added', async () => {
     api.put('a', 'first');
     const seen = follow();
     await watching();
@@ -152,7 +152,7 @@ describe('listWatch', () => {
     expect(seen.told).toEqual(['added a', 'deleted a', 'added a']);
   });
 
-  it('says nothing about a version that it has told', async () => {
+  it('reports each version once', async () => {
     const seen = follow();
     await watching();
     api.put('a');
@@ -175,7 +175,7 @@ describe('listWatch', () => {
     expect(api.lists).toBe(1);
   });
 
-  it('goes on from the last whole line when one is cut short', async () => {
+  it('resumes after the last whole line when one is cut short', async () => {
     const seen = follow();
     await watching();
     api.put('a');
@@ -188,7 +188,7 @@ describe('listWatch', () => {
     expect(api.lists).toBe(1);
   });
 
-  it('lists again when the stream makes no sense', async () => {
+  it('lists again when the stream cannot be read', async () => {
     const seen = follow();
     await watching();
     api.inject('this is not JSON\n');
@@ -197,14 +197,14 @@ describe('listWatch', () => {
     expect(seen.loop.counters).toMatchObject({ relists: 1, gaps: 0 });
   });
 
-  it('opens a watch anew that is silent for too long', async () => {
+  it('reopens a watch that brings nothing for too long', async () => {
     const seen = follow({}, { inactivityMs: 30 });
     await until('the third watch', () => api.watchQueries.length >= 3);
     expect(seen.failures[0]?.code).toBe('Timeout');
     expect(api.lists).toBe(1);
   });
 
-  it('keeps trying through refusals, and respects what the server asks up to its own bound', async () => {
+  it('retries after refusals, and waits as long as the server asks, up to its own bound', async () => {
     api.put('a');
     const busy = statusBody(429, 'TooManyRequests', 'later', { retryAfterSeconds: 3600 });
     api.failNext(2, (response) => answer(response, 429, busy));
@@ -257,7 +257,7 @@ describe('listWatch', () => {
     expect([...loop.known.values()]).toEqual(['a@102']);
   });
 
-  it('rejects when a handler throws: that is a mistake in the program', async () => {
+  it('rejects when a handler throws: that is a defect of the program', async () => {
     api.put('a');
     const client = createKubeClient({ server: api.url, userAgent: 'unit' });
     const onChange = () => {
@@ -268,7 +268,7 @@ describe('listWatch', () => {
     );
   });
 
-  it('ends when told to, in whatever it is doing', async () => {
+  it('ends when its signal is aborted, at any point', async () => {
     const seen = follow();
     await watching();
     control.abort();

@@ -4,21 +4,21 @@ import type { KubeObject } from '#shared/meta';
 import type { Kind, KubeClient, Selection } from './client.ts';
 import { type Change, createKnownObjects, type KnownObjects } from './known-objects.ts';
 
-/** What to watch, and who is told. The functions are called one after the other, in order; they must not throw. */
+/** What to watch, and the callbacks. They are called in order, one after the other; they must not throw. */
 export interface ListWatchHandler<T extends KubeObject, K = T> extends Selection {
   onChange(change: Change<T, K>): void;
   /** A list is complete: `known` is the state of `resourceVersion`. `first` is true once. */
   onSync?(sync: { first: boolean; resourceVersion: string }): void;
-  /** A list or watch failed and will be tried again: for the log. */
+  /** A list or watch failed; the loop tries again. For the log. */
   onFailure?(error: ArcError): void;
-  /** What to remember of each object (and to give as `before`). Default: all of it. */
+  /** The part of each object to keep, and to give as `before`. Default: the whole object. */
   keep?(object: T): K;
 }
 
 export interface ListWatchOptions {
   signal: AbortSignal;
   random?: () => number;
-  /** A watch that is silent for so long, bookmarks included, is opened anew. Default 3 minutes. */
+  /** A watch without any event, bookmarks included, for so long is opened again. Default 3 minutes. */
   inactivityMs?: number;
   /** Waits between attempts, in milliseconds. Default 200 up to 30 s. */
   backoff?: { baseMs: number; maxMs: number };
@@ -27,13 +27,13 @@ export interface ListWatchOptions {
 export interface ListWatchCounters {
   /** Lists after the first. */
   relists: number;
-  /** Times the server had forgotten the history that was needed: changes in between were seen as their sum only. */
+  /** Times the server no longer had the history: the changes in between were seen only as their sum. */
   gaps: number;
   /** Deletions found by comparing a list with what was known. */
   foundDeleted: number;
   /** Watches opened. */
   watches: number;
-  /** Changes told. */
+  /** Changes given to `onChange`. */
   changes: number;
 }
 
@@ -43,8 +43,8 @@ export interface ListWatch<K> {
   /** True from the first complete list on. */
   readonly synced: boolean;
   /**
-   * When the loop last got on, ms since the epoch: it heard the server, or noticed that it could not. An absent server does not
-   * stop it; only a loop that hangs does. For liveness checks.
+   * When the loop last made progress, in ms since the epoch: the server answered, or a request failed. It stands still only when
+   * the loop hangs, not when the server is away. For liveness checks.
    */
   readonly lastTurn: number;
   readonly counters: Readonly<ListWatchCounters>;
@@ -55,9 +55,9 @@ const pageSize = 500;
 const quietMs = 5_000;
 
 /**
- * Keeps up with all objects of a kind for as long as `signal` lets it: list, tell the difference from what was known
- * (deletions included), watch, resume where the watch ended, list again only when the history is gone or the stream made
- * no sense. Level-triggered: whatever is missed in between, the changes told add up to the present state.
+ * Follows all objects of a kind until `signal` is aborted: lists, reports the difference from what was known (deletions
+ * included), watches, resumes where the watch ended. Lists again only when the history is gone or the stream cannot be read.
+ * Level-triggered: whatever was missed, the reported changes add up to the present state.
  */
 export function listWatch<T extends KubeObject, K = T>(
   client: KubeClient,
@@ -66,7 +66,7 @@ export function listWatch<T extends KubeObject, K = T>(
   options: ListWatchOptions,
 ): ListWatch<K> {
   const { signal, random = Math.random, inactivityMs = 180_000 } = options;
-  // Without `keep`, K is T: the default of the type parameter says so, the compiler cannot see it.
+  // Without `keep`, K is T, by the default of the type parameter. The compiler cannot see that.
   const keep = handler.keep?.bind(handler) ?? ((object: T) => object as unknown as K);
   const known = createKnownObjects(kind, keep);
   const counters: ListWatchCounters = { relists: 0, gaps: 0, foundDeleted: 0, watches: 0, changes: 0 };
@@ -85,7 +85,7 @@ export function listWatch<T extends KubeObject, K = T>(
     state.lastTurn = Date.now();
   };
 
-  const tell = (changes: Change<T, K>[]) => {
+  const emit = (changes: Change<T, K>[]) => {
     for (const change of changes) {
       counters.changes += 1;
       guarded(() => handler.onChange(change));
@@ -103,14 +103,14 @@ export function listWatch<T extends KubeObject, K = T>(
       resourceVersion ??= page.resourceVersion;
       for (const object of page.items) {
         seen.add(known.keyOf(object));
-        tell(known.put(object));
+        emit(known.put(object));
       }
       next = page.continue === undefined ? {} : { continue: page.continue };
     } while (next.continue !== undefined && !signal.aborted);
     if (signal.aborted) return resourceVersion;
     const deleted = known.retain(seen);
     counters.foundDeleted += deleted.length;
-    tell(deleted);
+    emit(deleted);
     const first = !state.synced;
     state.synced = true;
     const version = resourceVersion;
@@ -118,7 +118,7 @@ export function listWatch<T extends KubeObject, K = T>(
     return resourceVersion;
   };
 
-  /** True when the watch was of use: it brought something, or stayed open for a while. */
+  /** True when the watch brought an event or stayed open for a while. */
   const watch = async (from: string): Promise<boolean> => {
     counters.watches += 1;
     const opened = performance.now();
@@ -134,7 +134,7 @@ export function listWatch<T extends KubeObject, K = T>(
         state.resourceVersion = event.resourceVersion;
         continue;
       }
-      tell(event.type === 'DELETED' ? known.remove(event.object) : known.put(event.object));
+      emit(event.type === 'DELETED' ? known.remove(event.object) : known.put(event.object));
       state.resourceVersion = event.object.metadata.resourceVersion ?? state.resourceVersion;
     }
     if (performance.now() - opened > quietMs) {
@@ -151,7 +151,7 @@ export function listWatch<T extends KubeObject, K = T>(
     if (gone) counters.gaps += 1;
     if (gone) expiredInARow += 1;
     if (!transient(error)) state.resourceVersion = undefined;
-    // Lost history is cured by the list that follows at once, unless lists bring nothing that can be watched from.
+    // The list that follows at once makes up for lost history, unless it gives no version that can be watched from.
     if (expiredInARow !== 1)
       await pause(backoff.next((error.details?.retryAfterSeconds ?? 0) * 1000), signal);
   };
@@ -182,12 +182,12 @@ export function listWatch<T extends KubeObject, K = T>(
   };
 }
 
-/** Failures after which the same place of the history is tried again; all others need a new list. */
+/** Failures after which the watch resumes at the same resourceVersion; all others need a new list. */
 function transient(error: ArcError): boolean {
   return ArcError.is(error, 'ServiceUnavailable', 'Timeout', 'TooManyRequests');
 }
 
-/** Marks what a handler threw: a mistake in the program, not to be retried as if the server had failed. */
+/** Wraps what a handler threw: that is a defect of the program, and is not retried like a failure of the server. */
 class HandlerFailure extends Error {}
 
 function guarded(call: () => void): void {

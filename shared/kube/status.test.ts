@@ -45,7 +45,7 @@ describe('errorFromAnswer', () => {
     expect(errorFromAnswer(500, 'x'.repeat(100_000), 'GET /x').message.length).toBeLessThan(300);
   });
 
-  it('takes the time to wait from the details, else from the header', () => {
+  it('takes the retry time from the details, else from the header', () => {
     expect(errorFromAnswer(429, '', 'GET /x', '7').details).toEqual({ retryAfterSeconds: 7 });
     const own = status({ reason: 'TooManyRequests', message: 'm', details: { retryAfterSeconds: 2 } });
     expect(errorFromAnswer(429, own, 'GET /x', '7').details).toEqual({ retryAfterSeconds: 2 });
@@ -54,7 +54,7 @@ describe('errorFromAnswer', () => {
 });
 
 describe('errorFromStatus', () => {
-  it('survives a Status that says nothing', () => {
+  it('reads a Status without any field', () => {
     expect(errorFromStatus({ kind: 'Status' })).toMatchObject({
       code: 'InternalError',
       message: 'InternalError (500)',

@@ -1,7 +1,7 @@
 import { ArcError, type Code, codeForStatus, type ErrorDetails } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 
-// A record, so that the compiler asks for every code of the closed set.
+// A record, so that the compiler demands every code of the closed set.
 const codes: Record<Code, true> = {
   BadRequest: true,
   Unauthorized: true,
@@ -24,7 +24,7 @@ const codes: Record<Code, true> = {
 const longestForeignText = 200;
 
 /**
- * The error that an answer of the API server means. A metav1.Status gives its reason, message and details; any other
+ * The error for an answer of the API server. A metav1.Status gives its reason, message and details; any other
  * body (a proxy's page, plain text) gives the code of the HTTP status and the start of the text.
  *
  * @param retryAfter the Retry-After header, in seconds, if there was one
@@ -43,7 +43,7 @@ export function errorFromAnswer(
   return new ArcError(codeForStatus(status), message, Object.keys(wait).length > 0 ? { details: wait } : {});
 }
 
-/** The error that a Status object means; `status` is the HTTP status if the object names no reason we know. */
+/** The error for a Status object; `status` is the HTTP status, which counts if the object has no known reason. */
 export function errorFromStatus(
   object: Record<string, unknown>,
   status = numberOr(object.code, 500),
@@ -60,7 +60,7 @@ export function errorFromStatus(
   });
 }
 
-/** True for an object that says it is a metav1.Status. */
+/** True for an object of kind Status. */
 export function isStatus(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && value.kind === 'Status';
 }
@@ -99,7 +99,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not every answer is JSON: the caller falls back to the text.
+    // Not JSON: the caller falls back to the text.
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ describe('createTransport', () => {
     expect(asked[0]?.headers.has('authorization')).toBe(false);
   });
 
-  it('finds the reason that fetch hides in its cause, one without a message too', async () => {
+  it('finds the reason in the cause of a failed fetch, even without a message', async () => {
     const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
     await expect(failing(refused)).rejects.toThrow(/GET \/x: .*: connect ECONNREFUSED$/);
     const both = new TypeError('fetch failed', {
@@ -36,7 +36,7 @@ describe('createTransport', () => {
     await expect(failing('odd')).rejects.toMatchObject({ code: 'ServiceUnavailable' });
   });
 
-  it('passes on why there is no token', async () => {
+  it('passes on the reason why there is no token', async () => {
     const token = () => Promise.reject(new ArcError('ServiceUnavailable', 'no token yet'));
     const transport = createTransport({ ...base, token });
     await expect(transport.send({ method: 'GET', path: '/x' })).rejects.toThrow('no token yet');

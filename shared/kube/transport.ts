@@ -20,7 +20,7 @@ export type Fetch = (
 export interface ClusterAccess {
   /** Address of the API server: `https://10.0.0.1:443`, a path prefix allowed. */
   server: string;
-  /** Asked before every request, so that a rotated token is used at once. Absent: anonymous, or signed in by `fetch`. */
+  /** Called before every request, so that a rotated token is used at once. Absent: anonymous, or signed in by `fetch`. */
   token?: (() => string | Promise<string>) | undefined;
   /** Default: the global fetch. */
   fetch?: Fetch | undefined;
@@ -29,8 +29,8 @@ export interface ClusterAccess {
 export interface TransportOptions extends ClusterAccess {
   userAgent: string;
   /**
-   * Sent with every request, and not changed: who records no spans of their own passes on the one before them (W3C Trace Context,
-   * section 3.4), or the tree that others record would have holes.
+   * Sent unchanged with every request: a part that records no spans of its own passes on the one before it (W3C Trace Context,
+   * section 3.4). Otherwise the recorded tree would have holes.
    */
   trace?: TraceContext | undefined;
   /** Bound of one request, answer included. Default 30 s. */
@@ -44,18 +44,18 @@ export interface Outgoing {
   body?: object;
   /** Of the body; application/json unless said otherwise. */
   contentType?: string;
-  /** What is asked for; application/json unless said otherwise. */
+  /** The Accept header; application/json unless said otherwise. */
   accept?: string;
 }
 
 export interface Transport {
-  /** How long one request may take, and a watch until its answer begins. */
+  /** Bound of one request, and of a watch until its answer begins. */
   deadlineMs: number;
   /** The parsed JSON body of a 2xx answer; rejects with ArcError otherwise. */
   send(request: Outgoing, signal?: AbortSignal): Promise<unknown>;
   /** A 2xx answer whose body is still to be read; the caller ends the deadline that its signal belongs to. */
   open(request: Outgoing, deadline: Deadline): Promise<Response>;
-  /** What a failure while reading an answer means. */
+  /** The error for a failure while an answer is read. */
   failure(caught: unknown, request: Outgoing, deadline: Deadline): ArcError;
 }
 
@@ -124,17 +124,13 @@ function parse(text: string, request: Outgoing): unknown {
   try {
     return JSON.parse(text);
   } catch (caught) {
-    throw new ArcError(
-      'InternalError',
-      `${describe(request)}: the server answered something that is not JSON`,
-      {
-        cause: caught,
-      },
-    );
+    throw new ArcError('InternalError', `${describe(request)}: the server did not answer with JSON`, {
+      cause: caught,
+    });
   }
 }
 
-/** fetch says only "fetch failed"; what happened stands in its cause. */
+/** fetch says only "fetch failed"; the reason is in its cause. */
 function networkReason(caught: unknown): string {
   const cause = caught instanceof Error && caught.cause instanceof Error ? caught.cause : caught;
   if (!(cause instanceof Error)) return String(cause);

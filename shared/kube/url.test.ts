@@ -54,7 +54,7 @@ describe('paths', () => {
 });
 
 describe('query', () => {
-  it('leaves out what is undefined and encodes the rest', () => {
+  it('leaves out undefined options and encodes the others', () => {
     expect(query({ a: undefined })).toBe('');
     expect(query({ watch: true, limit: 5, labelSelector: 'a=b,c' })).toBe(
       '?watch=true&limit=5&labelSelector=a%3Db%2Cc',

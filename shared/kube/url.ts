@@ -30,7 +30,7 @@ export function objectPath(kind: Kind, key: Key, subresource?: string): string {
   return `${collectionPath(kind, namespaceOf(kind, key))}/${segment(key.name)}${tail}`;
 }
 
-/** The namespace a write goes to: undefined for cluster-scoped kinds, required for all others (BadRequest). */
+/** The namespace of a write: undefined for cluster-scoped kinds. Throws BadRequest when another kind has none. */
 export function namespaceOf(kind: Kind, key: { name?: string; namespace?: string }): string | undefined {
   if (!kind.namespaced) return undefined;
   if (key.namespace === undefined || key.namespace === '') {

@@ -9,7 +9,7 @@ const longestLine = 16 * 1024 * 1024;
 
 /**
  * The events of a watch response (one JSON document a line, as k8s.io/apimachinery pkg/watch writes them). An ERROR
- * event rejects with the code of its Status; a line that is no watch event rejects with InternalError.
+ * event rejects with the code of its Status; a line that is not a watch event rejects with InternalError.
  */
 export async function* watchEvents<T extends KubeObject>(
   kind: Kind<T>,
@@ -34,8 +34,8 @@ function parseEvent<T extends KubeObject>(kind: Kind<T>, line: string): WatchEve
 }
 
 /**
- * An object as its kind. The server is trusted to return what was asked for: nothing is dropped or checked here, so that
- * fields we do not know survive. Items of a typed list carry no apiVersion and kind, metadata alone that of metadata; they are put back.
+ * An object as its kind. The server is trusted: nothing is dropped or checked here, so that unknown fields survive. Items of a typed
+ * list carry no apiVersion and kind, and metadata alone carries those of PartialObjectMetadata: both get those of the kind.
  */
 export function asKind<T extends KubeObject>(kind: Kind<T>, object: Record<string, unknown>): T {
   const { apiVersion, kind: name } = kind;
@@ -56,5 +56,5 @@ function parseLine(line: string): unknown {
 }
 
 function notAnEvent(): ArcError {
-  return new ArcError('InternalError', 'the watch holds a line that is no watch event');
+  return new ArcError('InternalError', 'the watch holds a line that is not a watch event');
 }

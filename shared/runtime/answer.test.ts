@@ -36,13 +36,13 @@ describe('failureAnswer', () => {
     expect(JSON.parse(bytes.toString())).toMatchObject({ reason: 'Invalid' });
   });
 
-  it('says when to come again', () => {
+  it('carries the time to wait as Retry-After', () => {
     const details = { retryAfterSeconds: 3 };
     const answer = failureAnswer(new ArcError('TooManyRequests', 'busy', { details }));
     expect(answer.headers.get('retry-after')).toBe('3');
   });
 
-  it('does not repeat what was not thrown on purpose', async () => {
+  it('does not show the message of an unexpected error', async () => {
     const answer = failureAnswer(ArcError.from(new Error('password=hunter2')));
     expect(await answer.text()).not.toContain('hunter2');
   });

@@ -3,8 +3,8 @@ import { type ArcError, type Code, httpStatus } from '#shared/errors';
 import { toBinaryRequest } from '#shared/events';
 import type { TraceContext } from '#shared/telemetry';
 
-// What a broker does with an answer (knative/specs data-plane): 404, 408, 409, 429 and 5xx are delivered again, all
-// other 4xx go to the dead letter sink at once, and a 2xx with a body that is no CloudEvent counts as a failure.
+// How a broker reads an answer (knative/specs data-plane): 404, 408, 409, 429 and 5xx are delivered again, all
+// other 4xx go to the dead letter sink at once, and a 2xx with a body that is not a CloudEvent counts as a failure.
 const deliveryStatuses: Partial<Record<Code, number>> = {
   Conflict: 409,
   AlreadyExists: 409,
@@ -16,7 +16,7 @@ const deliveryStatuses: Partial<Record<Code, number>> = {
 };
 
 // In bytes. A dead letter has room for 1,024 characters of base64, and Knative's in-memory dispatcher (knative.dev/eventing v0.49.2)
-// does not cut what is longer: it ends with `index out of range`, and with it every delivery under way.
+// does not cut longer text: it ends with `index out of range`, and with it every delivery under way.
 const longestBody = 700;
 
 /** The status for an error of a handler. */
@@ -24,9 +24,9 @@ export function deliveryStatus(error: ArcError): number {
   return deliveryStatuses[error.code] ?? 500;
 }
 
-/** The answer to work that failed: `{"reason","message"}`, short enough to stand whole in a dead letter. */
+/** The answer when the work failed: `{"reason","message"}`, short enough to stand whole in a dead letter. */
 export function failureAnswer(error: ArcError, status = deliveryStatus(error)): Response {
-  // What we did not throw on purpose may say anything; it stands in the log.
+  // An error that was not thrown on purpose may hold any text: that is only in the log.
   const message = error.code === 'InternalError' ? 'internal error, see the log' : error.message;
   const wait = error.details?.retryAfterSeconds;
   return new Response(bounded(error.code, message), {
@@ -46,12 +46,12 @@ function bounded(reason: Code, message: string): string {
   }
 }
 
-/** The answer to a request that never reached the handler: a mistake of the sender has its own status, and is not sent again. */
+/** The answer to a request that never reached the handler: a mistake of the sender has its own status and is not retried. */
 export function refusalAnswer(error: ArcError): Response {
   return failureAnswer(error, deliveryStatuses[error.code] ?? httpStatus(error.code));
 }
 
-/** The answer to work that is done: empty, or the reply event in binary mode, with the trace it continues. */
+/** The answer when the work is done: empty, or the reply event in binary mode, with the trace it continues. */
 export function doneAnswer(
   reply: CloudEvent<unknown> | undefined,
   trace: TraceContext | undefined,

@@ -65,7 +65,7 @@ describe('POST /', () => {
     ]);
   });
 
-  it('lets every API request of the handler carry the trace of its event, and of no other', async () => {
+  it('sends the trace of the event with every API request of its handler, and no other trace', async () => {
     const asked: (string | null)[][] = [];
     const api = createKubeClient({
       server: 'http://127.0.0.1:9',
@@ -118,7 +118,7 @@ describe('POST /', () => {
     ['another type', { headers: { ...post().headers, 'ce-type': 'other' }, body: '' }, 422],
     ['a batch', { headers: { 'content-type': 'application/cloudevents-batch+json' }, body: '[]' }, 415],
     ['an event over 64 KiB', { headers: post().headers, body: 'x'.repeat(65_537) }, 413],
-  ])('refuses %s without asking the handler', async (_, request, status) => {
+  ])('refuses %s without calling the handler', async (_, request, status) => {
     let asked = 0;
     const { app } = appOf(async () => {
       asked += 1;
@@ -145,7 +145,7 @@ describe('POST /', () => {
     expect(signals[0]?.reason).toMatchObject({ code: 'Timeout' });
   });
 
-  it('gives a place back when the event does not arrive, also one that a dead letter sink cannot read', async () => {
+  it('frees the slot when the event does not arrive, also for a dead letter sink', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const unread: string[] = [];
@@ -163,7 +163,7 @@ describe('POST /', () => {
     }
   });
 
-  it('answers 429 when too much is in hand', async () => {
+  it('answers 429 when too many deliveries are in flight', async () => {
     const release = Promise.withResolvers<undefined>();
     let inHand = 0;
     const { app } = appOf(
@@ -182,7 +182,7 @@ describe('POST /', () => {
     expect((await app.request('/', post())).status).toBe(204);
   });
 
-  it('answers 503 before it is ready and when it is ending', async () => {
+  it('answers 503 before it is ready and while it is stopping', async () => {
     const lifecycle = createLifecycle();
     const { app } = appOf(done, { lifecycle });
     expect((await app.request('/', post())).status).toBe(503);
@@ -206,7 +206,7 @@ describe('the other paths', () => {
     expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
   });
 
-  it('tell liveness and readiness apart', async () => {
+  it('report liveness and readiness separately', async () => {
     const lifecycle = createLifecycle();
     const state = { live: true, ready: true };
     const { app } = appOf(done, { lifecycle }, { liveness: () => state.live, readiness: () => state.ready });

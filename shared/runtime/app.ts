@@ -45,7 +45,7 @@ export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
 
   app.use(async (context, next) => {
     await next();
-    // Clients and proxies must not send the next request down a connection that is about to close.
+    // Clients and proxies must not send another request over a connection that is about to close.
     if (lifecycle.draining) context.header('connection', 'close');
   });
   app.post('/', (context) => lifecycle.track(deliver(context.req.raw)));
@@ -92,7 +92,7 @@ function createDelivery(fn: Fn, parts: DeliveryParts): (request: Request) => Pro
       const wake = await receive(request, deadline.signal);
       if (wake instanceof ArcError) {
         measured.failed(wake.code);
-        // Too late is not too strange: that can be tried again.
+        // A body that arrives too late is not unreadable: the broker can deliver it again.
         if (fn.unreadable && wake.code !== 'Timeout' && !deadline.signal.aborted) {
           fn.unreadable({ log, metrics: parts.metrics }, wake);
           return doneAnswer(undefined, undefined);
@@ -108,9 +108,9 @@ function createDelivery(fn: Fn, parts: DeliveryParts): (request: Request) => Pro
   };
 }
 
-/** Why an event is not even read now: the broker delivers it again. */
+/** Why an event is refused before it is read; the broker delivers it again. */
 function refusal(lifecycle: Lifecycle, active: number, maxInFlight: number): ArcError | undefined {
-  if (lifecycle.draining) return new ArcError('ServiceUnavailable', 'the process is ending');
+  if (lifecycle.draining) return new ArcError('ServiceUnavailable', 'the process is stopping');
   if (!lifecycle.ready) return new ArcError('ServiceUnavailable', 'the function is not ready yet');
   if (active < maxInFlight) return undefined;
   return new ArcError('TooManyRequests', `${maxInFlight} events are being handled`, {
@@ -157,11 +157,11 @@ async function run(fn: Fn, wake: ParsedWake, parts: RunParts): Promise<Response>
   } catch (caught) {
     const error = ArcError.from(caught);
     measured.failed(error.code);
-    // A handler that is overtaken by its deadline may still fail in its own way.
+    // After the deadline the handler may still reject: that must not be an unhandled rejection.
     if (signal.aborted)
       work.catch((err: unknown) => log.debug({ err }, 'the handler ended after its deadline'));
-    // What a later delivery settles is no news; the rest is for a person.
-    log[deliveryStatus(error) === 500 ? 'error' : 'info']({ err: error }, 'not handled');
+    // A later delivery settles most failures; only the others need a person.
+    log[deliveryStatus(error) === 500 ? 'error' : 'info']({ err: error }, 'the event could not be handled');
     return failureAnswer(error);
   } finally {
     measured.took((performance.now() - started) / 1000);
@@ -173,7 +173,7 @@ async function start(fn: Fn, context: Context, wake: ParsedWake): Promise<CloudE
   return fn.handle(context, wake);
 }
 
-/** The result of `work`, or a rejection with the signal's reason as soon as it is aborted: a handler may not listen to it. */
+/** The result of `work`, or a rejection with the signal's reason as soon as it is aborted: the handler may ignore the signal. */
 async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(ArcError.from(signal.reason));

@@ -3,7 +3,7 @@ import { readConfig } from '#shared/config';
 import { environment } from './environment.ts';
 
 describe('the environment of a function', () => {
-  it('has a default for everything, and takes what is set', () => {
+  it('has a default for every variable, and uses the ones that are set', () => {
     expect(readConfig(environment, {})).toEqual({
       PORT: 8080,
       LOG_LEVEL: 'info',

@@ -7,13 +7,13 @@ import type { Metrics, TraceContext } from '#shared/telemetry';
 
 export type { Wake } from '#shared/events';
 
-/** What a handler is given beside the event. Made once per process by the runtime; `api`, `signal` and `log` once per event. */
+/** The argument of a handler beside the event. Made once per process by the runtime; `api`, `signal` and `log` once per event. */
 export interface Context {
   log: Logger;
   api: KubeClient;
-  /** What /metrics shows; for what a function counts beside the runtime's own. */
+  /** Shown at /metrics; for a function's own metrics beside those of the runtime. */
   metrics: Metrics;
-  /** Aborted when the deadline of this delivery has passed or the process is told to end. */
+  /** Aborted when the deadline of this delivery has passed or the process stops. */
   signal: AbortSignal;
   /** The time the delivery arrived: functions have no clock of their own. */
   now: Date;
@@ -34,8 +34,8 @@ export type Unreadable = (context: Pick<Context, 'log' | 'metrics'>, error: ArcE
 export interface Fn {
   handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined>;
   /**
-   * Told of a request that holds no wake-up, which is then answered with 204 and not refused. For a dead letter sink only: nobody
-   * is left to take what it refuses.
+   * Called for a request that holds no wake-up; the answer is then 204 and not a refusal. For a dead letter sink only: the broker
+   * drops what the sink refuses.
    */
   unreadable?: Unreadable;
   init?(context: Omit<Context, 'signal' | 'now' | 'trace'>): Promise<void>;

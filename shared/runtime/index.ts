@@ -1,4 +1,4 @@
-/** What turns a handler into an HTTP server that Knative can run. */
+/** Turns a handler into an HTTP server that Knative can run. */
 export { type AppDependencies, createApp } from './app.ts';
 export type { Context, Fn, Unreadable, Wake } from './function.ts';
 export { runMain } from './main.ts';

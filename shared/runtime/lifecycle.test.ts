@@ -15,13 +15,13 @@ describe('createLifecycle', () => {
     expect(await lifecycle.idle(0)).toBe(true);
   });
 
-  it('says false when the time is over', async () => {
+  it('resolves with false when the time is over', async () => {
     const lifecycle = createLifecycle();
     void lifecycle.track(new Promise(() => undefined));
     expect(await lifecycle.idle(1)).toBe(false);
   });
 
-  it('goes from not ready to ready to draining, and hands on the reason of the end', () => {
+  it('goes from not ready to ready to draining, and passes on the reason of the abort', () => {
     const lifecycle = createLifecycle();
     expect([lifecycle.ready, lifecycle.draining]).toEqual([false, false]);
     lifecycle.ready = true;

@@ -1,8 +1,8 @@
-/** Where a process stands between start and end, and what it has in hand. */
+/** The state of a process between start and end, and its work in flight. */
 export interface Lifecycle {
   /** Set when `init` is done. */
   ready: boolean;
-  /** True from the moment the process is told to end. */
+  /** True from the moment the process is asked to stop. */
   readonly draining: boolean;
   readonly inFlight: number;
   /** Aborted when the time for finishing is over. */
@@ -11,7 +11,7 @@ export interface Lifecycle {
   track<T>(work: Promise<T>): Promise<T>;
   drain(): void;
   abort(reason: Error): void;
-  /** Resolves when nothing is in hand, true, or after `ms`, false. */
+  /** Resolves with true when nothing is in flight, with false after `ms`. */
   idle(ms: number): Promise<boolean>;
 }
 

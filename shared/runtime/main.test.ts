@@ -28,7 +28,7 @@ function run(fn: string, env: Record<string, string>) {
 }
 
 describe('runMain', () => {
-  it('serves on PORT until SIGTERM, finishes what is in hand and exits 0', async () => {
+  it('serves on PORT until SIGTERM, finishes deliveries in flight and exits 0', async () => {
     const port = await freePort();
     const fn = `{
       handle: async ({ log }) => { log.info('begun'); await new Promise((go) => process.once('SIGTERM', () => setTimeout(go, 50))); },

@@ -12,17 +12,17 @@ import { type Served, serveFunction } from './serve.ts';
  */
 export async function runMain(fn: Fn, name: string): Promise<void> {
   const log = createLogger({ name });
-  // Node goes on to print and exit 1; this puts the reason where logs are collected.
+  // Node then prints the error and exits 1. This line puts the reason into the log.
   process.on('uncaughtExceptionMonitor', (err) => log.fatal({ err }, 'uncaught'));
-  const told = Promise.withResolvers<string>();
-  // Told twice is told once: a kubelet that is restarted meanwhile says it again.
-  process.on('SIGTERM', () => told.resolve('SIGTERM'));
-  process.once('SIGINT', () => told.resolve('SIGINT'));
+  const stopped = Promise.withResolvers<string>();
+  // SIGTERM may arrive twice: a restarted kubelet repeats it.
+  process.on('SIGTERM', () => stopped.resolve('SIGTERM'));
+  process.once('SIGINT', () => stopped.resolve('SIGINT'));
   try {
     const served = await start(fn, name, log);
-    void told.promise.then((signal) => leave(served, signal, log));
+    void stopped.promise.then((signal) => stop(served, signal, log));
   } catch (caught) {
-    log.fatal({ err: ArcError.from(caught) }, 'cannot start');
+    log.fatal({ err: ArcError.from(caught) }, 'the function cannot start');
     process.exit(1);
   }
 }
@@ -45,13 +45,13 @@ async function start(fn: Fn, name: string, log: Logger): Promise<Served> {
   });
 }
 
-async function leave(served: Served, signal: string, log: Logger): Promise<void> {
-  log.info({ signal }, 'ending');
+async function stop(served: Served, signal: string, log: Logger): Promise<void> {
+  log.info({ signal }, 'stopping');
   try {
     await served.close();
     process.exit(0);
   } catch (err) {
-    log.fatal({ err }, 'cannot end cleanly');
+    log.fatal({ err }, 'the function did not stop cleanly');
     process.exit(1);
   }
 }

@@ -40,7 +40,7 @@ describe('readBody', () => {
     expect(state.sent).toBeLessThan(60);
   });
 
-  it('does not begin when Content-Length says that it is too large', async () => {
+  it('does not read a body whose Content-Length is too large', async () => {
     const { stream } = endless(1);
     const announced = request(stream, { 'content-length': '11' });
     await expect(readBody(announced, 10, calm)).rejects.toMatchObject({ code: 'RequestEntityTooLarge' });

@@ -1,9 +1,9 @@
 import { ArcError } from '#shared/errors';
 
 /**
- * The body of a request, read up to `limit` bytes. Rejects with RequestEntityTooLarge beyond that (without reading on, and
- * without reading at all when Content-Length says so), with the signal's reason when it is aborted, with BadRequest when
- * the sender breaks off.
+ * The body of a request, read up to `limit` bytes. Rejects with RequestEntityTooLarge beyond that, without reading on (and
+ * without reading at all when Content-Length exceeds it); with the signal's reason when that is aborted; with BadRequest when the
+ * sender breaks off.
  */
 export async function readBody(request: Request, limit: number, signal: AbortSignal): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);

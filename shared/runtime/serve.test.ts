@@ -85,7 +85,7 @@ describe('serveFunction', () => {
     });
   });
 
-  it('refuses a body over 64 KiB that does not announce its length, and lives on', async () => {
+  it('refuses a body over 64 KiB without Content-Length, and goes on serving', async () => {
     const { served } = await serve({});
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(16_384)),
@@ -113,7 +113,7 @@ describe('the deadline', () => {
 });
 
 describe('close', () => {
-  it('lets a delivery in hand finish, refuses new ones, then calls shutdown', async () => {
+  it('lets a delivery in flight finish, refuses new ones, then calls shutdown', async () => {
     const { handle, release, signals } = gate();
     const events: string[] = [];
     const { served } = await serve({ handle, shutdown: async () => void events.push('shutdown') });
@@ -130,7 +130,7 @@ describe('close', () => {
     expect(events).toEqual(['answered', 'shutdown', 'closed']);
   });
 
-  it('aborts what does not finish in time; the broker delivers it again', async () => {
+  it('aborts deliveries that do not finish in time; the broker delivers them again', async () => {
     const { handle, signals } = gate();
     const { served, lines } = await serve({ handle }, { drainMs: 10 });
     const delivery = fetch(served.url, post());
@@ -141,10 +141,12 @@ describe('close', () => {
     expect(await answer.json()).toMatchObject({ reason: 'ServiceUnavailable' });
     expect(signals[0]?.reason).toMatchObject({ code: 'ServiceUnavailable' });
     await closing;
-    expect(lines.map(({ msg }) => msg)).toContain('deliveries did not finish in time and are aborted');
+    expect(lines.map(({ msg }) => msg)).toContain(
+      'deliveries did not finish in time and are aborted; the broker delivers them again',
+    );
   });
 
-  it('closes idle keep-alive connections and those that never asked anything', async () => {
+  it('closes idle keep-alive connections and those that never sent a request', async () => {
     const { served } = await serve({});
     const [idle, silent] = [await rawConnection(served.url), await rawConnection(served.url)];
     const ends = [once(idle.socket, 'close'), once(silent.socket, 'close')];
@@ -154,7 +156,7 @@ describe('close', () => {
     await Promise.all([served.close(), ...ends]);
   });
 
-  it('is done once, however often it is asked, and survives a shutdown that fails', async () => {
+  it('happens once, however often it is called, and ends even when shutdown fails', async () => {
     let count = 0;
     const { served, lines } = await serve({
       shutdown: () => {

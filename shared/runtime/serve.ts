@@ -16,7 +16,7 @@ export interface ServeOptions extends Omit<AppDependencies, 'lifecycle'> {
   port: number;
   /** Address to listen on; default 127.0.0.1; `*` is every interface. */
   host?: string;
-  /** How long deliveries in hand may take to finish at the end. See times.ts. */
+  /** How long deliveries in flight may take to finish when the process stops. See times.ts. */
   drainMs?: number;
   /** Origin of faas_cold_start_latency on the clock of performance.now(); 0 is the start of the process. */
   startedAt?: number;
@@ -24,14 +24,14 @@ export interface ServeOptions extends Omit<AppDependencies, 'lifecycle'> {
 
 export interface Served {
   url: string;
-  /** Stops accepting, lets deliveries in hand finish up to `drainMs`, aborts the rest, then calls `shutdown`. Safe to call twice. */
+  /** Stops accepting, lets deliveries in flight finish up to `drainMs`, aborts the rest, then calls `shutdown`. Safe to call twice. */
   close(): Promise<void>;
 }
 
 // Longer than proxies keep idle connections: the one that closes first must be the client (knative/serving#12414).
 const keepAliveTimeout = 620_000;
 const headersTimeout = 20_000;
-// Bounds what no handler sees; the deadline of a delivery covers reading its body too.
+// Bounds requests that no handler sees. The deadline of a delivery covers the reading of its body too.
 const requestTimeout = 60_000;
 const initMs = 60_000;
 const lastMs = 2_000;
@@ -91,12 +91,15 @@ async function end(fn: Fn, server: Server, lifecycle: Lifecycle, options: ServeO
   const closed = Promise.withResolvers<void>();
   server.close(() => closed.resolve());
   if (!(await lifecycle.idle(drainMs))) {
-    log.warn({ inFlight: lifecycle.inFlight }, 'deliveries did not finish in time and are aborted');
-    lifecycle.abort(new ArcError('ServiceUnavailable', 'the process is ending'));
+    log.warn(
+      { inFlight: lifecycle.inFlight },
+      'deliveries did not finish in time and are aborted; the broker delivers them again',
+    );
+    lifecycle.abort(new ArcError('ServiceUnavailable', 'the process is stopping'));
     await lifecycle.idle(lastMs);
   }
   server.closeIdleConnections();
-  // Answers may still be on their way out; connections that never carried a request would stay for ever.
+  // Answers may still be under way. Connections that never carried a request would stay open for ever.
   const cut = setTimeout(() => server.closeAllConnections(), lastMs);
   await closed.promise;
   clearTimeout(cut);

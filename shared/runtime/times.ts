@@ -1,9 +1,9 @@
 /**
- * How long a function takes at most, in seconds; knative/base is made to fit, and test/contract/manifests.test.ts says so.
+ * How long a function takes at most, in seconds; test/contract/manifests.test.ts holds knative/base to it.
  *
- * A broker gives up after the Trigger's `delivery.timeout` and queue-proxy after the revision's `timeoutSeconds`; neither tells why, so
- * our own deadline comes first. When a pod ends, queue-proxy waits until nothing has arrived for 30 s before the function is
- * told: what is in hand then has `deadline` - 30 s left, and `drain` covers that. An event of a few hundred bytes that is not here
- * after `arrival` comes from a sender that holds places: there are only so many.
+ * A broker gives up after the Trigger's `delivery.timeout` and queue-proxy after the revision's `timeoutSeconds`; neither says why, so
+ * our own deadline comes first. When a pod stops, queue-proxy signals the function only after 30 s without a new request: a
+ * delivery in flight then has `deadline` - 30 s left, and `drain` covers that. `arrival` bounds how long a slow sender can hold one
+ * of the limited deliveries: an event has only a few hundred bytes.
  */
 export const times = { deadline: 50, drain: 25, arrival: 5 } as const;

@@ -19,7 +19,7 @@ describe('createLogger', () => {
     expect(String(lines[0]?.time)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('writes no control character raw, whatever a line quotes', () => {
+  it('escapes every control character in a line', () => {
     const raw: string[] = [];
     const log = createLogger({ name: 'unit', destination: { write: (line) => void raw.push(line) } });
     fc.assert(
@@ -43,7 +43,7 @@ describe('createLogger', () => {
     expect(lines.map((line) => line.msg)).toEqual(['loud']);
   });
 
-  it('blanks credentials at the top and one level down', () => {
+  it('redacts credentials at the top and one level down', () => {
     const { log, lines } = capture();
     log.info({ password: 'p1', headers: { authorization: 'Bearer p2' }, user: 'u' }, 'request');
     expect(JSON.stringify(lines)).not.toMatch(/p1|p2/);

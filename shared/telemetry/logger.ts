@@ -4,7 +4,7 @@ import { printableJson } from '#shared/errors';
 export type { Logger } from 'pino';
 
 export interface LoggerOptions {
-  /** Which program speaks: the `name` of every line. */
+  /** The name of the program, in every line. */
   name: string;
   /** trace, debug, info (default), warn, error, fatal or silent. */
   level?: string;
@@ -12,7 +12,7 @@ export interface LoggerOptions {
   destination?: DestinationStream;
 }
 
-// The last line of defence: callers do not log credentials, and these keys are blanked if one does.
+// Callers do not log credentials. If one does, the values of these keys are redacted.
 const secretKeys = ['authorization', 'password', 'token', 'dockerConfigJson', 'credentials'];
 
 /**

@@ -24,7 +24,7 @@ describe('createMetrics', () => {
     );
   });
 
-  it('sets and moves gauges, and asks a reader at every exposition', () => {
+  it('sets and moves gauges, and calls a reader at every exposition', () => {
     const metrics = createMetrics();
     const depth = metrics.gauge({ name: 'depth', help: 'd', labels: ['queue'] });
     depth.set(4, { queue: 'a' });
@@ -62,19 +62,19 @@ describe('createMetrics', () => {
     expect(metrics.expose()).toContain('x_total{name="a"} 2\nx_total{name="b"} 1\nx_total{name="other"} 2\n');
   });
 
-  it('returns the same metric for the same name and refuses another shape of it', () => {
+  it('returns the same metric for the same name and refuses another type or other labels', () => {
     const metrics = createMetrics();
     metrics.counter({ name: 'x_total', help: 'x' }).inc();
     metrics.counter({ name: 'x_total', help: 'x' }).inc();
     expect(metrics.expose()).toContain('x_total 2\n');
-    expect(() => metrics.gauge({ name: 'x_total', help: 'x' })).toThrow(/registered already/);
+    expect(() => metrics.gauge({ name: 'x_total', help: 'x' })).toThrow(/already registered/);
     expect(() => metrics.counter({ name: 'x_total', help: 'x', labels: ['a'] })).toThrow(
-      /registered already/,
+      /already registered/,
     );
   });
 
   it.each(['', '1x', 'a-b', 'a b'])('refuses the metric name %j', (name) => {
-    expect(() => createMetrics().counter({ name, help: 'x' })).toThrow(/no metric name/);
+    expect(() => createMetrics().counter({ name, help: 'x' })).toThrow(/is not a metric name/);
   });
 
   it('refuses a counter that goes down or is not a number', () => {

@@ -18,7 +18,7 @@ export interface Histogram {
 }
 
 export interface Metrics {
-  /** `read`, if given, is asked for the value at every exposition; only for a metric without labels. */
+  /** `read`, if given, returns the value at every exposition; only for a metric without labels. */
   counter(spec: MetricSpec, read?: () => number): Counter;
   /** `read` as for a counter. */
   gauge(spec: MetricSpec, read?: () => number): Gauge;
@@ -33,8 +33,8 @@ export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /**
- * A registry of its own for each caller (no process-wide state). Asking twice for one name returns the same metric;
- * asking for it with another type or other labels is a mistake in the program and throws InternalError.
+ * A registry of its own for each caller (no process-wide state). A second call with the same name returns the same metric. With
+ * another type or other labels it throws InternalError: that is a defect of the program.
  */
 export function createMetrics(): Metrics {
   const all = new Map<string, Series>();
@@ -49,7 +49,7 @@ export function createMetrics(): Metrics {
     if (known.type !== type || known.labels.join() !== (spec.labels ?? []).join()) {
       throw new ArcError(
         'InternalError',
-        `metric ${spec.name} is registered already with another type or labels`,
+        `metric ${spec.name} is already registered with another type or other labels`,
       );
     }
     return known;

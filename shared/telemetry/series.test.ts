@@ -8,7 +8,7 @@ describe('createSeries', () => {
     expect(series.at({ a: 'y', b: 1 })).not.toBe(series.at({ a: 1, b: 'y' }));
   });
 
-  it('takes a missing label for the empty text and ignores labels that were not declared', () => {
+  it('reads a missing label as the empty text and ignores undeclared labels', () => {
     const series = createSeries('gauge', { name: 'x', help: 'x', labels: ['a'] });
     expect(series.at({ other: 'z' }).labels).toEqual({ a: '' });
   });
@@ -20,6 +20,8 @@ describe('createSeries', () => {
   });
 
   it.each([['le'], ['1a'], ['a-b']])('refuses the label name %s', (name) => {
-    expect(() => createSeries('counter', { name: 'x', help: 'x', labels: [name] })).toThrow(/no label name/);
+    expect(() => createSeries('counter', { name: 'x', help: 'x', labels: [name] })).toThrow(
+      /is not a label name/,
+    );
   });
 });

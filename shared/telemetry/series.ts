@@ -8,7 +8,7 @@ export interface MetricSpec {
   help: string;
   /** The label names; every sample gives all of them. */
   labels?: readonly string[];
-  /** Most label sets kept (default 500). What comes after them is counted under the value `other`. */
+  /** Most label sets kept (default 500). Further ones are counted under the label value `other`. */
   maxSeries?: number;
 }
 
@@ -43,10 +43,11 @@ const defaultMaxSeries = 500;
 export function createSeries(type: Series['type'], spec: HistogramSpec): Series {
   const names = spec.labels ?? [];
   if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(spec.name)) {
-    throw new ArcError('InternalError', `${JSON.stringify(spec.name)} is no metric name`);
+    throw new ArcError('InternalError', `${JSON.stringify(spec.name)} is not a metric name`);
   }
   const bad = names.find((name) => !/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name) || name === 'le');
-  if (bad !== undefined) throw new ArcError('InternalError', `metric ${spec.name}: ${bad} is no label name`);
+  if (bad !== undefined)
+    throw new ArcError('InternalError', `metric ${spec.name}: ${bad} is not a label name`);
   const buckets = type === 'histogram' ? (spec.buckets ?? []) : [];
   const limit = spec.maxSeries ?? defaultMaxSeries;
   const samples = new Map<string, Sample>();

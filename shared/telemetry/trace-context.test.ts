@@ -61,7 +61,7 @@ describe('readTraceContext', () => {
     expect(readTraceContext(traceparent, tracestate)).toEqual({ traceparent });
   });
 
-  it('gives back what fits into HTTP headers, whatever it is given', () => {
+  it('returns only text that fits into HTTP headers', () => {
     const odd = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'z', '0', '=', ',', ' ', '\t', '@', '\n', 'é') }),
       fc.oneof(fc.integer(), fc.constant(null), fc.constant(undefined)),
@@ -78,7 +78,7 @@ describe('readTraceContext', () => {
 });
 
 describe('startTrace', () => {
-  it('is a context that nobody records, the same for one cause and another for another', () => {
+  it('is a context that is not recorded: the same for the same cause, another for another', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (one, other) => {
         const context = startTrace(one);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** W3C Trace Context: carried from a cause to its effects, so that whoever records them can join them. */
+/** W3C Trace Context: carried from a cause to its effects, so that a tracing system can join them. */
 export interface TraceContext {
   /** `00-<trace-id>-<parent-id>-<flags>`. */
   traceparent: string;
-  /** What tracing systems keep beside it. */
+  /** State of the tracing systems themselves. */
   tracestate?: string;
 }
 
@@ -13,13 +13,13 @@ const parent = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 /** `key=value` (section 3.3.2; keys as level 2 has them). */
 const member = /^([a-z0-9][a-z0-9_\-*/@]{0,255})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
 
-/** What everybody has to carry (section 3.3.1.5): nobody may count on more. */
+/** The limits that every implementation must carry (section 3.3.1.5). */
 const longestState = 512;
 const mostMembers = 32;
 
 /**
  * The trace context in two headers or attributes, to the letter. Undefined when `traceparent` is malformed or of another
- * version; nobody looks at `tracestate` then. A `tracestate` that is malformed or over 512 characters is left out alone.
+ * version; `tracestate` is then ignored. A `tracestate` that is malformed or over 512 characters is left out alone.
  */
 export function readTraceContext(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   if (typeof traceparent !== 'string' || !parent.test(traceparent)) return undefined;
@@ -35,14 +35,14 @@ function isState(value: unknown): value is string {
   return isWhole && members.length > 0 && members.length <= mostMembers;
 }
 
-/** Whether somebody records this trace (section 3.2.2.5.1, the flag `sampled`). */
+/** True if the trace is recorded (section 3.2.2.5.1, the flag `sampled`). */
 export function isSampled({ traceparent }: TraceContext): boolean {
   return (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1;
 }
 
 /**
- * The start of a trace, which nobody records yet. It is a hash of `cause`, which has to be unique, and not random: what is sent
- * again stays in its trace.
+ * The start of a trace that is not recorded yet: a hash of `cause`, which must be unique. It is not random, so that an event that is
+ * sent again stays in its trace.
  */
 export function startTrace(cause: string): TraceContext {
   const digest = createHash('sha256').update(cause).digest('hex');
