@@ -9,14 +9,13 @@ import { admissionRequest } from './admission-request.ts';
 
 /**
  * Admits a create or update: defaults, mutating admission, validation, the kind's own preparation and rules, validating
- * admission. `withOwners` adds managedFields to the object before it is validated by the last two. Returns the object to store;
- * rejects with Invalid that names every wrong field, or with the error of an admission plug-in.
+ * admission. `withManagedFields` adds managedFields before the last two steps. Returns the object to store; rejects with Invalid that names every wrong field, or with the error of an admission plug-in.
  */
 export async function admitWrite(
   request: ResourceRequest,
   given: KubeObject,
   old: KubeObject | undefined,
-  withOwners: (object: KubeObject) => KubeObject,
+  withManagedFields: (object: KubeObject) => KubeObject,
 ): Promise<KubeObject> {
   const { definition, query, server } = request;
   const { hooks } = definition;
@@ -30,7 +29,7 @@ export async function admitWrite(
   );
   if (mutated && mutated !== checked.object) checked = defaultAndValidate(request, mutated, old);
   if (checked.causes.length > 0) throw invalid(definition, given.metadata.name, checked.causes);
-  const object = withOwners(
+  const object = withManagedFields(
     hooks?.prepare && !isDeleting ? hooks.prepare(checked.object, old) : checked.object,
   );
   const ownCauses = isDeleting ? [] : (hooks?.validate?.(object, old) ?? []);

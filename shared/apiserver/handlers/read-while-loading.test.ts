@@ -5,7 +5,7 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
   await server.call('POST', widgets, widget('a'));
-  // What a store with a cache says before it is loaded.
+  // As a store with a cache that is not loaded yet.
   Object.defineProperty(server.store, 'synced', { value: false });
 });
 afterAll(() => server.close());

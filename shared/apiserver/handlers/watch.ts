@@ -50,10 +50,10 @@ export async function watchObjects(request: ResourceRequest): Promise<Response> 
   refuseWhileLoading(request, options);
   const selected = selection(definition, options.labelSelector, options.fieldSelector);
   const form = { as: request.format.as, includeObject: includeObjectOf(request.query) };
-  const asked = options.resourceVersion ?? 0;
-  if (options.sendInitialEvents && asked > 0) await waitForRevision(request, asked);
+  const requested = options.resourceVersion ?? 0;
+  if (options.sendInitialEvents && requested > 0) await waitForRevision(request, requested);
   // Without an initial state a watch begins at the newest revision, otherwise at that of the list.
-  const isFromNow = asked === 0 && options.sendInitialEvents === false;
+  const isFromNow = requested === 0 && options.sendInitialEvents === false;
   const stop = new AbortController();
   const session: WatchSession = {
     request,
@@ -63,7 +63,7 @@ export async function watchObjects(request: ResourceRequest): Promise<Response> 
     form,
     out: new LineStream(stop),
     stop,
-    revision: isFromNow ? await server.store.revision() : asked,
+    revision: isFromNow ? await server.store.revision() : requested,
     columnsDue: form.as === 'Table',
     live: false,
   };

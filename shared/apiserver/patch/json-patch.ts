@@ -146,8 +146,8 @@ function move(document: unknown, from: string, path: string): unknown {
 
 /**
  * Carries out one operation of RFC 6902 on `document`, which is changed, and returns the document there is then.
- * Costs what the operation names, not what the document holds: a body may have ten thousand of them. `copied` is told
- * each value that is copied, so that a caller can count. Throws OperationError.
+ * Its cost depends on the operation, not on the size of the document: a body may have ten thousand operations. `copied` is called
+ * with each value that is copied, so that a caller can count. Throws OperationError.
  */
 export function applyOperation(
   document: unknown,

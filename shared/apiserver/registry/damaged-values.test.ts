@@ -50,7 +50,7 @@ describe('a stored value that is damaged', () => {
         expect(text).not.toContain('hunter2');
       }
       const patched = await server.call('PATCH', `${widgets}/damaged`, { spec: { size: 1 } }, mergeType);
-      // What is sound JSON of another kind is no Widget to be patched.
+      // Valid JSON of another kind is not a Widget and cannot be patched.
       expect([422, 500]).toContain(patched.status);
       expect(patched.text).not.toContain('hunter2');
 

@@ -28,7 +28,7 @@ export function summaryOf(definition: KindDefinition, item: StoredItem): ItemSum
   return summary;
 }
 
-/** Whether a selection includes a stored object. */
+/** True if the selection includes the stored object. */
 export function isSelected(definition: KindDefinition, selected: Selection, item: StoredItem): boolean {
   return selected.everything || selected.matches(summaryOf(definition, item));
 }

@@ -5,8 +5,8 @@ const requestDeadline = 60_000;
 
 /** Aborted when the client leaves or its deadline passes, which `?timeout=` lowers (seconds or `30s`); not by a shutdown. */
 export function deadline({ raw, query }: ApiRequest): AbortSignal {
-  const asked = /^([0-9]{1,6})s?$/.exec(query.get('timeout') ?? '')?.[1];
-  const milliseconds = Math.min(requestDeadline, Number(asked) * 1000 || requestDeadline);
+  const seconds = /^([0-9]{1,6})s?$/.exec(query.get('timeout') ?? '')?.[1];
+  const milliseconds = Math.min(requestDeadline, Number(seconds) * 1000 || requestDeadline);
   if (milliseconds !== requestDeadline)
     return AbortSignal.any([raw.signal, AbortSignal.timeout(milliseconds)]);
   const control = new AbortController();

@@ -17,7 +17,7 @@ export interface ResourceRequestInfo {
   rest: readonly string[];
 }
 
-/** What verb and path of a request name, as RequestInfo of k8s.io/apiserver has it. Fits the authorizer's Attributes. */
+/** The verb and the names in the path of a request, as RequestInfo of k8s.io/apiserver. Fits the authorizer's Attributes. */
 export type RequestInfo = ResourceRequestInfo | { isResourceRequest: false; verb: string; path: string };
 
 /**

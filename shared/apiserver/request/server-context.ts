@@ -3,7 +3,7 @@ import type { Admission } from '../admission/chain.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 
-/** What all requests to one server share. */
+/** The context that all requests to one server share. */
 export interface ServerContext {
   kinds: readonly KindDefinition[];
   store: Store;

@@ -8,14 +8,14 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../server.ts';
 
-/** A server over a real store, for the tests of this folder, and the few requests they are made of. */
+/** A server over a real store, with the requests that tests need. */
 export interface TestServer {
   api: ApiServer;
   store: Store;
   /** One request as the user of the token (`Bearer <user>`), JSON body unless it is text. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** What the server logged: 5xx and broken streams. */
+  /** The server's log: 5xx and broken streams. */
   logged: unknown[];
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface Answer {
   body: AnswerBody;
 }
 
-/** What tests read out of answers: an object, a list, a Table or a Status. What is not there reads as undefined. */
+/** The body of a response: an object, a list, a Table or a Status. Missing fields read as undefined. */
 export interface AnswerBody extends KubeObject {
   metadata: ObjectMeta & { resourceVersion: string; continue?: string; remainingItemCount?: number };
   spec: Record<string, unknown>;
