@@ -23,11 +23,11 @@ export async function retireChildren(
 }
 
 /** Brings the policy of ArtifactWorkflows into step with their Order. Rejects with the first failure, after trying all. */
-export async function adjustChildren(
+export async function patchChildren(
   { api, signal }: Context,
-  adjustments: ChildDecision['adjust'],
+  patches: ChildDecision['patches'],
 ): Promise<void> {
-  await all(adjustments, async ({ workflow, patch }) => {
+  await all(patches, async ({ workflow, patch }) => {
     const guarded = { ...patch, metadata: { ...patch.metadata, ...versionOf(workflow) } };
     await ignoreNotFound(api.mergePatch(artifactWorkflows, workflow.metadata, guarded, {}, signal));
   });

@@ -9,7 +9,7 @@ import {
 } from '#shared/domain';
 import { addFinalizer, readChildren, readPlan, recordEvent, removeFinalizer } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
-import { adjustChildren, retireChildren } from './change-children.ts';
+import { patchChildren, retireChildren } from './change-children.ts';
 import { createChildren } from './create-children.ts';
 
 /** Makes the ArtifactWorkflows of the Order those that its plan asks for. Rejects with what the broker is to retry. */
@@ -23,7 +23,7 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
     return;
   // A new version starts only when the old one has ended, so retirement comes first.
   await retireChildren(context, decision);
-  await adjustChildren(context, decision.adjust);
+  await patchChildren(context, decision.patches);
   const missing = decision.create.length > 0 ? await stillMissing(context, order, plan, existing) : [];
   const created = await createChildren(context, order, missing);
   if (created > 0) await announce(context, order, created);

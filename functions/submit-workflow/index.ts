@@ -71,7 +71,7 @@ async function act(
       return;
     case 'create':
       return submit(context, wake, workflow, step);
-    case 'adjust':
+    case 'patch':
       await context.api.mergePatch(cronWorkflows, step.object.metadata, step.patch, {}, context.signal);
       return;
     case 'wait':

@@ -54,10 +54,16 @@ export type {
 } from './kinds/order.ts';
 export * from './kinds/refs.ts';
 export { absentSecretName, annotations, finalizers, jobKey, labels } from './kinds/well-known.ts';
-export { currentWorkflow, isFinished, nextAttemptMs, owesAttempt, rerunAsked } from './lifecycle/attempts.ts';
+export {
+  currentWorkflow,
+  isFinished,
+  nextAttemptMs,
+  owesAttempt,
+  rerunRequested,
+} from './lifecycle/attempts.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
-export { type Adjustment, type ChildDecision, decideChildren } from './plan/children.ts';
-export { type Current, currentOf } from './plan/current.ts';
+export { type ChildDecision, type ChildPatch, decideChildren } from './plan/children.ts';
+export { type CurrentVersion, currentVersions } from './plan/current.ts';
 export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './plan/parameters.ts';
 export {
   type OrderPlan,
@@ -83,10 +89,10 @@ export {
 } from './render/render.ts';
 export { conditionsFor, transition } from './roll-up/conditions.ts';
 export {
-  type ArtifactWord,
+  type ArtifactMilestone,
   artifactMilestone,
   type Milestone,
-  type OrderWord,
+  type OrderMilestone,
   orderMilestone,
 } from './roll-up/milestones.ts';
 export { rollUp } from './roll-up/rollup.ts';

@@ -32,7 +32,7 @@ const failed = artifactWorkflow('release-0123456789abcdef', {
 
 describe('a domain event', () => {
   it('of an Order says what Triggers filter by and what became of it', () => {
-    const event = orderEvent(one, completed, { word: 'completed', occurrence: '3/then', time });
+    const event = orderEvent(one, completed, { name: 'completed', occurrence: '3/then', time });
     expect({ ...event }).toEqual({
       ...{ specversion: '1.0', id: 'uid-release/3/then/completed', time: time.toISOString() },
       type: 'cloud.opendefense.arc.order.completed.v1',
@@ -51,7 +51,7 @@ describe('a domain event', () => {
   });
 
   it('of an artifact says which Order it is of, and no name of a Secret', () => {
-    const event = artifactEvent(failed, { word: 'failed', occurrence: '2', time });
+    const event = artifactEvent(failed, { name: 'failed', occurrence: '2', time });
     expect(event).toMatchObject({
       id: 'uid-release-0123456789abcdef/2/failed',
       type: 'cloud.opendefense.arc.artifact.failed.v1',
@@ -78,7 +78,7 @@ describe('a domain event', () => {
         results: { digest: 'sha256:before' },
       },
     };
-    const { data } = artifactEvent(scheduled, { word: 'started', occurrence: 'then', time });
+    const { data } = artifactEvent(scheduled, { name: 'started', occurrence: 'then', time });
     expect(data).toMatchObject({ phase: 'Active', attempt: 1, scheduledTime: '2026-01-02T00:00:00Z' });
     for (const field of ['digest', 'startTime', 'completionTime']) expect(data).not.toHaveProperty(field);
     expect(domainEventSchemas['artifact.started'].strict().parse(data)).toEqual(data);
@@ -100,18 +100,18 @@ describe('a domain event', () => {
       fc.property(text, text, text, (message, when, named) => {
         const said = { message, startTime: when };
         const order: Order = { ...one, status: { ...completed, ...said } };
-        const orderTold = orderEvent(order, order.status ?? {}, { word: 'completed', occurrence: '1', time });
-        expect(domainEventSchemas['order.completed'].strict().parse(orderTold.data)).toEqual(orderTold.data);
+        const orderSent = orderEvent(order, order.status ?? {}, { name: 'completed', occurrence: '1', time });
+        expect(domainEventSchemas['order.completed'].strict().parse(orderSent.data)).toEqual(orderSent.data);
         const spec = { ...failed.spec, type: named, artifact: { name: named }, srcRef: { name: named } };
         const status = { ...failed.status, ...said, results: { digest: named } };
         const artifactTold = artifactEvent(
           { ...failed, spec, status },
-          { word: 'failed', occurrence: '1', time },
+          { name: 'failed', occurrence: '1', time },
         );
         expect(domainEventSchemas['artifact.failed'].strict().parse(artifactTold.data)).toEqual(
           artifactTold.data,
         );
-        for (const event of [orderTold, artifactTold]) {
+        for (const event of [orderSent, artifactTold]) {
           const { headers, body } = toBinaryRequest(event);
           expect(Buffer.byteLength(body)).toBeLessThan(4096);
           // Node reads no more than 16 KiB of headers, and brokers add theirs.

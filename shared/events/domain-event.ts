@@ -1,20 +1,20 @@
 import { CloudEvent } from 'cloudevents';
 import {
-  type ArtifactWord,
+  type ArtifactMilestone,
   type ArtifactWorkflow,
   currentWorkflow,
   cut,
   type Milestone,
   type Order,
+  type OrderMilestone,
   type OrderStatus,
-  type OrderWord,
   phaseOf,
   rootUid,
 } from '#shared/domain';
 import { instantOf, isoSeconds, ownerOfKind } from '#shared/meta';
 import type { ArtifactEventData, DomainEventName, OrderEventData } from './domain-event-schemas.ts';
 import { longestEventDigest, longestEventMessage, longestEventName } from './limits.ts';
-import { eventSource } from './source.ts';
+import { eventSource } from './wake.ts';
 
 /** `cloud.opendefense.arc.order.accepted.v1` and the like. */
 export function domainEventType(name: DomainEventName): string {
@@ -26,15 +26,15 @@ export function dataSchemaOf(name: DomainEventName): string {
   return `https://arc.opendefense.cloud/schemas/${domainEventType(name)}.json`;
 }
 
-/** What subscribers are told of an Order whose status is now `status`. */
+/** The event for a milestone of an Order whose status is now `status`. */
 export function orderEvent(
   order: Order,
   status: OrderStatus,
-  milestone: Milestone<OrderWord>,
+  milestone: Milestone<OrderMilestone>,
 ): CloudEvent<OrderEventData> {
   const { namespace = '', name, uid = '' } = order.metadata;
   const { total = 0, invalid = 0, pending = 0, running = 0, succeeded = 0, failed = 0 } = status.counts ?? {};
-  return domainEvent(`order.${milestone.word}`, order, milestone, {
+  return domainEvent(`order.${milestone.name}`, order, milestone, {
     namespace,
     name,
     uid,
@@ -46,15 +46,15 @@ export function orderEvent(
   });
 }
 
-/** What subscribers are told of an ArtifactWorkflow as it is now. */
+/** The event for a milestone of an ArtifactWorkflow as it is now. */
 export function artifactEvent(
   workflow: ArtifactWorkflow,
-  milestone: Milestone<ArtifactWord>,
+  milestone: Milestone<ArtifactMilestone>,
 ): CloudEvent<ArtifactEventData> {
   const { metadata, spec, status = {} } = workflow;
   const { namespace = '', name, uid = '' } = metadata;
   const order = ownerOfKind(workflow, 'Order');
-  return domainEvent(`artifact.${milestone.word}`, workflow, milestone, {
+  return domainEvent(`artifact.${milestone.name}`, workflow, milestone, {
     namespace,
     name,
     uid,
@@ -67,27 +67,27 @@ export function artifactEvent(
     ...(spec.cron && timeAs('scheduledTime', status.lastScheduled)),
     phase: phaseOf(workflow),
     ...messageOf(status),
-    // Until then it is that of a run before.
-    ...(milestone.word === 'succeeded' &&
+    // Before that it is the digest of a former run.
+    ...(milestone.name === 'succeeded' &&
       status.results?.digest && { digest: cut(status.results.digest, longestEventDigest) }),
-    // A schedule's own are those of all its runs.
+    // The times of a schedule are not those of one run.
     ...(spec.cron ? {} : timesOf(status)),
   });
 }
 
 /**
- * The id is the object's uid, which time it was and the word: the same wherever it is made again, different for everything that is
- * told. Attributes beside it are those of a wake-up, so that Triggers filter both alike.
+ * The id holds the object's uid, the occurrence and the milestone: the same when the event is sent again, different for every
+ * other event. The other attributes are those of a wake-up, so that Triggers filter both in the same way.
  */
 function domainEvent<Data>(
   name: DomainEventName,
   object: Order | ArtifactWorkflow,
-  { word, occurrence, time }: Milestone<string>,
+  { name: milestone, occurrence, time }: Milestone<string>,
   data: Data,
 ): CloudEvent<Data> {
   const { namespace = '', name: objectName, uid = '' } = object.metadata;
   return new CloudEvent<Data>({
-    id: `${uid}/${occurrence}/${word}`,
+    id: `${uid}/${occurrence}/${milestone}`,
     type: domainEventType(name),
     source: eventSource,
     subject: `${namespace}/${objectName}`,

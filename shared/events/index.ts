@@ -1,4 +1,4 @@
-/** CloudEvents as the conduit sends and reads them: the wake-up, its way over HTTP, and what subscribers are told. */
+/** CloudEvents as the conduit sends and reads them: wake-ups, the HTTP binding, and domain events for subscribers. */
 export { toBinaryRequest } from './binary-request.ts';
 export { artifactEvent, dataSchemaOf, domainEventType, orderEvent } from './domain-event.ts';
 export {
@@ -10,9 +10,9 @@ export {
 export { type HeaderSource, parseEvent } from './parse-event.ts';
 export { type ParsedWake, parseWake, readWake } from './parse-wake.ts';
 export { domainEventNames, schemaFiles } from './schema-files.ts';
-export { eventSource } from './source.ts';
 export {
   type DeliveryFailure,
+  eventSource,
   type Wake,
   type WakeData,
   type WakeInput,

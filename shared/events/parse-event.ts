@@ -14,7 +14,7 @@ type Attributes = Record<string, string | number | boolean>;
  * the SDK's own parser lets pass or repairs in silence: a missing id (it invents one, and duplicates are no longer seen),
  * an unknown specversion, a batch, a content type in other letters. An absent `time` becomes the time of parsing.
  *
- * Throws BadRequest for what is no CloudEvent, UnsupportedMediaType for batches and for data that is not JSON.
+ * Throws BadRequest for anything but a CloudEvent, UnsupportedMediaType for batches and for data that is not JSON.
  */
 export function parseEvent(headers: HeaderSource, body: string | Uint8Array): CloudEvent<unknown> {
   const all = headerMap(headers);
@@ -81,10 +81,13 @@ function build({ attributes, data }: { attributes: Attributes; data: unknown }):
   requireAttributes(attributes);
   const bad = Object.keys(attributes).find((name) => !/^[a-z0-9]+$/.test(name) || name === 'data');
   if (bad !== undefined) {
-    throw new ArcError('BadRequest', `${JSON.stringify(bad.slice(0, 40))} is no attribute name (a-z, 0-9)`);
+    throw new ArcError(
+      'BadRequest',
+      `${JSON.stringify(bad.slice(0, 40))} is not an attribute name (a-z, 0-9)`,
+    );
   }
   if (attributes.time !== undefined && Number.isNaN(Date.parse(String(attributes.time)))) {
-    throw new ArcError('BadRequest', 'attribute time is no RFC 3339 time');
+    throw new ArcError('BadRequest', 'attribute time is not an RFC 3339 time');
   }
   try {
     return new CloudEvent<unknown>({ ...attributes, ...(data !== undefined && { data }) });

@@ -105,9 +105,9 @@ describe('parseWake', () => {
     ].map((bad): [string, object, RegExp] => [
       `with the name ${JSON.stringify(bad)}`,
       { name: bad },
-      /no name/,
+      /not a name/,
     ]),
-    ['with a namespace that is a path', { namespace: '..' }, /namespace is no name/],
+    ['with a namespace that is a path', { namespace: '..' }, /namespace is not a name/],
     ['with a long name', { name: 'x'.repeat(254) }, /name is longer/],
     ['with a long reason', { reason: 'x'.repeat(254) }, /reason is longer/],
     ['with an unknown reason', { reason: 'toString' }, /reason must be one of changed, inputs, .*resync/],
@@ -115,7 +115,7 @@ describe('parseWake', () => {
     ['with a number for uid', { uid: 5 }, /lacks the attribute uid/],
     ['without the reason', { reason: null }, /lacks the attribute reason/],
     ['with other data', { data: { kind: 'Secret' } }, /data\.name/],
-    ['with data that is no object', { data: 'x' }, /data/],
+    ['with data that is not an object', { data: 'x' }, /data/],
   ])('refuses an event %s as Invalid: it never will be right', (_, change, message) => {
     const body = JSON.stringify({ ...wakeEvent(input).toJSON(), ...change });
     expect(() => parseWake(structured, body)).toThrow(expect.objectContaining({ code: 'Invalid' }));

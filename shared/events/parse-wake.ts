@@ -10,7 +10,7 @@ import { type DeliveryFailure, type Wake, type WakeData, wakeType } from './wake
 export interface ParsedWake extends Wake {
   id: string;
   source: string;
-  /** When it happened, if the event tells. */
+  /** When it happened; 1970 if the event does not say. */
   time: Date;
   partitionKey: string;
   trace?: TraceContext;
@@ -18,7 +18,7 @@ export interface ParsedWake extends Wake {
 }
 
 /**
- * Reads a wake-up from an HTTP message. Throws BadRequest or UnsupportedMediaType for what is no CloudEvent (see
+ * Reads a wake-up from an HTTP message. Throws BadRequest or UnsupportedMediaType for anything but a CloudEvent (see
  * parseEvent), Invalid for an event of another type, without the attributes of a wake-up, or with data of another shape.
  */
 export function parseWake(headers: HeaderSource, body: string | Uint8Array): ParsedWake {
@@ -29,7 +29,7 @@ export function parseWake(headers: HeaderSource, body: string | Uint8Array): Par
 }
 
 /**
- * Of two contexts, the one that somebody records: brokers that trace put theirs in the headers and leave the event alone
+ * Of two contexts, the one that is recorded: brokers that trace put theirs in the headers and leave the event alone
  * (CloudEvents, Distributed Tracing extension). Else the event's own, which no resend changes.
  */
 function preferred(ofEvent: TraceContext | undefined, ofHop: TraceContext | undefined) {
@@ -55,7 +55,7 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
     const value = attribute(attributeName);
     // The API would refuse another name, or take it for another path, at every delivery.
     if (isObjectName(value)) return value;
-    throw new ArcError('Invalid', `the attribute ${attributeName} is no name that an object can have`);
+    throw new ArcError('Invalid', `the attribute ${attributeName} is not a name that an object can have`);
   };
   const trace = readTraceContext(event.traceparent, event.tracestate);
   const failure = failureOf(event);

@@ -1,7 +1,9 @@
 import { CloudEvent } from 'cloudevents';
-import type { WakeReason, WakeTarget } from '#shared/domain';
+import { orders, type WakeReason, type WakeTarget } from '#shared/domain';
 import { startTrace, type TraceContext } from '#shared/telemetry';
-import { eventSource } from './source.ts';
+
+/** The `source` of every event of the conduit: a URI reference that no restart changes. */
+export const eventSource = `/apis/${orders.apiVersion}`;
 
 /** The type of every wake-up. */
 export const wakeType = 'cloud.opendefense.arc.wake.v1';

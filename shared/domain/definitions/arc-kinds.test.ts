@@ -120,7 +120,7 @@ describe('admission', () => {
     ['a negative TTL', order([], { ttl: '-1h' }), ['spec.ttl']],
     ['an unreadable TTL', order([], { ttl: 'soon' }), ['spec.ttl']],
     ['an unreadable backoff', order([], { retry: { backoff: '5' } }), ['spec.retry.backoff']],
-    ['a queue that is no label', order([], { queueName: 'a b' }), ['spec.queueName']],
+    ['a queue that is not a label value', order([], { queueName: 'a b' }), ['spec.queueName']],
     ['a good Endpoint', endpoint('e'), []],
     ['a bare host', endpoint('e', { remoteURL: 'registry:5000/team' }), []],
     ['no URL', endpoint('e', { remoteURL: '' }), ['spec.remoteURL']],
@@ -147,7 +147,7 @@ describe('admission', () => {
     ).toEqual([]);
   });
 
-  it('judges on an update only what changed', () => {
+  it('validates on an update only the fields that changed', () => {
     const old = order([{ type: '', spec: { a: '{{' } }], { ttl: 'soon', defaults: {} });
     expect(fields({ ...old, metadata: { ...old.metadata, labels: { a: 'b' } } }, old)).toEqual([]);
     const more = order(
@@ -160,7 +160,7 @@ describe('admission', () => {
     expect(fields(more, old)).toEqual(['spec.artifacts[1].type']);
   });
 
-  it('judges nothing while an object is being deleted', () => {
+  it('validates nothing while an object is being deleted', () => {
     const old = order([{ type: '' }], { ttl: 'soon' });
     expect(fields({ ...old, metadata: { ...old.metadata, deletionTimestamp: now.toISOString() } })).toEqual(
       [],
@@ -183,7 +183,7 @@ describe('admission', () => {
     expect(JSON.stringify(causes)).not.toContain('hunter2');
   });
 
-  it('survives nesting that nobody needs', () => {
+  it('refuses deep nesting without failing', () => {
     let deep: Record<string, never> | { deep: typeof deep } = {};
     for (let level = 0; level < 100; level += 1) deep = { deep };
     expect(fields(order([{ type: 'oci', spec: deep }]))).toHaveLength(1);
@@ -193,13 +193,13 @@ describe('admission', () => {
 describe('warnings', () => {
   const warnings = (object: KubeObject) => kind(object.kind).hooks.warn?.(object, undefined) ?? [];
 
-  it('tell of artifacts that are alike', () => {
+  it('name artifacts that are the same', () => {
     expect(warnings(order([image('a'), { ...image('a'), name: 'b' }, image('c')]))).toEqual([
       'spec.artifacts[1] is the same as spec.artifacts[0]: it is moved once',
     ]);
   });
 
-  it('tell where a TTL means something else in the Go ARC', () => {
+  it('say where a TTL means something else in the Go ARC', () => {
     expect(warnings(artifactType({ ttlAfterFinished: '0s' }))[0]).toContain('at once');
     expect(warnings(artifactType({ ttlAfterFailed: '1h' }))[0]).toContain('unset keeps');
     expect(warnings(artifactType({}))).toEqual([]);

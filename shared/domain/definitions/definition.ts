@@ -48,7 +48,7 @@ interface Parts<T extends KubeObject> {
   warnings?(object: T): string[];
 }
 
-/** Fills in what all kinds of the group have in common. Nothing is judged while an object is being deleted. */
+/** Fills in what all kinds of the group have in common. An object that is being deleted is not validated. */
 export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
   const { kind, causes, statusRoom, warnings } = parts;
   const singular = kind.toLowerCase();

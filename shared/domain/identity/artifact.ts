@@ -114,7 +114,7 @@ export function versionsById(workflows: readonly ArtifactWorkflow[]): Map<string
   return byId;
 }
 
-/** Below zero if `a` is older than `b`: by creation, ties by name, so that everybody sees the same order. */
+/** Below zero if `a` is older than `b`: by creation, ties by name, so that every function sees the same order. */
 export function compareAge(a: ArtifactWorkflow, b: ArtifactWorkflow): number {
   const created = ({ metadata }: ArtifactWorkflow) => metadata.creationTimestamp ?? '';
   return compare(created(a), created(b)) || compare(a.metadata.name, b.metadata.name);

@@ -44,7 +44,7 @@ export function cronWorkflowName(artifactWorkflow: string): string {
   return shorten(artifactWorkflow, '', longestCronWorkflowName);
 }
 
-// An ArtifactWorkflow made by hand may have any DNS name: what does not fit is cut and told apart by a hash.
+// An ArtifactWorkflow made by hand may have any DNS name: a name that is too long is cut, and a hash keeps it distinct.
 function shorten(name: string, suffix: string, limit: number): string {
   if (name.length + suffix.length <= limit) return name + suffix;
   return `${asLabel(name, limit - suffix.length - hashSuffix)}-${shortHash(name)}${suffix}`;

@@ -1,8 +1,8 @@
-/** Every label, annotation and finalizer the conduit puts on objects or reads from them. */
+/** Every label, annotation and finalizer that the conduit writes or reads. */
 export const labels = {
   /** 16 hex digits that tie the versions of one artifact of one Order together: no generations in it. */
   artifact: 'arc.opendefense.cloud/artifact',
-  /** The artifact's type, left out where it is no valid label value. */
+  /** The artifact's type, absent where it is not a valid label value. */
   artifactType: 'arc.opendefense.cloud/artifact-type',
   /** Uid of the Order an ArtifactWorkflow belongs to: the selector for its children. */
   order: 'arc.opendefense.cloud/order',

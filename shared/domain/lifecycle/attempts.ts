@@ -7,8 +7,8 @@ import { hasEnded, hasFailed } from './phases.ts';
 
 const defaultBackoffMs = 10_000;
 const longestBackoffMs = 3_600_000;
-/** The worker's reasons for which another try cannot help. */
-const hopeless = new Set(['permanent', 'denied', 'auth', 'config']);
+/** Reasons of the worker for which another attempt cannot help. */
+const permanentReasons = new Set(['permanent', 'denied', 'auth', 'config']);
 
 /** True when nothing more will happen by itself: ended, and no attempt owed. */
 export function isFinished(workflow: ArtifactWorkflow): boolean {
@@ -17,20 +17,20 @@ export function isFinished(workflow: ArtifactWorkflow): boolean {
 
 /** True if the retry policy or an annotation asks for an attempt after the one that ended. */
 export function owesAttempt(workflow: ArtifactWorkflow): boolean {
-  return hasEnded(workflow) && (rerunAsked(workflow) !== undefined || retryAllowed(workflow));
+  return hasEnded(workflow) && (rerunRequested(workflow) !== undefined || retryAllowed(workflow));
 }
 
-/** The time of a rerun annotation (Unix seconds) that no attempt has answered yet. */
-export function rerunAsked(workflow: ArtifactWorkflow): number | undefined {
+/** The time of a force-at or retry-at annotation (Unix seconds) that no attempt has answered yet. */
+export function rerunRequested(workflow: ArtifactWorkflow): number | undefined {
   const { annotations: notes = {} } = workflow.metadata;
   const retryAt = hasFailed(workflow) ? unixSeconds(notes[annotations.retryAt]) : 0;
-  const asked = Math.max(retryAt, unixSeconds(notes[annotations.forceAt]));
-  return asked > (workflow.status?.workflowRef?.rerunAt ?? 0) ? asked : undefined;
+  const requested = Math.max(retryAt, unixSeconds(notes[annotations.forceAt]));
+  return requested > (workflow.status?.workflowRef?.rerunAt ?? 0) ? requested : undefined;
 }
 
 function retryAllowed(workflow: ArtifactWorkflow): boolean {
   const { spec, status } = workflow;
-  if (!hasFailed(workflow) || hopeless.has(status?.results?.reason ?? '')) return false;
+  if (!hasFailed(workflow) || permanentReasons.has(status?.results?.reason ?? '')) return false;
   return (status?.attempts ?? 1) <= (spec.retry?.limit ?? 0);
 }
 
@@ -43,7 +43,7 @@ export function nextAttemptMs(workflow: ArtifactWorkflow): number {
   return (Number.isNaN(ended) ? 0 : ended) + Math.max(0, wait);
 }
 
-/** Which Argo object stands for an ArtifactWorkflow now; before the first submission, that of attempt 1. */
+/** The Argo object of the attempt in force; before the first submission, that of attempt 1. */
 export function currentWorkflow({ metadata, spec, status }: ArtifactWorkflow): WorkflowReference {
   if (status?.workflowRef) return status.workflowRef;
   return referenceFor(metadata.name, spec.cron !== undefined, 1);

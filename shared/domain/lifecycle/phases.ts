@@ -1,7 +1,7 @@
 import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import { finalizers } from '../kinds/well-known.ts';
 
-/** True while somebody wants the object gone. */
+/** True once the deletion of the object was requested. */
 export function isDeleting(object: { metadata: { deletionTimestamp?: string } }): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
@@ -34,8 +34,8 @@ export function hasFailed(workflow: ArtifactWorkflow): boolean {
 }
 
 /**
- * True if it was under way when it was deleted, and stopped for that: its Order still wants what it was made for. What had ended
- * before has ended.
+ * True if it was running when its deletion was requested, and was stopped for that: its Order still needs the artifact. An
+ * ArtifactWorkflow that ended before its deletion stays ended.
  */
 export function isStoppedByDeletion({ metadata, status = {} }: ArtifactWorkflow): boolean {
   const { deletionTimestamp } = metadata;

@@ -53,7 +53,7 @@ describe('decideChildren', () => {
           create: [],
           stop: [],
           remove: [],
-          adjust: [],
+          patches: [],
         });
       }),
     );
@@ -127,13 +127,13 @@ describe('decideChildren', () => {
     expect(decide(one, inputs(), [going])).toMatchObject({ create: [], stop: [] });
   });
 
-  it('keeps the policy in step, taking away what is no longer wanted', () => {
+  it('keeps the policy in step, removing what is no longer set', () => {
     const child = stored(first(order([image('a')], { retry: { limit: 2, backoff: '1s' }, suspend: true })));
-    const [adjustment] = decide(order([image('a')], { retry: { limit: 5 } }), inputs(), [child]).adjust;
-    expect(adjustment?.patch).toEqual({ spec: { retry: { limit: 5, backoff: null }, suspend: null } });
+    const [change] = decide(order([image('a')], { retry: { limit: 5 } }), inputs(), [child]).patches;
+    expect(change?.patch).toEqual({ spec: { retry: { limit: 5, backoff: null }, suspend: null } });
   });
 
-  it('asks only what had failed by then to run again', () => {
+  it('runs again only what had failed by then', () => {
     const two = order([image('a'), image('b')]);
     const at = (seconds: number) => ({
       ...two,
@@ -143,10 +143,10 @@ describe('decideChildren', () => {
     if (!a || !b) throw new Error('two are planned');
     const children = [stored(a, broken), stored(b, done)];
     const failedAt = Date.parse(broken.completionTime ?? '') / 1000;
-    expect(decide(at(failedAt + 60), inputs(), children).adjust.map(({ patch }) => patch)).toEqual([
+    expect(decide(at(failedAt + 60), inputs(), children).patches.map(({ patch }) => patch)).toEqual([
       { metadata: { annotations: { [annotations.retryAt]: String(failedAt + 60) } } },
     ]);
-    expect(decide(at(failedAt - 60), inputs(), children).adjust).toEqual([]);
+    expect(decide(at(failedAt - 60), inputs(), children).patches).toEqual([]);
   });
 
   it('stops everything when the Order goes, and lets it go when nothing is left', () => {
@@ -173,7 +173,7 @@ describe('decideChildren', () => {
       create: [],
       stop: [],
       remove: [],
-      adjust: [],
+      patches: [],
     });
   });
 });

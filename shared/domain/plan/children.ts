@@ -6,11 +6,11 @@ import { annotations, finalizers, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { hasFailed, isDeleting } from '../lifecycle/phases.ts';
 import { historyLimit } from '../values/limits.ts';
-import { currentOf } from './current.ts';
+import { currentVersions } from './current.ts';
 import type { OrderPlan } from './plan.ts';
 
 /** A merge patch (RFC 7386) for one ArtifactWorkflow. */
-export interface Adjustment {
+export interface ChildPatch {
   workflow: ArtifactWorkflow;
   patch: { spec?: Record<string, unknown>; metadata?: { annotations: Record<string, string> } };
 }
@@ -23,12 +23,12 @@ export interface ChildDecision {
   stop: ArtifactWorkflow[];
   /** Finished and no longer kept: delete, guarded by resourceVersion. */
   remove: ArtifactWorkflow[];
-  adjust: Adjustment[];
+  patches: ChildPatch[];
 }
 
 /**
- * How the ArtifactWorkflows that exist become those the plan asks for. `existing` holds all that the Order owns, those
- * being deleted included. Repeating it changes nothing: the outcome of its writes is a decision to do nothing.
+ * The writes that turn the ArtifactWorkflows that exist into those of the plan. `existing` holds all that the Order owns,
+ * those being deleted included. After these writes the decision is to write nothing.
  */
 export function decideChildren(
   order: Order,
@@ -41,20 +41,20 @@ export function decideChildren(
     const stop = existing.filter((workflow) => !isDeleting(workflow));
     return { ...nothing, stop, finalizer: held && existing.length === 0 ? 'remove' : 'keep' };
   }
-  const current = currentOf(order, plan, existing);
+  const current = currentVersions(order, plan, existing);
   const inForce = new Set(current.flatMap(({ workflow }) => workflow?.metadata.name ?? []));
   const retryAt = unixSeconds(order.metadata.annotations?.[annotations.retryAt]);
-  const create = current.flatMap(({ artifact, workflow, remembered }) => {
+  const create = current.flatMap(({ artifact, workflow, recorded }) => {
     if (artifact.state !== 'ready' || workflow) return [];
-    return remembered && !retryWanted(remembered, retryAt) ? [] : [artifact.workflow];
+    return recorded && !retryWanted(recorded, retryAt) ? [] : [artifact.workflow];
   });
   const { stop, remove } = retire(plan, existing, inForce);
-  const adjust = current.flatMap(({ artifact, workflow }) =>
+  const patches = current.flatMap(({ artifact, workflow }) =>
     artifact.state === 'ready' && workflow && !isDeleting(workflow)
-      ? adjustment(artifact.workflow, workflow, retryAt)
+      ? patchFor(artifact.workflow, workflow, retryAt)
       : [],
   );
-  return { finalizer: held ? 'keep' : 'add', create, stop, remove, adjust };
+  return { finalizer: held ? 'keep' : 'add', create, stop, remove, patches };
 }
 
 /** Deleted with propagationPolicy Orphan: the garbage collector makes the children independent, and they go on. */
@@ -62,7 +62,7 @@ function isOrphaning(order: Order): boolean {
   return order.metadata.finalizers?.includes('orphan') === true;
 }
 
-const nothing: ChildDecision = { finalizer: 'keep', create: [], stop: [], remove: [], adjust: [] };
+const nothing: ChildDecision = { finalizer: 'keep', create: [], stop: [], remove: [], patches: [] };
 
 function retryWanted(entry: { phase: string; completionTime?: string }, retryAt: number): boolean {
   const failed = entry.phase === 'Failed' || entry.phase === 'Error';
@@ -70,7 +70,7 @@ function retryWanted(entry: { phase: string; completionTime?: string }, retryAt:
 }
 
 function retire(plan: OrderPlan, existing: readonly ArtifactWorkflow[], inForce: ReadonlySet<string>) {
-  // While an artifact cannot be planned its versions are left alone: its inputs may be back in a moment.
+  // While an artifact cannot be planned its versions are left alone: its inputs may come back soon.
   const undecided = new Set(plan.artifacts.filter(({ state }) => state !== 'ready').map(({ id }) => id));
   const obsolete = existing.filter(
     (workflow) =>
@@ -84,14 +84,14 @@ function retire(plan: OrderPlan, existing: readonly ArtifactWorkflow[], inForce:
   return { stop, remove };
 }
 
-function adjustment(wanted: ArtifactWorkflow, actual: ArtifactWorkflow, retryAt: number): Adjustment[] {
+function patchFor(wanted: ArtifactWorkflow, actual: ArtifactWorkflow, retryAt: number): ChildPatch[] {
   const spec = policyPatch(wanted.spec, actual.spec);
-  const note = retryNote(actual, retryAt);
-  if (!spec && !note) return [];
+  const annotation = retryAnnotation(actual, retryAt);
+  if (!spec && !annotation) return [];
   return [
     {
       workflow: actual,
-      patch: { ...(spec ? { spec } : {}), ...(note ? { metadata: { annotations: note } } : {}) },
+      patch: { ...(spec ? { spec } : {}), ...(annotation ? { metadata: { annotations: annotation } } : {}) },
     },
   ];
 }
@@ -102,8 +102,8 @@ function policyPatch(wanted: ArtifactWorkflowSpec, actual: ArtifactWorkflowSpec)
   return mergePatchBetween(policy(actual), policy(wanted));
 }
 
-// Only what had failed when the user asked is asked to run again; what fails later is not.
-function retryNote(workflow: ArtifactWorkflow, retryAt: number): Record<string, string> | undefined {
+// The retry applies to artifacts that had failed at its time, not to those that fail later.
+function retryAnnotation(workflow: ArtifactWorkflow, retryAt: number): Record<string, string> | undefined {
   const before = workflow.metadata.annotations?.[annotations.retryAt];
   if (retryAt === 0 || !hasFailed(workflow) || unixSeconds(before) >= retryAt) return undefined;
   const ended = Date.parse(workflow.status?.completionTime ?? '');

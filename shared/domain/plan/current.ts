@@ -8,29 +8,33 @@ import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
 /**
- * What stands for one planned artifact at present: an ArtifactWorkflow that exists, or what the Order's status remembers of
+ * The version of a planned artifact that is in force: an ArtifactWorkflow that exists, or the record in the Order's status of
  * one that was removed after it had finished, or neither.
  */
-export interface Current {
+export interface CurrentVersion {
   artifact: PlannedArtifact;
   /** The key of the status entry: that of the ArtifactWorkflow in force, which an older version may be (`onChange`). */
   key: string;
   workflow?: ArtifactWorkflow;
-  remembered?: ArtifactStatus;
+  recorded?: ArtifactStatus;
 }
 
-/** Pairs every planned artifact with what stands for it. decompose-order and roll-up-order agree because both ask here. */
-export function currentOf(order: Order, plan: OrderPlan, existing: readonly ArtifactWorkflow[]): Current[] {
+/** The version in force of every planned artifact. decompose-order and roll-up-order both use this, so they agree. */
+export function currentVersions(
+  order: Order,
+  plan: OrderPlan,
+  existing: readonly ArtifactWorkflow[],
+): CurrentVersion[] {
   const byName = new Map(existing.map((workflow) => [workflow.metadata.name, workflow]));
   const byId = versionsById(existing);
-  const memory = memoryOf(order);
+  const ends = recordedEnds(order);
   return plan.artifacts.map((artifact) => {
     const versions = (byId.get(artifact.id) ?? []).filter((one) => !isDeleting(one));
-    if (artifact.state === 'ready') return readyCurrent(plan, artifact, byName, versions, memory);
-    // What it was made for is away or being looked at: what runs goes on, what is done stays done.
+    if (artifact.state === 'ready') return readyCurrent(plan, artifact, byName, versions, ends);
+    // An input is absent or being checked: a running version goes on, and a finished one stays finished.
     const [newest] = versions;
     if (newest) return { artifact, key: keyOf(newest), workflow: newest };
-    return fromMemory(artifact, memory.byIndex.get(artifact.index));
+    return fromRecord(artifact, ends.byIndex.get(artifact.index));
   });
 }
 
@@ -39,25 +43,25 @@ function readyCurrent(
   artifact: PlannedArtifact & { state: 'ready' },
   byName: ReadonlyMap<string, ArtifactWorkflow>,
   versions: readonly ArtifactWorkflow[],
-  memory: Memory,
-): Current {
+  ends: RecordedEnds,
+): CurrentVersion {
   const exact = byName.get(artifact.workflow.metadata.name);
   if (exact) return { artifact, key: artifact.key, workflow: exact };
-  const remembered = memory.byKey.get(artifact.key);
-  if (remembered) return { artifact, key: artifact.key, remembered };
+  const recorded = ends.byKey.get(artifact.key);
+  if (recorded) return { artifact, key: artifact.key, recorded };
   if (plan.onChange === 'Rerun') return { artifact, key: artifact.key };
   const kept = versions.find((one) => stillGood(plan, artifact.workflow, one));
   if (kept) return { artifact, key: keyOf(kept), workflow: kept };
-  // Once its ArtifactWorkflow has expired only the index tells, and only while the Order is as it was.
-  const before = versions.length === 0 ? memory.byIndex.get(artifact.index) : undefined;
-  return mayKeep(plan, before?.[1].phase) ? fromMemory(artifact, before) : { artifact, key: artifact.key };
+  // After its ArtifactWorkflow has expired only the index identifies the artifact, while the Order's spec stays the same.
+  const before = versions.length === 0 ? ends.byIndex.get(artifact.index) : undefined;
+  return mayKeep(plan, before?.[1].phase) ? fromRecord(artifact, before) : { artifact, key: artifact.key };
 }
 
 function stillGood(plan: OrderPlan, wanted: ArtifactWorkflow, old: ArtifactWorkflow): boolean {
   const forced = unixSeconds(old.metadata.annotations?.[annotations.orderForceAt]);
-  // What has no configuration yet can get none any more: its Endpoints are not what it was made for.
+  // A version without a configuration can never get one: its Endpoints have changed since it was made.
   const canGoOn = isFinished(old) || old.status?.configSecret !== undefined;
-  // A force and a new schedule are the user's own wish, not a change of an Endpoint or credential.
+  // A force and a new schedule are the user's request, not a change of an Endpoint or credential.
   const asked = forced >= plan.forceAt && sameJson(wanted.spec.cron, old.spec.cron);
   return asked && canGoOn && mayKeep(plan, phaseOf(old));
 }
@@ -66,13 +70,13 @@ function mayKeep(plan: OrderPlan, phase: string | undefined): boolean {
   return plan.onChange === 'Keep' || (plan.onChange === 'RerunUnfinished' && phase === 'Succeeded');
 }
 
-interface Memory {
+interface RecordedEnds {
   byKey: Map<string, ArtifactStatus>;
   byIndex: Map<number, [string, ArtifactStatus]>;
 }
 
-/** Finished entries of the status. By index they are good only for the spec and the force time they were written for. */
-function memoryOf(order: Order): Memory {
+/** Finished entries of the status. The index identifies an artifact only in the spec, and at the force time, of the entry. */
+function recordedEnds(order: Order): RecordedEnds {
   const entries = Object.entries(order.status?.artifactWorkflows ?? {}).filter(
     ([, { phase, completionTime }]) => isFinalPhase(phase as WorkflowPhase) && completionTime !== undefined,
   );
@@ -86,7 +90,7 @@ function memoryOf(order: Order): Memory {
   };
 }
 
-function fromMemory(artifact: PlannedArtifact, found: [string, ArtifactStatus] | undefined): Current {
+function fromRecord(artifact: PlannedArtifact, found: [string, ArtifactStatus] | undefined): CurrentVersion {
   if (!found) return { artifact, key: artifact.key };
-  return { artifact, key: found[0], remembered: found[1] };
+  return { artifact, key: found[0], recorded: found[1] };
 }

@@ -127,7 +127,7 @@ describe('planOrder', () => {
     );
   });
 
-  it('survives a spec that nobody can walk through', () => {
+  it('survives a spec that is nested too deep to walk through', () => {
     let deep: Artifact['spec'] = {};
     for (let level = 0; level < 100_000; level += 1) deep = { deep };
     const plan = planOrder(order([{ type: 'oci', spec: deep }, image('app')]), inputs());

@@ -17,9 +17,14 @@ import type { Artifact, OnChange, Order } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
 import { forceTime, secondsTtl } from './effective.ts';
-import { type EndpointUse, halfSeenReason, type Resolution, resolveEndpoint } from './endpoint-use.ts';
+import {
+  type EndpointUse,
+  halfSeenReason,
+  type Resolution,
+  resolveEndpoint,
+  ruleMismatch,
+} from './endpoint-use.ts';
 import { effectiveSpec, parametersFor } from './parameters.ts';
-import { ruleMismatch } from './rules.ts';
 import { missingTemplate, type TemplateRef, templateOf, typesByName } from './templates.ts';
 
 /** What an Order's artifacts refer to, as far as it exists: Endpoints of its namespace, types of it and of the cluster. */
@@ -53,8 +58,8 @@ export interface PlanDefaults {
 }
 
 /**
- * Which ArtifactWorkflows an Order asks for. Each artifact is judged by itself: one that cannot be planned is `invalid`
- * (somebody has to act) or `waiting` (a function has to), with its own message, and changes nothing for the others.
+ * The ArtifactWorkflows that an Order needs. Each artifact is planned by itself: one that cannot be planned is `invalid` (a
+ * person has to act) or `waiting` (a function has to act), with its own message, and changes nothing for the others.
  */
 export function planOrder(order: Order, inputs: PlanInputs, defaults: PlanDefaults = {}): OrderPlan {
   const scope = scopeOf(order, inputs);
@@ -133,7 +138,7 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
   return { ...common, key, state: 'ready', workflow };
 }
 
-// What needs a person is told before what needs only time.
+// A problem that needs a person goes before one that needs only time.
 function firstProblem(
   scope: Scope,
   typeName: string,
@@ -223,7 +228,7 @@ function specOf(order: Order, { name, artifact, type, from, to }: Parts): Artifa
   };
 }
 
-/** The mutable part of an ArtifactWorkflow's spec: the Order's word before the type's. */
+/** The mutable part of an ArtifactWorkflow's spec: the Order's values take precedence over the type's. */
 export function policyOf(order: Order, type: ArtifactType): Pick<ArtifactWorkflowSpec, PolicyField> {
   const seconds = secondsTtl(order.spec.ttlSecondsAfterCompletion);
   const finished = seconds ?? type.spec.ttlAfterFinished;

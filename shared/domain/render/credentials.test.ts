@@ -61,7 +61,7 @@ describe('trackedCredentials', () => {
     expect(apply({ ...bare, spec: seen.spec }, data).status?.secretGeneration).toBe(2);
   });
 
-  it('tells nothing of the data', () => {
+  it('reveals nothing of the data', () => {
     expect(JSON.stringify(trackedCredentials(fresh, data, key))).not.toMatch(/hunter2|aHVudGVyMg/);
   });
 });

@@ -9,17 +9,17 @@ function kstatus(phase: OrderPhase): string {
   const is = (type: string) => found.find((one) => one.type === type)?.status === 'True';
   if (is('Reconciling')) return 'InProgress';
   if (is('Stalled')) return 'Failed';
-  return is('Ready') ? 'Current' : 'InProgress';
+  return is('Ready') ? 'CurrentVersion' : 'InProgress';
 }
 
 describe('conditionsFor', () => {
   it.each<[OrderPhase, string]>([
     ['Pending', 'InProgress'],
     ['Running', 'InProgress'],
-    ['Succeeded', 'Current'],
+    ['Succeeded', 'CurrentVersion'],
     ['Failed', 'Failed'],
     ['Suspended', 'InProgress'],
-    ['Scheduled', 'Current'],
+    ['Scheduled', 'CurrentVersion'],
   ])('reads %s as %s', (phase, expected) => expect(kstatus(phase)).toBe(expected));
 
   it('speaks about one generation', () => {

@@ -17,7 +17,7 @@ describe('entryFor', () => {
     return entryFor(current, entryBudget(1));
   };
 
-  it('tells why an artifact has no configuration, as long as it waits for one', () => {
+  it('says why an artifact has no configuration while it waits for one', () => {
     const configMessage = 'Secret "login" not found';
     expect(entryOf({ configMessage })).toMatchObject({ phase: 'Pending', message: configMessage });
     expect(entryOf({ configMessage, phase: 'Running' }).message).toBeUndefined();

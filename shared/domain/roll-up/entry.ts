@@ -2,7 +2,7 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from '../kinds/order.ts';
 import { owesAttempt } from '../lifecycle/attempts.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
-import type { Current } from '../plan/current.ts';
+import type { CurrentVersion } from '../plan/current.ts';
 import { largestOrderStatus, longestDigest, longestMessage, shortestMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 
@@ -20,7 +20,7 @@ const detailBytes = 180;
 const generationBytes = 20;
 const textBytes = 4_096;
 
-/** The budget of each entry of an Order of so many artifacts; the same for all, whatever they say. */
+/** The budget of each entry of an Order of so many artifacts; the same for all, whatever their messages. */
 export function entryBudget(artifacts: number): EntryBudget {
   const each = largestOrderStatus / Math.max(1, artifacts);
   const details = each >= fixedBytes + detailBytes + 2 * shortestMessage;
@@ -40,13 +40,13 @@ export function orderStatusRoom({ spec }: Order): number {
   return entries + maps + textBytes;
 }
 
-/** What the Order's status says of one artifact. */
-export function entryFor(current: Current, budget: EntryBudget): ArtifactStatus {
-  const { artifact, workflow, remembered } = current;
+/** The entry of one artifact in the Order's status. */
+export function entryFor(current: CurrentVersion, budget: EntryBudget): ArtifactStatus {
+  const { artifact, workflow, recorded } = current;
   const name = budget.details && artifact.name !== undefined ? { name: artifact.name } : {};
   const artifactIndex = artifact.index;
-  if (remembered) return bounded({ ...remembered, artifactIndex }, budget);
-  // Remembered as ended, it would never be made anew.
+  if (recorded) return bounded({ ...recorded, artifactIndex }, budget);
+  // Recorded as ended, it would never be created again.
   if (workflow && isStoppedByDeletion(workflow)) return { artifactIndex, phase: 'Pending', ...name };
   if (workflow) return bounded({ artifactIndex, ...name, ...fromWorkflow(workflow) }, budget);
   if (artifact.state === 'ready') return { artifactIndex, phase: 'Pending', ...name };

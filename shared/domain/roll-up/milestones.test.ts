@@ -20,9 +20,9 @@ function rolled(of: Order, statuses: ReadonlyArray<ArtifactWorkflowStatus>, when
   return { ...of, status: rollUp(of, plan, children, when) };
 }
 
-function told(before: Order, after: Order, when = now) {
+function announced(before: Order, after: Order, when = now) {
   const milestone = orderMilestone(before, after.status ?? {}, when);
-  return milestone && `${milestone.word} ${milestone.occurrence} ${isoSeconds(milestone.time.getTime())}`;
+  return milestone && `${milestone.name} ${milestone.occurrence} ${isoSeconds(milestone.time.getTime())}`;
 }
 
 function edited(of: Order, generation: number): Order {
@@ -35,26 +35,26 @@ describe('the milestones of an Order', () => {
 
   it('are that it is accepted, and its end', () => {
     const first = rolled(one, [{}]);
-    expect(told(one, first)).toBe('accepted 1 2026-01-02T03:04:05Z');
+    expect(announced(one, first)).toBe('accepted 1 2026-01-02T03:04:05Z');
     const second = rolled(first, [running]);
-    expect(told(first, second)).toBeUndefined();
+    expect(announced(first, second)).toBeUndefined();
     const ended = rolled(second, [done], at(60));
-    expect(told(second, ended, at(60))).toBe('completed 1/2026-01-02T03:05:05Z 2026-01-02T03:05:05Z');
-    expect(told(ended, rolled(ended, [done], at(90)), at(90))).toBeUndefined();
+    expect(announced(second, ended, at(60))).toBe('completed 1/2026-01-02T03:05:05Z 2026-01-02T03:05:05Z');
+    expect(announced(ended, rolled(ended, [done], at(90)), at(90))).toBeUndefined();
   });
 
   it('are only the end of one that has nothing to run', () => {
-    expect(told(order([bad]), rolled(order([bad]), []))).toBe(
+    expect(announced(order([bad]), rolled(order([bad]), []))).toBe(
       'failed 1/2026-01-02T03:04:05Z 2026-01-02T03:04:05Z',
     );
-    expect(told(order([]), rolled(order([]), []))).toMatch(/^completed 1/);
+    expect(announced(order([]), rolled(order([]), []))).toMatch(/^completed 1/);
   });
 
-  it('are told of every generation: again accepted, or ended at once', () => {
+  it('are reached in every generation: again accepted, or ended at once', () => {
     const before = rolled(one, [done]);
     const changed = edited(before, 2);
-    expect(told(before, rolled(changed, [running]))).toMatch(/^accepted 2 /);
-    expect(told(before, rolled(changed, [done], at(60)), at(60))).toMatch(
+    expect(announced(before, rolled(changed, [running]))).toMatch(/^accepted 2 /);
+    expect(announced(before, rolled(changed, [done], at(60)), at(60))).toMatch(
       /^completed 2\/.* 2026-01-02T03:05:05Z$/,
     );
   });
@@ -62,12 +62,12 @@ describe('the milestones of an Order', () => {
   it('are one end more for each time that it ends, unseen between or not', () => {
     const first = rolled(one, [broken]);
     const retried = { ...broken, completionTime: isoSeconds(at(600).getTime()) };
-    expect(told(first, rolled(first, [retried], at(601)), at(601))).toMatch(
+    expect(announced(first, rolled(first, [retried], at(601)), at(601))).toMatch(
       /^failed 1\/2026-01-02T03:14:05Z/,
     );
     const again = rolled(first, [running], at(500));
-    expect(told(first, again, at(500))).toBeUndefined();
-    expect(told(again, rolled(again, [retried], at(601)), at(601))).toMatch(
+    expect(announced(first, again, at(500))).toBeUndefined();
+    expect(announced(again, rolled(again, [retried], at(601)), at(601))).toMatch(
       /^failed 1\/2026-01-02T03:14:06Z/,
     );
   });
@@ -79,8 +79,8 @@ describe('the milestones of an Order', () => {
         ...before,
         metadata: { ...before.metadata, deletionTimestamp: '2026-01-02T03:00:00Z' },
       };
-      expect(told(deleted, rolled(deleted, [status]))).toBeUndefined();
-      expect(told(before, rolled(before, [status]))).toBeDefined();
+      expect(announced(deleted, rolled(deleted, [status]))).toBeUndefined();
+      expect(announced(before, rolled(before, [status]))).toBeDefined();
     }
   });
 
@@ -106,7 +106,7 @@ describe('the milestones of an Order', () => {
           const next = rolled(current, statuses, when);
           const milestone = orderMilestone(current, next.status ?? {}, when);
           if (milestone) {
-            ids.push(`${milestone.occurrence}/${milestone.word}`);
+            ids.push(`${milestone.occurrence}/${milestone.name}`);
             generations.add(next.metadata.generation ?? 1);
           }
           expect(orderMilestone(next, next.status ?? {}, when)).toBeUndefined();
@@ -140,7 +140,7 @@ describe('the milestones of an artifact', () => {
 
   function heard(before: ArtifactWorkflow, after: ArtifactWorkflow) {
     const milestone = artifactMilestone(before, after, now);
-    return milestone && `${milestone.word} ${milestone.occurrence} ${isoSeconds(milestone.time.getTime())}`;
+    return milestone && `${milestone.name} ${milestone.occurrence} ${isoSeconds(milestone.time.getTime())}`;
   }
 
   it.each<[string, ArtifactWorkflowStatus, ArtifactWorkflowStatus, string | undefined]>([
@@ -191,7 +191,7 @@ describe('the milestones of an artifact', () => {
     expect(heard(artifact({ ...attempt(2), phase: 'Running' }), last)).toBe(`failed 2 ${completionTime}`);
   });
 
-  it('are no failure when it is stopped because nobody wants it any more', () => {
+  it('are not a failure when the version is stopped because another replaced it', () => {
     const gone = (status: ArtifactWorkflowStatus) => {
       const one = of({ ...attempt(1), ...status });
       return { ...one, metadata: { ...one.metadata, deletionTimestamp: startTime } };

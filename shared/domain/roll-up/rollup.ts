@@ -3,7 +3,7 @@ import { isoSeconds, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
 import { phaseOf as artifactPhase } from '../lifecycle/phases.ts';
-import { type Current, currentOf } from '../plan/current.ts';
+import { type CurrentVersion, currentVersions } from '../plan/current.ts';
 import type { OrderPlan } from '../plan/plan.ts';
 import { longestQuotedMessage } from '../values/limits.ts';
 import { conditionsFor } from './conditions.ts';
@@ -20,7 +20,7 @@ export function rollUp(
   children: readonly ArtifactWorkflow[],
   now: Date,
 ): OrderStatus {
-  const current = currentOf(order, plan, children);
+  const current = currentVersions(order, plan, children);
   const budget = entryBudget(current.length);
   const entries = entriesOf(order, current, budget);
   const shown = Object.values(entries);
@@ -47,7 +47,7 @@ export function rollUp(
   };
 }
 
-function entriesOf(order: Order, current: readonly Current[], budget: EntryBudget) {
+function entriesOf(order: Order, current: readonly CurrentVersion[], budget: EntryBudget) {
   const entries: Record<string, ArtifactStatus> = {};
   for (const one of current) {
     const entry = entryFor(one, budget);
@@ -87,7 +87,7 @@ function countsOf(entries: readonly ArtifactStatus[]): OrderCounts {
 
 function phaseOf(
   order: Order,
-  current: readonly Current[],
+  current: readonly CurrentVersion[],
   entries: readonly ArtifactStatus[],
   counts: OrderCounts,
 ): OrderPhase {
@@ -99,7 +99,7 @@ function phaseOf(
   return counts.succeeded + counts.failed > 0 ? 'Running' : 'Pending';
 }
 
-function isScheduled({ workflow }: Current): boolean {
+function isScheduled({ workflow }: CurrentVersion): boolean {
   return workflow?.spec.cron !== undefined && artifactPhase(workflow) === 'Active';
 }
 

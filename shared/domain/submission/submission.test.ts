@@ -170,13 +170,13 @@ describe('decideSubmission', () => {
     it('suspends, resumes and deletes the CronWorkflow', () => {
       const suspended = made(status, { cron, suspend: true });
       expect(decide(suspended, running)).toMatchObject({
-        action: 'adjust',
+        action: 'patch',
         patch: { spec: { suspend: true } },
       });
       const asleep = { ...running, spec: { ...running.spec, suspend: true } };
       expect(decide(suspended, asleep)).toEqual({ action: 'none' });
       const resumed = made(status, { cron });
-      expect(decide(resumed, asleep)).toMatchObject({ action: 'adjust', patch: { spec: { suspend: null } } });
+      expect(decide(resumed, asleep)).toMatchObject({ action: 'patch', patch: { spec: { suspend: null } } });
       expect(decide(deleting(resumed), running)).toMatchObject({ action: 'stop', how: 'delete' });
     });
   });

@@ -2,11 +2,17 @@ import { isOwnedBy, isoSeconds, sameJson } from '#shared/meta';
 import { compareAge } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
-import { isFinished, nextAttemptMs, owesAttempt, referenceFor, rerunAsked } from '../lifecycle/attempts.ts';
+import {
+  isFinished,
+  nextAttemptMs,
+  owesAttempt,
+  referenceFor,
+  rerunRequested,
+} from '../lifecycle/attempts.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { type WorkflowOptions, workflowFor } from './workflow.ts';
 
-/** How long a Workflow may take to end after it was told to, before it is deleted; and that again before it is given up. */
+/** How long a Workflow may take to end after its shutdown, before it is deleted; and again as long until it is left to the garbage collector. */
 export const stopGraceMs = 60_000;
 
 export interface SubmissionInputs {
@@ -25,7 +31,7 @@ export type Submission =
   /** Write `status` first, guarded by resourceVersion, then create `object`; that it exists already is success. */
   | { action: 'create'; object: Workflow | CronWorkflow; status: StatusPatch }
   /** Merge-patch the CronWorkflow. */
-  | { action: 'adjust'; object: CronWorkflow; patch: object }
+  | { action: 'patch'; object: CronWorkflow; patch: object }
   /** `until`: when to look again; write it as nextAttemptTime where `status` is given. */
   | { action: 'wait'; message: string; until?: Date; status?: StatusPatch }
   /** `shutdown`: patch spec.shutdown to Terminate. `delete`: delete the object. Then look again, at `until` at the latest. */
@@ -47,8 +53,8 @@ export function needsRunning(workflow: ArtifactWorkflow): boolean {
 }
 
 /**
- * True when its Workflow has been submitted and is to run on. Who has just seen that Workflow has nothing to do; that it
- * disappeared meanwhile would be news of its own.
+ * True when its Workflow has been submitted and is to run on. A wake for that Workflow then needs no action: its
+ * disappearance would wake again.
  */
 export function isUnderWay(workflow: ArtifactWorkflow): boolean {
   if (isDeleting(workflow) || isFinished(workflow) || !isHeld(workflow) || owesAttempt(workflow))
@@ -69,7 +75,7 @@ export function decideSubmission(inputs: SubmissionInputs): Submission {
       message: `a ${running.kind} "${running.metadata.name}" of another owner is in the way`,
     };
   }
-  if (running && workflow.status?.workflowRef) return decideAdjustment(workflow, running);
+  if (running && workflow.status?.workflowRef) return decidePatch(workflow, running);
   return decideStart(inputs, workflow.status?.workflowRef?.attempt ?? 1);
 }
 
@@ -81,12 +87,12 @@ function decideStop(
   if (!isHeld(workflow)) return { action: 'none' };
   const running = found && isOwnedBy(found, workflow) ? found : undefined;
   if (!running || isOver(running)) return { action: 'finish' };
-  const asked = Date.parse(workflow.metadata.deletionTimestamp ?? '');
-  const since = now.getTime() - (Number.isNaN(asked) ? 0 : asked);
-  // An Order must never hang because Argo is gone: whatever still stands then is the garbage collector's.
+  const requested = Date.parse(workflow.metadata.deletionTimestamp ?? '');
+  const since = now.getTime() - (Number.isNaN(requested) ? 0 : requested);
+  // An Order must never hang because Argo is gone: the garbage collector removes what is left.
   if (since >= 2 * stopGraceMs) return { action: 'finish' };
-  const escalation = new Date(asked + stopGraceMs);
-  const end = new Date(asked + 2 * stopGraceMs);
+  const escalation = new Date(requested + stopGraceMs);
+  const end = new Date(requested + 2 * stopGraceMs);
   if (isDeleting(running)) return { action: 'wait', message: 'its Workflow is being deleted', until: end };
   if (isCron(running) || since >= stopGraceMs) {
     return { action: 'stop', how: 'delete', object: running, until: end };
@@ -100,11 +106,11 @@ function decideNextAttempt(inputs: SubmissionInputs): Submission {
   const { workflow, now } = inputs;
   const { status = {} } = workflow;
   const attempt = (status.attempts ?? status.workflowRef?.attempt ?? 1) + 1;
-  const asked = rerunAsked(workflow);
-  if (asked !== undefined) return decideStart(inputs, attempt, asked);
+  const rerunAt = rerunRequested(workflow);
+  if (rerunAt !== undefined) return decideStart(inputs, attempt, rerunAt);
   const due = nextAttemptMs(workflow);
   if (now.getTime() >= due) return decideStart(inputs, attempt);
-  // Whole seconds, rounded up: what wakes at the time written must find it come.
+  // Whole seconds, rounded up: a wake at the written time must not come too early.
   const until = new Date(Math.ceil(due / 1000) * 1000);
   const text = isoSeconds(until.getTime());
   const message = `attempt ${attempt} is due at ${text}`;
@@ -116,7 +122,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   const { workflow, siblings, options } = inputs;
   const { spec, status = {}, metadata } = workflow;
   if (spec.suspend === true) return { action: 'wait', message: 'suspended' };
-  // render-secret deletes it, and takes this field back, when nothing more was to follow: a rerun renders it anew.
+  // render-secret deletes the Secret and this field after the last attempt; a rerun renders it again.
   if (!status.configSecret) return { action: 'wait', message: 'its configuration has not been rendered yet' };
   const ahead = siblings.find((sibling) => isAhead(sibling, workflow));
   if (ahead)
@@ -141,8 +147,8 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
 }
 
 /**
- * True while `sibling` has, or is entitled to, the artifact's one running Workflow. Of two that have none yet the older goes
- * first: a younger one cannot have been overlooked by it, and the older is seen by the younger.
+ * True while `sibling` has, or is next to have, the artifact's one running Workflow. Of two that have none yet the older goes
+ * first: the younger one always sees it.
  */
 function isAhead(sibling: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
   if (sibling.metadata.name === workflow.metadata.name) return false;
@@ -152,11 +158,11 @@ function isAhead(sibling: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean
   return !workflow.status?.workflowRef && compareAge(sibling, workflow) < 0;
 }
 
-function decideAdjustment(workflow: ArtifactWorkflow, running: Workflow | CronWorkflow): Submission {
+function decidePatch(workflow: ArtifactWorkflow, running: Workflow | CronWorkflow): Submission {
   if (!isCron(running) || isDeleting(running)) return { action: 'none' };
   const suspend = workflow.spec.suspend === true;
   if (sameJson(running.spec.suspend === true, suspend)) return { action: 'none' };
-  return { action: 'adjust', object: running, patch: { spec: { suspend: suspend || null } } };
+  return { action: 'patch', object: running, patch: { spec: { suspend: suspend || null } } };
 }
 
 function isCron(object: Workflow | CronWorkflow): object is CronWorkflow {

@@ -27,22 +27,22 @@ export function workflowFor(
 }
 
 function singleFor(workflow: ArtifactWorkflow, attempt: number, options: WorkflowOptions): Workflow {
-  const marks = { ...labelsFor(workflow, options), [labels.attempt]: String(attempt) };
+  const ownLabels = { ...labelsFor(workflow, options), [labels.attempt]: String(attempt) };
   return {
     apiVersion: argoApiVersion,
     kind: 'Workflow',
-    metadata: metadataFor(workflow, workflowName(workflow.metadata.name, attempt), marks),
+    metadata: metadataFor(workflow, workflowName(workflow.metadata.name, attempt), ownLabels),
     spec: specFor(workflow),
   };
 }
 
 function cronFor(workflow: ArtifactWorkflow, options: WorkflowOptions): CronWorkflow {
-  const marks = labelsFor(workflow, options);
+  const ownLabels = labelsFor(workflow, options);
   const { cron, suspend } = workflow.spec;
   return {
     apiVersion: argoApiVersion,
     kind: 'CronWorkflow',
-    metadata: metadataFor(workflow, cronWorkflowName(workflow.metadata.name), marks),
+    metadata: metadataFor(workflow, cronWorkflowName(workflow.metadata.name), ownLabels),
     spec: {
       ...cron,
       // Forbid: a run that takes longer than the interval is neither doubled nor killed.
@@ -51,17 +51,17 @@ function cronFor(workflow: ArtifactWorkflow, options: WorkflowOptions): CronWork
       failedJobsHistoryLimit: 1,
       ...(suspend === true ? { suspend: true } : {}),
       workflowSpec: specFor(workflow),
-      workflowMetadata: { labels: marks },
+      workflowMetadata: { labels: ownLabels },
     },
   };
 }
 
-function metadataFor(workflow: ArtifactWorkflow, name: string, marks: Record<string, string>) {
+function metadataFor(workflow: ArtifactWorkflow, name: string, ownLabels: Record<string, string>) {
   const { namespace } = workflow.metadata;
   return {
     name,
     ...(namespace === undefined ? {} : { namespace }),
-    labels: marks,
+    labels: ownLabels,
     ownerReferences: [ownerReference(workflow)],
   };
 }

@@ -2,13 +2,13 @@ import type { Workflow, WorkflowNode } from '../kinds/argo.ts';
 import { longestFailure, mostFailedSteps } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 
-/** 128 + SIGKILL, and the kubelet's word for the commonest cause of it. */
+/** 128 + SIGKILL, and the kubelet's reason for its most common cause. */
 const killedCode = /exit code 137\b|OOMKilled/;
 const killedText =
   'the worker was killed before it could say why: its container may have run out of memory (raise the limit in the workflow template) or been evicted or stopped by hand; spec.retry or the annotation arc.opendefense.cloud/retry-at of the Order runs it again';
 
 /**
- * Why a Workflow failed, for the person who has to act: the worker's own words first, then the Workflow's message and
+ * Why a Workflow failed, for the person who has to act: the worker's own message first, then the Workflow's message and
  * those of the failed nodes, which hold exit codes and termination messages.
  */
 export function failureMessage(workflow: Workflow, reported: string | undefined): string {

@@ -14,7 +14,7 @@ import { cut } from '../values/text.ts';
 
 /**
  * What the worker reported: the JSON in the output parameter `result` of the Workflow, or of one of its nodes. Only the
- * fields we know, in bounds; undefined where there is none or it is no JSON object, as with templates that are not ours.
+ * fields we know, in bounds; undefined where there is none, or where it is not a JSON object, as in templates of other authors.
  */
 export function resultsOf(workflow: Workflow): TransferResults | undefined {
   const { outputs, nodes = {} } = workflow.status ?? {};
@@ -63,7 +63,7 @@ function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A template may well have an output of that name that is no JSON: then there are no results to show.
+    // Templates of other authors may have an output of this name that is not JSON.
     return undefined;
   }
 }

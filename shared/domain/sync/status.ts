@@ -32,7 +32,7 @@ export function syncedStatus(
 ): SyncPatch | undefined {
   const reference = currentWorkflow(workflow);
   if (!argo || argo.metadata.name !== reference.name || argo.kind !== reference.kind) return undefined;
-  // One that somebody made by hand, or that an ArtifactWorkflow before this one has left, says nothing of this transfer.
+  // A Workflow made by hand, or left by a former ArtifactWorkflow of this name, is not about this transfer.
   if (!isOwnedBy(argo, workflow)) return undefined;
   const seen =
     argo.kind === 'CronWorkflow'

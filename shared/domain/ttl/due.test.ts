@@ -24,7 +24,7 @@ describe('due times', () => {
 });
 
 describe('isSettled', () => {
-  it('tells what has got where it wants to be', () => {
+  it('is settled in the state that the spec asks for', () => {
     const status = rollUp(of, planOrder(of, inputs()), [made(of, done)], now);
     expect(isSettled({ ...of, status })).toBe(true);
     expect(isSettled({ ...of, status, metadata: { ...of.metadata, generation: 2 } })).toBe(false);

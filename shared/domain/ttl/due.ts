@@ -12,11 +12,11 @@ export function orderDue(order: Order): Date | undefined {
   return orderExpiry(order);
 }
 
-/** The same for an ArtifactWorkflow: the next attempt, the end of the patience with a Workflow told to stop, its expiry. */
+/** The same for an ArtifactWorkflow: the next attempt, the deadline of a Workflow that is being stopped, or its expiry. */
 export function artifactWorkflowDue(workflow: ArtifactWorkflow, order: Order | undefined): Date | undefined {
   if (isDeleting(workflow)) return isHeld(workflow) ? stopDue(workflow) : undefined;
   if (hasEnded(workflow) && owesAttempt(workflow)) {
-    // While it is suspended no time helps; resuming it is a change.
+    // A suspended one waits for a change of its spec, not for a time.
     if (workflow.spec.suspend === true) return undefined;
     return new Date(Math.ceil(nextAttemptMs(workflow) / 1000) * 1000);
   }
@@ -24,13 +24,13 @@ export function artifactWorkflowDue(workflow: ArtifactWorkflow, order: Order | u
 }
 
 function stopDue(workflow: ArtifactWorkflow): Date | undefined {
-  const asked = Date.parse(workflow.metadata.deletionTimestamp ?? '');
-  if (Number.isNaN(asked)) return undefined;
+  const requested = Date.parse(workflow.metadata.deletionTimestamp ?? '');
+  if (Number.isNaN(requested)) return undefined;
   const single = currentWorkflow(workflow).kind === 'Workflow';
-  return new Date(asked + (single ? 1 : 2) * stopGraceMs);
+  return new Date(requested + (single ? 1 : 2) * stopGraceMs);
 }
 
-/** True when an Order, ArtifactWorkflow or Endpoint has got where it wants to be; what has not is resynced often. */
+/** True when an Order, ArtifactWorkflow or Endpoint is in the state that its spec asks for; others are resynced often. */
 export function isSettled(object: Order | ArtifactWorkflow | Endpoint): boolean {
   if (isDeleting(object)) return false;
   if (object.kind === 'Endpoint') return unseenReason(object as Endpoint) === undefined;

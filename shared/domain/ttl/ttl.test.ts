@@ -21,7 +21,7 @@ describe('expiry', () => {
     expect(iso(artifactWorkflowExpiry(made(of, status, spec), undefined))).toBe(at);
   });
 
-  it('waits until the Order shows the end, the only memory there will be', () => {
+  it('waits until the status of the Order records the end', () => {
     const workflow = made(of, done, { ttlAfterFinished: '0' });
     const running = {
       ...of,

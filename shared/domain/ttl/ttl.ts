@@ -5,7 +5,7 @@ import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, phaseOf } from '../lifecycle/phases.ts';
 import { parseDuration } from '../values/duration.ts';
 
-/** No roll-up is put off for longer. */
+/** The longest delay of a roll-up. */
 const rollUpPatienceMs = 600_000;
 
 /** When an Order is to be deleted: `spec.ttl` after its creation, whatever its state. undefined: never. */
@@ -16,7 +16,7 @@ export function orderExpiry(order: Order): Date | undefined {
 
 /**
  * When a finished ArtifactWorkflow is to be deleted. Unset keeps it, 0 is at once. undefined too while `order`, its owner, does
- * not show the end yet: from then on the Order's status is the only memory that the artifact is done.
+ * not show the end yet: from then on only the Order's status records that the artifact is done.
  */
 export function artifactWorkflowExpiry(
   workflow: ArtifactWorkflow,
@@ -30,7 +30,7 @@ export function artifactWorkflowExpiry(
   const entries = order.status?.artifactWorkflows ?? {};
   const entry = entries[keyOf(workflow)];
   if (entry) return entry.completionTime === undefined ? undefined : due;
-  // Either history, or a version that the next roll-up will show: only time tells.
+  // Either history, or a version that the next roll-up will show: wait until that roll-up must have happened.
   const settled = Date.parse(workflow.status?.completionTime ?? '') + rollUpPatienceMs;
   return new Date(Math.max(due.getTime(), settled));
 }

@@ -3,7 +3,7 @@ import { isLabelValue, isObjectName } from '../identity/names.ts';
 import { parseDuration } from '../values/duration.ts';
 import { deepestNesting, longestObjectName } from '../values/limits.ts';
 
-/** Finders of what is wrong with one field, in the words of metav1.StatusCause. Each answers with no cause where all is well. */
+/** Checks of one field. Each returns a metav1.StatusCause for every problem, and an empty list for a valid value. */
 
 export function invalid(field: string, message: string): Cause {
   return { reason: 'FieldValueInvalid', field, message };
@@ -86,7 +86,7 @@ export function queueCauses(field: string, value: string | undefined): Cause[] {
 
 /**
  * Texts with `{{` anywhere within, keys included: Argo substitutes a submitted spec as a whole, so that a user's value could
- * read other parameters or run expressions in its controller. And values nested deeper than anybody needs.
+ * read other parameters or run expressions in its controller. Also values that are nested too deep.
  */
 export function templateCauses(field: string, value: unknown, depth = 0): Cause[] {
   if (typeof value === 'string') return bracesIn(field, value);

@@ -15,7 +15,7 @@ import {
 } from './causes.ts';
 import { cronCauses } from './cron-causes.ts';
 
-/** What of an Order could never work. On an update only what changed is judged. */
+/** Problems of an Order that could never work. An update is checked only where it changes something. */
 export function orderCauses(order: Order, old: Order | undefined): Cause[] {
   const { spec } = order;
   const changed = (field: keyof OrderSpec) => !old || !sameJson(spec[field], old.spec[field]);
@@ -61,7 +61,7 @@ function artifactsCauses(spec: OrderSpec, old: OrderSpec | undefined): Cause[] {
   ];
 }
 
-/** Most stay where they were: what is found there need not be looked for elsewhere. */
+/** Most artifacts keep their position, so that one is compared first. */
 function isNew(known: readonly Artifact[]): (entry: [number, Artifact]) => boolean {
   let elsewhere: Set<string> | undefined;
   return ([index, artifact]) => {
@@ -100,7 +100,7 @@ function schedulesCauses(artifacts: ReadonlyArray<[number, Artifact]>): Cause[] 
   );
 }
 
-/** What works but may not be meant. */
+/** Valid but probably not intended. */
 export function orderWarnings(order: Order): string[] {
   const idOf = artifactIdentifier(order);
   const seen = new Map<string, number>();

@@ -22,7 +22,7 @@ function changedBetween<Spec extends object>(spec: Spec, old: Spec | undefined):
   return (field) => !old || !sameJson(spec[field], old[field]);
 }
 
-/** What of an Endpoint could never work. */
+/** Problems of an Endpoint that could never work. */
 export function endpointCauses({ spec }: Endpoint, old: Endpoint | undefined): Cause[] {
   const changed = changedBetween<EndpointSpec>(spec, old?.spec);
   return [
@@ -55,7 +55,7 @@ function urlCauses(field: string, text: string): Cause[] {
   return [];
 }
 
-/** What of an ArtifactType or ClusterArtifactType could never work. */
+/** Problems of an ArtifactType or ClusterArtifactType that could never work. */
 export function artifactTypeCauses({ spec }: ArtifactType, old: ArtifactType | undefined): Cause[] {
   const changed = changedBetween<ArtifactTypeSpec>(spec, old?.spec);
   const { rules, parameters, workflowTemplateRef } = spec;
@@ -89,8 +89,8 @@ function policyCauses(spec: Policy, changed: Changed<Policy>): Cause[] {
 }
 
 /**
- * The Go ARC reads unset as "at once" and 0 as "keep" here, we the other way round. Said where it is plain that somebody
- * thought of TTLs, not for every type.
+ * The Go ARC reads unset as "at once" and 0 as "keep" here, this API the other way round. The warning is given only
+ * where a TTL is set, not for every type.
  */
 export function artifactTypeWarnings({ spec }: ArtifactType): string[] {
   const { ttlAfterFinished, ttlAfterFailed } = spec;
@@ -103,7 +103,7 @@ export function artifactTypeWarnings({ spec }: ArtifactType): string[] {
   return unset ? [...atOnce, kept] : atOnce;
 }
 
-/** What of an ArtifactWorkflow could never work; what makes it another transfer must not change. */
+/** Problems of an ArtifactWorkflow that could never work. The fields of its identity are immutable. */
 export function artifactWorkflowCauses(
   { spec }: ArtifactWorkflow,
   old: ArtifactWorkflow | undefined,

@@ -1,7 +1,7 @@
 /**
  * Every reason to wake an object. All other lists derive from this one: the type, what the bridge forgets, what the parser of
- * wake-ups accepts, and what the Triggers in knative/base must let through. `cause` says who finds the reason: a `change`
- * has a row in the table of wakes, a `time` is found by the bridge's clock.
+ * wake-ups accepts, and what the Triggers in knative/base must let through. `cause` says where a reason comes from: a `change`
+ * has a row in the table of wakes, a `time` comes from the bridge's clock.
  */
 export const wakeReasons = {
   changed: { cause: 'change', meaning: 'its spec, annotations or deletion changed, or its attempt ended' },

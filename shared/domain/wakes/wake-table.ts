@@ -52,7 +52,7 @@ function artifactWorkflowOf(about: KubeObject, index: WakeIndex): WakeObject[] {
 function ownerAsTarget(object: WakeObject, kind: string): WakeObject[] {
   const owner = ownerOfKind(object, kind);
   if (!owner) return [];
-  const { namespace, labels: marks } = object.metadata;
+  const { namespace, labels: ownLabels } = object.metadata;
   return [
     {
       apiVersion,
@@ -61,7 +61,7 @@ function ownerAsTarget(object: WakeObject, kind: string): WakeObject[] {
         name: owner.name,
         uid: owner.uid,
         ...(namespace === undefined ? {} : { namespace }),
-        ...(marks === undefined ? {} : { labels: marks }),
+        ...(ownLabels === undefined ? {} : { labels: ownLabels }),
       },
     },
   ];
@@ -72,7 +72,7 @@ export const wakeTable: readonly WakeRule[] = [
   {
     watched: 'Order',
     what: 'created, or its spec, annotations or deletion changed',
-    // That it is held is the work of a function that goes on with it: a wake would set a second one to the same work.
+    // The function that added a finalizer goes on with the Order: a wake would start a second one on the same work.
     when: (change) => wanted(change) && !isOnlyHeld(change),
     target: 'Order',
     reason: 'changed',

@@ -22,13 +22,13 @@ const sibling: ArtifactWorkflow = {
   ...made(),
   metadata: { ...made().metadata, name: 'sibling', uid: 'sibling' },
 };
-const place = endpoint('from', { secretRef: { name: 'login' } });
+const source = endpoint('from', { secretRef: { name: 'login' } });
 
 const index: WakeIndex = {
   ordersUsingEndpoint: (namespace, name) => (namespace === 'team' && name === 'from' ? [anOrder] : []),
   ordersUsingType: (namespace, name) => (namespace !== 'other' && name === 'oci' ? [anOrder] : []),
   ordersUsingTemplate: (namespace, name) => (namespace !== 'other' && name === 'steps' ? [anOrder] : []),
-  endpointsUsingSecret: (_, name) => (name === 'login' ? [place] : []),
+  endpointsUsingSecret: (_, name) => (name === 'login' ? [source] : []),
   artifactWorkflowNamed: (_, name) => (name === made().metadata.name ? made() : undefined),
   artifactWorkflowsOfArtifact: (_, label) =>
     label === made().metadata.labels?.[labels.artifact] ? [made(), sibling] : [],
@@ -122,29 +122,29 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
   [
     'an Endpoint appears',
     undefined,
-    place,
+    source,
     ['Endpoint from changed', 'Order release inputs', `ArtifactWorkflow ${aw} inputs`],
   ],
   [
     'an Endpoint is looked at',
-    edited(place, { status: {} }),
-    place,
+    edited(source, { status: {} }),
+    source,
     ['Order release inputs', `ArtifactWorkflow ${aw} inputs`],
   ],
   [
     'its credentials turn',
-    place,
-    edited(place, { status: { ...place.status, secretGeneration: 2 } }),
+    source,
+    edited(source, { status: { ...source.status, secretGeneration: 2 } }),
     ['Order release inputs', `ArtifactWorkflow ${aw} inputs`],
   ],
-  ['it is probed', place, edited(place, { status: { ...place.status, lastProbeTime: 'x' } }), []],
+  ['it is probed', source, edited(source, { status: { ...source.status, lastProbeTime: 'x' } }), []],
   [
     'it has room again',
-    edited(place, { status: { ...place.status, inFlight: ['x'] } }),
-    place,
+    edited(source, { status: { ...source.status, inFlight: ['x'] } }),
+    source,
     [`ArtifactWorkflow ${aw} slot`],
   ],
-  ['an Endpoint goes', place, undefined, ['Order release inputs', `ArtifactWorkflow ${aw} inputs`]],
+  ['an Endpoint goes', source, undefined, ['Order release inputs', `ArtifactWorkflow ${aw} inputs`]],
   ['a type of the cluster appears', undefined, type(), ['Order release inputs']],
   ['it is labelled', type(), edited(type(), { metadata: { name: 'oci', labels: {} } }), []],
   [
@@ -238,12 +238,12 @@ describe('wakesFor', () => {
     expect(wakingOf(made(), 'due').partitionKey).toBe('order-uid');
     expect(wakingOf(anOrder, 'resync').partitionKey).toBe('order-uid');
     expect(wakesFor({ kind: 'Workflow', before: argo }, index)[0]?.partitionKey).toBe('order-uid');
-    expect(wakingOf(place, 'due').partitionKey).toBe(place.metadata.uid);
+    expect(wakingOf(source, 'due').partitionKey).toBe(source.metadata.uid);
   });
 
   it('names an object woken for two causes of one reason once', () => {
     const doubled = { ...index, ordersUsingEndpoint: () => [anOrder, anOrder] };
-    const wakes = wakesFor({ kind: 'Endpoint', after: place }, doubled).filter(
+    const wakes = wakesFor({ kind: 'Endpoint', after: source }, doubled).filter(
       ({ target }) => target.kind === 'Order',
     );
     expect(wakes).toHaveLength(1);

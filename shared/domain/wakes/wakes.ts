@@ -35,11 +35,11 @@ export function wakesFor(change: Change, index: WakeIndex): Waking[] {
 }
 
 function targetsOf(rule: WakeRule, about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
-  // An empty or dangling target is no target: a hint about nothing.
+  // A target without a uid does not exist: there is nothing to wake.
   return [...rule.targets(about, index)].filter(({ metadata }) => metadata.uid !== undefined);
 }
 
-/** The wake of one object: for the table above, and for due times and resyncs, which no change tells. */
+/** The wake of one object: for the table of wakes, and for due times and resyncs, which no change announces. */
 export function wakingOf(object: WakeObject, reason: WakeReason): Waking {
   const { name, namespace = '', uid = '' } = object.metadata;
   return {
