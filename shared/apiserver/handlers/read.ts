@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { StoredItem, StoredList } from '#shared/storage';
 import { notFound } from '../errors/resource-errors.ts';
@@ -33,7 +34,7 @@ export async function waitForRevision(request: ResourceRequest, wanted: number):
   const until = Date.now() + 3000;
   let current = await request.server.store.revision();
   while (current < wanted && Date.now() < until && !request.server.closing.aborted) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pause(100, request.server.closing);
     current = await request.server.store.revision();
   }
   if (current >= wanted) return;
