@@ -9,7 +9,8 @@ import { admissionRequest } from './admission-request.ts';
 
 /**
  * Admits a create or update: defaults, mutating admission, validation, the kind's own preparation and rules, validating
- * admission. `withManagedFields` adds managedFields before the last two steps. Returns the object to store; rejects with Invalid that names every wrong field, or with the error of an admission plug-in.
+ * admission. `withManagedFields` adds managedFields before the last two steps. Returns the object to store; rejects with Invalid
+ * that names every wrong field, or with the error of an admission plug-in.
  */
 export async function admitWrite(
   request: ResourceRequest,
