@@ -26,7 +26,7 @@ function without(children: readonly ArtifactWorkflow[]): string[] {
 }
 
 describe('decompose-order', () => {
-  it('holds the Order, then creates one ArtifactWorkflow per artifact', async () => {
+  it('adds the finalizer, then creates one ArtifactWorkflow per artifact', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
@@ -47,13 +47,13 @@ describe('decompose-order', () => {
     expect(api.writes.length).toBe(before);
   });
 
-  it('does nothing for an Order that is gone', async () => {
+  it('does nothing for an Order that does not exist', async () => {
     const api = new FakeApi();
     await wake(api, order('order', images));
     expect(api.writes).toEqual([]);
   });
 
-  it('creates the good ones beside a bad one', async () => {
+  it('creates the valid ones beside an invalid one', async () => {
     const one = order('order', images, {
       artifacts: [{ type: 'unknown' }, ...images.map((image) => ({ type: 'oci', spec: { image } }))],
     });
@@ -62,7 +62,7 @@ describe('decompose-order', () => {
     expect(api.all(artifactWorkflows).length).toBe(3);
   });
 
-  it('brings back a child that was deleted', async () => {
+  it('recreates a deleted child', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
@@ -77,7 +77,7 @@ describe('decompose-order', () => {
     expect(without(api.all(artifactWorkflows))).toEqual(before);
   });
 
-  it('takes a child that somebody else was faster to create as created', async () => {
+  it('accepts a child that another instance has just created', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     const plan = planOrder(one, {
@@ -94,7 +94,7 @@ describe('decompose-order', () => {
     expect(api.all(events)).toEqual([]);
   });
 
-  it('asks what is left when it meets another at the same work, and does not try each child again', async () => {
+  it('lists the children again when another instance creates them, and does not try each one', async () => {
     const many = Array.from({ length: 100 }, (_, index) => `team/app-${index}:1`);
     const one = order('order', many);
     const api = new FakeApi([one, ...inputs]);
@@ -117,7 +117,7 @@ describe('decompose-order', () => {
     expect(tries).toBeLessThan(40);
   });
 
-  it('tells when the name of a child is taken by a foreign object, and creates the others', async () => {
+  it('records a Warning when the name of a child is taken, and creates the others', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     const plan = planOrder(one, {
@@ -135,7 +135,7 @@ describe('decompose-order', () => {
     expect(warning?.message).toContain(first.workflow.metadata.name);
   });
 
-  it('tells what a policy refuses and creates the others', async () => {
+  it('records a Warning when a policy refuses a child, and creates the others', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     let creates = 0;
@@ -149,7 +149,7 @@ describe('decompose-order', () => {
     expect(api.all(events)[0]?.message).toContain('exceeded quota');
   });
 
-  it('tries all before it asks to be delivered again', async () => {
+  it('tries all children before it rejects with a transient error', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     let creates = 0;
@@ -162,7 +162,7 @@ describe('decompose-order', () => {
     expect(api.all(artifactWorkflows).length).toBe(2);
   });
 
-  it('asks to be delivered again when it lost a race for the Order', async () => {
+  it('rejects with Conflict when the Order has changed', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     api.before = ({ verb, resource }) => {
@@ -173,7 +173,7 @@ describe('decompose-order', () => {
     expect(api.all(artifactWorkflows)).toEqual([]);
   });
 
-  it('deletes what an edited Order no longer wants', async () => {
+  it('deletes the children that an edited Order no longer wants', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
@@ -184,20 +184,20 @@ describe('decompose-order', () => {
     expect(going.length).toBe(2);
   });
 
-  it('does not touch what carries its label but belongs to nobody of its', async () => {
+  it('does not touch an object with its label that it does not own', async () => {
     const one = order('order', []);
-    const stranger: ArtifactWorkflow = {
+    const foreign: ArtifactWorkflow = {
       apiVersion: one.apiVersion,
       kind: 'ArtifactWorkflow',
       metadata: { name: 'mine', namespace, labels: { 'arc.opendefense.cloud/order': 'uid-order' } },
       spec: { workflowTemplateRef: { name: 't' } },
     };
-    const api = new FakeApi([one, stranger, ...inputs]);
+    const api = new FakeApi([one, foreign, ...inputs]);
     await wake(api, one);
-    expect(api.read(artifactWorkflows, stranger.metadata)?.metadata.deletionTimestamp).toBeUndefined();
+    expect(api.read(artifactWorkflows, foreign.metadata)?.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('does not run again what had finished and was removed after it read the Order', async () => {
+  it('does not run a child again that finished and was removed after it read the Order', async () => {
     const one = order('order', ['team/app:1']);
     const api = new FakeApi([one, ...inputs]);
     await wake(api, one);
@@ -213,7 +213,7 @@ describe('decompose-order', () => {
     expect(api.all(artifactWorkflows)).toEqual([]);
   });
 
-  it('creates nothing for an Order that goes while it is read', async () => {
+  it('creates nothing for an Order that is deleted meanwhile', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     api.before = ({ verb, resource }) => {
@@ -223,7 +223,7 @@ describe('decompose-order', () => {
     expect(api.writes).toEqual([]);
   });
 
-  it('ends an Order only when its children are gone', async () => {
+  it('removes the finalizer only when the children are gone', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     await wake(api, one);

@@ -17,7 +17,7 @@ function jobOf(rendered: Secret | undefined) {
 }
 
 describe('render-secret', () => {
-  it('renders the job into a Secret that the ArtifactWorkflow owns, and points to it', async () => {
+  it('renders the job into a Secret that the ArtifactWorkflow owns, and records its name', async () => {
     const api = new FakeApi([fresh, ...inputs]);
     await handle(contextOf(api), wakeOf(fresh));
     const rendered = api.read(secrets, { namespace, name });
@@ -30,7 +30,7 @@ describe('render-secret', () => {
     expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toEqual({ name });
   });
 
-  it('puts the credentials into it', async () => {
+  it('includes the credentials', async () => {
     const source = { ...endpoint('source', { secretRef: { name: 'login' } }) };
     source.status = { observedGeneration: 1, secretGeneration: 1 };
     const workflow = artifactWorkflow(name, {
@@ -62,7 +62,7 @@ describe('render-secret', () => {
     expect(api.writes.length).toBe(before);
   });
 
-  it('makes a Secret that was deleted again', async () => {
+  it('renders a deleted Secret again', async () => {
     const api = new FakeApi([fresh, ...inputs]);
     await handle(contextOf(api), wakeOf(fresh));
     await api.client.delete(secrets, { namespace, name });
@@ -70,7 +70,7 @@ describe('render-secret', () => {
     expect(api.read(secrets, { namespace, name })).toBeDefined();
   });
 
-  it('wakes the Order instead when an Endpoint has moved on', async () => {
+  it('wakes the Order instead when an Endpoint has changed', async () => {
     const moved = { ...endpoint('source') };
     moved.metadata = { ...moved.metadata, generation: 2 };
     const api = new FakeApi([fresh, moved, endpoint('destination')]);
@@ -79,7 +79,7 @@ describe('render-secret', () => {
     expect(api.writes).toEqual([]);
   });
 
-  it('says what is missing, once per cause and without a write by the resync', async () => {
+  it('reports a missing input once per cause, and writes nothing on a resync', async () => {
     const api = new FakeApi([fresh, endpoint('source')]);
     await handle(contextOf(api), wakeOf(fresh));
     expect(api.all(events)[0]).toMatchObject({ reason: 'ConfigurationMissing' });
@@ -95,7 +95,7 @@ describe('render-secret', () => {
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).not.toHaveProperty('configMessage');
   });
 
-  it('leaves a foreign Secret of the same name alone and says so', async () => {
+  it('reports a foreign Secret of the same name and does not change it', async () => {
     const api = new FakeApi([fresh, ...inputs, secret(name, { mine: 'yes' })]);
     await handle(contextOf(api), wakeOf(fresh));
     expect(api.all(events)[0]).toMatchObject({ reason: 'NameTaken' });
@@ -103,7 +103,7 @@ describe('render-secret', () => {
     expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toBeUndefined();
   });
 
-  it('asks to be delivered again while the Secret of a former ArtifactWorkflow of its name is there', async () => {
+  it('rejects with Conflict while the Secret of an earlier ArtifactWorkflow of its name exists', async () => {
     const left = secret(name, { 'job.json': '{}' });
     const former = [
       { apiVersion: fresh.apiVersion, kind: fresh.kind, name, uid: 'uid-before', controller: true },
@@ -120,7 +120,7 @@ describe('render-secret', () => {
     expect(api.writes).toEqual([]);
   });
 
-  it('asks to be delivered again when somebody else created the Secret meanwhile', async () => {
+  it('rejects with Conflict when another instance created the Secret meanwhile', async () => {
     const api = new FakeApi([fresh, ...inputs]);
     api.before = ({ verb, resource }) => {
       if (verb === 'create' && resource === 'secrets') api.put(secret(name, {}));
@@ -128,7 +128,7 @@ describe('render-secret', () => {
     await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
   });
 
-  it('removes Secret and reference when the ArtifactWorkflow has ended, and never a foreign Secret', async () => {
+  it('removes Secret and reference when the ArtifactWorkflow has ended, but never a foreign Secret', async () => {
     const api = new FakeApi([fresh, ...inputs]);
     await handle(contextOf(api), wakeOf(fresh));
     const running = api.read(artifactWorkflows, fresh.metadata) ?? fresh;
@@ -144,7 +144,7 @@ describe('render-secret', () => {
     expect(api.read(secrets, { namespace, name })).toBeDefined();
   });
 
-  it('leaves no Secret behind that was rendered while the ArtifactWorkflow ended', async () => {
+  it('removes a Secret that was rendered while the ArtifactWorkflow ended', async () => {
     const ended = { phase: 'Succeeded' as const, syncedAttempt: 1 };
     const api = new FakeApi([fresh, ...inputs]);
     api.before = ({ verb, resource }) => {
@@ -157,7 +157,7 @@ describe('render-secret', () => {
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual(ended);
   });
 
-  it('says why the API takes no Secret, which only a person can change', async () => {
+  it('reports why the API refuses the Secret', async () => {
     const api = new FakeApi([fresh, ...inputs]);
     api.before = ({ verb, resource }) => {
       if (verb === 'create' && resource === 'secrets') throw new ArcError('Forbidden', 'exceeded quota: few');
@@ -168,7 +168,7 @@ describe('render-secret', () => {
     expect(api.all(events)[0]).toMatchObject({ reason: 'RenderingFailed', message });
   });
 
-  it('leaves what is being deleted to the garbage collector', async () => {
+  it('leaves the Secret of a deleted ArtifactWorkflow to the garbage collector', async () => {
     const going = artifactWorkflow(name, {
       status: {},
       metadata: { ...fresh.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },

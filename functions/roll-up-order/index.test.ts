@@ -27,7 +27,7 @@ function children(one: Order, phase: 'Running' | 'Succeeded' | 'Failed') {
 }
 
 describe('roll-up-order', () => {
-  it('has nothing to do when its object vanishes before the write', async () => {
+  it('writes nothing when the Order is deleted before the write', async () => {
     const one = order('order', ['a:1']);
     const api = new FakeApi([one, ...inputs]);
     api.before = ({ verb }) => {
@@ -37,7 +37,7 @@ describe('roll-up-order', () => {
     expect(api.writes).toEqual([]);
   });
 
-  it('says Pending of an Order without children', async () => {
+  it('sets Pending for an Order without children', async () => {
     const one = order('order', ['a:1', 'b:1']);
     const api = new FakeApi([one, ...inputs]);
     await handle(contextOf(api), wakeOf(one));
@@ -57,7 +57,7 @@ describe('roll-up-order', () => {
     expect(api.writes.length).toBe(before);
   });
 
-  it('reports an artifact that has no child, with its own message and Event, beside those that run', async () => {
+  it('reports an artifact without a child, with its own message and Event, beside those that run', async () => {
     const one = order('order', [], {
       artifacts: [
         { type: 'oci', spec: { image: 'a:1' } },
@@ -70,8 +70,8 @@ describe('roll-up-order', () => {
       phase: 'Running',
       counts: { running: 1, invalid: 1 },
     });
-    const told = api.all(events).map(({ type, reason, message }) => ({ type, reason, message }));
-    expect(told).toEqual([
+    const recorded = api.all(events).map(({ type, reason, message }) => ({ type, reason, message }));
+    expect(recorded).toEqual([
       { type: 'Warning', reason: 'Invalid', message: expect.stringContaining('artifact 1 (bad)') },
     ]);
   });
@@ -79,7 +79,7 @@ describe('roll-up-order', () => {
   it.each([
     ['Succeeded', 'Completed'],
     ['Failed', 'Failed'],
-  ] as const)('tells once when all have %s', async (phase, reason) => {
+  ] as const)('records one Event when all have %s', async (phase, reason) => {
     const one = order('order', ['a:1', 'b:1']);
     const api = new FakeApi([one, ...inputs, ...children(one, phase)]);
     await handle(contextOf(api), wakeOf(one, 'children'));
@@ -88,7 +88,7 @@ describe('roll-up-order', () => {
     expect(api.all(events).map((event) => event.reason)).toEqual([reason]);
   });
 
-  it('replies with what has turned so, once, and with nothing else', async () => {
+  it('replies with each domain event once', async () => {
     const one = order('order', ['a:1']);
     const api = new FakeApi([one, ...inputs]);
     const accepted = await handle(contextOf(api), wakeOf(one));
@@ -111,7 +111,7 @@ describe('roll-up-order', () => {
     expect(await handle(contextOf(api), wakeOf(one, 'resync'))).toBeUndefined();
   });
 
-  it('drops entries of artifacts that are no longer asked for', async () => {
+  it('drops the entries of removed artifacts', async () => {
     const one = order('order', ['a:1', 'b:1']);
     const api = new FakeApi([one, ...inputs]);
     await handle(contextOf(api), wakeOf(one));
@@ -121,7 +121,7 @@ describe('roll-up-order', () => {
     expect(Object.keys(api.read(orders, one.metadata)?.status?.artifactWorkflows ?? {}).length).toBe(1);
   });
 
-  it('asks to be delivered again when it lost a race, and tells nobody then', async () => {
+  it('rejects with Conflict when the Order has changed, and records no Event', async () => {
     const one = order('order', ['a:1']);
     const api = new FakeApi([one, ...inputs, ...children(one, 'Succeeded')]);
     api.before = ({ verb }) => {
@@ -131,7 +131,7 @@ describe('roll-up-order', () => {
     expect(api.all(events)).toEqual([]);
   });
 
-  it('never counts what only carries the label', async () => {
+  it('does not count objects that only carry the label', async () => {
     const one = order('order', ['a:1']);
     const [child] = children(one, 'Succeeded');
     if (child === undefined) throw new Error('the plan is not as the test needs it');

@@ -11,7 +11,7 @@ function invalid(count: number): OrderStatus {
 }
 
 describe('transitions', () => {
-  it('tells each invalid artifact once', () => {
+  it('reports each invalid artifact once', () => {
     expect(transitions(undefined, invalid(2)).map(({ message }) => message)).toEqual([
       'artifact 0: no such type',
       'artifact 1: no such type',
@@ -20,13 +20,13 @@ describe('transitions', () => {
     expect(transitions(invalid(1), invalid(2)).length).toBe(1);
   });
 
-  it('sums up what would be too many Events', () => {
-    const told = transitions(undefined, invalid(100));
-    expect(told.length).toBe(6);
-    expect(told.at(-1)?.message).toContain('95 more artifacts are invalid');
+  it('summarises too many invalid artifacts in one Event', () => {
+    const reported = transitions(undefined, invalid(100));
+    expect(reported.length).toBe(6);
+    expect(reported.at(-1)?.message).toContain('95 more artifacts are invalid');
   });
 
-  it('tells the end, and only when it is new', () => {
+  it('reports the end of the Order once', () => {
     const done: OrderStatus = { phase: 'Succeeded', message: '2 of 2 succeeded' };
     expect(transitions({ phase: 'Running' }, done)).toEqual([
       { type: 'Normal', reason: 'Completed', message: '2 of 2 succeeded' },

@@ -1,16 +1,16 @@
 import type { ArtifactStatus, OrderStatus } from '#shared/domain';
 
-/** Something that turned so with this status: an Event for people. */
+/** A change of an Order's status that people should see as an Event. */
 export interface Transition {
   type: 'Normal' | 'Warning';
   reason: 'Invalid' | 'Completed' | 'Failed';
   message: string;
 }
 
-/** More invalid artifacts than this are told of in one sentence: Events are for reading. */
-const toldOneByOne = 5;
+/** Further invalid artifacts are summarised in one Event. */
+const maxInvalidEvents = 5;
 
-/** What is new in `after`: artifacts that became Invalid, and the end of the Order. */
+/** The changes between two statuses: artifacts that became Invalid, and the end of the Order. */
 export function transitions(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
   return [...newlyInvalid(before, after), ...ended(before, after)];
 }
@@ -20,11 +20,11 @@ function newlyInvalid(before: OrderStatus | undefined, after: OrderStatus): Tran
   const fresh = invalidOf(after).filter(
     ({ artifactIndex, message }) => !known.has(`${artifactIndex} ${message}`),
   );
-  const told = fresh.slice(0, toldOneByOne).map((entry) => invalid(describe(entry)));
-  const rest = fresh.length - told.length;
+  const events = fresh.slice(0, maxInvalidEvents).map((entry) => invalid(describe(entry)));
+  const rest = fresh.length - events.length;
   return rest > 0
-    ? [...told, invalid(`${rest} more artifacts are invalid: see status.artifactWorkflows`)]
-    : told;
+    ? [...events, invalid(`${rest} more artifacts are invalid: see status.artifactWorkflows`)]
+    : events;
 }
 
 function invalid(message: string): Transition {
@@ -39,7 +39,7 @@ function invalidOf(status: OrderStatus | undefined): ArtifactStatus[] {
 
 function describe({ artifactIndex, name, message }: ArtifactStatus): string {
   const label = name === undefined ? '' : ` (${name})`;
-  return `artifact ${artifactIndex}${label}: ${message ?? 'it cannot be planned'}`;
+  return `artifact ${artifactIndex}${label}: ${message ?? 'it is invalid'}`;
 }
 
 function ended(before: OrderStatus | undefined, after: OrderStatus): Transition[] {

@@ -22,7 +22,7 @@ function deleted(workflow: ArtifactWorkflow, at = '2026-01-01T23:59:50Z'): Artif
 }
 
 describe('submit-workflow', () => {
-  it('writes which Workflow is meant, then creates it', async () => {
+  it('writes the reference to the Workflow, then creates it', async () => {
     const api = new FakeApi([ready]);
     await handle(contextOf(api), wakeOf(ready, 'rendered'));
     expect(api.writes).toMatchObject([
@@ -33,7 +33,7 @@ describe('submit-workflow', () => {
     expect(api.read(workflows, key)?.metadata.ownerReferences?.[0]?.uid).toBe(ready.metadata.uid);
   });
 
-  it('carries the trace of the wake on to the Workflow', async () => {
+  it('passes the trace of the wake to the Workflow', async () => {
     const api = new FakeApi([ready]);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await handle({ ...contextOf(api), trace: { traceparent, tracestate: 'a=b' } }, wakeOf(ready, 'rendered'));
@@ -50,7 +50,7 @@ describe('submit-workflow', () => {
     expect(api.writes.length).toBe(before);
   });
 
-  it('makes the same Workflow again when it was deleted, or a crash came before its creation', async () => {
+  it('creates the same Workflow again after its deletion, or after a crash before its creation', async () => {
     const api = new FakeApi([ready]);
     await handle(contextOf(api), wakeOf(ready));
     await api.client.delete(workflows, key);
@@ -59,7 +59,7 @@ describe('submit-workflow', () => {
     expect(api.writes.slice(before).map(({ verb, name }) => `${verb} ${name}`)).toEqual([`create ${name}`]);
   });
 
-  it('reads no Workflow for the news of one that is under way, and repairs when it is told that it is gone', async () => {
+  it('reads no Workflow for its progress, but recreates it when it is gone', async () => {
     const api = new FakeApi([ready]);
     await handle(contextOf(api), wakeOf(ready));
     const calls: string[] = [];
@@ -78,7 +78,7 @@ describe('submit-workflow', () => {
     expect(api.writes).toEqual([]);
   });
 
-  it('puts its finalizer on one that was made by hand before anything is created', async () => {
+  it('adds its finalizer to an ArtifactWorkflow made by hand before it creates anything', async () => {
     const bare = artifactWorkflow(name, { metadata: { ...ready.metadata, finalizers: [] } });
     const api = new FakeApi([bare]);
     await handle(contextOf(api), wakeOf(bare));
@@ -98,7 +98,7 @@ describe('submit-workflow', () => {
     expect(api.all(workflows).length).toBe(1);
   });
 
-  it('cannot start two when it runs twice at once: the second loses the race for the status', async () => {
+  it('starts one Workflow when two instances run at once, because one status write conflicts', async () => {
     const api = new FakeApi([ready]);
     const first = api.before;
     api.before = ({ verb, resource }) => {
@@ -110,7 +110,7 @@ describe('submit-workflow', () => {
     expect(api.all(workflows)).toEqual([]);
   });
 
-  it('takes its own Workflow that exists already as created', async () => {
+  it('accepts its own Workflow that exists already', async () => {
     const api = new FakeApi([ready]);
     api.before = ({ verb }) => {
       if (verb === 'create') api.put(workflowOf(ready, name));
@@ -119,17 +119,17 @@ describe('submit-workflow', () => {
     expect(api.all(events)).toEqual([]);
   });
 
-  it('tells when the name is taken by a foreign Workflow', async () => {
-    const stranger = artifactWorkflow('stranger');
+  it('records a Warning when a foreign Workflow has the name', async () => {
+    const foreign = artifactWorkflow('foreign');
     const api = new FakeApi([ready]);
     api.before = ({ verb, resource }) => {
-      if (verb === 'create' && resource === 'workflows') api.put(workflowOf(stranger, name));
+      if (verb === 'create' && resource === 'workflows') api.put(workflowOf(foreign, name));
     };
     await handle(contextOf(api), wakeOf(ready));
     expect(api.all(events)[0]).toMatchObject({ reason: 'NameTaken', type: 'Warning' });
   });
 
-  it('tells what Argo refuses', async () => {
+  it('records a Warning when Argo refuses the Workflow', async () => {
     const api = new FakeApi([ready]);
     api.before = ({ verb, resource }) => {
       if (verb === 'create' && resource === 'workflows')
@@ -140,7 +140,7 @@ describe('submit-workflow', () => {
     expect(api.all(events)[0]?.message).toContain('spec.hooks is not supported');
   });
 
-  it('creates a CronWorkflow where there is a schedule', async () => {
+  it('creates a CronWorkflow for a schedule', async () => {
     const cron = artifactWorkflow(name, { spec: { ...ready.spec, cron: { schedules: ['0 3 * * *'] } } });
     const api = new FakeApi([cron]);
     await handle(contextOf(api), wakeOf(cron));
@@ -160,7 +160,7 @@ describe('submit-workflow', () => {
     expect(api.all(cronWorkflows)[0]?.spec.suspend).toBe(true);
   });
 
-  it('stops the Workflow of one that is deleted, and lets go when it has ended', async () => {
+  it('stops the Workflow of a deleted ArtifactWorkflow and removes the finalizer when it has ended', async () => {
     const going = deleted(
       artifactWorkflow(name, { status: { workflowRef: { kind: 'Workflow', name, attempt: 1 } } }),
     );
@@ -173,7 +173,7 @@ describe('submit-workflow', () => {
     expect(api.read(artifactWorkflows, key)).toBeUndefined();
   });
 
-  it('lets go of one that is deleted when its Workflow is gone, and of one that Argo does not end', async () => {
+  it('removes the finalizer when the Workflow is gone, or when Argo does not end it in time', async () => {
     const going = deleted(ready);
     const api = new FakeApi([going]);
     await handle(contextOf(api), wakeOf(going));
@@ -185,7 +185,7 @@ describe('submit-workflow', () => {
     expect(stuck.read(artifactWorkflows, key)).toBeUndefined();
   });
 
-  it('writes when the next attempt is due, and makes it then', async () => {
+  it('writes when the next attempt is due and starts it then', async () => {
     const failed = artifactWorkflow(name, {
       spec: { ...ready.spec, retry: { limit: 1, backoff: '60s' } },
       status: {

@@ -12,7 +12,7 @@ const submitted = artifactWorkflow(name, {
 });
 
 describe('sync-status', () => {
-  it('carries phase and progress up and leaves the fields of others alone', async () => {
+  it('copies phase and progress and leaves the fields of other functions alone', async () => {
     const running = workflowOf(submitted, name, {
       phase: 'Running',
       progress: '3/10',
@@ -36,27 +36,24 @@ describe('sync-status', () => {
     expect(api.writes.length).toBe(before);
   });
 
-  it('keeps what it knows when the Workflow is gone', async () => {
+  it('keeps the status when the Workflow is gone', async () => {
     const api = new FakeApi([submitted]);
     await handle(contextOf(api), wakeOf(submitted, 'resync'));
     expect(api.writes).toEqual([]);
   });
 
-  it.each(['Succeeded', 'Failed'] as const)(
-    'believes no Workflow of somebody else that %s',
-    async (phase) => {
-      // Made by hand under the name that ours is going to have, or left by an ArtifactWorkflow before this one.
-      const { attempts: _none, workflowRef: _unset, ...rendered } = submitted.status ?? {};
-      for (const status of [submitted.status ?? {}, rendered]) {
-        const before = artifactWorkflow(name, { metadata: { ...submitted.metadata, uid: 'uid-before' } });
-        const api = new FakeApi([{ ...submitted, status }, workflowOf(before, name, { phase })]);
-        await handle(contextOf(api), wakeOf(submitted, 'workflow'));
-        expect(api.writes).toEqual([]);
-      }
-    },
-  );
+  it.each(['Succeeded', 'Failed'] as const)('ignores a foreign Workflow that %s', async (phase) => {
+    // Made by hand under the name that ours is going to have, or left by an ArtifactWorkflow before this one.
+    const { attempts: _none, workflowRef: _unset, ...rendered } = submitted.status ?? {};
+    for (const status of [submitted.status ?? {}, rendered]) {
+      const before = artifactWorkflow(name, { metadata: { ...submitted.metadata, uid: 'uid-before' } });
+      const api = new FakeApi([{ ...submitted, status }, workflowOf(before, name, { phase })]);
+      await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+      expect(api.writes).toEqual([]);
+    }
+  });
 
-  it('tells a failure once, with its message', async () => {
+  it('records a failure once, with its message', async () => {
     const failed = workflowOf(submitted, name, {
       phase: 'Failed',
       message: 'the registry answered 401',
@@ -69,13 +66,13 @@ describe('sync-status', () => {
       phase: 'Failed',
       completionTime: '2026-01-01T00:05:00Z',
     });
-    const told = api.all(events);
-    expect(told.length).toBe(1);
-    expect(told[0]).toMatchObject({ reason: 'Failed', count: 1 });
-    expect(told[0]?.message).toContain('the registry answered 401');
+    const recorded = api.all(events);
+    expect(recorded.length).toBe(1);
+    expect(recorded[0]).toMatchObject({ reason: 'Failed', count: 1 });
+    expect(recorded[0]?.message).toContain('the registry answered 401');
   });
 
-  it('replies that it started and how it ended, each once', async () => {
+  it('replies with started and with the end, each once', async () => {
     const api = new FakeApi([submitted, workflowOf(submitted, name, { phase: 'Running' })]);
     const at = (reason: WakeReason) => handle(contextOf(api), wakeOf(submitted, reason));
     expect(await at('workflow')).toMatchObject({
@@ -97,7 +94,7 @@ describe('sync-status', () => {
     expect(await at('resync')).toBeUndefined();
   });
 
-  it('asks to be delivered again when it lost a race', async () => {
+  it('rejects with Conflict when the ArtifactWorkflow has changed', async () => {
     const api = new FakeApi([submitted, workflowOf(submitted, name, { phase: 'Running' })]);
     api.before = ({ verb }) => {
       if (verb === 'patch') api.put(submitted);
@@ -107,7 +104,7 @@ describe('sync-status', () => {
     });
   });
 
-  it('has nothing to do when its object vanishes before the write', async () => {
+  it('writes nothing when the ArtifactWorkflow is deleted before the write', async () => {
     const api = new FakeApi([submitted, workflowOf(submitted, name, { phase: 'Running' })]);
     api.before = ({ verb }) => {
       if (verb === 'patch') api.remove(artifactWorkflows, submitted.metadata);
@@ -116,7 +113,7 @@ describe('sync-status', () => {
     expect(api.writes).toEqual([]);
   });
 
-  it('reads a schedule from its CronWorkflow and the newest run', async () => {
+  it('computes the status of a schedule from its CronWorkflow and the newest run', async () => {
     const scheduled = artifactWorkflow(name, {
       spec: { ...submitted.spec, cron: { schedules: ['0 3 * * *'] } },
       status: { workflowRef: { kind: 'CronWorkflow', name, attempt: 1 } },
@@ -133,7 +130,7 @@ describe('sync-status', () => {
       (creationTimestamp, index) => {
         const run = workflowOf(scheduled, `${name}-${index}`, {
           phase: index === 0 ? 'Succeeded' : 'Failed',
-          message: index === 2 ? 'said by somebody else' : 'no',
+          message: index === 2 ? 'of a foreign Workflow' : 'no',
         });
         return {
           ...run,

@@ -15,13 +15,13 @@ function look(api: FakeApi, one = guarded, reason: WakeReason = 'due'): Promise<
 }
 
 describe('track-credentials', () => {
-  it('says that it has looked at an Endpoint without credentials', async () => {
+  it('records the generation of an Endpoint without credentials', async () => {
     const api = new FakeApi([plain]);
     await look(api, plain, 'changed');
     expect(api.read(endpoints, plain.metadata)?.status).toEqual({ observedGeneration: 1 });
   });
 
-  it('counts the first credentials as 1 and keeps no part of them', async () => {
+  it('counts the first credentials as 1 and stores no part of them', async () => {
     const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'hunter2' })]);
     await look(api);
     const status = api.read(endpoints, key)?.status;
@@ -29,7 +29,7 @@ describe('track-credentials', () => {
     expect(JSON.stringify(status)).not.toContain('hunter2');
   });
 
-  it('writes nothing while the data stays the same, whatever the labels do', async () => {
+  it('writes nothing while the data stays the same, even if labels change', async () => {
     const login = secret('login', { username: 'u', password: 'p' });
     const api = new FakeApi([guarded, login]);
     await look(api);
@@ -47,7 +47,7 @@ describe('track-credentials', () => {
     expect(api.read(endpoints, key)?.status?.secretGeneration).toBe(2);
   });
 
-  it('digests anew under a new key without raising the counter', async () => {
+  it('computes a new digest for a new key without raising the counter', async () => {
     const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' })]);
     await look(api);
     const before = api.read(endpoints, key)?.status;
@@ -58,7 +58,7 @@ describe('track-credentials', () => {
     expect(after?.credentialDigest).not.toBe(before?.credentialDigest);
   });
 
-  it('looks without a Secret and counts it when it appears', async () => {
+  it('accepts a missing Secret and counts it when it appears', async () => {
     const api = new FakeApi([guarded]);
     await look(api, guarded, 'changed');
     expect(api.read(endpoints, key)?.status?.secretGeneration).toBeUndefined();
@@ -67,7 +67,7 @@ describe('track-credentials', () => {
     expect(api.read(endpoints, key)?.status?.secretGeneration).toBe(1);
   });
 
-  it('uses the key that was stored first when two make one at once', async () => {
+  it('uses the stored key when two instances create one at once', async () => {
     const other = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' })]);
     await look(other);
     const stored = other.read(secrets, keySecret);
@@ -82,7 +82,7 @@ describe('track-credentials', () => {
     );
   });
 
-  it('refuses a key that is none, and says what to do', async () => {
+  it('rejects an invalid key and says what to do', async () => {
     const broken = { ...secret(keySecret.name, { key: 'short' }), metadata: keySecret };
     const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' }), broken]);
     await expect(look(api)).rejects.toMatchObject({

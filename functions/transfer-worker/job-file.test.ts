@@ -11,12 +11,12 @@ describe('readJob', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('says that nothing is mounted where there is no file', async () => {
-    const message = expect.stringMatching(/^There is no job to do: ENOENT.*mounted at .*ARC_CONFIG_DIR/);
+  it('reports a missing file as a Secret that is not mounted', async () => {
+    const message = expect.stringMatching(/^Cannot read the job: ENOENT.*mounted at .*ARC_CONFIG_DIR/);
     await expect(readJob(folder)).rejects.toMatchObject({ reason: 'config', message });
   });
 
-  it('fails as a mistake of configuration where the file is no Job', async () => {
+  it('rejects a file that is not a Job with the reason config', async () => {
     await writeFile(path.join(folder, 'job.json'), '{}');
     const message = expect.stringContaining('artifact must be an object');
     await expect(readJob(folder)).rejects.toMatchObject({ reason: 'config', message });

@@ -13,7 +13,7 @@ export async function readJob(folder: string): Promise<Job> {
     const detail = caught instanceof Error ? caught.message : String(caught);
     throw new TransferError(
       'config',
-      `There is no job to do: ${detail}. The Secret named by the parameter configSecretName must be mounted at ${folder} (ARC_CONFIG_DIR).`,
+      `Cannot read the job: ${detail}. The Secret named by the parameter configSecretName must be mounted at ${folder} (ARC_CONFIG_DIR).`,
       { cause: caught },
     );
   }

@@ -127,7 +127,7 @@ describe('the worker as a process', () => {
       { env: { ARC_CONFIG_DIR: '/nowhere' } },
       14,
       'config',
-      /no job to do: ENOENT/,
+      /Cannot read the job: ENOENT/,
     ],
   ];
 

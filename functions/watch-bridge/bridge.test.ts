@@ -40,7 +40,7 @@ async function startApi(fetch?: typeof globalThis.fetch): Promise<KubeClient> {
   return createKubeClient({ server: url, token: () => 'test', userAgent: 'test', fetch });
 }
 
-/** A broker that writes down what it took; `answer` says what it answers. */
+/** A broker that records the wakes it accepts; `answer` is the status of its answers. */
 async function startSink() {
   const sink = {
     answer: 202,
@@ -103,7 +103,7 @@ function fresh<T extends { metadata: { uid?: string; generation?: number }; stat
 const newOrder = () => fresh(order('one', ['a:1']));
 
 describe('the bridge over HTTP', () => {
-  it('makes a CloudEvent of a new Order, though Argo is not installed', async () => {
+  it('sends a CloudEvent for a new Order, although Argo is not installed', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     const bridge = await start(api, url);
@@ -121,7 +121,7 @@ describe('the bridge over HTTP', () => {
     });
   });
 
-  it('announces at start what is unsettled, and only that', async () => {
+  it('wakes the unsettled objects at start, and only those', async () => {
     const api = await startApi();
     const settled = await api.create(endpoints, fresh(endpoint('settled')));
     await api.mergePatch(
@@ -139,7 +139,7 @@ describe('the bridge over HTTP', () => {
     expect(sink.taken.toSorted()).toEqual(['Endpoint unseen resync', 'Order one resync']);
   });
 
-  it('loses nothing while the broker is away, and sends the same event again', async () => {
+  it('loses no wake while the broker is unavailable, and sends the same event again', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     sink.answer = 503;
@@ -154,7 +154,7 @@ describe('the bridge over HTTP', () => {
     await expect.poll(() => bridge.depth, { timeout: 10_000, message: 'the queue runs empty' }).toBe(0);
   });
 
-  it('holds back what it may not send, and sends it when it may', async () => {
+  it('holds wakes back while it may not send', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     let allowed = false;
@@ -171,7 +171,7 @@ describe('the bridge over HTTP', () => {
     await took(sink, 'Order one changed');
   });
 
-  it('wakes an Order for its children, and for one that is gone', async () => {
+  it('wakes an Order when a child changes and when one is deleted', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     await start(api, url);
@@ -196,7 +196,7 @@ describe('the bridge over HTTP', () => {
     await took(sink, 'Order one gone');
   });
 
-  it('wakes Orders when an Endpoint they use appears', async () => {
+  it('wakes the Orders that use a new Endpoint', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     await start(api, url);
@@ -207,7 +207,7 @@ describe('the bridge over HTTP', () => {
     await took(sink, 'Order one inputs');
   });
 
-  it('announces again and again what stays unsettled, under new ids', async () => {
+  it('wakes an unsettled object repeatedly, with new ids', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     await start(api, url, { intervals: { unsettled: 50 } });
@@ -219,7 +219,7 @@ describe('the bridge over HTTP', () => {
     expect(new Set(resyncs()).size).toBe(resyncs().length);
   });
 
-  it('looks at the Secret of an Endpoint from time to time', async () => {
+  it('checks the Secret of an Endpoint at intervals', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     await start(api, url, { intervals: { credentials: 50 } });
@@ -229,7 +229,7 @@ describe('the bridge over HTTP', () => {
     expect(sink.taken).not.toContain('Endpoint open due');
   });
 
-  it('wakes an Endpoint when its Secret is written, if told to watch Secrets, and asks for no more than metadata', async () => {
+  it('with watchSecrets, wakes an Endpoint when its Secret is written and requests metadata only', async () => {
     const forms: (string | null)[] = [];
     const api = await startApi((input, init) => {
       const isOurs = init?.method === 'GET' && String(input).includes('/secrets?');

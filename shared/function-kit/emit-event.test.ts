@@ -84,7 +84,7 @@ describe('emitEvent', () => {
     });
   });
 
-  it('counts what is said again, losing races against others who count', async () => {
+  it('counts a repetition, although other instances count too', async () => {
     await emitEvent(client, input);
     conflicts = 2;
     await emitEvent(client, { ...input, now: new Date('2026-01-02T03:05:00Z') });
@@ -93,13 +93,13 @@ describe('emitEvent', () => {
     ]);
   });
 
-  it('gives up with Conflict when it loses every race', async () => {
+  it('rejects with Conflict when every attempt conflicts', async () => {
     await emitEvent(client, input);
     conflicts = 100;
     await expect(emitEvent(client, input)).rejects.toMatchObject({ code: 'Conflict' });
   });
 
-  it('keeps different things apart', async () => {
+  it('creates one Event for each message and object', async () => {
     await emitEvent(client, input);
     await emitEvent(client, { ...input, message: 'the source answered 401' });
     await emitEvent(client, {
@@ -109,7 +109,7 @@ describe('emitEvent', () => {
     expect(stored.size).toBe(3);
   });
 
-  it('escapes control characters of a message, and keeps the lines of the end of a log', async () => {
+  it('escapes control characters of a message and keeps its line breaks', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: anyCharacter, minLength: 1 }), async (text) => {
         stored.clear();

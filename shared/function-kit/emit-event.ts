@@ -3,7 +3,7 @@ import { ArcError, printableLines } from '#shared/errors';
 import type { Kind, KubeClient } from '#shared/kube';
 import { isoSeconds, type KubeObject } from '#shared/meta';
 
-/** What `kubectl describe` shows under Events. */
+/** The content of an Event, as `kubectl describe` shows it. */
 export interface EventInput {
   /** The object it is about. */
   regarding: KubeObject;
@@ -12,7 +12,7 @@ export interface EventInput {
   reason: string;
   /** For people; cut to 1,024 characters. */
   message: string;
-  /** Who says so: the name of the function. */
+  /** The name of the function that records it. */
   component: string;
   now: Date;
 }
@@ -22,8 +22,8 @@ const longestMessage = 1024;
 const attempts = 4;
 
 /**
- * Records a core/v1 Event. The same thing said again about the same object raises the count of the Event that is there:
- * its name is a hash of what is said. Events about cluster-scoped objects live in the namespace `default`, as in
+ * Records a core/v1 Event. Repeating the same statement about the same object raises the count of the existing Event, because its name is a
+ * hash of the statement. Events about cluster-scoped objects live in the namespace `default`, as in
  * client-go. Rejects with ArcError; callers whose work does not depend on the Event log that and go on.
  */
 export async function emitEvent(client: KubeClient, input: EventInput, signal?: AbortSignal): Promise<void> {
@@ -34,7 +34,7 @@ export async function emitEvent(client: KubeClient, input: EventInput, signal?: 
       await createOrCount(client, event, key, signal);
       return;
     } catch (caught) {
-      // Someone else counted, or the Event's time to live ended, in between.
+      // Another instance counted meanwhile, or the Event expired.
       if (!ArcError.is(caught, 'Conflict', 'NotFound') || attempt === attempts) throw caught;
     }
   }
@@ -53,7 +53,7 @@ async function createOrCount(
     if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
   }
   const present = await client.get(events, key, signal);
-  if (present === undefined) throw new ArcError('NotFound', `Event ${key.name} was removed in between`);
+  if (present === undefined) throw new ArcError('NotFound', `Event ${key.name} was removed meanwhile`);
   const { resourceVersion } = present.metadata;
   const count = (typeof present.count === 'number' ? present.count : 1) + 1;
   const patch = { metadata: { resourceVersion }, count, lastTimestamp: event.lastTimestamp };
@@ -64,8 +64,15 @@ function newEvent(input: EventInput): KubeObject {
   const { regarding, type, reason, component } = input;
   const { name, namespace, uid, resourceVersion } = regarding.metadata;
   const message = printableLines(input.message).slice(0, longestMessage);
-  const said = JSON.stringify([uid ?? [namespace, name], regarding.kind, type, reason, message, component]);
-  const digest = createHash('sha256').update(said).digest('hex').slice(0, 16);
+  const statement = JSON.stringify([
+    uid ?? [namespace, name],
+    regarding.kind,
+    type,
+    reason,
+    message,
+    component,
+  ]);
+  const digest = createHash('sha256').update(statement).digest('hex').slice(0, 16);
   const time = isoSeconds(input.now);
   return {
     apiVersion: 'v1',

@@ -8,18 +8,18 @@ const one = order('order', ['team/app:1', 'team/web:1']);
 const inputs = [endpoint('source'), endpoint('destination'), ociType()];
 
 describe('readPlan', () => {
-  it('plans from what the Order refers to, looking at each template once', async () => {
+  it('plans from the objects that the Order refers to, reading each template once', async () => {
     const api = new FakeApi([one, ...inputs, ociTemplate()]);
-    const looked: string[] = [];
-    api.before = ({ verb, resource, name }) => void looked.push(`${verb} ${resource} ${name}`.trim());
+    const reads: string[] = [];
+    api.before = ({ verb, resource, name }) => void reads.push(`${verb} ${resource} ${name}`.trim());
     const plan = await readPlan(contextOf(api), one);
     expect(plan.artifacts.map(({ state }) => state)).toEqual(['ready', 'ready']);
-    expect(looked.filter((each) => each.startsWith('get'))).toEqual([
+    expect(reads.filter((each) => each.startsWith('get'))).toEqual([
       'get clusterworkflowtemplates arc-oci-image',
     ]);
   });
 
-  it('tells of a template that is not there', async () => {
+  it('reports a missing template', async () => {
     const [artifact] = (await readPlan(contextOf(new FakeApi([one, ...inputs])), one)).artifacts;
     expect(artifact).toMatchObject({
       state: 'invalid',

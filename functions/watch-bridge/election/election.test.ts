@@ -45,7 +45,7 @@ class Replica {
   }
 }
 
-/** Lets everything that is not waiting for a clock happen. */
+/** Runs everything that does not wait for a clock. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 async function pass(seconds: number, ...replicas: Replica[]): Promise<void> {

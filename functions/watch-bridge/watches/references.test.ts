@@ -66,12 +66,12 @@ describe('References', () => {
 
   it('detects that the status of an Order was computed from other generations', () => {
     const one = order('one', ['a:1']);
-    const judged = { ...one, status: { endpointGenerations: { source: 1, destination: 1 } } };
-    const references = setUp(judged, endpoint('source'), endpoint('destination'));
-    expect(references.hasStaleInputs(judged)).toBe(false);
+    const computed = { ...one, status: { endpointGenerations: { source: 1, destination: 1 } } };
+    const references = setUp(computed, endpoint('source'), endpoint('destination'));
+    expect(references.hasStaleInputs(computed)).toBe(false);
     const moved = endpoint('source');
     moved.metadata.generation = 2;
     references.put(moved as unknown as KubeObject);
-    expect(references.hasStaleInputs(judged)).toBe(true);
+    expect(references.hasStaleInputs(computed)).toBe(true);
   });
 });

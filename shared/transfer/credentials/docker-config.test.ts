@@ -55,7 +55,7 @@ describe('a docker config', () => {
   });
 
   it.each(['not json hunter22', '{}', '{"auths":[]}'])(
-    'that is malformed is refused without being quoted: %s',
+    'is not quoted in the error when it is malformed: %s',
     (json) => {
       expect(() => lookupDockerConfig(json, 'r.io', 'a')).toThrow(/^(?!.*hunter22).*dockerconfigjson/s);
     },
