@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type ArtifactWorkflow, owesAttempt } from '#shared/domain';
+import { exitCodes } from '#shared/transfer';
 import { report } from './report.ts';
 
 describe('the report', () => {
@@ -43,5 +45,18 @@ describe('the report', () => {
     );
     expect(lines).toHaveLength(1);
     expect(warnings).toHaveLength(2);
+  });
+});
+
+describe('a failure reason', () => {
+  it.each(Object.keys(exitCodes))('%s leads to another attempt only if one can help', (reason) => {
+    const workflow: ArtifactWorkflow = {
+      apiVersion: 'arc.opendefense.cloud/v1alpha1',
+      kind: 'ArtifactWorkflow',
+      metadata: { name: 'a' },
+      spec: { workflowTemplateRef: { name: 't' }, retry: { limit: 1 } },
+      status: { phase: 'Failed', results: { outcome: 'failed', reason } },
+    };
+    expect(owesAttempt(workflow)).toBe(reason === 'retryable');
   });
 });

@@ -3,7 +3,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-w
 import type { Cron, Parameter, WorkflowTemplateRef } from '../kinds/common.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { labels } from '../kinds/well-known.ts';
-import { shortHash } from '../values/canonical.ts';
+import { shortHash } from '../values/hash.ts';
 import { keyOfName } from './names.ts';
 
 /**

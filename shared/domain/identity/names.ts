@@ -1,4 +1,4 @@
-import { shortHash } from '../values/canonical.ts';
+import { shortHash } from '../values/hash.ts';
 import {
   attemptSuffix,
   hashDigits,

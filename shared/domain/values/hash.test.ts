@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shortHash } from './canonical.ts';
+import { shortHash } from './hash.ts';
 
 describe('shortHash', () => {
   it('is 16 hex digits, the same whatever the order of fields', () => {
