@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ArcError } from '#shared/errors';
-import { createFakeApi, type FakeApi } from '../testing/fake-api.ts';
+import { FakeApi } from '../../kube/testing/fake-api/fake-api.ts';
 import { type ExecutorOptions, startExecutor } from './executor.ts';
 import { readIfThere } from './run-folder.ts';
 import {
@@ -45,7 +45,7 @@ const executors: { control: AbortController; done: Promise<void> }[] = [];
 beforeEach(async () => {
   root = await mkdtemp(path.join(os.tmpdir(), 'executor-'));
   await writeFile(path.join(root, 'program.mjs'), program);
-  api = createFakeApi();
+  api = new FakeApi();
 });
 afterEach(async () => {
   for (const { control, done } of executors.splice(0)) {
@@ -58,7 +58,7 @@ afterEach(async () => {
 async function start(over: Partial<ExecutorOptions> = {}): Promise<AbortController> {
   const control = new AbortController();
   const { done } = await startExecutor({
-    api,
+    api: api.client,
     workFolder: path.join(root, 'runs'),
     programs: { 'program:*': [process.execPath, path.join(root, 'program.mjs'), root] },
     signal: control.signal,
@@ -86,13 +86,13 @@ const oneTemplate = (args: string[], over: Partial<Template> = {}): WorkflowSpec
   ],
 });
 const submit = (name: string, spec: WorkflowSpec) =>
-  api.create(workflows, {
+  api.client.create(workflows, {
     apiVersion: workflows.apiVersion,
     kind: 'Workflow',
     metadata: { name, namespace: 'ns' },
     spec,
   });
-const read = (name: string) => api.get(workflows, { name, namespace: 'ns' });
+const read = (name: string) => api.client.get(workflows, { name, namespace: 'ns' });
 const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 const completed = (name: string): Promise<Workflow> =>
   until(async () => {
@@ -125,7 +125,7 @@ describe('startExecutor', () => {
 
   it('resolves a cluster template and mounts its Secret', async () => {
     const [template] = oneTemplate(['job']).templates ?? [];
-    await api.create(clusterWorkflowTemplates, {
+    await api.client.create(clusterWorkflowTemplates, {
       apiVersion: workflows.apiVersion,
       kind: 'ClusterWorkflowTemplate',
       metadata: { name: 'arc' },
@@ -146,7 +146,7 @@ describe('startExecutor', () => {
       },
     });
     const data = { 'job.json': Buffer.from('the job').toString('base64') };
-    await api.create(secrets, {
+    await api.client.create(secrets, {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: 's', namespace: 'ns' },
@@ -237,8 +237,8 @@ describe('startExecutor', () => {
       await saying(`${name} start`);
     }
     await submit('waiting', oneTemplate(['wait', 'never']));
-    await api.mergePatch(workflows, { name: 'waiting', namespace: 'ns' }, { spec: { shutdown: 'Stop' } });
-    await api.mergePatch(workflows, { name: 'a', namespace: 'ns' }, { spec: { shutdown: 'Terminate' } });
+    await api.client.mergePatch(workflows, { name: 'waiting', namespace: 'ns' }, { spec: { shutdown: 'Stop' } });
+    await api.client.mergePatch(workflows, { name: 'a', namespace: 'ns' }, { spec: { shutdown: 'Terminate' } });
     expect((await completed('a')).status).toMatchObject({
       phase: 'Failed',
       message: "Stopped with strategy 'Terminate'",
@@ -249,7 +249,7 @@ describe('startExecutor', () => {
       phase: 'Failed',
       message: 'Step exceeded its deadline',
     });
-    await api.delete(workflows, { name: 'c', namespace: 'ns' });
+    await api.client.delete(workflows, { name: 'c', namespace: 'ns' });
     await until(async () => expect(await readdir(path.join(root, 'runs'))).toEqual([]));
     expect((await logged()).filter((line) => line.startsWith('waiting'))).toEqual([]);
   });
@@ -264,7 +264,7 @@ describe('startExecutor', () => {
     await completed('b');
     expect(await logged()).toEqual(['a start', 'a end', 'b start', 'b end']);
     expect((await read('suspended'))?.status).toBeUndefined();
-    await api.mergePatch(workflows, { name: 'suspended', namespace: 'ns' }, { spec: { suspend: false } });
+    await api.client.mergePatch(workflows, { name: 'suspended', namespace: 'ns' }, { spec: { suspend: false } });
     await completed('suspended');
   });
 
@@ -283,7 +283,7 @@ describe('startExecutor', () => {
 
   it('goes on when the API fails for a while', async () => {
     let failures = 0;
-    api.intercept = (verb) => {
+    api.before = ({ verb }) => {
       if (verb === 'patch' && failures++ < 2) throw new ArcError('ServiceUnavailable', 'try later');
     };
     await start();

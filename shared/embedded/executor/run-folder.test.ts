@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFakeApi, type FakeApi } from '../testing/fake-api.ts';
+import { FakeApi } from '../../kube/testing/fake-api/fake-api.ts';
 import type { Plan } from './plan.ts';
 import { environmentOf, localPath, makeRunFolder, readIfThere } from './run-folder.ts';
 import { secrets, type Volume } from './workflow.ts';
@@ -11,8 +11,8 @@ let root: string;
 let api: FakeApi;
 beforeEach(async () => {
   root = await mkdtemp(path.join(os.tmpdir(), 'run-'));
-  api = createFakeApi();
-  await api.create(secrets, {
+  api = new FakeApi();
+  await api.client.create(secrets, {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: 's', namespace: 'ns' },
@@ -44,7 +44,7 @@ const make = (volumes: Volume[]) => {
     attemptSeconds: undefined,
     retry: undefined,
   };
-  return makeRunFolder(path.join(root, 'u.0'), plan, 'ns', api, new AbortController().signal);
+  return makeRunFolder(path.join(root, 'u.0'), plan, 'ns', api.client, new AbortController().signal);
 };
 const config = (over: object = {}): Volume => ({ name: 'config', secret: { secretName: 's', ...over } });
 const work: Volume = { name: 'work', emptyDir: {} };
