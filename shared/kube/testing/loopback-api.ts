@@ -1,13 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { KubeObject } from '#shared/meta';
+import type { Kind } from '../client.ts';
+import { FakeApi } from './fake-api/fake-api.ts';
 import { answer, type Loopback, startLoopback, statusBody } from './loopback.ts';
 
-interface LogEntry {
-  version: number;
-  line: string;
-}
-
-/** For tests of the list-watch loop: Secrets with history over real HTTP, and the faults that servers and networks have. */
+/** For tests of the list-watch loop: the fake API with Secrets over real HTTP, and the faults that servers and networks have. */
 export interface LoopbackApi {
   readonly url: string;
   readonly lists: number;
@@ -32,55 +28,25 @@ export interface LoopbackApi {
 }
 
 export async function startLoopbackApi(): Promise<LoopbackApi> {
-  const objects = new Map<string, KubeObject>();
-  const watches = new Set<ServerResponse>();
+  // Two items a page, so that a few objects already need several.
+  const fake = new FakeApi([], { pageLimit: 2, revision: 100 });
   const watchQueries: URLSearchParams[] = [];
-  let log: LogEntry[] = [];
-  let oldest = 0;
-  let version = 100;
   let uids = 0;
   let lists = 0;
   let pageExpires = false;
   let failing: ((response: ServerResponse) => void)[] = [];
 
-  const record = (type: string, object: KubeObject) => {
-    const line = `${JSON.stringify({ type, object })}\n`;
-    log.push({ version, line });
-    for (const watch of watches) watch.write(line);
-  };
-
-  const list = (query: URLSearchParams, response: ServerResponse) => {
-    const start = query.get('continue') ?? '';
-    if (start === '') lists += 1;
-    if (start !== '' && pageExpires) {
-      pageExpires = false;
-      return answer(response, 410, statusBody(410, 'Expired', 'the continue token is too old'));
-    }
-    const limit = 2;
-    const rest = [...objects.values()].filter(({ metadata }) => metadata.name > start);
-    rest.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-    const items = rest.slice(0, limit);
-    const next = rest.length > limit ? { continue: items.at(-1)?.metadata.name } : {};
-    answer(response, 200, { metadata: { resourceVersion: String(version), ...next }, items });
-  };
-
-  const watch = (query: URLSearchParams, response: ServerResponse) => {
-    watchQueries.push(query);
-    const from = Number(query.get('resourceVersion'));
-    if (from < oldest) return answer(response, 410, statusBody(410, 'Expired', 'too old resource version'));
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.flushHeaders();
-    for (const entry of log) if (entry.version > from) response.write(entry.line);
-    watches.add(response);
-    response.on('close', () => watches.delete(response));
-  };
-
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     const fail = failing.shift();
     if (fail !== undefined) return fail(response);
     const query = new URL(request.url ?? '', 'http://x').searchParams;
-    if (query.get('watch') === 'true') watch(query, response);
-    else list(query, response);
+    if (query.get('watch') === 'true') watchQueries.push(query);
+    else if (!query.has('continue')) lists += 1;
+    else if (pageExpires) {
+      pageExpires = false;
+      return answer(response, 410, statusBody(410, 'Expired', 'the continue token is too old'));
+    }
+    void forward(fake, request, response);
   };
 
   let server: Loopback = await startLoopback(listener);
@@ -93,44 +59,24 @@ export async function startLoopbackApi(): Promise<LoopbackApi> {
     },
     watchQueries,
     get openWatches() {
-      return watches.size;
+      return fake.openWatches;
     },
-    put(name, uid = objects.get(name)?.metadata.uid ?? `u${++uids}`) {
-      const type = objects.has(name) ? 'MODIFIED' : 'ADDED';
-      version += 1;
-      const metadata = { name, namespace: 'n', uid, resourceVersion: String(version) };
-      const object = { apiVersion: 'v1', kind: 'Secret', metadata };
-      objects.set(name, object);
-      record(type, object);
+    put(name, uid = fake.read(secrets, { name, namespace })?.metadata.uid ?? `u${++uids}`) {
+      fake.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, uid } });
     },
-    remove(name) {
-      const object = objects.get(name);
-      if (object === undefined) return;
-      objects.delete(name);
-      version += 1;
-      record('DELETED', { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } });
-    },
-    names: () => [...objects.keys()].sort(),
-    compact() {
-      version += 1;
-      oldest = version;
-      log = [];
-    },
+    remove: (name) => fake.remove(secrets, { name, namespace }),
+    names: () =>
+      fake
+        .all(secrets)
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+    compact: () => fake.compact(),
     expireNextPage() {
       pageExpires = true;
     },
-    inject(text) {
-      for (const response of watches) response.write(text);
-    },
-    expireWatches() {
-      const object = statusBody(410, 'Expired', 'too old resource version');
-      for (const response of watches) response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
-      watches.clear();
-    },
-    closeWatches(how) {
-      for (const response of watches) response[how]();
-      watches.clear();
-    },
+    inject: (text) => fake.inject(text),
+    expireWatches: () => fake.expireWatches(),
+    closeWatches: (how) => fake.closeWatches(how),
     failNext(times, respond) {
       failing = Array.from({ length: times }, () => respond);
     },
@@ -139,4 +85,23 @@ export async function startLoopbackApi(): Promise<LoopbackApi> {
       server = await startLoopback(listener, port);
     },
   };
+}
+
+const namespace = 'n';
+const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
+
+/** Answers a GET with what the fake API answers; a body that breaks off breaks the connection. */
+async function forward(fake: FakeApi, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const control = new AbortController();
+  response.on('close', () => control.abort());
+  try {
+    const { accept = '*/*' } = request.headers;
+    const { signal } = control;
+    const { status, body } = await fake.fetch(`${fake.url}${request.url}`, { headers: { accept }, signal });
+    response.writeHead(status, { 'content-type': 'application/json' }).flushHeaders();
+    for await (const piece of body ?? []) response.write(piece);
+    response.end();
+  } catch {
+    response.destroy();
+  }
 }

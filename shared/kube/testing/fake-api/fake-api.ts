@@ -19,6 +19,8 @@ export interface AnsweredRequest extends ApiRequest {
 export interface FakeApiOptions {
   /** The most items a page of a list has, whatever the client asks for. */
   pageLimit?: number;
+  /** The resourceVersion it starts with. */
+  revision?: number;
 }
 
 /**
@@ -41,17 +43,19 @@ export class FakeApi implements Backend {
   before: (request: ApiRequest) => void = () => undefined;
   /** What objects are created and deleted at: RFC 3339, whole seconds. */
   time = '2026-01-01T00:00:00Z';
-  readonly #store = new ObjectStore();
+  readonly #store: ObjectStore;
   readonly #reads: Reads;
-  readonly #writes = new Writes(this.#store, () => this.time);
+  readonly #writes: Writes;
   readonly #watches = new Set<OpenWatch>();
 
   constructor(
     objects: readonly KubeObject[] = [],
-    { pageLimit = Number.POSITIVE_INFINITY }: FakeApiOptions = {},
+    { pageLimit = Number.POSITIVE_INFINITY, revision = 1 }: FakeApiOptions = {},
   ) {
     this.handlers = handlersOf(this.url, this);
+    this.#store = new ObjectStore(revision);
     this.#reads = new Reads(this.#store, pageLimit);
+    this.#writes = new Writes(this.#store, () => this.time);
     this.client = createKubeClient({ server: this.url, userAgent: 'test', fetch: this.fetch });
     for (const object of objects) this.put(object);
   }

@@ -24,7 +24,11 @@ export class ObjectStore {
   readonly #uids = new Set<string>();
   #history: Change[] = [];
   #compacted = 0;
-  #revision = 1;
+  #revision: number;
+
+  constructor(revision: number) {
+    this.#revision = revision;
+  }
 
   get revision(): number {
     return this.#revision;
