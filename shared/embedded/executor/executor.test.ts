@@ -237,8 +237,16 @@ describe('startExecutor', () => {
       await saying(`${name} start`);
     }
     await submit('waiting', oneTemplate(['wait', 'never']));
-    await api.client.mergePatch(workflows, { name: 'waiting', namespace: 'ns' }, { spec: { shutdown: 'Stop' } });
-    await api.client.mergePatch(workflows, { name: 'a', namespace: 'ns' }, { spec: { shutdown: 'Terminate' } });
+    await api.client.mergePatch(
+      workflows,
+      { name: 'waiting', namespace: 'ns' },
+      { spec: { shutdown: 'Stop' } },
+    );
+    await api.client.mergePatch(
+      workflows,
+      { name: 'a', namespace: 'ns' },
+      { spec: { shutdown: 'Terminate' } },
+    );
     expect((await completed('a')).status).toMatchObject({
       phase: 'Failed',
       message: "Stopped with strategy 'Terminate'",
@@ -264,7 +272,11 @@ describe('startExecutor', () => {
     await completed('b');
     expect(await logged()).toEqual(['a start', 'a end', 'b start', 'b end']);
     expect((await read('suspended'))?.status).toBeUndefined();
-    await api.client.mergePatch(workflows, { name: 'suspended', namespace: 'ns' }, { spec: { suspend: false } });
+    await api.client.mergePatch(
+      workflows,
+      { name: 'suspended', namespace: 'ns' },
+      { spec: { suspend: false } },
+    );
     await completed('suspended');
   });
 
