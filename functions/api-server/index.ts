@@ -1,4 +1,4 @@
-/** api-server: the kinds of ARC on the generic API server, with our admission plugin. */
+/** api-server: the kinds of ARC on the generic API server, with our admission plug-ins. */
 import {
   type ApiServer,
   type ApiServerOptions,
@@ -7,6 +7,7 @@ import {
 } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
 import type { Logger } from '#shared/telemetry';
+import { rerunTimes } from './rerun-time.ts';
 import { secretReferences } from './secret-reference.ts';
 
 export interface ArcApiServerOptions extends Omit<ApiServerOptions, 'kinds' | 'log'> {
@@ -18,10 +19,12 @@ export interface ArcApiServerOptions extends Omit<ApiServerOptions, 'kinds' | 'l
 /** Serves `arc.opendefense.cloud/v1alpha1` from `store`. Close the server before the store. */
 export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
   const { extraKinds = [], admission = [], log, ...rest } = options;
+  const now = options.now ?? (() => new Date());
   return createApiServer({
     ...rest,
+    now,
     kinds: [...arcKinds, ...extraKinds],
-    admission: [secretReferences(options.authorize), ...admission],
+    admission: [secretReferences(options.authorize), rerunTimes(now), ...admission],
     ...(log === undefined
       ? {}
       : { log: (message: string, caught: unknown) => log.error({ err: caught }, message) }),
