@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { deafServer, silentServer } from '../../../test/fixtures/black-hole.ts';
 import { classify, createDelivery } from './delivery.ts';
 
 describe('classify', () => {
@@ -52,5 +53,24 @@ describe('createDelivery', () => {
     const outcome = await deliver({ headers: {}, body: '' });
     expect(outcome).toMatchObject({ result: 'transient' });
     expect(outcome).toHaveProperty('reason', expect.stringContaining('did not answer'));
+  });
+
+  it.each([
+    ['does not answer the connect', 'http', deafServer],
+    ['accepts and does not answer the TLS handshake', 'https', silentServer],
+  ] as const)('gives up within seconds on a broker that %s', async (_, scheme, start) => {
+    const hole = await start();
+    try {
+      const url = new URL(`${scheme}://127.0.0.1:${hole.port}/`);
+      const began = performance.now();
+      const outcome = await createDelivery({ url }, new AbortController().signal)({ headers: {}, body: '' });
+      expect(outcome).toEqual({
+        result: 'transient',
+        reason: `the broker did not answer: no connection to 127.0.0.1:${hole.port} within 2 s (TLS handshake included)`,
+      });
+      expect(performance.now() - began).toBeLessThan(10_000);
+    } finally {
+      await hole.close();
+    }
   });
 });

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import tls from 'node:tls';
+import { limitConnect } from '#shared/async';
 
 /** The broker that wakes are sent to. */
 export interface Sink {
@@ -74,6 +75,8 @@ function exchange(
 ): Promise<SinkAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<SinkAnswer>();
   const sent = request(url, { ...options, agent });
+  // The address of a broker's pod that has died may stay in use for a while: the retry takes a new connection.
+  limitConnect(sent);
   sent.on('error', reject);
   sent.on('response', (response) => {
     const { statusCode: status = 0, headers } = response;

@@ -82,7 +82,7 @@ export function startWatches(options: WatchesOptions): Watches {
             onChange({ kind: kind.kind, before, after: after && trimmed(after) }),
           onSync: () => markListed(kind.kind),
           onFailure: (error) => {
-            if (optional && ArcError.is(error, 'NotFound', 'Forbidden')) markListed(kind.kind);
+            if (optional && (isNotServed(error) || error.code === 'Forbidden')) markListed(kind.kind);
             log.warn({ kind: kind.kind, err: error }, failureMessage(kind, error));
           },
         },
@@ -99,11 +99,21 @@ export function startWatches(options: WatchesOptions): Watches {
   };
 }
 
-/** A kind that is not installed is answered with 404; every other cause is in the error. */
-function failureMessage({ kind, apiVersion }: Kind, error: ArcError): string {
-  return error.code === 'NotFound'
-    ? `the cluster does not serve ${kind} of ${apiVersion} (not installed?); retrying`
-    : `cannot watch ${kind}; retrying`;
+/** A kind that is not installed is answered with a 404 that names no object. */
+function isNotServed(error: ArcError): boolean {
+  return error.code === 'NotFound' && error.details?.name === undefined;
+}
+
+/** What the log says about a failed list or watch. */
+export function failureMessage(
+  { kind, apiVersion }: Pick<Kind, 'kind' | 'apiVersion'>,
+  error: ArcError,
+): string {
+  if (isNotServed(error))
+    return `the cluster does not serve ${kind} of ${apiVersion} (not installed?); retrying`;
+  if (ArcError.is(error, 'ServiceUnavailable', 'Timeout'))
+    return `cannot watch ${kind}: the API server cannot be reached; retrying`;
+  return `cannot watch ${kind}; retrying`;
 }
 
 /** The fields of a Workflow's status that wakes depend on. Its nodes, which may take a megabyte, are dropped. */
