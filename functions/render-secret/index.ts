@@ -5,16 +5,14 @@ import {
   artifactWorkflows,
   isDeleting,
   needsConfiguration,
-  renderConfiguration,
-  type Secret,
   secrets,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { isRefusal, uidOf, writeStatus } from '#shared/function-kit';
+import { uidOf, writeStatus } from '#shared/function-kit';
 import { isOwnedBy, ownerOfKind } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
-import { readInputs } from './read-inputs.ts';
-import { orderWake, reportWaiting } from './waiting.ts';
+import { render, setReady } from './render.ts';
+import { reportWaiting } from './waiting.ts';
 
 /**
  * Renders the Secret, or removes it once the ArtifactWorkflow has ended. Replies with a wake of the Order when an Endpoint is
@@ -36,44 +34,6 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
     throw new ArcError('Conflict', `Secret "${name}" of an earlier ArtifactWorkflow "${name}" still exists`);
   const message = `Secret "${name}" exists and has another owner; delete it`;
   return reportWaiting(context, wake, workflow, 'NameTaken', message);
-}
-
-async function render(
-  context: Context,
-  wake: Wake,
-  workflow: ArtifactWorkflow,
-): Promise<CloudEvent<unknown> | undefined> {
-  const rendering = renderConfiguration(workflow, await readInputs(context, workflow));
-  if ('stale' in rendering) {
-    const reply = orderWake(context, workflow);
-    return reply ?? reportWaiting(context, wake, workflow, 'Stale', rendering.stale);
-  }
-  if ('waiting' in rendering)
-    return reportWaiting(context, wake, workflow, 'ConfigurationMissing', rendering.waiting);
-  try {
-    await create(context, rendering.secret);
-  } catch (caught) {
-    if (!isRefusal(caught)) throw caught;
-    const message = `cannot create Secret "${rendering.secret.metadata.name}": ${caught.message}`;
-    return reportWaiting(context, wake, workflow, 'RenderingFailed', message);
-  }
-  return setReady(context, workflow);
-}
-
-async function create({ api, signal }: Context, secret: Secret): Promise<void> {
-  try {
-    await api.create(secrets, secret, signal);
-  } catch (caught) {
-    if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
-    // Another instance was faster: the next delivery looks at the Secret before it is used.
-    const message = `Secret "${secret.metadata.name}" has just been created by another instance`;
-    throw new ArcError('Conflict', message, { cause: caught });
-  }
-}
-
-async function setReady(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
-  const status = { configSecret: { name: workflow.metadata.name }, configMessage: null };
-  await writeStatus(context, artifactWorkflows, workflow, status);
 }
 
 async function remove(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {

@@ -2,26 +2,15 @@
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
-  cronWorkflows,
   decideSubmission,
-  finalizers,
   isUnderWay,
   needsRunning,
   type Submission,
   versionSelector,
-  workflows,
 } from '#shared/domain';
-import {
-  addFinalizer,
-  ignoreNotFound,
-  namespaceOf,
-  readWorkflow,
-  removeFinalizer,
-  uidOf,
-  writeStatus,
-} from '#shared/function-kit';
+import { namespaceOf, readWorkflow } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
-import { submit } from './submit.ts';
+import { act } from './act.ts';
 
 /** Does the next step for the ArtifactWorkflow. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
@@ -55,43 +44,4 @@ async function readSiblings(
   const labelSelector = versionSelector(workflow);
   if (labelSelector === undefined) return [];
   return (await api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal)).items;
-}
-
-async function act(
-  context: Context,
-  wake: Wake,
-  workflow: ArtifactWorkflow,
-  step: Submission,
-): Promise<void> {
-  switch (step.action) {
-    case 'none':
-      return;
-    case 'hold':
-      await addFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
-      return;
-    case 'create':
-      return submit(context, wake, workflow, step);
-    case 'patch':
-      await context.api.mergePatch(cronWorkflows, step.object.metadata, step.patch, {}, context.signal);
-      return;
-    case 'wait':
-      await writeStatus(context, artifactWorkflows, workflow, step.status ?? {});
-      context.log.debug({ artifactWorkflow: workflow.metadata.name }, step.message);
-      return;
-    case 'stop':
-      return stop(context, step);
-    case 'finish':
-      return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
-  }
-}
-
-async function stop({ api, signal }: Context, step: Submission & { action: 'stop' }): Promise<void> {
-  const { object, how } = step;
-  if (how === 'delete') {
-    const kind = object.kind === 'CronWorkflow' ? cronWorkflows : workflows;
-    await api.delete(kind, object.metadata, uidOf(object), signal);
-    return;
-  }
-  const patch = { spec: { shutdown: 'Terminate' } };
-  await ignoreNotFound(api.mergePatch(workflows, object.metadata, patch, {}, signal));
 }

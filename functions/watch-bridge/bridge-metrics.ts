@@ -1,7 +1,5 @@
 import type { Metrics } from '#shared/telemetry';
 
-export type BridgeMetrics = ReturnType<typeof bridgeMetrics>;
-
 interface Gauges {
   depth: () => number;
   unsettled: () => number;

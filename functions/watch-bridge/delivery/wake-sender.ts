@@ -3,7 +3,6 @@ import { type WakeObject, type Waking, wakeReasonNames } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { toBinaryRequest, type WakeData, wakeEvent } from '#shared/events';
 import type { Logger } from '#shared/telemetry';
-import type { BridgeMetrics } from '../bridge-metrics.ts';
 import { createDelivery, type HttpMessage } from './delivery.ts';
 import { type Outcome, WakeQueue } from './queue.ts';
 import type { Sink } from './sink.ts';
@@ -13,7 +12,8 @@ export interface WakeSenderOptions {
   /** Ends the attempts under way. */
   signal: AbortSignal;
   log: Logger;
-  metrics: BridgeMetrics;
+  /** Called for each wake that was delivered or refused, and for each attempt that is retried. */
+  metrics: { delivered(outcome: string, lagMs: number): void; retried(): void };
   clock: Clock;
   random: () => number;
   /** Most attempts under way at once. */

@@ -1,0 +1,53 @@
+import type { CloudEvent } from 'cloudevents';
+import {
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  renderConfiguration,
+  type Secret,
+  secrets,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { isRefusal, writeStatus } from '#shared/function-kit';
+import type { Context, Wake } from '#shared/runtime';
+import { readInputs } from './read-inputs.ts';
+import { orderWake, reportWaiting } from './waiting.ts';
+
+/** Creates the Secret and records its name. If that is not possible yet, it replies with a wake of the Order or reports the reason. */
+export async function render(
+  context: Context,
+  wake: Wake,
+  workflow: ArtifactWorkflow,
+): Promise<CloudEvent<unknown> | undefined> {
+  const rendering = renderConfiguration(workflow, await readInputs(context, workflow));
+  if ('stale' in rendering) {
+    const reply = orderWake(context, workflow);
+    return reply ?? reportWaiting(context, wake, workflow, 'Stale', rendering.stale);
+  }
+  if ('waiting' in rendering)
+    return reportWaiting(context, wake, workflow, 'ConfigurationMissing', rendering.waiting);
+  try {
+    await create(context, rendering.secret);
+  } catch (caught) {
+    if (!isRefusal(caught)) throw caught;
+    const message = `cannot create Secret "${rendering.secret.metadata.name}": ${caught.message}`;
+    return reportWaiting(context, wake, workflow, 'RenderingFailed', message);
+  }
+  return setReady(context, workflow);
+}
+
+async function create({ api, signal }: Context, secret: Secret): Promise<void> {
+  try {
+    await api.create(secrets, secret, signal);
+  } catch (caught) {
+    if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
+    // Another instance was faster: the next delivery looks at the Secret before it is used.
+    const message = `Secret "${secret.metadata.name}" has just been created by another instance`;
+    throw new ArcError('Conflict', message, { cause: caught });
+  }
+}
+
+/** Records that the Secret exists, which lets submit-workflow start. */
+export async function setReady(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
+  const status = { configSecret: { name: workflow.metadata.name }, configMessage: null };
+  await writeStatus(context, artifactWorkflows, workflow, status);
+}
