@@ -10,7 +10,7 @@ import { createKubeClient, type KubeClient } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import { openEmbeddedStore } from '#shared/storage';
 import { createMetrics, type Logger } from '#shared/telemetry';
-import { eventually } from '../../test/fixtures/eventually.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { admissionKinds } from './admission-kinds.ts';
 import { writesTo } from './admission-rules.ts';
 import { followClusterAdmission } from './cluster-admission.ts';

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ArcError } from '#shared/errors';
-import { eventually } from '../../test/fixtures/eventually.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { followPem, readPem } from './pem-files.ts';
 
 let folder: string;

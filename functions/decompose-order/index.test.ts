@@ -9,9 +9,9 @@ import {
   planOrder,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { endpoint, namespace, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
-import { endpoint, namespace, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
 import { handle } from './index.ts';
 
 const inputs = [endpoint('source'), endpoint('destination'), ociTemplate(), ociType()];

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, events, parseJob, type Secret, secrets } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { artifactWorkflow, endpoint, namespace, secret } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
-import { artifactWorkflow, endpoint, namespace, secret } from '../../test/fixtures/arc-objects.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';

@@ -3,9 +3,9 @@ import { events } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { type Served, serveFunction } from '#shared/runtime';
 import { createLogger } from '#shared/telemetry';
+import { endpoint, namespace, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
-import { endpoint, namespace, order } from '../../test/fixtures/arc-objects.ts';
 import * as fn from './index.ts';
 
 const { handle } = fn;

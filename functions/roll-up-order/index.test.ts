@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, events, type Order, orders, planOrder } from '#shared/domain';
+import { endpoint, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
-import { endpoint, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
 import { handle } from './index.ts';
 
 const endpoints = [endpoint('source'), endpoint('destination')];

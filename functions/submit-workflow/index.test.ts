@@ -8,9 +8,9 @@ import {
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
-import { artifactWorkflow, namespace, workflowOf } from '../../test/fixtures/arc-objects.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, type CronWorkflow, events, type WakeReason } from '#shared/domain';
+import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
-import { artifactWorkflow, namespace, workflowOf } from '../../test/fixtures/arc-objects.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';

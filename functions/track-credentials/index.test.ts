@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints, secrets, type WakeReason } from '#shared/domain';
+import { endpoint, namespace, secret } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
-import { endpoint, namespace, secret } from '../../test/fixtures/arc-objects.ts';
 import { handle } from './index.ts';
 
 const plain = { ...endpoint('plain'), status: {} };

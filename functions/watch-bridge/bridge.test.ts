@@ -11,7 +11,7 @@ import { clusterKinds } from '#shared/embedded';
 import { createKubeClient, type KubeClient } from '#shared/kube';
 import { openEmbeddedStore } from '#shared/storage';
 import { createLogger, createMetrics } from '#shared/telemetry';
-import { artifactWorkflow, endpoint, namespace, order } from '../../test/fixtures/arc-objects.ts';
+import { artifactWorkflow, endpoint, namespace, order } from '../../shared/domain/testing/objects.ts';
 import { type Bridge, type BridgeOptions, startBridge } from './index.ts';
 
 const closers: (() => Promise<unknown> | unknown)[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWorkflow, Order, OrderStatus } from '#shared/domain';
 import { anyCharacter, fc } from '#shared/testing';
-import { artifactWorkflow, order } from '../../test/fixtures/arc-objects.ts';
+import { artifactWorkflow, order } from '../domain/testing/objects.ts';
 import { toBinaryRequest } from './binary-request.ts';
 import { artifactEvent, dataSchemaOf, domainEventType, orderEvent } from './domain-event.ts';
 import { domainEventSchemas } from './domain-event-schemas.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { orders } from '#shared/domain';
-import { order } from '../../test/fixtures/arc-objects.ts';
+import { order } from '../domain/testing/objects.ts';
 import { FakeApi } from '../kube/testing/fake-api/fake-api.ts';
 import { contextOf } from '../runtime/testing/handler-context.ts';
 import { addFinalizer, removeFinalizer } from './finalizers.ts';

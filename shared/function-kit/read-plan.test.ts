@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpoint, ociTemplate, ociType, order } from '../../test/fixtures/arc-objects.ts';
+import { endpoint, ociTemplate, ociType, order } from '../domain/testing/objects.ts';
 import { FakeApi } from '../kube/testing/fake-api/fake-api.ts';
 import { contextOf } from '../runtime/testing/handler-context.ts';
 import { readPlan } from './read-plan.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { events } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { order } from '../../test/fixtures/arc-objects.ts';
+import { order } from '../domain/testing/objects.ts';
 import { FakeApi } from '../kube/testing/fake-api/fake-api.ts';
 import { contextOf } from '../runtime/testing/handler-context.ts';
 import { recordEvent, recordWarning } from './record-event.ts';

@@ -8,7 +8,7 @@ import path from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { type Authority, createAuthority } from '../../test/fixtures/authority.ts';
+import { type Authority, createAuthority } from '../testing/authority.ts';
 import { functionAccess, programAccess } from './access.ts';
 import type { Kind } from './client.ts';
 import { createKubeClient } from './create-client.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAuthority } from '../../test/fixtures/authority.ts';
+import { createAuthority } from '../testing/authority.ts';
 import { fileAuthority } from './file-authority.ts';
 
 let folder: string;

@@ -10,7 +10,7 @@ import type { KubeObject } from '#shared/meta';
 import { randomIntegers } from '#shared/testing';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
-import { eventually } from '../fixtures/eventually.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone-process.ts';
 
 const kills = 20;

@@ -4,11 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { type AggregatedServer, startAggregated } from '../fixtures/aggregated-server.ts';
 import { argoDefinitions } from '../fixtures/argo-definitions.ts';
 import { describeCluster } from '../fixtures/cluster.ts';
 import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
-import { eventually } from '../fixtures/eventually.ts';
 import { type Program, start } from '../fixtures/program.ts';
 import { startTcpProxy, type TcpProxy } from '../fixtures/tcp-proxy.ts';
 

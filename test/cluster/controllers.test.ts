@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
 import { newConfigMap, newNamespace, newOrder } from '../fixtures/cluster-objects.ts';
-import { eventually } from '../fixtures/eventually.ts';
 import type { Body } from '../fixtures/https-client.ts';
 import type { Program } from '../fixtures/program.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAuthority } from '../fixtures/authority.ts';
+import { createAuthority } from '../../shared/testing/authority.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
 import { newOrder } from '../fixtures/cluster-objects.ts';
-import { eventually } from '../fixtures/eventually.ts';
 import { type HttpsClient, httpsClient } from '../fixtures/https-client.ts';
 
 const registration = '/apis/admissionregistration.k8s.io/v1';

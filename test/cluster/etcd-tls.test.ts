@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEtcdStore } from '#shared/storage';
-import { type Authority, createAuthority } from '../fixtures/authority.ts';
+import { type Authority, createAuthority } from '../../shared/testing/authority.ts';
 import { type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
 import { compare, startLanes } from './etcd-writers.ts';
 

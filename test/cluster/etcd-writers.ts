@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { ArcError } from '#shared/errors';
 import type { Store, StoredItem, StoreEvent } from '#shared/storage';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { bytes, line, written } from '../contract/store-support.ts';
-import { eventually } from '../fixtures/eventually.ts';
 
 /** What writers were told of their writes, to be compared with what watches and lists say. */
 export interface Told {

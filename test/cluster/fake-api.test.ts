@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { configMaps, orders, parts, sendPart } from '../contract/api-corpus.ts';
 import { describeCluster } from '../fixtures/cluster.ts';
 import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
-import { eventually } from '../fixtures/eventually.ts';
 import { fakeApiClient } from '../fixtures/fake-api-client.ts';
 import type { HttpsClient } from '../fixtures/https-client.ts';
 

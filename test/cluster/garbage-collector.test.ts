@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
 import {
   absentOrder,
@@ -11,7 +12,6 @@ import {
   newOrder,
   ownedBy,
 } from '../fixtures/cluster-objects.ts';
-import { eventually } from '../fixtures/eventually.ts';
 import type { Body } from '../fixtures/https-client.ts';
 
 const namespace = 'team';

@@ -6,8 +6,8 @@ import { seedImage, startRegistry } from '#shared/embedded';
 import { findRuntime } from '../../scripts/image/runtime.ts';
 import { tarOf } from '../../scripts/image/tar.ts';
 import type { Job } from '../../shared/domain/index.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
-import { eventually } from '../fixtures/eventually.ts';
 import { runImage, startInImage, unpackLayout } from '../fixtures/image-root.ts';
 import { freePorts, type Program } from '../fixtures/program.ts';
 import {

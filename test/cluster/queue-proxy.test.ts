@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { toBinaryRequest, wakeEvent } from '#shared/events';
-import { eventually } from '../fixtures/eventually.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { type NetworkNamespace, startNetworkNamespace } from '../fixtures/network-namespace.ts';
 import type { Program } from '../fixtures/program.ts';
 

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { type ArtifactWorkflow, isQueued, type Workflow, workflowFor } from '#shared/domain';
-import { artifactWorkflow } from '../fixtures/arc-objects.ts';
+import { artifactWorkflow } from '../../shared/domain/testing/objects.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { argoDefinitions } from '../fixtures/argo-definitions.ts';
 import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/control-plane.ts';
-import { eventually } from '../fixtures/eventually.ts';
 import { type Program, start } from '../fixtures/program.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS ?? '';

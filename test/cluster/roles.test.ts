@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
 import { newNamespace, newOrder } from '../fixtures/cluster-objects.ts';
-import { eventually } from '../fixtures/eventually.ts';
 import type { HttpsClient } from '../fixtures/https-client.ts';
 
 const group = 'arc.opendefense.cloud';

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDelivery } from '../../functions/watch-bridge/delivery/delivery.ts';
 import type { Sink } from '../../functions/watch-bridge/delivery/sink.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { type AggregatedServer, startAggregated } from '../fixtures/aggregated-server.ts';
 import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/control-plane.ts';
-import { eventually } from '../fixtures/eventually.ts';
 import { type GuardedBroker, startGuardedBroker } from '../fixtures/guarded-broker.ts';
 import { start } from '../fixtures/program.ts';
 

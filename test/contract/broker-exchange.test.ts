@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Broker, parseTriggers, startBroker } from '#shared/embedded';
 import { createLogger } from '#shared/telemetry';
+import { eventually } from '../../shared/testing/eventually.ts';
 import {
   event,
   exchanges,
@@ -9,7 +10,6 @@ import {
   startSubscribers,
   triggersOf,
 } from '../fixtures/broker-exchanges.ts';
-import { eventually } from '../fixtures/eventually.ts';
 
 /** The list that test/cluster/broker-exchange.test.ts plays with Knative's own broker. */
 describe('the embedded broker', () => {

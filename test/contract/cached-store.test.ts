@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { cacheStore, openEmbeddedStore, type Store } from '#shared/storage';
-import { eventually } from '../fixtures/eventually.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { describeStore, type StoreUnderTest } from './store.ts';
 
 describeStore('the cached store over the embedded one', open);

@@ -22,8 +22,8 @@ import {
 } from '#shared/events';
 import type { KubeClient } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
-import { namespace, order } from '../fixtures/arc-objects.ts';
-import { eventually } from '../fixtures/eventually.ts';
+import { namespace, order } from '../../shared/domain/testing/objects.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import {
   type Api,
   fresh,

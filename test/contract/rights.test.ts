@@ -9,7 +9,7 @@ import {
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { namespace, order, secret } from '../fixtures/arc-objects.ts';
+import { namespace, order, secret } from '../../shared/domain/testing/objects.ts';
 import {
   fresh,
   functions,

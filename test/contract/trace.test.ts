@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { orders, workflows } from '#shared/domain';
-import { namespace, order } from '../fixtures/arc-objects.ts';
+import { namespace, order } from '../../shared/domain/testing/objects.ts';
 import {
   fresh,
   functions,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Order, secrets } from '#shared/domain';
 import type { FaultRule } from '#shared/embedded';
 import { seedImage } from '#shared/embedded';
+import { eventually } from '../../shared/testing/eventually.ts';
 import {
   type Conduit,
   password,
@@ -12,7 +13,6 @@ import {
   visible,
   workerCommand,
 } from '../fixtures/conduit.ts';
-import { eventually } from '../fixtures/eventually.ts';
 
 const image = { platforms: ['linux/amd64'], layers: 1, layerBytes: 32 * 1024, signature: false };
 

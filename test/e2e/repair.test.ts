@@ -12,8 +12,8 @@ import {
   secrets,
   workflows,
 } from '#shared/domain';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { type Conduit, startConduit, type Tenant } from '../fixtures/conduit.ts';
-import { eventually } from '../fixtures/eventually.ts';
 
 let conduit: Conduit;
 let gates: string;

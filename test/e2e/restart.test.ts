@@ -6,7 +6,7 @@ import { endpoints, namespaces, orders } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
-import { eventually } from '../fixtures/eventually.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone-process.ts';
 
 describe('npm start that is told to end while an artifact is being moved', () => {

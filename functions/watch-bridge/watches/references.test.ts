@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#shared/meta';
-import { artifactWorkflow, endpoint, order } from '../../../test/fixtures/arc-objects.ts';
+import { artifactWorkflow, endpoint, order } from '../../../shared/domain/testing/objects.ts';
 import { References } from './references.ts';
 
 function names(objects: Iterable<{ metadata: { name: string } }>): string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
-import { artifactWorkflow, workflowOf } from '../../../test/fixtures/arc-objects.ts';
+import { artifactWorkflow, workflowOf } from '../../../shared/domain/testing/objects.ts';
 import { failureMessage, trimmed } from './watches.ts';
 
 describe('trimmed', () => {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
-import { type Authority, createAuthority } from '../../../test/fixtures/authority.ts';
+import { type Authority, createAuthority } from '../../testing/authority.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { type AuthenticationConfig, parseAuthenticationConfig } from './config.ts';
 import type { Connection } from './connection.ts';

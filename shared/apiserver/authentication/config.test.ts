@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createAuthority } from '../../../test/fixtures/authority.ts';
+import { createAuthority } from '../../testing/authority.ts';
 import { parseAuthenticationConfig } from './config.ts';
 
 let pem: string;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ArcError } from '#shared/errors';
-import { createAuthority } from '../../../test/fixtures/authority.ts';
+import { createAuthority } from '../../testing/authority.ts';
 import { liveAuthenticationConfig } from './live-config.ts';
 
 let one: string;

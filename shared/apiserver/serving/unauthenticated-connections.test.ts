@@ -3,7 +3,7 @@ import { Agent, createServer, request, type Server } from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createAuthority } from '../../../test/fixtures/authority.ts';
+import { createAuthority } from '../../testing/authority.ts';
 import { connectionOf } from '../authentication/connection.ts';
 import { limitUnauthenticatedConnections } from './unauthenticated-connections.ts';
 

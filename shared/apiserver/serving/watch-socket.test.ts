@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
-import { createAuthority } from '../../../test/fixtures/authority.ts';
-import { eventually } from '../../../test/fixtures/eventually.ts';
+import { createAuthority } from '../../testing/authority.ts';
+import { eventually } from '../../testing/eventually.ts';
 import { startTestServer, type TestServer, widget, widgets } from '../testing/test-server.ts';
 import { type Serving, serve } from './serve.ts';
 

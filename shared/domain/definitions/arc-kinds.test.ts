@@ -3,7 +3,8 @@ import * as z from 'zod';
 import type { KubeObject } from '#shared/meta';
 import { planOrder } from '../plan/plan.ts';
 import { rollUp } from '../roll-up/rollup.ts';
-import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../testing/test-objects.ts';
+import { artifactType, endpoint } from '../testing/objects.ts';
+import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { arcKinds } from './arc-kinds.ts';
 
 function kind(name: string) {
@@ -24,7 +25,7 @@ function workflow() {
   return stored(planned.workflow, done);
 }
 
-const artifactType = (spec: object) => ({ ...type('oci', spec), kind: 'ArtifactType' });
+const namespacedType = (spec: object) => ({ ...artifactType('oci', spec), kind: 'ArtifactType' });
 const refs = { srcRef: { name: 'a' }, dstRef: { name: 'b' } };
 const cron = (...schedules: string[]) => ({ cron: { schedules } });
 
@@ -88,7 +89,10 @@ describe('the kinds', () => {
     const { status: _, ...bare } = workflow();
     expect(Object.fromEntries(cells(bare))).toMatchObject({ Phase: 'Pending', Attempts: 0 });
     expect(Object.fromEntries(cells(endpoint('e')))).toMatchObject({ Usage: 'All', Ready: 'Unknown' });
-    expect(Object.fromEntries(cells(type()))).toMatchObject({ Workflow: 'arc-oci-image', Parameters: 0 });
+    expect(Object.fromEntries(cells(artifactType()))).toMatchObject({
+      Workflow: 'arc-oci-image',
+      Parameters: 0,
+    });
   });
 });
 
@@ -129,14 +133,14 @@ describe('admission', () => {
     ['a URL with a password', endpoint('e', { remoteURL: 'https://me:x@a' }), ['spec.remoteURL']],
     ['braces in a URL', endpoint('e', { remoteURL: 'https://{{a}}' }), ['spec.remoteURL']],
     ['an empty Secret name', endpoint('e', { secretRef: { name: '' } }), ['spec.secretRef.name']],
-    ['no template', artifactType({ workflowTemplateRef: { name: '' } }), ['spec.workflowTemplateRef.name']],
+    ['no template', namespacedType({ workflowTemplateRef: { name: '' } }), ['spec.workflowTemplateRef.name']],
     [
       'parameters twice and nameless',
-      artifactType({ parameters: ['a', 'a', '', 'b c'].map((name) => ({ name, value: '' })) }),
+      namespacedType({ parameters: ['a', 'a', '', 'b c'].map((name) => ({ name, value: '' })) }),
       ['spec.parameters[1].name', 'spec.parameters[2].name', 'spec.parameters[3].name'],
     ],
-    ['an empty rule', artifactType({ rules: { srcTypes: ['oci', ''] } }), ['spec.rules.srcTypes[1]']],
-    ['a negative type TTL', artifactType({ ttlAfterFailed: '-1s' }), ['spec.ttlAfterFailed']],
+    ['an empty rule', namespacedType({ rules: { srcTypes: ['oci', ''] } }), ['spec.rules.srcTypes[1]']],
+    ['a negative type TTL', namespacedType({ ttlAfterFailed: '-1s' }), ['spec.ttlAfterFailed']],
   ])('of %s', (_, object, expected) => {
     expect(fields(object)).toEqual(expected);
   });
@@ -200,8 +204,8 @@ describe('warnings', () => {
   });
 
   it('say where a TTL means something else in the Go ARC', () => {
-    expect(warnings(artifactType({ ttlAfterFinished: '0s' }))[0]).toContain('at once');
-    expect(warnings(artifactType({ ttlAfterFailed: '1h' }))[0]).toContain('unset keeps');
-    expect(warnings(artifactType({}))).toEqual([]);
+    expect(warnings(namespacedType({ ttlAfterFinished: '0s' }))[0]).toContain('at once');
+    expect(warnings(namespacedType({ ttlAfterFailed: '1h' }))[0]).toContain('unset keeps');
+    expect(warnings(namespacedType({}))).toEqual([]);
   });
 });

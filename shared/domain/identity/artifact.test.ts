@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Artifact } from '../kinds/order.ts';
 import { labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
-import { image, inputs, made, order, stored } from '../testing/test-objects.ts';
+import { image, inputs, made, order, stored } from '../testing/plan-objects.ts';
 import {
   artifactIdentifier,
   artifactIdOf,

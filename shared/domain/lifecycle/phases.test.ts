@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { apiVersion } from '../kinds/refs.ts';
-import { broken, done } from '../testing/test-objects.ts';
+import { broken, done } from '../testing/plan-objects.ts';
 import { isFinished, nextAttemptMs, owesAttempt } from './attempts.ts';
 import { phaseOf } from './phases.ts';
 

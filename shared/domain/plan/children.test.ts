@@ -4,7 +4,8 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { OnChange, Order } from '../kinds/order.ts';
 import { annotations, finalizers } from '../kinds/well-known.ts';
 import { rollUp } from '../roll-up/rollup.ts';
-import { broken, done, endpoint, image, inputs, now, order, stored } from '../testing/test-objects.ts';
+import { endpoint } from '../testing/objects.ts';
+import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { decideChildren } from './children.ts';
 import { type PlanInputs, planOrder } from './plan.ts';
 

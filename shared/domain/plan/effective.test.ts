@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
-import { order } from '../testing/test-objects.ts';
+import { order } from '../testing/plan-objects.ts';
 import { forceTime, secondsTtl } from './effective.ts';
 
 describe('effective values', () => {

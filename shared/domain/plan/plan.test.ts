@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
-import { endpoint, image, inputs, order, type } from '../testing/test-objects.ts';
+import { artifactType, endpoint } from '../testing/objects.ts';
+import { image, inputs, order } from '../testing/plan-objects.ts';
 import { type OrderPlan, type PlanInputs, planOrder } from './plan.ts';
 
 function only(plan: OrderPlan) {
@@ -74,7 +75,7 @@ describe('planOrder', () => {
       endpoint('fresh', {}, { observedGeneration: 0 }),
       endpoint('locked', { secretRef: { name: 'x' } }),
     ],
-    types: [type(), type('strict', { rules: { srcTypes: ['oci'] } })],
+    types: [artifactType(), artifactType('strict', { rules: { srcTypes: ['oci'] } })],
   });
 
   it('waits while only one of two Endpoints has seen the change of the Secret they share', () => {
@@ -149,10 +150,10 @@ describe('planOrder', () => {
   });
 
   it('prefers the type of the namespace', () => {
-    const own = { ...type('oci', { workflowTemplateRef: { name: 'mine' } }), kind: 'ArtifactType' };
+    const own = { ...artifactType('oci', { workflowTemplateRef: { name: 'mine' } }), kind: 'ArtifactType' };
     for (const types of [
-      [own, type()],
-      [type(), own],
+      [own, artifactType()],
+      [artifactType(), own],
     ]) {
       const { workflow } = ready(planOrder(order([image('a')]), inputs({ types })));
       expect(workflow.spec.workflowTemplateRef).toEqual({ name: 'mine' });
@@ -160,7 +161,7 @@ describe('planOrder', () => {
   });
 
   it('lets the Order decide TTLs, retry and queue before the type', () => {
-    const types = [type('oci', { ttlAfterFinished: '1h', ttlAfterFailed: '2h', queueName: 'slow' })];
+    const types = [artifactType('oci', { ttlAfterFinished: '1h', ttlAfterFailed: '2h', queueName: 'slow' })];
     const plain = ready(planOrder(order([image('a')]), inputs({ types }))).workflow.spec;
     expect(plain).toMatchObject({ ttlAfterFinished: '1h', ttlAfterFailed: '2h', queueName: 'slow' });
     const own = { ttlSecondsAfterCompletion: 5, queueName: 'fast', retry: { limit: 2 }, suspend: true };
@@ -185,8 +186,12 @@ describe('the name of an ArtifactWorkflow', () => {
     ['schedule', order([{ ...image('app'), cron: { schedules: ['@daily'] } }])],
     ['force-at', { ...base, metadata: { ...base.metadata, annotations: { [annotations.forceAt]: '7' } } }],
     ['last force', { ...base, status: { lastForceAt: '2026-01-01T00:00:00Z' } }],
-    ['template', base, inputs({ types: [type('oci', { workflowTemplateRef: { name: 'other' } })] })],
-    ['type parameter', base, inputs({ types: [type('oci', { parameters: [{ name: 'a', value: 'b' }] })] })],
+    ['template', base, inputs({ types: [artifactType('oci', { workflowTemplateRef: { name: 'other' } })] })],
+    [
+      'type parameter',
+      base,
+      inputs({ types: [artifactType('oci', { parameters: [{ name: 'a', value: 'b' }] })] }),
+    ],
     [
       'Secret counter',
       base,
@@ -212,7 +217,7 @@ describe('the name of an ArtifactWorkflow', () => {
     ['order of inputs', base, inputs({ endpoints: [...inputs().endpoints].reverse() })],
     ['artifact name', order([{ ...image('app'), name: 'renamed' }])],
     ['spelling of the refs', order([{ ...image('app'), srcRef: { name: 'from' }, dstRef: { name: 'to' } }])],
-    ['TTL of the type', base, inputs({ types: [type('oci', { ttlAfterFinished: '1h' })] })],
+    ['TTL of the type', base, inputs({ types: [artifactType('oci', { ttlAfterFinished: '1h' })] })],
     ['policy of the Order', order([image('app')], { retry: { limit: 3 }, suspend: true, ttl: '1h' })],
     ['order of spec fields', order([{ type: 'oci', spec: { image: 'app:1.0' }, name: 'app' }])],
     [

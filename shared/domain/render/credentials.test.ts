@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import { endpoint } from '../testing/test-objects.ts';
+import { endpoint } from '../testing/objects.ts';
 import { type DigestKey, trackedCredentials } from './credentials.ts';
 
 const key: DigestKey = { id: 'k1', bytes: Buffer.from('0123456789abcdef') };

@@ -3,7 +3,8 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Secret } from '../kinds/core.ts';
 import { jobKey } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
-import { broken, done, endpoint, image, inputs, now, order, stored } from '../testing/test-objects.ts';
+import { endpoint } from '../testing/objects.ts';
+import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { parseJob } from './job.ts';
 import { credentialsOf, needsConfiguration, type RenderInputs, renderConfiguration } from './render.ts';
 
@@ -41,10 +42,10 @@ describe('renderConfiguration', () => {
       source: {
         name: 'from',
         type: 'oci',
-        remoteURL: 'https://from.example',
+        remoteURL: 'https://from.example.com',
         credentials: { username: 'me', password: 'hunter2' },
       },
-      destination: { name: 'to', type: 'oci', remoteURL: 'https://to.example' },
+      destination: { name: 'to', type: 'oci', remoteURL: 'https://to.example.com' },
     });
   });
 
@@ -94,7 +95,7 @@ describe('renderConfiguration', () => {
     if (!('secret' in found)) throw new Error(JSON.stringify(found));
     const job = JSON.parse(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
     expect(job.artifact.spec).toEqual({ image: 'app:1.0' });
-    expect(job.source.remoteURL).toBe('https://from.example');
+    expect(job.source.remoteURL).toBe('https://from.example.com');
     expect(renderConfiguration({ ...workflow, spec: { ...spec, parameters: [] } }, {})).toHaveProperty(
       'waiting',
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OrderPhase } from '../kinds/order.ts';
-import { now } from '../testing/test-objects.ts';
+import { now } from '../testing/plan-objects.ts';
 import { conditionsFor } from './conditions.ts';
 
 /** What kstatus makes of conditions (cli-utils, pkg/kstatus/status/core.go). */

@@ -3,7 +3,7 @@ import { printableLines } from '#shared/errors';
 import { anyCharacter, fc } from '#shared/testing';
 import type { ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { planOrder } from '../plan/plan.ts';
-import { image, inputs, order, stored } from '../testing/test-objects.ts';
+import { image, inputs, order, stored } from '../testing/plan-objects.ts';
 import { cut } from '../values/text.ts';
 import { entryBudget, entryFor } from './entry.ts';
 

@@ -4,7 +4,7 @@ import { fc } from '#shared/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from '../kinds/order.ts';
 import { planOrder } from '../plan/plan.ts';
-import { broken, done, image, inputs, made, now, order, stored } from '../testing/test-objects.ts';
+import { broken, done, image, inputs, made, now, order, stored } from '../testing/plan-objects.ts';
 import { artifactMilestone, orderMilestone } from './milestones.ts';
 import { rollUp } from './rollup.ts';
 

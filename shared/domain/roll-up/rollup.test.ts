@@ -5,7 +5,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '..
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
-import { broken, done, image, inputs, now, order, stored } from '../testing/test-objects.ts';
+import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { orderStatusRoom } from './entry.ts';
 import { rollUp } from './rollup.ts';
 

@@ -5,7 +5,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact
 import { annotations, finalizers } from '../kinds/well-known.ts';
 import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { planOrder } from '../plan/plan.ts';
-import { broken, done, image, inputs, now, order, stored } from '../testing/test-objects.ts';
+import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { decideSubmission, isUnderWay, needsRunning, type Submission, stopGraceMs } from './submission.ts';
 import { workflowFor } from './workflow.ts';
 

@@ -3,7 +3,7 @@ import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { absentSecretName, labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
-import { image, inputs, order, stored } from '../testing/test-objects.ts';
+import { image, inputs, order, stored } from '../testing/plan-objects.ts';
 import { workflowFor } from './workflow.ts';
 
 function made(spec: Partial<ArtifactWorkflow['spec']> = {}): ArtifactWorkflow {

@@ -6,7 +6,7 @@ import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { hasEnded, phaseOf } from '../lifecycle/phases.ts';
 import { planOrder } from '../plan/plan.ts';
 import { workflowFor } from '../submission/workflow.ts';
-import { image, inputs, now, order, stored } from '../testing/test-objects.ts';
+import { image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { parseProgress } from './progress.ts';
 import { syncedStatus } from './status.ts';
 

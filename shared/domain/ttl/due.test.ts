@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { planOrder } from '../plan/plan.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { stopGraceMs } from '../submission/submission.ts';
-import { broken, done, endpoint, image, inputs, made, now, order } from '../testing/test-objects.ts';
+import { endpoint } from '../testing/objects.ts';
+import { broken, done, image, inputs, made, now, order } from '../testing/plan-objects.ts';
 import { artifactWorkflowDue, isSettled } from './due.ts';
 
 const of = order([image('a')]);

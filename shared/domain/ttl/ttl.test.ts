@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planOrder } from '../plan/plan.ts';
 import { rollUp } from '../roll-up/rollup.ts';
-import { broken, done, image, inputs, made, now, order } from '../testing/test-objects.ts';
+import { broken, done, image, inputs, made, now, order } from '../testing/plan-objects.ts';
 import { orderDue } from './due.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 

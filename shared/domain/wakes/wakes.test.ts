@@ -4,7 +4,8 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { workflowFor } from '../submission/workflow.ts';
-import { broken, done, endpoint, image, inputs, now, order, stored, type } from '../testing/test-objects.ts';
+import { artifactType, endpoint } from '../testing/objects.ts';
+import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import type { Change, WakeIndex } from './change.ts';
 import { wakeReasonNames, wakeReasons } from './reasons.ts';
 import { wakeTable } from './wake-table.ts';
@@ -145,11 +146,11 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
     [`ArtifactWorkflow ${aw} slot`],
   ],
   ['an Endpoint goes', source, undefined, ['Order release inputs', `ArtifactWorkflow ${aw} inputs`]],
-  ['a type of the cluster appears', undefined, type(), ['Order release inputs']],
-  ['it is labelled', type(), edited(type(), { metadata: { name: 'oci', labels: {} } }), []],
+  ['a type of the cluster appears', undefined, artifactType(), ['Order release inputs']],
+  ['it is labelled', artifactType(), edited(artifactType(), { metadata: { name: 'oci', labels: {} } }), []],
   [
     'a type of the namespace goes',
-    { ...type(), kind: 'ArtifactType', metadata: { name: 'oci', namespace: 'team' } },
+    { ...artifactType(), kind: 'ArtifactType', metadata: { name: 'oci', namespace: 'team' } },
     undefined,
     ['Order release inputs'],
   ],

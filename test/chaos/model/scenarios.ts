@@ -13,7 +13,14 @@ import {
   workflows,
 } from '#shared/domain';
 import type { ObjectMeta } from '#shared/meta';
-import { endpoint, namespace, ociTemplate, ociType, order, secret } from '../../fixtures/arc-objects.ts';
+import {
+  endpoint,
+  namespace,
+  ociTemplate,
+  ociType,
+  order,
+  secret,
+} from '../../../shared/domain/testing/objects.ts';
 import { World } from './world.ts';
 
 const images = ['team/app:1', 'team/web:1'];

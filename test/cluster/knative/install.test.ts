@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../../fixtures/eventually.ts';
+import { eventually } from '../../../shared/testing/eventually.ts';
 import { type Program, start } from '../../fixtures/program.ts';
 import { arc, atZero, auditLog, bridgeLeader, dev, ended, install, uninstall } from './conduit.ts';
 import type { Registries } from './images.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../../fixtures/eventually.ts';
+import { eventually } from '../../../shared/testing/eventually.ts';
 import type { HttpsClient } from '../../fixtures/https-client.ts';
 import { anArtifactType, type Load, startLoad } from '../../fixtures/load.ts';
 import { arc, ended, install, pods, production, uninstall } from './conduit.ts';

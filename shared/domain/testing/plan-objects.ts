@@ -1,57 +1,30 @@
-import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
-import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
-import { apiVersion } from '../kinds/refs.ts';
 import { finalizers } from '../kinds/well-known.ts';
 import { type PlanInputs, planOrder } from '../plan/plan.ts';
+import { artifactType, endpoint, order as orderOf } from './objects.ts';
 
-/** Objects for the tests of this folder. */
+/** An Order `release` from `from` to `to`, what it refers to and what is planned for it: for the tests of this room. */
 
 export const now = new Date('2026-01-02T03:04:05Z');
 
 export function order(artifacts: Artifact[], more: Partial<Order['spec']> = {}): Order {
-  return {
-    apiVersion,
-    kind: 'Order',
-    metadata: {
-      name: 'release',
-      namespace: 'team',
-      uid: 'order-uid',
-      generation: 1,
-      finalizers: [finalizers.children],
-    },
-    spec: { defaults: { srcRef: { name: 'from' }, dstRef: { name: 'to' } }, artifacts, ...more },
-  };
+  const { metadata, ...release } = orderOf('release', [], {
+    defaults: { srcRef: { name: 'from' }, dstRef: { name: 'to' } },
+    artifacts,
+    ...more,
+  });
+  return { ...release, metadata: { ...metadata, uid: 'order-uid', finalizers: [finalizers.children] } };
 }
 
 export function image(name: string): Artifact {
   return { name, type: 'oci', spec: { image: `${name}:1.0` } };
 }
 
-export function endpoint(name: string, more: Partial<Endpoint['spec']> = {}, status = {}): Endpoint {
-  return {
-    apiVersion,
-    kind: 'Endpoint',
-    metadata: { name, namespace: 'team', uid: `uid-${name}`, generation: 1 },
-    spec: { type: 'oci', remoteURL: `https://${name}.example`, usage: 'All', ...more },
-    status: { observedGeneration: 1, ...status },
-  };
-}
-
-export function type(name = 'oci', more: Partial<ArtifactType['spec']> = {}): ArtifactType {
-  return {
-    apiVersion,
-    kind: 'ClusterArtifactType',
-    metadata: { name, uid: `uid-type-${name}`, generation: 1 },
-    spec: { workflowTemplateRef: { name: 'arc-oci-image' }, ...more },
-  };
-}
-
 export function inputs(more: Partial<PlanInputs> = {}): PlanInputs {
   return {
     endpoints: [endpoint('from', { secretRef: { name: 'login' } }, { secretGeneration: 1 }), endpoint('to')],
-    types: [type()],
+    types: [artifactType()],
     ...more,
   };
 }
