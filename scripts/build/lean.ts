@@ -3,7 +3,7 @@ import type { Plugin } from 'esbuild';
 
 /**
  * Takes out of a bundle what no program of ours uses and every start would pay for, where tree shaking cannot see it because the
- * package is CommonJS. Who imports what is taken out fails to build, or is told at its first call.
+ * package is CommonJS. A bundle that imports a removed part fails to build, or at the first call of it.
  */
 export const leaveOut: Plugin = {
   name: 'leave-out',

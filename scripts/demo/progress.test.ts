@@ -23,7 +23,7 @@ describe('the progress display', () => {
     expect(barOf(row('Invalid', undefined, 'x'.repeat(500)), 80)).toHaveLength(79);
   });
 
-  it('prints a line per change where the output is no terminal', () => {
+  it('prints a line per change where the output is not a terminal', () => {
     const written: string[] = [];
     const output = { isTTY: false, write: (text: string) => written.push(text) };
     const display = createDisplay(output as unknown as NodeJS.WriteStream);

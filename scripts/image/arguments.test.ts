@@ -23,7 +23,7 @@ describe('parseImageArguments', () => {
     [['--layout', 'out', '--name', 'functions'], '--name functions: give host/path:tag'],
     [['--tag', 'x'], "Unknown option '--tag'"],
     [['a.b/c:1'], "Unexpected argument 'a.b/c:1'"],
-  ])('%j is told what is wrong', (args, expected) => {
+  ])('%j is refused, with the reason', (args, expected) => {
     const parsed = parseImageArguments(args);
     expect('usage' in parsed && parsed.usage).toContain(expected);
     expect('usage' in parsed && parsed.usage).toContain('usage: npm run image');

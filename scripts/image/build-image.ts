@@ -36,7 +36,7 @@ export async function buildImage(options: ImageOptions, context: BuildContext): 
     const dockerConfig = asked ? await readDockerConfig(env, note) : undefined;
     const open = (reference: string | undefined, actions: 'pull' | 'pull,push') =>
       reference === undefined ? undefined : session.open(locate(reference, dockerConfig), actions);
-    // Opened first: a reference that is wrong is told before anything is built.
+    // Opened first: a wrong reference fails before anything is built.
     const destination = open(options.push, 'pull,push');
     const base = open(options.base, 'pull');
     const image = await assemble(context, session, base, folder);

@@ -23,7 +23,7 @@ export function locate(reference: string, dockerConfigJson: string | undefined):
 
 /**
  * The docker config.json that `docker login`, `crane auth login` and others leave; undefined if there is none. One that
- * keeps its credentials elsewhere (`credsStore`) has none for us: `note` is told.
+ * keeps its credentials elsewhere (`credsStore`) has none for us: `note` is called.
  */
 export async function readDockerConfig(
   env: Readonly<Record<string, string | undefined>>,

@@ -144,7 +144,7 @@ describe('writeLayout', () => {
       version: '1',
     });
     const options = { name: undefined, session: openSession(), base: undefined };
-    await expect(writeLayout(image, { ...options, folder }, signal)).rejects.toThrow('is no OCI layout');
+    await expect(writeLayout(image, { ...options, folder }, signal)).rejects.toThrow('not an OCI layout');
     expect(await readdir(folder)).toEqual(['layout']);
   });
 });

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Authenticator, User } from '#shared/apiserver';
 import { ArcError } from '#shared/errors';
-import { readIfPresent } from './read-if-present.ts';
+import { readIfPresent } from './state-files.ts';
 
 /** The namespace that the conduit's own ServiceAccounts live in. */
 export const conduitNamespace = 'arc-system';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { generate } from 'selfsigned';
-import { readIfPresent } from './read-if-present.ts';
+import { readIfPresent } from './state-files.ts';
 
 /** A certificate authority and a serving certificate for loopback, PEM. */
 export interface Pki {

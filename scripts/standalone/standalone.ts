@@ -23,7 +23,7 @@ import { functions } from './functions.ts';
 import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
-import { rememberedPort, rememberPort } from './remembered-port.ts';
+import { rememberedPort, rememberPort } from './state-files.ts';
 import { keepHeapSmall } from './thrifty-heap.ts';
 import { workerProgram } from './worker-program.ts';
 

@@ -1,26 +1,21 @@
 /** What a cluster would otherwise provide: a broker, an executor, the cluster's kinds, RBAC, garbage collection and a registry. */
-export {
-  type Broker,
-  type BrokerOptions,
-  type Delivery,
-  type Destination,
-  parseTriggers,
-  startBroker,
-  type Trigger,
-} from './broker/index.ts';
-export { type Executor, type ExecutorOptions, type Programs, startExecutor } from './executor/index.ts';
-export { type GarbageCollectorOptions, type StoredKind, startGarbageCollector } from './garbage/index.ts';
-export { accessReviewKinds, clusterKinds } from './kinds/index.ts';
-export {
-  loadManifests,
-  type Manifest,
-  manifestFiles,
-  type PolicyRule,
-  parseManifests,
-  type RulesOf,
-  rbacAuthorizer,
-  rbacRules,
-} from './rbac/index.ts';
+
+// A broker with Knative's delivery rules, wired from Trigger manifests.
+export { type Broker, type BrokerOptions, startBroker } from './broker/broker.ts';
+export { type Delivery, type Destination, parseTriggers, type Trigger } from './broker/trigger.ts';
+// Workflows of one pod, run as child processes.
+export { type Executor, type ExecutorOptions, startExecutor } from './executor/executor.ts';
+export type { Programs } from './executor/programs.ts';
+// The garbage collector and the namespace controller.
+export { type GarbageCollectorOptions, type StoredKind, startGarbageCollector } from './garbage/collector.ts';
+// The kinds of a cluster that the standalone serves beside ARC's own.
+export { accessReviewKinds } from './kinds/access-reviews.ts';
+export { clusterKinds } from './kinds/cluster-kinds.ts';
+// Kubernetes RBAC evaluated from manifests (docs/decisions/0015-standalone-enforces-rbac.md).
+export { type RulesOf, rbacAuthorizer, rbacRules } from './rbac/authorizer.ts';
+export { loadManifests, type Manifest, manifestFiles, parseManifests } from './rbac/manifests.ts';
+export type { PolicyRule } from './rbac/rules.ts';
+// A small OCI registry on loopback for the demo and the tests, with faults to order.
 export {
   type FaultRule,
   type Registry,

@@ -76,7 +76,7 @@ describe('History', () => {
     expect(revisionsAfter(history, 13)).toEqual([15, 21, 22, 23]);
   });
 
-  it('tells what keys held at a past revision: the first change after it counts', () => {
+  it('knows the values at a past revision: the first change after it counts', () => {
     const one = { key: '/a', value: new Uint8Array([1]), revision: 2 };
     const two = { key: '/a', value: new Uint8Array([2]), revision: 4 };
     const events = [put('/a', 2), put('/b', 3), put('/a', 4, one), put('/a', 5, two)];

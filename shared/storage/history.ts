@@ -14,7 +14,7 @@ export interface HistoryStart {
   events?: readonly StoreEvent[];
 }
 
-/** What an event costs beyond the value it replaced: its own fields and its key. */
+/** The size of an event without the value it replaced: its own fields and its key. */
 const eventBytes = 200;
 
 /**
@@ -84,7 +84,7 @@ export class History {
     this.#sweep();
   }
 
-  /** What the keys written since `revision` held at that time. */
+  /** The values at `revision` of the keys that were written since. */
   overlayAt(revision: number, prefix: string): Overlay {
     const overlay = new Map<string, StoreEvent['previous']>();
     for (const event of this.after(revision)) {

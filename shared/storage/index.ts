@@ -1,9 +1,10 @@
 /** Where objects live: one interface; the embedded store of one process, etcd, and a cache over the latter. */
 
-export { type CacheOptions, cacheStore } from './cache/index.ts';
+export { type CacheOptions, cacheStore } from './cache/cached-store.ts';
 export { type EmbeddedStoreOptions, openEmbeddedStore } from './embedded/open-embedded.ts';
-export { type EtcdStoreOptions, type EtcdTls, openEtcdStore } from './etcd/index.ts';
-export { itemOf } from './item-of.ts';
+export type { EtcdTls } from './etcd/endpoints.ts';
+export { type EtcdStoreOptions, openEtcdStore } from './etcd/open-etcd.ts';
+export { itemOf } from './items.ts';
 export type {
   ListOptions,
   ReadOptions,

@@ -32,7 +32,7 @@ describe('Items', () => {
     expect(items.page(later, overlay)).toEqual({ items: past.slice(2, 3), remaining: 1 });
   });
 
-  it('counts what follows a full page and never below zero for a start behind the prefix', () => {
+  it('counts the items after a full page, and never below zero for a start behind the prefix', () => {
     const items = new Items([item('/a/1', 2), item('/a/2', 3), item('/b/1', 4)]);
     expect(items.page({ prefix: '/a/', start: '', limit: 1 })).toEqual({
       items: [item('/a/1', 2)],

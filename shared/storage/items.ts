@@ -1,9 +1,8 @@
-import { itemOf } from './item-of.ts';
 import { compareKeys } from './keys.ts';
 import { lowerBound, SortedItems } from './sorted-items.ts';
 import type { StoredItem, StoreEvent } from './store.ts';
 
-/** What of a prefix is asked for; `limit` undefined means everything. */
+/** The requested part of a prefix; without `limit`, all of it. */
 export interface Range {
   prefix: string;
   start: string;
@@ -73,4 +72,16 @@ function merge(some: readonly StoredItem[], unsorted: readonly StoredItem[]): St
 function inRange(keys: Iterable<string>, range: Range): string[] {
   const from = lowerBound(range.prefix, range.start);
   return Array.from(keys).filter((key) => key.startsWith(range.prefix) && compareKeys(key, from) >= 0);
+}
+
+const itemsOfPuts = new WeakMap<StoreEvent, StoredItem>();
+
+/** The item that a put made: one object for all who ask, so that what they attach to it is shared. */
+export function itemOf(event: StoreEvent & { type: 'put' }): StoredItem {
+  let item = itemsOfPuts.get(event);
+  if (!item) {
+    item = { key: event.key, value: event.value, revision: event.revision };
+    itemsOfPuts.set(event, item);
+  }
+  return item;
 }

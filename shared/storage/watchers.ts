@@ -7,7 +7,7 @@ interface Watcher {
   prefix: string;
   /** Everything under the prefix up to this revision was handed out. */
   position: number;
-  /** The last revision the consumer was told. */
+  /** The last revision that was reported to the consumer. */
   reported: number;
   /** True if there may be events after the position. False: publish() keeps the position current. */
   pending: boolean;

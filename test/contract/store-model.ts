@@ -29,7 +29,7 @@ const steps = fc.array(step, { minLength: 20, maxLength: 60, size: 'max' });
 /** Random writes against a plain Map; then every revision's list, its pages and every watch must agree with it. */
 export function describeModel(open: OpenStore): void {
   describe('against a model', () => {
-    it('lists, pages and watches what a plain Map says at every revision', () =>
+    it('lists, pages and watches as a plain Map does at every revision', () =>
       fc.assert(
         fc.asyncProperty(steps, fc.integer({ min: 1, max: 4 }), (taken, limit) =>
           withStore(open, async ({ store }) => {

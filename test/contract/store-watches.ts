@@ -15,7 +15,7 @@ import {
 /** Watches: replay, live events, progress, endings. */
 export function describeWatches(open: OpenStore): void {
   describe('watches', () => {
-    it('replays what happened after a revision, with what each write replaced', () =>
+    it('replays the events after a revision, with the values they replaced', () =>
       withStore(open, async ({ store }) => {
         const start = await written(store.create('/w/a', bytes('1')));
         await writeFour(store, start);
@@ -90,7 +90,7 @@ export function describeWatches(open: OpenStore): void {
         expect(await drain(store, after, AbortSignal.abort())).toEqual([]);
       }));
 
-    it('says Expired when it would start before what is kept', () =>
+    it('rejects with Expired when it would start before the history', () =>
       withStore(open, async ({ store }) => {
         const start = await store.revision();
         const revisions = await writeMany(store, 10);

@@ -25,7 +25,7 @@ export function describeWrites(open: OpenStore): void {
         expect(await store.get('/b')).toEqual({ item: undefined, revision });
       }));
 
-    it('refuses to create a key that exists, and shows what is there', () =>
+    it('refuses to create a key that exists, and returns its item', () =>
       withStore(open, async ({ store }) => {
         const revision = await written(store.create('/a', bytes('one')));
         const result = await store.create('/a', bytes('two'));
@@ -81,7 +81,7 @@ export function describeWrites(open: OpenStore): void {
         expect(revisions).toEqual(Array.from({ length: 200 }, (_, at) => before + 1 + at));
       }));
 
-    it('keeps what was written, whatever becomes of the buffer it came in', () =>
+    it('keeps the written value when its buffer changes afterwards', () =>
       withStore(open, async ({ store }) => {
         const value = bytes('one');
         const write = store.create('/a', value);

@@ -1,40 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAnswer, readBounded } from './answer.ts';
+import { classifyAnswer, readBounded } from './answer.ts';
 
 const nothing = Buffer.alloc(0);
 const event = new Headers({ 'ce-id': '1', 'ce-source': '/s', 'ce-specversion': '1.0', 'ce-type': 't' });
 
-describe('judgeAnswer', () => {
+describe('classifyAnswer', () => {
   it.each([200, 202, 204])('takes an empty %i for done', (status) => {
-    expect(judgeAnswer(status, new Headers(), nothing)).toEqual({ kind: 'done', reply: undefined });
+    expect(classifyAnswer(status, new Headers(), nothing)).toEqual({ kind: 'done', reply: undefined });
   });
 
   it('takes an event for a reply, with data or without', () => {
-    expect(judgeAnswer(200, event, Buffer.from('x'))).toMatchObject({
+    expect(classifyAnswer(200, event, Buffer.from('x'))).toMatchObject({
       kind: 'done',
       reply: { attributes: { id: '1' } },
     });
-    expect(judgeAnswer(200, event, nothing)).toMatchObject({
+    expect(classifyAnswer(200, event, nothing)).toMatchObject({
       kind: 'done',
       reply: { attributes: { id: '1' } },
     });
   });
 
   it('takes no reply from a 202', () => {
-    expect(judgeAnswer(202, event, Buffer.from('x'))).toEqual({ kind: 'done', reply: undefined });
+    expect(classifyAnswer(202, event, Buffer.from('x'))).toEqual({ kind: 'done', reply: undefined });
   });
 
   it('makes any other body a 502', () => {
-    expect(judgeAnswer(200, new Headers(), Buffer.from('{"ok":true}'))).toMatchObject({
+    expect(classifyAnswer(200, new Headers(), Buffer.from('{"ok":true}'))).toMatchObject({
       retry: true,
       status: 502,
     });
     const broken = new Headers({ 'content-type': 'application/cloudevents+json' });
-    expect(judgeAnswer(200, broken, Buffer.from('{'))).toMatchObject({ retry: true, status: 502 });
+    expect(classifyAnswer(200, broken, Buffer.from('{'))).toMatchObject({ retry: true, status: 502 });
   });
 
   it.each([404, 408, 409, 429, 500, 502, 503, 504])('retries %i', (status) => {
-    expect(judgeAnswer(status, new Headers(), nothing)).toMatchObject({
+    expect(classifyAnswer(status, new Headers(), nothing)).toMatchObject({
       kind: 'failed',
       retry: true,
       status,
@@ -42,7 +42,7 @@ describe('judgeAnswer', () => {
   });
 
   it.each([301, 302, 400, 401, 403, 405, 410, 413, 422])('does not retry %i', (status) => {
-    expect(judgeAnswer(status, new Headers(), nothing)).toMatchObject({
+    expect(classifyAnswer(status, new Headers(), nothing)).toMatchObject({
       kind: 'failed',
       retry: false,
       status,

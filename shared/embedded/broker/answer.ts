@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import { type BrokerEvent, readEvent } from './event.ts';
 
-/** What one attempt came to. `status` is absent when there was no HTTP answer at all. */
+/** The outcome of one attempt. `status` is absent when there was no HTTP answer. */
 export type Outcome =
   | { kind: 'done'; reply: BrokerEvent | undefined }
   | { kind: 'failed'; retry: boolean; status: number | undefined; body: Buffer };
@@ -13,7 +13,7 @@ export const answerLimit = 1024 * 1024;
 const retriedClientErrors = new Set([404, 408, 409, 429]);
 
 /** Maps an answer to what the broker does about it (Knative data-plane contract). */
-export function judgeAnswer(status: number, headers: Headers, body: Buffer): Outcome {
+export function classifyAnswer(status: number, headers: Headers, body: Buffer): Outcome {
   if (status < 200 || status >= 300) {
     return { kind: 'failed', retry: status >= 500 || retriedClientErrors.has(status), status, body };
   }
@@ -32,7 +32,7 @@ export function judgeAnswer(status: number, headers: Headers, body: Buffer): Out
       body: Buffer.from(`malformed reply event: ${message}`),
     };
   }
-  // The commonest mistake of functions: a body that is no event. The multi-tenant broker makes it a 502.
+  // The most common mistake of functions is a body that is not an event. The multi-tenant broker makes it a 502.
   return { kind: 'failed', retry: true, status: 502, body };
 }
 

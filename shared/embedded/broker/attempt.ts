@@ -1,6 +1,6 @@
 import { doubled, pause, type Semaphore, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { answerLimit, judgeAnswer, type Outcome, readBounded } from './answer.ts';
+import { answerLimit, classifyAnswer, type Outcome, readBounded } from './answer.ts';
 import { type BrokerEvent, eventHeaders } from './event.ts';
 import type { Delivery } from './trigger.ts';
 
@@ -23,7 +23,7 @@ export async function attempt(
       redirect: 'manual',
       signal: deadline.signal,
     });
-    return judgeAnswer(response.status, response.headers, await readBounded(response.body, answerLimit));
+    return classifyAnswer(response.status, response.headers, await readBounded(response.body, answerLimit));
   } catch (caught) {
     const error = ArcError.from(caught);
     const reason =

@@ -89,7 +89,7 @@ describe('startBroker', () => {
     expect(two.seen).toHaveLength(0);
   });
 
-  it('retries 5xx and a body that is no event, then is content', async () => {
+  it('retries 5xx and a body that is not an event, until an answer is right', async () => {
     const one = await subscriber((n, response) => {
       if (n === 1) response.writeHead(503).end();
       else if (n === 2) response.writeHead(200).end('{"ok":true}');
@@ -159,7 +159,7 @@ describe('startBroker', () => {
     expect(one.seen.map((seen) => seen.headers['ce-type'])).toEqual(['first', 'second', 'second']);
   });
 
-  it('refuses what is no event, and an event that has no hops left', async () => {
+  it('refuses a request that is not an event, and an event that has no hops left', async () => {
     const hub = await broker([]);
     expect((await fetch(hub.url, { method: 'POST', body: 'x' })).status).toBe(400);
     expect((await fetch(hub.url)).status).toBe(405);

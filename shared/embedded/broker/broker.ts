@@ -127,9 +127,9 @@ async function receive(request: Request, accept: (event: BrokerEvent) => boolean
   try {
     const event = readEvent(request.headers, await readBounded(request.body, answerLimit));
     if (event === undefined)
-      throw new ArcError('BadRequest', 'the request is no CloudEvent: ce-specversion is missing');
+      throw new ArcError('BadRequest', 'the request is not a CloudEvent: ce-specversion is missing');
     const given = event.attributes[ttlExtension];
-    // What has come through a broker before has made a hop.
+    // An event that came through a broker before has made a hop.
     const ttl = given === undefined ? firstTtl : Number(given) - 1;
     if (!(ttl > 0))
       throw new ArcError('BadRequest', 'the event has used up its reply hops (knativebrokerttl)');

@@ -38,7 +38,7 @@ describe('readEvent', () => {
     [{ ...core, specversion: '0.3' }, /0\.3/],
     [{ ...core, 'Bad-Name': 'x' }, /Bad-Name/],
     [{ ...core, ext: {} }, /ext/],
-    [[], /no JSON object/],
+    [[], /is not a JSON object/],
   ])('refuses %j', (value, message) => expect(() => structured(value)).toThrow(message));
 
   it('refuses batches', () => {

@@ -12,7 +12,7 @@ const required = ['id', 'source', 'specversion', 'type'] as const;
 
 /**
  * Reads a CloudEvent 1.0 in binary or structured mode (CloudEvents HTTP binding 1.0). undefined when the message is none:
- * neither mode's marks are there. Throws BadRequest, naming the attribute, when it claims to be one and is malformed.
+ * it has the headers of neither mode. Throws BadRequest, naming the attribute, when it claims to be one and is malformed.
  */
 export function readEvent(headers: Headers, body: Buffer): BrokerEvent | undefined {
   const contentType = headers.get('content-type') ?? '';
@@ -34,10 +34,10 @@ function readStructured(body: Buffer): BrokerEvent {
   try {
     parsed = JSON.parse(body.toString('utf8'));
   } catch (caught) {
-    throw new ArcError('BadRequest', 'the structured event is no JSON', { cause: caught });
+    throw new ArcError('BadRequest', 'the structured event is not JSON', { cause: caught });
   }
   if (!isRecord(parsed)) {
-    throw new ArcError('BadRequest', 'the structured event is no JSON object');
+    throw new ArcError('BadRequest', 'the structured event is not a JSON object');
   }
   const { data, data_base64: encoded, ...rest } = parsed;
   const attributes: Record<string, string> = {};
@@ -68,11 +68,11 @@ function checked(event: BrokerEvent): BrokerEvent {
   }
   const bad = Object.keys(event.attributes).find((name) => !attributeName.test(name));
   if (bad !== undefined)
-    throw new ArcError('BadRequest', `"${bad}" is no attribute name: only a-z and 0-9 are allowed`);
+    throw new ArcError('BadRequest', `"${bad}" is not an attribute name: only a-z and 0-9 are allowed`);
   return event;
 }
 
-/** The headers of the event in binary mode. What is not printable ASCII is percent-encoded, as the binding asks. */
+/** The headers of the event in binary mode. All but printable ASCII is percent-encoded, as the binding requires. */
 export function eventHeaders(event: BrokerEvent): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(event.attributes)) {

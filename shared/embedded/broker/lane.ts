@@ -81,7 +81,7 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
     };
     const outcome = await tryDelivery(sent, options.subscriber, { ...tryOptions, inspect });
     if (outcome.kind === 'done') options.count('delivered');
-    // What a closing broker held is lost; the resync of the bridge brings it back.
+    // Events that a closing broker held are lost; the resync of the bridge sends them again.
     else if (!signal.aborted) await deadLetter(sent, outcome);
   };
 
@@ -105,7 +105,7 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
   };
 }
 
-/** Where the subscriber is, as the cluster names it: what a loopback port belongs to is known to nobody who reads it. */
+/** The subscriber's address in the cluster: a reader cannot know to which function a loopback port belongs. */
 function addressOf({ ref }: Destination, url: URL): string {
   return ref === undefined ? url.href : `http://${ref.name}.${ref.namespace}.svc.cluster.local`;
 }

@@ -53,7 +53,7 @@ describe('parseTriggers', () => {
     expect(one?.delivery).toMatchObject({ retry: 0, timeoutMs: undefined });
   });
 
-  it('gives what a default install gives when nobody says anything', () => {
+  it('has the defaults of a Knative installation where nothing is set', () => {
     expect(parseTriggers([trigger('')])[0]?.delivery).toMatchObject({ retry: 10, backoffDelayMs: 200 });
   });
 

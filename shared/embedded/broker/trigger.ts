@@ -71,7 +71,7 @@ const triggerManifest = z.object({
 });
 const brokerManifest = z.object({ metadata, spec: z.object({ delivery: delivery.optional() }).optional() });
 
-// What config-br-defaults of a default Knative install gives a Broker that says nothing.
+// The defaults that config-br-defaults of a Knative installation gives to a Broker.
 const installDefault = { retry: 10, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S' } as const;
 
 /**

@@ -112,7 +112,7 @@ function failureText(name: string, exitCode: number, said: string): string {
   return `${name}: Error (exit code ${exitCode})${text === '' ? '' : `: ${text}`}`;
 }
 
-/** What a stopped run reports, in Argo's words. */
+/** The message of a stopped run, as Argo words it. */
 export function stopped(reason: StopReason): AttemptResult {
   if (reason.why === 'shutdown') {
     return { phase: 'Failed', message: `workflow shutdown with strategy:  ${reason.strategy}`, outputs: [] };

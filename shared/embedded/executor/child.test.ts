@@ -67,7 +67,7 @@ describe('runChild', () => {
     expect((await running).exitCode).toBe(137);
   });
 
-  it('ends what a program left behind', async () => {
+  it('ends the processes that a program left behind', async () => {
     const script = `
       const { spawn } = require('child_process');
       const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
@@ -77,7 +77,7 @@ describe('runChild', () => {
     await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 10_000 });
   });
 
-  it('reports what cannot be started', async () => {
+  it('reports a program that cannot be started', async () => {
     expect((await run('', { command: [path.join(folder, 'none')] })).exitCode).toBe(127);
     await expect(run('', { cwd: path.join(folder, 'none') })).rejects.toMatchObject({
       code: 'InternalError',

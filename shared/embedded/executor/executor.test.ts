@@ -16,7 +16,7 @@ import {
   workflows,
 } from './workflow.ts';
 
-// What a program is told to do comes in its arguments: `exit N`, `wait` (until a file named by the run appears) …
+// The arguments say what the program does: `exit N`, `wait` (until a file named by the run appears) …
 const program = `
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -177,7 +177,7 @@ describe('startExecutor', () => {
     expect((await completed('printed')).status?.message).toBe('main: Error (exit code 3): last words');
   });
 
-  it('gives up on what is not there: template, image, Secret, output', async () => {
+  it('fails for a missing template, image, Secret or output', async () => {
     await start();
     await submit('a', { workflowTemplateRef: { name: 'none' } });
     await submit('b', oneTemplate([], { container: { image: 'alpine:3' } }));

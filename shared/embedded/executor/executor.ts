@@ -24,7 +24,7 @@ export interface ExecutorOptions {
   graceMs?: number;
   /** Progress is written at most this often a run (default 1 s). */
   progressMs?: number;
-  /** What programs may inherit from (default process.env); only a few names are passed on. */
+  /** The environment that programs inherit from (default process.env); only a few names are passed on. */
   env?: Readonly<Record<string, string | undefined>>;
   now?: () => Date;
 }
@@ -34,7 +34,7 @@ export interface Executor {
   done: Promise<void>;
 }
 
-/** What is remembered of a Workflow. */
+/** The executor's record of a Workflow. */
 interface Summary extends Key {
   uid: string;
   wanted: boolean;

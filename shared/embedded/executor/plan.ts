@@ -9,7 +9,7 @@ import type {
   WorkflowSpec,
 } from './workflow.ts';
 
-/** What a run is to do, with nothing left to substitute. */
+/** The work of one run, with all parameters substituted. */
 export interface Plan {
   templateName: string;
   /** In the order they run: each after its dependencies. */
@@ -175,6 +175,6 @@ function inOrder(containers: readonly Container[], template: string): Container[
 function numberOf(value: number | string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
-  if (!Number.isFinite(number) || number < 0) throw new InvalidSpec(`"${value}" is no count of anything`);
+  if (!Number.isFinite(number) || number < 0) throw new InvalidSpec(`"${value}" is not a count`);
   return number;
 }

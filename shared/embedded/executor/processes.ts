@@ -32,7 +32,7 @@ async function statOf(pid: number): Promise<string[] | undefined> {
   return fields?.[0] === 'Z' ? undefined : fields;
 }
 
-/** Sends a signal to a process group; false when there is nobody in it. */
+/** Sends a signal to a process group; false when the group is empty. */
 export function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, name);
@@ -71,7 +71,7 @@ async function groupHas(group: number, marker: string): Promise<boolean> {
     if (!/^\d+$/.test(entry)) continue;
     const stat = await statOf(Number(entry));
     if (stat?.[2] !== String(group)) continue;
-    // Unreadable means that it is somebody else's.
+    // Unreadable: the process belongs to another user.
     const environment = await readFile(`/proc/${entry}/environ`, 'utf8').catch(() => '');
     if (environment.split('\0').includes(marker)) return true;
   }

@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A process that nobody's pipe keeps alive, as one that outlived its executor. */
+/** A process without a pipe to its parent, like one that outlived its executor. */
 async function survivor(script: string, run: string): Promise<{ pid: number; ended: Promise<unknown> }> {
   const child = spawn(process.execPath, ['-e', `${script}; console.log('up'); setInterval(() => {}, 1000)`], {
     detached: true,
@@ -69,7 +69,7 @@ describe('recoverRuns', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('leaves a stranger alone that was given the same id', async () => {
+  it('leaves another process alone that was given the same id', async () => {
     const stranger = await survivor('', 'somebody else');
     await record('d.0', { pid: stranger.pid, startTime: 'another time' });
     await recoverRuns(folder, 100, log);

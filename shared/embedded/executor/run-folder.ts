@@ -2,7 +2,7 @@ import { mkdir, open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ArcError } from '#shared/errors';
 import type { KubeClient } from '#shared/kube';
-import { mountPaths } from '../kinds/index.ts';
+import { mountPaths } from '../kinds/supported.ts';
 import type { Plan, PlannedContainer } from './plan.ts';
 import { secrets, type Volume } from './workflow.ts';
 
@@ -71,7 +71,7 @@ const passedOn = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ];
 
-/** Names the run in the environment of its processes, so that survivors of a crash can be told from strangers. */
+/** Names the run in the environment of its processes, so that survivors of a crash can be told from other processes. */
 export const runVariable = 'ARC_RUN';
 
 /** The environment of one container's program: what it would find at the mount paths, as variables. */

@@ -143,7 +143,7 @@ async function runAttempts(
   const reason = control.signal.aborted ? (control.signal.reason as StopReason) : undefined;
   // Left as it is: deleted, or the next executor runs it again.
   if (reason?.why === 'deleted' || reason?.why === 'executor ends') return;
-  // The program may have ended by itself just when it was told to stop; Argo calls that a success.
+  // The program may have ended by itself just before the signal; Argo calls that a success.
   const final = reason && result.phase !== 'Succeeded' ? stopped(reason) : result;
   const message =
     reason?.why === 'shutdown' && final.phase !== 'Succeeded'

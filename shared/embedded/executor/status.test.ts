@@ -24,7 +24,7 @@ describe('the patches', () => {
     expect(startedPatch(again, now).status.startedAt).toBe('2025-01-01T00:00:00Z');
   });
 
-  it('complete what never ran', () => {
+  it('completes a run that never began', () => {
     expect(refusedPatch(workflow, 'Error', 'no template', now)).toMatchObject({
       metadata: { labels: { 'workflows.argoproj.io/completed': 'true' } },
       status: {

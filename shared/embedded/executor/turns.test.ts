@@ -17,7 +17,7 @@ describe('createTurns', () => {
     expect(turns.shift()).toBeUndefined();
   });
 
-  it('keeps a place when something is pushed again, and forgets what is removed', () => {
+  it('keeps the position of a run that is pushed again, and forgets a run that is removed', () => {
     const turns = createTurns<number>();
     turns.push('a', 'x', 1);
     turns.push('a', 'y', 2);
@@ -30,7 +30,7 @@ describe('createTurns', () => {
     expect(turns.size).toBe(0);
   });
 
-  it('serves everything once, nobody more than one turn ahead of another who waits', () => {
+  it('serves each run once, and no namespace more than one turn ahead of another that waits', () => {
     const entry = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(20));
     fc.assert(
       fc.property(fc.uniqueArray(entry, { selector: ([ns, n]) => `${ns}${n}` }), (entries) => {

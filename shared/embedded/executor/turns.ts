@@ -1,4 +1,4 @@
-/** Who waits for a place, first come first served within a namespace, namespaces by turns. */
+/** The runs that wait for a free slot: first in, first out within a namespace, and round robin between namespaces. */
 export interface Turns<T> {
   push(namespace: string, id: string, value: T): void;
   /** True if it was waiting. */

@@ -63,7 +63,7 @@ const names = () =>
 const eventually = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 
 describe('startGarbageCollector', () => {
-  it('deletes what a deleted owner leaves behind, over generations', async () => {
+  it('deletes the dependents of a deleted owner, and theirs', async () => {
     await make(orders, 'a');
     await make(orders, 'b', {}, [ownedBy('a')]);
     await make(secrets, 'c', {}, [ownedBy('b')]);
@@ -73,14 +73,14 @@ describe('startGarbageCollector', () => {
     await eventually(() => expect(names()).toEqual(['free']));
   });
 
-  it('deletes what lost its owner before the start, also when a new one has its name', async () => {
+  it('deletes an object whose owner went before the start, even when another object has its name now', async () => {
     await make(orders, 'a');
     await make(secrets, 'c', {}, [ownedBy('a', { uid: 'former' })]);
     start();
     await eventually(() => expect(names()).toEqual(['a']));
   });
 
-  it('keeps what has another owner, and drops the dead reference', async () => {
+  it('keeps an object that has another owner, and drops the dead reference', async () => {
     await make(orders, 'a');
     await make(orders, 'b');
     await make(secrets, 'c', {}, [ownedBy('a'), ownedBy('b')]);
@@ -90,7 +90,7 @@ describe('startGarbageCollector', () => {
     expect(names()).toEqual(['b', 'c']);
   });
 
-  it('leaves alone what belongs to kinds it does not know', async () => {
+  it('leaves objects alone whose owner is of an unknown kind', async () => {
     await make(secrets, 'c', {}, [ownedBy('x', { apiVersion: 'other/v1', kind: 'Thing' })]);
     await make(secrets, 'd', {}, [ownedBy('gone')]);
     start();
@@ -131,7 +131,7 @@ describe('startGarbageCollector', () => {
     await eventually(() => expect(names()).toEqual(['elsewhere']));
   });
 
-  it('tries again what failed', async () => {
+  it('tries a failed deletion again', async () => {
     await make(secrets, 'c', {}, [ownedBy('gone')]);
     let refused = 0;
     api.before = ({ verb }) => {

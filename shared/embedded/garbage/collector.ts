@@ -4,12 +4,12 @@ import { createWorkQueue, jittered, pause, type WorkQueue } from '#shared/async'
 import { ArcError } from '#shared/errors';
 import { type Kind, type KubeClient, listWatch } from '#shared/kube';
 import type { KubeObject, OwnerReference } from '#shared/meta';
-import { namespaceFinalizer } from '../kinds/index.ts';
+import { namespaceFinalizer } from '../kinds/core.ts';
 import { blocking, decide, type OwnerState } from './decide.ts';
 import { expiredEvents, seenOf } from './expiry.ts';
 import { createGraph, type Graph, isNamespace, type Node, nodeOf } from './graph.ts';
 
-/** What has to be known of a kind; definitions of the API server fit. */
+/** The part of a kind's definition that the collector needs; the API server's definitions fit. */
 export type StoredKind = Pick<KindDefinition, 'group' | 'version' | 'kind' | 'plural' | 'scope'>;
 
 export interface GarbageCollectorOptions {
@@ -96,7 +96,7 @@ export function startGarbageCollector(options: GarbageCollectorOptions): { done:
   return { done: Promise.all([run(), ...loops.map((loop) => loop.done)]).then(() => undefined) };
 }
 
-/** Who must be looked at when an object is gone: what it owned, who waited for it, the namespace that waits to be empty. */
+/** The objects to check when an object is gone: its dependents, the owners that wait for it, and the namespace that waits to be empty. */
 function affected(graph: Graph, gone: Node): string[] {
   const waiting = gone.owners.map((owner) => owner.uid).filter((uid) => graph.get(uid)?.deleting === true);
   const namespace = gone.namespace === undefined ? undefined : graph.namespaceNamed(gone.namespace);
@@ -168,7 +168,7 @@ function createCollector(
     }
   };
 
-  /** Reads the object anew, so that the write is guarded by the version it was made from; no write when it is gone. */
+  /** Reads the object again, so that the write is guarded by the version it was made from; writes nothing when the object is gone. */
   const patchMetadata = async (node: Node, change: (object: KubeObject) => object) => {
     const live = await api.get(node.kind, keyOf(node), signal);
     if (live?.metadata.uid !== node.uid) return;

@@ -17,7 +17,7 @@ describe('decide', () => {
     [['waiting', 'absent'], false, { do: 'delete', policy: 'Background' }],
   ])('%j, dependents %s', (states, has, expected) => expect(decide(owned(...states), has)).toEqual(expected));
 
-  it('keeps what one owner still wants, without the other references', () => {
+  it('keeps an object that one owner still wants, without the other references', () => {
     expect(decide(owned('absent', 'solid'), false)).toMatchObject({ do: 'release', keep: [{ uid: '1' }] });
   });
 });

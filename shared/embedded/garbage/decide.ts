@@ -11,7 +11,7 @@ export type Decision =
   | { do: 'delete'; policy: 'Background' | 'Foreground' };
 
 /**
- * What becomes of an object that names owners, as Kubernetes' garbage collector decides: it lives while one owner does, and
+ * Decides about an object with owners as Kubernetes' garbage collector does: it lives while one owner does, and
  * goes when all are gone or waiting for it. `hasDependents` matters only when an owner waits: then its dependents go first.
  */
 export function decide(

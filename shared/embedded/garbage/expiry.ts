@@ -8,7 +8,7 @@ const eventTtlMs = 60 * 60 * 1000;
 /** Most Events removed in one sweep: the rest have their turn in the next. */
 const batch = 500;
 
-/** What `Node.seen` is of an object: only Events have one. */
+/** The time for `Node.seen`: only Events have one. */
 export function seenOf(kind: Kind, object: KubeObject): string | undefined {
   if (kind.kind !== 'Event') return undefined;
   const { lastTimestamp, eventTime } = object;

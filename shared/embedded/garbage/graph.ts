@@ -1,7 +1,7 @@
 import type { Kind } from '#shared/kube';
 import type { KubeObject, OwnerReference } from '#shared/meta';
 
-/** What the collector remembers of an object: who it is, whom it belongs to, what holds it. */
+/** The collector's record of an object: its identity, its owners and its finalizers. */
 export interface Node {
   kind: Kind;
   uid: string;

@@ -26,7 +26,7 @@ describe('accessReviewKinds', () => {
     namespace: 'ns',
   };
 
-  it('answers for the one who asks', async () => {
+  it('answers for the user who asks', async () => {
     expect(await ask('SelfSubjectAccessReview', { resourceAttributes })).toMatchObject({
       status: { allowed: true },
     });
@@ -42,7 +42,7 @@ describe('accessReviewKinds', () => {
     });
   });
 
-  it('answers for somebody else', async () => {
+  it('answers for another user', async () => {
     const spec = { user: 'joe', groups: ['ops'], nonResourceAttributes: { path: '/metrics', verb: 'get' } };
     expect(await ask('SubjectAccessReview', spec)).toMatchObject({ status: { allowed: false } });
     expect(authorize).toHaveBeenLastCalledWith(
@@ -58,7 +58,7 @@ describe('accessReviewKinds', () => {
     });
   });
 
-  it('tells who is asking', async () => {
+  it('names the user who asks', async () => {
     expect(await ask('SelfSubjectReview', {})).toMatchObject({
       status: { userInfo: { username: 'jane', groups: ['dev', 'system:authenticated'] } },
     });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Attributes, Authorizer, KindDefinition, KubeObject, User } from '#shared/apiserver';
-import type { RulesOf } from '../rbac/index.ts';
+import type { RulesOf } from '../rbac/authorizer.ts';
 
 const text = z.string().nullish();
 const resourceAttributes = z.looseObject({
@@ -30,7 +30,7 @@ const status = z.looseObject({}).meta({ 'x-kubernetes-preserve-unknown-fields': 
 const authorization = { group: 'authorization.k8s.io', version: 'v1', status: false, columns: [] } as const;
 
 /**
- * The kinds by which clients ask what somebody may do (`kubectl auth can-i`, `--list`, `whoami`; SubjectAccessReview for
+ * The kinds by which clients ask what a user may do (`kubectl auth can-i`, `--list`, `whoami`; SubjectAccessReview for
  * admission rules). They answer a create and store nothing. `rulesOf` is what SelfSubjectRulesReview lists;
  * without it that answer is marked incomplete.
  */

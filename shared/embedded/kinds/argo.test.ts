@@ -21,7 +21,7 @@ describe('workflows', () => {
     ]);
   });
 
-  it('are not judged anew when only their status changes', () => {
+  it('are not validated again when only their status changes', () => {
     const old = workflow({ onExit: 'x' });
     expect(fields(workflow({ onExit: 'x' }, { status: { phase: 'Running' } }), old)).toEqual([]);
     expect(fields(workflow({ onExit: 'y' }), old)).toEqual(['spec.onExit', 'spec']);
@@ -46,7 +46,7 @@ describe('workflows', () => {
 });
 
 describe('templates and CronWorkflows', () => {
-  it('are judged alike', () => {
+  it('are validated alike', () => {
     const spec = { templates: [{ name: 't', dag: {} }] };
     expect(clusterWorkflowTemplates.plural).toBe('clusterworkflowtemplates');
     expect(clusterWorkflowTemplates.hooks?.validate?.(workflow(spec), undefined)).toMatchObject([

@@ -131,7 +131,7 @@ export const cronWorkflows: KindDefinition = {
 
 type Spec = Record<string, unknown>;
 
-/** Only a spec that is new is judged: a tightened rule must not block later writes of status or finalizers. */
+/** Only a new spec is validated: a stricter rule must not block later writes of status or finalizers. */
 function judged(object: KubeObject, old: KubeObject | undefined, judge: (spec: Spec) => Cause[]): Cause[] {
   return old && isDeepStrictEqual(object.spec, old.spec) ? [] : judge(specOf(object));
 }

@@ -38,7 +38,7 @@ describe('configMaps and serviceAccounts', () => {
     expect(count(undefined)).toBe(0);
   });
 
-  it('refuse data that is no text', () => {
+  it('refuse data that is not text', () => {
     expect(configMaps.schema.safeParse({ data: { a: 1 } }).success).toBe(false);
   });
 });

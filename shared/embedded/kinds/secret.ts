@@ -54,7 +54,7 @@ export const secrets: KindDefinition = {
   },
 };
 
-/** What is wrong with a Secret; values never appear in the messages. */
+/** The faults of a Secret; values never appear in the messages. */
 function secretCauses(object: KubeObject, old: KubeObject | undefined): Cause[] {
   const causes: Cause[] = [];
   if (old && object.type !== old.type) causes.push(fault('type', 'Invalid value: field is immutable'));

@@ -6,13 +6,13 @@ import { isRecord } from '#shared/meta';
  * else is refused when it is written, by the name of its field, instead of failing when it is run.
  */
 
-/** Where a template may mount volumes: the paths that the transfer worker is told of by its environment. */
+/** The paths at which a template may mount volumes: the worker gets them through its environment. */
 export const mountPaths: Readonly<Record<string, string>> = {
   '/etc/arc/config': 'ARC_CONFIG_DIR',
   '/tmp/arc': 'ARC_WORK_DIR',
 };
 
-// What places, bounds or secures pods in a cluster means nothing to a process; it is accepted and has no effect.
+// Fields that schedule, limit or secure pods in a cluster are accepted and have no effect on a process.
 const specFields = [
   ...[
     'entrypoint',

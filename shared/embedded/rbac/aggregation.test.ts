@@ -20,7 +20,7 @@ const resources = (roles: Manifest[], name: string) =>
     ?.flatMap((rule) => rule.resources);
 
 describe('aggregatedRules', () => {
-  it('gathers what the labels pick, over several steps', () => {
+  it('gathers the rules of roles that the labels select, over several steps', () => {
     const roles = [
       role('admin', {}, picks('to-admin')),
       role('edit', { 'to-admin': 'true' }, picks('to-edit')),

@@ -88,7 +88,7 @@ describe('rbacAuthorizer', () => {
 });
 
 describe('rbacRules', () => {
-  it('lists what holds in a namespace', () => {
+  it('lists the rules that apply in a namespace', () => {
     const resources = rbacRules(manifests)(account, 'sys').flatMap((rule) => rule.resources);
     expect(resources).toEqual(expect.arrayContaining(['orders', 'secrets', 'selfsubjectreviews']));
     expect(rbacRules(manifests)(account, 'any').flatMap((rule) => rule.resources)).not.toContain('secrets');

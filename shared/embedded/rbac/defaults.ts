@@ -21,7 +21,7 @@ function aggregating(name: string): Manifest {
   return { ...clusterRole(name, []), aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } };
 }
 
-/** What every cluster has from the start (Kubernetes' default RBAC), as far as it concerns the kinds served here. */
+/** The default roles of every cluster (Kubernetes' default RBAC), as far as they concern the kinds served here. */
 export const defaultManifests: readonly Manifest[] = [
   clusterRole('system:public-info-viewer', [
     { nonResourceURLs: ['/healthz', '/livez', '/readyz', '/version', '/version/'], verbs: ['get'] },

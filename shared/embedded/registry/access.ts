@@ -8,7 +8,7 @@ export interface AccessOptions {
   password: string;
 }
 
-/** Who may do what. Bearer tokens are good for the scopes they were asked for, until revoked. */
+/** Access control of the registry. A bearer token is valid for the scopes it was requested for, until it is revoked. */
 export interface Access {
   /** The challenge to answer with 401, or undefined if the request is allowed. */
   challenge(authorization: string | undefined, scope: string, origin: string): string | undefined;

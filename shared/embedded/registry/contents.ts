@@ -19,7 +19,7 @@ export interface RepositoryContents {
   tags: Map<string, string>;
 }
 
-/** What a registry holds, in memory. */
+/** The contents of a registry, in memory. */
 export type Contents = Map<string, RepositoryContents>;
 
 /** A refusal in the terms of the distribution specification: HTTP status, error code, message. */
@@ -95,7 +95,7 @@ function parse(bytes: Buffer, contentType: string, reference: string): StoredMan
   try {
     body = JSON.parse(bytes.toString('utf8')) as ManifestBody;
   } catch {
-    // What a client sent is its own to mend; the parser's words add nothing.
+    // The client has to mend its request; the parser's message would not help.
     throw new Refusal(400, 'MANIFEST_INVALID', 'the manifest is not JSON');
   }
   const digest = digestOf(bytes, reference);

@@ -1,4 +1,4 @@
-/** What goes wrong. Everything but `status` and `reset` happens to an otherwise right answer. */
+/** A fault that the registry can inject. All but `status` and `reset` spoil an otherwise correct answer. */
 export type Fault =
   | { kind: 'status'; status: number; retryAfter?: string; message?: string }
   /** The connection is reset before anything is answered. */

@@ -67,7 +67,7 @@ describe('the registry', () => {
     expect(list).toMatchObject({ manifests: [{ digest: seeded.signature }] });
   });
 
-  it('has no referrers API where it is told so', async () => {
+  it('has no referrers API where the options say so', async () => {
     const ask = await start({ referrersApi: false });
     expect((await ask(`a/referrers/${digest}`)).status).toBe(404);
   });
@@ -99,7 +99,7 @@ describe('the registry', () => {
     expect(statuses).toEqual([200, 401, 401]);
   });
 
-  it('fails as it is told to, as often as it is told to', async () => {
+  it('fails as its fault rules say, as often as they say', async () => {
     const ask = await start({
       faults: [{ method: 'GET', times: 1, fault: { kind: 'status', status: 429, retryAfter: '7' } }],
     });

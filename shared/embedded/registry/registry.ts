@@ -138,7 +138,7 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Regi
     }
     const reply = (fault && faultReply(fault)) ?? (await answer(request, url, method).catch(refused));
     record.status = reply.status;
-    // What the client still sends would otherwise be taken for the next request on this connection.
+    // Otherwise the rest of the body would be read as the next request on this connection.
     if (!request.complete) response.setHeader('connection', 'close');
     await sendReply(response, reply, method === 'HEAD', fault);
   }

@@ -14,7 +14,7 @@ export interface SeedOptions {
   signature?: boolean;
 }
 
-/** What was pushed. */
+/** The manifests and blobs that were pushed. */
 export interface SeededImage {
   /** Of the index, which the tag stands for. */
   digest: string;

@@ -1,7 +1,7 @@
 import type { Metrics } from '#shared/telemetry';
 import type { StoreEvent } from '../store.ts';
 
-/** What a cache tells about itself, under the names of kube-apiserver (storage/cacher/metrics/metrics.go). */
+/** The metrics of a cache, under the names of kube-apiserver (storage/cacher/metrics/metrics.go). */
 export interface CacheMetrics {
   loaded(): void;
   received(events: readonly StoreEvent[]): void;

@@ -16,13 +16,13 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 const actions = fc.array(action, { minLength: 5, maxLength: 40, size: 'max' });
 
-/** What happened to one key under the watched prefix. */
+/** A change of one key under the watched prefix. */
 interface Happened {
   revision: number;
   key: string;
 }
 
-it('the cached store tells a watch opened anywhere exactly what follows, through lost connections and compactions', () =>
+it('a watch of the cached store, opened anywhere, receives exactly the events that follow, through lost connections and compactions', () =>
   fc.assert(
     fc.asyncProperty(actions, fc.integer({ min: 1, max: 4 }), async (all, messageEvents) => {
       const etcd = new FakeEtcd();
@@ -60,7 +60,7 @@ interface Told {
   expired: boolean;
 }
 
-/** What a watch is told, up to the write that ends every history, or until it has to list again. */
+/** The events of a watch, up to the write that ends every history, or until it has to list again. */
 async function follow(store: Store, after: number): Promise<Told> {
   const events: Happened[] = [];
   try {
@@ -75,7 +75,7 @@ async function follow(store: Store, after: number): Promise<Told> {
   }
 }
 
-/** A watch that has to list again was told, up to there, everything. */
+/** A watch that has to list again received every event up to that point. */
 function compare({ events, expired }: Told, happened: readonly Happened[], after: number): void {
   const following = happened.filter(({ revision }) => revision > after);
   expect(events).toEqual(expired ? following.slice(0, events.length) : following);

@@ -49,7 +49,7 @@ describe('the cached store', () => {
     await store.close();
   });
 
-  it('loads anew what it missed, tells its watches to list again, and keeps the items that are the same', async () => {
+  it('reloads after it missed events, ends its watches with Expired, and keeps the items that are the same', async () => {
     const etcd = new FakeEtcd();
     etcd.putTogether({ '/a': '1', '/b': '1' });
     const reasons: string[] = [];

@@ -13,9 +13,9 @@ import {
   type WriteResult,
 } from '../store.ts';
 import { closedWhileWatched } from '../watchers.ts';
-import { Arrivals } from './arrivals.ts';
 import { type CacheMetrics, cacheMetrics } from './cache-metrics.ts';
-import { Memory, type MemoryOptions } from './memory.ts';
+import { Freshness } from './freshness.ts';
+import { WatchCache, type WatchCacheOptions } from './watch-cache.ts';
 
 export interface CacheOptions {
   /** What is kept in memory; everything else passes through. */
@@ -27,7 +27,7 @@ export interface CacheOptions {
   /** ms after which a watch that waits hears how far the store has come (default 1,000). */
   progressInterval?: number;
   metrics?: Metrics;
-  /** Told why the cache has to be loaded anew; default a process warning. */
+  /** Called with the reason each time the cache has to be reloaded; by default a process warning. */
   onReload?: (error: ArcError) => void;
 }
 
@@ -43,45 +43,45 @@ export function cacheStore(store: Store, options: CacheOptions): Store {
 class CachedStore implements Store {
   readonly #store: Store;
   readonly #prefix: string;
-  readonly #memoryOptions: MemoryOptions;
+  readonly #cacheOptions: WatchCacheOptions;
   readonly #metrics: CacheMetrics;
-  readonly #arrivals: Arrivals;
+  readonly #freshness: Freshness;
   readonly #closed = new AbortController();
   readonly #following: Promise<void>;
-  #memory: Memory | undefined;
+  #cache: WatchCache | undefined;
 
   constructor(store: Store, options: CacheOptions) {
     const { historyLimit = 20_000, historyBytes = 64 * 1024 * 1024, progressInterval = 1000 } = options;
     this.#store = store;
     this.#prefix = options.prefix;
-    this.#memoryOptions = { history: { events: historyLimit, bytes: historyBytes }, progressInterval };
-    this.#arrivals = new Arrivals(() => store.requestProgress());
-    const facts = { revision: () => this.#memory?.newest ?? 0, capacity: historyLimit };
+    this.#cacheOptions = { history: { events: historyLimit, bytes: historyBytes }, progressInterval };
+    this.#freshness = new Freshness(() => store.requestProgress());
+    const facts = { revision: () => this.#cache?.newest ?? 0, capacity: historyLimit };
     this.#metrics = cacheMetrics(options.metrics ?? createMetrics(), facts);
     this.#following = this.#follow(options.onReload ?? warn);
   }
 
   get synced(): boolean {
-    return this.#memory !== undefined;
+    return this.#cache !== undefined;
   }
 
   async get(
     key: string,
     options: ReadOptions = {},
   ): Promise<{ item: StoredItem | undefined; revision: number }> {
-    const memory = this.#memoryOf(key);
+    const cache = this.#cacheOf(key);
     const { atLeast = Number.POSITIVE_INFINITY, signal } = options;
-    if (!memory || signal?.aborted || memory.newest < atLeast) return this.#store.get(key, options);
-    return { item: memory.get(key), revision: memory.newest };
+    if (!cache || signal?.aborted || cache.newest < atLeast) return this.#store.get(key, options);
+    return { item: cache.get(key), revision: cache.newest };
   }
 
   async list(prefix: string, options: ListOptions = {}): Promise<StoredList> {
     const { revision, signal } = options;
-    const memory = this.#memoryOf(prefix);
-    if (!memory || signal?.aborted) return this.#store.list(prefix, options);
-    const served = revision ? memory.covers(revision) : await this.#isFresh(options);
-    // While it waited, memory may have been loaded anew.
-    return served && this.#memory ? this.#memory.list(prefix, options) : this.#store.list(prefix, options);
+    const cache = this.#cacheOf(prefix);
+    if (!cache || signal?.aborted) return this.#store.list(prefix, options);
+    const served = revision ? cache.covers(revision) : await this.#isFresh(options);
+    // The cache may have been reloaded meanwhile.
+    return served && this.#cache ? this.#cache.list(prefix, options) : this.#store.list(prefix, options);
   }
 
   create(key: string, value: Uint8Array): Promise<WriteResult> {
@@ -96,26 +96,26 @@ class CachedStore implements Store {
     return this.#store.delete(key, expected);
   }
 
-  /** What happened before memory begins is told by the store, until memory can take over. */
+  /** Events from before the cache begins come from the store, until the cache can take over. */
   async *watch(prefix: string, { after, signal }: WatchOptions): AsyncGenerator<WatchBatch, void, undefined> {
     let position = after;
-    let memory = this.#memoryOf(prefix);
-    if (!memory || position < memory.floor) {
+    let cache = this.#cacheOf(prefix);
+    if (!cache || position < cache.floor) {
       for await (const batch of this.#store.watch(prefix, { after, signal })) {
         yield batch;
         position = batch.revision;
-        memory = this.#memoryOf(prefix);
-        if (!memory) continue;
-        if (position >= memory.floor) break;
-        // Says how far the store has come, which is further: no need to wait for events that may not come.
+        cache = this.#cacheOf(prefix);
+        if (!cache) continue;
+        if (position >= cache.floor) break;
+        // The next progress report is of a later revision: there is no need to wait for events that may not come.
         this.#store.requestProgress();
       }
     }
-    if (memory && !signal.aborted) yield* memory.watchers.watch(prefix, { after: position, signal });
+    if (cache && !signal.aborted) yield* cache.watchers.watch(prefix, { after: position, signal });
   }
 
   requestProgress(): void {
-    this.#memory?.watchers.remind();
+    this.#cache?.watchers.remind();
     this.#store.requestProgress();
   }
 
@@ -125,33 +125,33 @@ class CachedStore implements Store {
 
   async compact(revision: number): Promise<void> {
     await this.#store.compact(revision);
-    this.#memory?.forget(revision);
+    this.#cache?.forget(revision);
   }
 
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#store.close();
     await this.#following;
-    this.#memory?.watchers.close(closedWhileWatched());
-    this.#memory = undefined;
+    this.#cache?.watchers.close(closedWhileWatched());
+    this.#cache = undefined;
   }
 
-  /** Undefined for a key or prefix that is not kept, and until everything is there. */
-  #memoryOf(key: string): Memory | undefined {
-    return key.startsWith(this.#prefix) ? this.#memory : undefined;
+  /** Undefined for a key or prefix outside the cache, and until the cache is loaded. */
+  #cacheOf(key: string): WatchCache | undefined {
+    return key.startsWith(this.#prefix) ? this.#cache : undefined;
   }
 
   async #isFresh({ atLeast, signal }: ReadOptions): Promise<boolean> {
     const wanted = atLeast ?? (await this.#store.revision());
     if (this.#isAt(wanted)) return true;
     const began = performance.now();
-    const arrived = (await this.#arrivals.wait(wanted, signal)) && this.#isAt(wanted);
+    const arrived = (await this.#freshness.wait(wanted, signal)) && this.#isAt(wanted);
     this.#metrics.read((performance.now() - began) / 1000, arrived);
     return arrived;
   }
 
   #isAt(revision: number): boolean {
-    return this.#memory !== undefined && this.#memory.newest >= revision;
+    return this.#cache !== undefined && this.#cache.newest >= revision;
   }
 
   /** Loads and follows for as long as the store is open; a watch that cannot go on means to load again. */
@@ -172,25 +172,25 @@ class CachedStore implements Store {
     }
   }
 
-  /** Whoever follows the memory of before cannot know what happened in between, and has to list again. */
+  /** The watchers of the former cache have missed events: they have to list again. */
   #load(list: StoredList): void {
-    const former = this.#memory;
-    this.#memory = new Memory(list, this.#memoryOptions, former);
+    const former = this.#cache;
+    this.#cache = new WatchCache(list, this.#cacheOptions, former);
     former?.watchers.close(
       new ArcError('Expired', 'events were missed while the store was away; list again'),
     );
     this.#metrics.loaded();
-    this.#arrivals.arrived(this.#memory.newest);
+    this.#freshness.arrived(this.#cache.newest);
   }
 
   #take(batch: WatchBatch): void {
-    if (!this.#memory) return;
-    this.#memory.take(batch);
+    if (!this.#cache) return;
+    this.#cache.take(batch);
     this.#metrics.received(batch.events);
-    this.#arrivals.arrived(this.#memory.newest);
+    this.#freshness.arrived(this.#cache.newest);
   }
 }
 
 function warn(error: ArcError): void {
-  process.emitWarning(`the watch cache is loaded anew: ${error.message}`);
+  process.emitWarning(`the watch cache is reloaded: ${error.message}`);
 }

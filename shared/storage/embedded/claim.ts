@@ -32,7 +32,7 @@ function refusal(folder: string, holder: ProcessIdentity): string {
   return `the store in ${folder} is in use by ${who}: stop it first, or choose another folder`;
 }
 
-/** A claim that cannot be read holds nobody off. */
+/** A claim that cannot be read does not keep the store from opening. */
 function readOwner(database: Database): ProcessIdentity | undefined {
   const stored = database.get(ownerKey)?.toString();
   const [, pid, started, at] = /^\{"pid":(\d+)(?:,"started":"(\d+)")?,"at":(\d+)\}$/.exec(stored ?? '') ?? [];

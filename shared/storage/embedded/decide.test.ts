@@ -12,7 +12,7 @@ const write = (key: string, value: Uint8Array | undefined, expected: number): Wr
 });
 
 describe('decide', () => {
-  it('numbers the writes that take place and answers the others with what is there', () => {
+  it('numbers the writes that succeed and answers the others with the current item', () => {
     const writes = [write('/b', two, 0), write('/a', two, 4), write('/a', two, 5)];
     expect(decide(writes, lookup, 9)).toEqual({
       results: [
@@ -44,7 +44,7 @@ describe('decide', () => {
     expect(events.at(-1)?.previous).toEqual({ key: '/a', value: two, revision: 11 });
   });
 
-  it('does nothing for a delete of what is absent', () => {
+  it('does nothing for a delete of an absent key', () => {
     expect(decide([write('/b', undefined, 0)], lookup, 9)).toEqual({
       results: [{ ok: false, current: undefined }],
       events: [],

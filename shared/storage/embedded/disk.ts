@@ -5,7 +5,7 @@ import { firstRevision } from '../history.ts';
 import type { StoredItem, StoreEvent } from '../store.ts';
 import { decodeItem, decodeUndo, encodeItem, encodeUndo, type UndoRecord } from './record.ts';
 
-/** What a store finds when it opens. */
+/** The state that a store finds when it opens. */
 export interface Loaded {
   revision: number;
   /** In byte order of their keys. */
@@ -14,7 +14,7 @@ export interface Loaded {
   history: UndoRecord[];
 }
 
-/** What one transaction writes. */
+/** The writes of one transaction. */
 export interface Commit {
   events: readonly StoreEvent[];
   /** History records before this revision are removed. */
@@ -32,7 +32,7 @@ export interface Disk {
 
 export type Database = RootDatabase<Buffer, Buffer>;
 
-/** The folders of one keyspace, told apart by the first byte of the key. */
+/** The folders of one keyspace, distinguished by the first byte of the key. */
 const area = { meta: 1, history: 2, items: 3, end: 4 };
 
 const revisionKey = metaKey('revision');

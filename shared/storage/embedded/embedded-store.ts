@@ -29,7 +29,7 @@ export interface EmbeddedParts {
 
 /**
  * The store of one process: the current state and the history in memory, where reads and watches find them, and on
- * disk. A write becomes visible and is acknowledged once its transaction is flushed: nobody can see a revision that
+ * disk. A write becomes visible and is acknowledged once its transaction is flushed: no reader can see a revision that
  * a crash would take back.
  */
 export class EmbeddedStore implements Store {
@@ -109,7 +109,7 @@ export class EmbeddedStore implements Store {
 
   async #close(): Promise<void> {
     await this.#writes.close();
-    // Whoever asked for the compaction hears of its failure.
+    // The failure is reported to the caller of the compaction.
     await Promise.allSettled([this.#compacting]);
     this.#watchers.close(closedWhileWatched());
     try {
@@ -141,7 +141,7 @@ export class EmbeddedStore implements Store {
     return results;
   }
 
-  /** A commit that failed wrote nothing, most likely; if the disk says otherwise, memory is no longer the truth. */
+  /** A failed commit most likely wrote nothing. If it did, the disk and the state in memory differ. */
   #commitFailed(cause: ArcError): ArcError {
     const message = `the store could not write to disk (${cause.message}); is it full?`;
     const error = new ArcError('ServiceUnavailable', message, { cause });

@@ -41,7 +41,7 @@ describe('openEmbeddedStore', () => {
     await Promise.all([store.close(), store.close()]);
   });
 
-  it('keeps no more history than it was told, on disk either', async () => {
+  it('keeps no more history than its options say, on disk too', async () => {
     const options = { folder, historyLimit: 3 };
     const store = await openEmbeddedStore(options);
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await store.create(`/${name}`, value);
@@ -52,7 +52,7 @@ describe('openEmbeddedStore', () => {
     const { history, revision } = createDisk(database).load();
     await database.close();
     expect(revision).toBe(7);
-    // What the last write pushed out leaves with the next one.
+    // Events that the last write pushed out are removed with the next one.
     expect(history.map((record) => record.revision)).toEqual([4, 5, 6, 7]);
     const again = await openEmbeddedStore(options);
     await expect(again.list('/', { revision: 3 })).rejects.toMatchObject({ code: 'Expired' });
@@ -67,7 +67,7 @@ describe('openEmbeddedStore', () => {
     await expect(openEmbeddedStore({ folder })).rejects.toThrow(/format 99, this version reads format 1/);
   });
 
-  it('names what is damaged, and can be opened again once it is repaired', async () => {
+  it('names the damaged part, and can be opened again once it is repaired', async () => {
     const store = await openEmbeddedStore({ folder });
     await store.create('/a', value);
     await store.close();
@@ -83,7 +83,7 @@ describe('openEmbeddedStore', () => {
     await (await openEmbeddedStore({ folder })).close();
   });
 
-  it('says what is wrong with a folder that is none', async () => {
+  it('says why a path that is not a folder cannot be used', async () => {
     await (await openEmbeddedStore({ folder })).close();
     const file = join(folder, 'data.mdb');
     await readFile(file);

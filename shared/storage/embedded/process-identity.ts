@@ -51,7 +51,7 @@ function answersSignals(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (caught) {
-    // EPERM: it runs, as somebody else.
+    // EPERM: it runs, as another user.
     return !isErrno(caught, 'ESRCH');
   }
 }

@@ -18,7 +18,7 @@ describe('records', () => {
     );
   });
 
-  it('keep an event and what it replaced', () => {
+  it('keep an event and the value it replaced', () => {
     const type = fc.constantFrom('put' as const, 'delete' as const);
     const before = fc.option(fc.record({ value, revision }), { nil: undefined });
     fc.assert(

@@ -42,7 +42,7 @@ describe('WriteQueue', () => {
     expect((await Promise.all(taken)).every(({ ok }) => ok)).toBe(true);
   });
 
-  it('answers what it took before it is closed, and takes nothing afterwards', async () => {
+  it('answers the writes it took before it was closed, and refuses later ones', async () => {
     const queue = new WriteQueue(async (writes) => done(writes));
     const taken = queue.add(write('/a'));
     const closing = queue.close();

@@ -25,7 +25,7 @@ describe('compaction', () => {
     }
   });
 
-  it('takes it as done when it was compacted further, and refuses what is still to come', async () => {
+  it('succeeds when the store is compacted further, and refuses a future revision', async () => {
     const etcd = new FakeEtcd();
     for (let at = 0; at < 5; at += 1) etcd.putTogether({ '/a': '1' });
     await compactTo(etcd, 5, 1000);

@@ -1,6 +1,6 @@
 import { pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { judgeFailure } from './failure.ts';
+import { classifyFailure } from './failure.ts';
 import { revisionOf } from './keyspace.ts';
 import { compactionTransaction } from './transactions.ts';
 import type { EtcdWire } from './wire.ts';
@@ -29,7 +29,7 @@ export async function compactForever(
     try {
       turn = await takeTurn(wire, turn, Math.min(interval, 10_000));
     } catch (caught) {
-      if (!signal.aborted) report(judgeFailure(caught).error);
+      if (!signal.aborted) report(classifyFailure(caught).error);
     }
   }
 }
@@ -46,12 +46,12 @@ export async function takeTurn(wire: EtcdWire, { version, revision }: Turn, time
   return { version: version + 1, revision: now };
 }
 
-/** Compacts; that it was done before, or further, is no failure. Rejects with Timeout for a revision to come. */
+/** Compacts. A store that is compacted that far already is not a failure. Rejects with Timeout for a future revision. */
 export async function compactTo(wire: EtcdWire, revision: number, timeout: number): Promise<void> {
   try {
     await wire.compact({ revision }, timeout);
   } catch (caught) {
-    const { error } = judgeFailure(caught);
+    const { error } = classifyFailure(caught);
     if (!ArcError.is(error, 'Expired')) throw error;
   }
 }

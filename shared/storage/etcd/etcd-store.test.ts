@@ -45,7 +45,7 @@ describe('the etcd store', () => {
     await store.close();
   });
 
-  it('begins a list of the newest state anew when it is compacted between two pages', async () => {
+  it('starts a list of the newest state again when it is compacted between two pages', async () => {
     const etcd = new FakeEtcd();
     const store = makeStore(etcd, {});
     for (let at = 0; at < 600; at += 1) etcd.putTogether({ [`/a/${at}`]: 'x' });

@@ -13,7 +13,7 @@ import type {
 } from '../store.ts';
 import { compactForever, compactTo } from './compactor.ts';
 import type { EtcdTls } from './endpoints.ts';
-import { judgeFailure } from './failure.ts';
+import { classifyFailure } from './failure.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
 import { type ListRequest, readList } from './read-list.ts';
 import type { Observe } from './request-metrics.ts';
@@ -43,7 +43,7 @@ interface Write {
   expected: number;
 }
 
-/** How often a list of the newest state begins anew because it was compacted away between two of its pages. */
+/** How often a list of the newest state starts again because its revision was compacted between two pages. */
 const listTries = 3;
 
 /**
@@ -164,7 +164,7 @@ export class EtcdStore implements Store {
       const pair = responses[0]?.response_range.kvs[0];
       return { ok: false, current: pair && keyspace.item(pair) };
     } catch (caught) {
-      const { certain, error } = judgeFailure(caught);
+      const { certain, error } = classifyFailure(caught);
       if (certain || this.#closed.signal.aborted) throw error;
       return resolveWrite({ key, value: copy, expected, since }, (at) => this.#readAt(key, at), error);
     }

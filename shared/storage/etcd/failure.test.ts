@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
-import { judgeFailure } from './failure.ts';
+import { classifyFailure } from './failure.ts';
 
-describe('what a failed call means', () => {
+describe('classifyFailure', () => {
   it.each([
     ['14 UNAVAILABLE: No connection established. Last error: null', 'ServiceUnavailable', true, true],
     ['14 UNAVAILABLE: etcdserver: request timed out', 'ServiceUnavailable', false, true],
@@ -19,11 +19,11 @@ describe('what a failed call means', () => {
     ['11 OUT_OF_RANGE: etcdserver: mvcc: required revision has been compacted', 'Expired', true, false],
     ['11 OUT_OF_RANGE: etcdserver: mvcc: required revision is a future revision', 'Timeout', true, false],
   ])('%s', (text, code, certain, passing) => {
-    expect(judgeFailure(new Error(text))).toMatchObject({ error: { code }, certain, passing });
+    expect(classifyFailure(new Error(text))).toMatchObject({ error: { code }, certain, passing });
   });
 
   it('leaves our own errors as they are', () => {
     const error = new ArcError('Expired', 'gone');
-    expect(judgeFailure(error)).toEqual({ error, certain: false, unsent: false, passing: false });
+    expect(classifyFailure(error)).toEqual({ error, certain: false, unsent: false, passing: false });
   });
 });

@@ -1,7 +1,7 @@
 import { ArcError, type Code } from '#shared/errors';
 import { etcdRequestBytes } from '#shared/meta';
 
-/** What a failed call means. */
+/** The meaning of a failed call. */
 export interface Failure {
   error: ArcError;
   /** A write that failed like this has surely not taken place, and never will. */
@@ -35,13 +35,13 @@ const known: { text: RegExp; code: Code; message?: string }[] = [
 
 /** gRPC codes: invalid argument, permission denied, failed precondition, out of range, unimplemented, unauthenticated. */
 const refusals = [3, 7, 9, 11, 12, 16];
-/** What grpc-js says of a call that found no connection to go out by. */
+/** The error text of grpc-js for a call that found no connection. */
 const neverSent = /No connection established|Channel closed before call started|Name resolution failed/;
 const deadlineExceeded = 4;
 const resourceExhausted = 8;
 
 /** Reads the gRPC code from the text, where etcd3 leaves it: its error classes drop the number. */
-export function judgeFailure(caught: unknown): Failure {
+export function classifyFailure(caught: unknown): Failure {
   if (caught instanceof ArcError) return { error: caught, certain: false, unsent: false, passing: false };
   const text = caught instanceof Error ? caught.message : String(caught);
   const rule = known.find((one) => one.text.test(text));

@@ -23,7 +23,7 @@ export interface EtcdStoreOptions {
   /** ms between progress batches to a watch that has no events of its own; default 5,000. */
   progressInterval?: number;
   /**
-   * ms; history is kept for one to two of these; default 300,000. 0: somebody else compacts. Compaction is for the
+   * ms; history is kept for one to two of these; default 300,000. 0: another program compacts. Compaction is for the
    * whole of etcd, whatever the prefix.
    */
   compactionInterval?: number;

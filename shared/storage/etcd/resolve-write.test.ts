@@ -69,7 +69,7 @@ describe('a write whose answer got lost', () => {
     expect(await store.delete('/a', 7)).toEqual({ ok: true, revision: 8 });
   });
 
-  it('was refused if somebody else was first', async () => {
+  it('was refused if another client was first', async () => {
     const { etcd, store } = await opened();
     loseNext(etcd, false, () => store.create('/a', bytes('theirs')));
     expect(await store.create('/a', bytes('1'))).toMatchObject({ ok: false, current: { revision: 2 } });
@@ -90,7 +90,7 @@ describe('a write whose answer got lost', () => {
     await expect(store.update('/a', bytes('2'), 2)).rejects.toMatchObject({ code: 'Timeout' });
   });
 
-  it('is never told other than it was', () =>
+  it('is always reported as it was', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ ...step, happens: fc.boolean() }), { maxLength: 30 }),

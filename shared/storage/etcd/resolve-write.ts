@@ -20,7 +20,7 @@ export type ReadAt = (revision: number) => Promise<{
  * Finds out what became of a write whose answer got lost, by reading what happened to its key and comparing. If the
  * key is still as it was before, the write may yet take place: that, and a past that is compacted, is a Timeout.
  * Somebody else's write of the very same bytes counts as ours (objects carry a uid, so there is none), and so does
- * somebody else's deletion of what we wanted to delete.
+ * a deletion by another client of the key that we wanted to delete.
  */
 export async function resolveWrite(write: LostWrite, readAt: ReadAt, cause: ArcError): Promise<WriteResult> {
   try {

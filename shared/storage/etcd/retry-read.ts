@@ -1,7 +1,7 @@
 import { createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { retryWaits } from '../store.ts';
-import { judgeFailure } from './failure.ts';
+import { classifyFailure } from './failure.ts';
 
 export interface ReadLimits {
   /** ms for all tries together. */
@@ -26,7 +26,7 @@ export async function retryRead<T>(read: (timeout: number) => Promise<T>, limits
     try {
       return await unlessAborted(read(Math.max(1, Math.min(left, timeout / 2))), signal);
     } catch (caught) {
-      const { error, passing } = judgeFailure(caught);
+      const { error, passing } = classifyFailure(caught);
       const wait = backoff.next();
       if (!passing || performance.now() + wait >= end) throw error;
       await pause(wait, [signal, closed]);

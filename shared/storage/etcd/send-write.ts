@@ -1,7 +1,7 @@
 import type { ITxnResponse } from 'etcd3';
 import { createBackoff, pause } from '#shared/async';
 import { retryWaits } from '../store.ts';
-import { judgeFailure } from './failure.ts';
+import { classifyFailure } from './failure.ts';
 import { checkOpen } from './retry-read.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function sendWrite(
       return await send(end - performance.now());
     } catch (caught) {
       const wait = backoff.next();
-      if (!judgeFailure(caught).unsent || performance.now() + wait >= end) throw caught;
+      if (!classifyFailure(caught).unsent || performance.now() + wait >= end) throw caught;
       await pause(wait, closed);
     }
   }

@@ -20,7 +20,7 @@ export function writeTransaction({ key, value, expected }: KeyWrite): ITxnReques
 /** The key kube-apiserver and kine use as well, so that one process compacts, however many there are. */
 export const compactionKey = Buffer.from('compact_rev_key');
 
-/** Takes the turn of `version`: nobody else can, because the put makes it version + 1. */
+/** Takes the turn of `version`. Only one member can, because the put makes it version + 1. */
 export function compactionTransaction(version: number, revision: number): ITxnRequest {
   const key = compactionKey;
   return {

@@ -21,7 +21,7 @@ export class WatchCursor {
     this.#position = after;
   }
 
-  /** What to ask a new connection for: everything that was not handed out. */
+  /** The start of a watch on a new connection: every event that was not handed out. */
   resume(): IWatchCreateRequest {
     this.#held = [];
     return {

@@ -40,7 +40,7 @@ describe('a watch over connections that break', () => {
     await store.close();
   });
 
-  it('does not forget what came between the confirmation of a watch and its events', async () => {
+  it('keeps the events between the confirmation of a watch and its first message', async () => {
     const etcd = new FakeEtcd();
     const store = makeStore(etcd, options);
     for (let at = 0; at < 10; at += 1) etcd.putTogether({ [`/w/${at}`]: 'x' });
@@ -84,7 +84,7 @@ describe('a watch over connections that break', () => {
       { numRuns: runs(30) },
     ));
 
-  it('asks again from the progress it was told, so that a quiet watch outlives compactions', async () => {
+  it('resumes from the last reported progress, so that a quiet watch outlives compactions', async () => {
     const etcd = new FakeEtcd();
     const store = makeStore(etcd, options);
     const batches = store
@@ -114,7 +114,7 @@ describe('a watch over connections that break', () => {
     await store.close();
   });
 
-  it('says Expired rather than give a deletion without what was deleted', async () => {
+  it('rejects with Expired rather than give a deletion without the deleted value', async () => {
     const etcd = new FakeEtcd();
     const store = makeStore(etcd, options);
     etcd.putTogether({ '/w/a': '1' });

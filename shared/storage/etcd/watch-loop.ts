@@ -2,7 +2,7 @@ import { createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { retryWaits, type WatchBatch } from '../store.ts';
 import { closedWhileWatched } from '../watchers.ts';
-import { judgeFailure } from './failure.ts';
+import { classifyFailure } from './failure.ts';
 import type { WatchCursor } from './watch-cursor.ts';
 import type { EtcdWire, WatchStream } from './wire.ts';
 
@@ -36,7 +36,7 @@ export async function* watchEvents(
         yield batch;
       }
     } catch (caught) {
-      if (!isPassing(caught)) throw judgeFailure(caught).error;
+      if (!isPassing(caught)) throw classifyFailure(caught).error;
     }
     if (signal.aborted || parts.closed.aborted) continue;
     await pause(backoff.next(), [signal, parts.closed]);
@@ -45,10 +45,10 @@ export async function* watchEvents(
 
 /** A watch that etcd ended without saying Expired can be asked for again. */
 function isPassing(caught: unknown): boolean {
-  return ArcError.is(caught, 'ServiceUnavailable') || judgeFailure(caught).passing;
+  return ArcError.is(caught, 'ServiceUnavailable') || classifyFailure(caught).passing;
 }
 
-/** One connection's worth of the watch; ends without an error when nobody wants it any more. */
+/** The watch over one connection; ends without an error when it is no longer wanted. */
 async function* followOnce(
   parts: WatchParts,
   cursor: WatchCursor,

@@ -35,7 +35,7 @@ export class FakeEtcd implements EtcdWire {
   /** Events in one message of a watch; with fragments on, a message may end in the middle of a revision. */
   messageEvents = 3;
   intercept: Intercept = (_, run) => run();
-  /** While true, watches are told nothing. */
+  /** While true, watches receive no messages. */
   muted = false;
   readonly #history: { revision: number; event: IEvent }[] = [];
   readonly #watchers = new Set<Watcher>();
@@ -78,7 +78,7 @@ export class FakeEtcd implements EtcdWire {
     this.#watchers.clear();
   }
 
-  /** Writes of somebody else, as one revision, in a transaction that the store itself must not use. */
+  /** Writes of another client, as one revision, in a transaction that the store itself must not use. */
   putTogether(pairs: Record<string, string>): number {
     this.#revision += 1;
     const events = Object.entries(pairs).map(([key, value]) =>

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IRangeRequest, ITxnRequest, IWatchCreateRequest } from 'etcd3';
 
-/** What a transaction of a known shape wants; a write without a value is a delete. */
+/** The write of a transaction of a known shape; without a value it is a delete. */
 export type KnownTransaction =
   | { type: 'write'; key: Buffer; value: Buffer | undefined; expected: number }
   | { type: 'compaction'; key: Buffer; value: Buffer; version: number };

@@ -3,18 +3,18 @@ interface Waiter {
   resolve: (arrived: boolean) => void;
 }
 
-/** ms a read waits for memory to come to the revision it needs; as long as kube-apiserver waits. */
+/** How long, in ms, a read waits until the cache has the revision it needs: as long as in kube-apiserver. */
 const patience = 3000;
-/** ms between the questions for progress while somebody waits. */
+/** Between requests for progress while a read waits, in ms. */
 const askEvery = 100;
 
-/** The reads that wait until the events up to their revision have arrived in memory. */
-export class Arrivals {
+/** The reads that wait until the cache has the events up to their revision. */
+export class Freshness {
   readonly #askForProgress: () => void;
   readonly #waiters = new Set<Waiter>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `askForProgress`: nothing may happen under the watched prefix, and then only an answer to this says so. */
+  /** `askForProgress`: where nothing happens under the watched prefix, only the answer to this shows that. */
   constructor(askForProgress: () => void) {
     this.#askForProgress = askForProgress;
   }

@@ -4,20 +4,20 @@ import { Items } from '../items.ts';
 import type { ListOptions, StoredItem, StoredList, StoreEvent, WatchBatch } from '../store.ts';
 import { Watchers } from '../watchers.ts';
 
-export interface MemoryOptions {
+export interface WatchCacheOptions {
   history: HistoryLimits;
   /** ms; see Watchers. */
   progressInterval: number;
 }
 
-/** What one list of the store and the watch after it have shown: the state, the events since, and who follows them. */
-export class Memory {
+/** What one list of the store and the watch after it have shown: the state, the events since then, and the watchers of both. */
+export class WatchCache {
   readonly watchers: Watchers;
   readonly #items: Items;
   readonly #history: History;
 
   /** `known` lends its items where they are the same, with all that others may have attached to them. */
-  constructor({ items, revision }: StoredList, options: MemoryOptions, known?: Memory) {
+  constructor({ items, revision }: StoredList, options: WatchCacheOptions, known?: WatchCache) {
     this.#items = new Items(items.map((item) => known?.sameAs(item) ?? item));
     this.#history = new History(options.history, { floor: revision, newest: revision });
     this.watchers = new Watchers(this.#history, options.progressInterval);

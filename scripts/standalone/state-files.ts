@@ -1,6 +1,13 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { readIfPresent } from './read-if-present.ts';
+
+/** The text of a file of the standalone's state; undefined before its first start wrote it. */
+export async function readIfPresent(file: string): Promise<string | undefined> {
+  return await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
+    if (caught.code === 'ENOENT') return undefined;
+    throw caught;
+  });
+}
 
 /** The port of the last start in `folder`, so that a kubeconfig in use stays right; 0 (any) at the first. */
 export async function rememberedPort(folder: string): Promise<number> {
