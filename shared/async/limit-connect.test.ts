@@ -3,7 +3,7 @@ import { Agent, createServer, request } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { deafServer, silentServer } from '../../test/fixtures/black-hole.ts';
+import { deafServer, silentServer } from '../../test/fixtures/http/black-hole.ts';
 import { limitConnect } from './limit-connect.ts';
 
 const closers: (() => Promise<unknown> | unknown)[] = [];

@@ -11,7 +11,7 @@ import { eventually } from '../../shared/testing/eventually.ts';
 import { Client, type Server } from '../conformance/client.ts';
 import { prepare } from '../conformance/prepare.ts';
 import { startReference } from '../conformance/reference.ts';
-import { startEtcd } from '../fixtures/etcd-process.ts';
+import { startEtcd } from '../fixtures/etcd/process.ts';
 import { freePorts } from '../fixtures/program.ts';
 import type { Stall } from './api-child.ts';
 import { RawConnection } from './raw-connection.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { KubeClient } from '#shared/kube';
-import { connect } from '../fixtures/connect.ts';
+import { connect } from '../fixtures/standalone/connect.ts';
 import type { WriteCount } from './counted-store.ts';
 import { type Usage, usageOf } from './process-usage.ts';
 

@@ -11,7 +11,7 @@ import { randomIntegers } from '#shared/testing';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone-process.ts';
+import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
 const kills = 20;
 const artifactsPerOrder = 2;

@@ -5,9 +5,9 @@ import path from 'node:path';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
-import type { AggregatedServer } from '../fixtures/aggregated-server.ts';
-import { type Cluster, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import type { ControlPlane } from '../fixtures/control-plane.ts';
+import type { AggregatedServer } from '../fixtures/cluster/aggregated-server.ts';
+import { type Cluster, describeCluster, startCluster } from '../fixtures/cluster/cluster.ts';
+import type { ControlPlane } from '../fixtures/cluster/control-plane.ts';
 
 /** That this process trusts without a test's doing. */
 const authorities = tls.getCACertificates('default');

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { type AggregatedServer, startAggregated } from '../fixtures/aggregated-server.ts';
-import { argoDefinitions } from '../fixtures/argo-definitions.ts';
-import { describeCluster } from '../fixtures/cluster.ts';
-import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
+import { type AggregatedServer, startAggregated } from '../fixtures/cluster/aggregated-server.ts';
+import { argoDefinitions } from '../fixtures/cluster/argo-definitions.ts';
+import { describeCluster } from '../fixtures/cluster/cluster.ts';
+import { type ControlPlane, startControlPlane } from '../fixtures/cluster/control-plane.ts';
+import { startTcpProxy, type TcpProxy } from '../fixtures/http/tcp-proxy.ts';
 import { type Program, start } from '../fixtures/program.ts';
-import { startTcpProxy, type TcpProxy } from '../fixtures/tcp-proxy.ts';
 
 /** A broker that writes down who sent what. */
 async function startSink() {

@@ -1,6 +1,8 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/cluster/control-plane.ts';
+import { type KnativeBroker, knativePrograms, startKnativeBroker } from '../fixtures/knative/broker.ts';
 import {
   event,
   exchanges,
@@ -8,9 +10,7 @@ import {
   send,
   startSubscribers,
   triggersOf,
-} from '../fixtures/broker-exchanges.ts';
-import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/control-plane.ts';
-import { type KnativeBroker, knativePrograms, startKnativeBroker } from '../fixtures/knative-broker.ts';
+} from '../fixtures/knative/broker-exchanges.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS ?? '';
 const host = hostAddress();

@@ -6,12 +6,12 @@ import * as z from 'zod';
 import { isGoodAuthority, isGoodLeaf } from '../../functions/certificate-issuer/certificate.ts';
 import { leaves } from '../../functions/certificate-issuer/leaves.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { routeTo } from '../fixtures/aggregated-server.ts';
-import { type ApiServerProcess, startApiServer } from '../fixtures/api-server-process.ts';
-import { type Manifest, render, startCertManager } from '../fixtures/cert-manager.ts';
-import { describeCluster, type Machine } from '../fixtures/cluster.ts';
-import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
-import { type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
+import { routeTo } from '../fixtures/cluster/aggregated-server.ts';
+import { type ApiServerProcess, startApiServer } from '../fixtures/cluster/api-server-process.ts';
+import { type Manifest, render, startCertManager } from '../fixtures/cluster/cert-manager.ts';
+import { describeCluster, type Machine } from '../fixtures/cluster/cluster.ts';
+import { type ControlPlane, startControlPlane } from '../fixtures/cluster/control-plane.ts';
+import { type EtcdProcess, startEtcd } from '../fixtures/etcd/process.ts';
 import type { Program } from '../fixtures/program.ts';
 
 const secretSchema = z.object({ data: z.record(z.string(), z.string()) });

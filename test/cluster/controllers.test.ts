@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { newConfigMap, newNamespace, newOrder } from '../fixtures/cluster-objects.ts';
-import type { Body } from '../fixtures/https-client.ts';
+import {
+  arcPath,
+  type Cluster,
+  corePath,
+  describeCluster,
+  startCluster,
+} from '../fixtures/cluster/cluster.ts';
+import { newConfigMap, newNamespace, newOrder } from '../fixtures/cluster/cluster-objects.ts';
+import type { Body } from '../fixtures/http/https-client.ts';
 import type { Program } from '../fixtures/program.ts';
 
 const hold = 'example.com/hold';

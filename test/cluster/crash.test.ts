@@ -1,10 +1,16 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { newNamespace, newOrder } from '../fixtures/cluster-objects.ts';
-import { compact, type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
-import type { WatchEvent } from '../fixtures/https-client.ts';
-import { startLoad } from '../fixtures/load.ts';
+import {
+  arcPath,
+  type Cluster,
+  corePath,
+  describeCluster,
+  startCluster,
+} from '../fixtures/cluster/cluster.ts';
+import { newNamespace, newOrder } from '../fixtures/cluster/cluster-objects.ts';
+import { startLoad } from '../fixtures/cluster/load.ts';
+import { compact, type EtcdProcess, startEtcd } from '../fixtures/etcd/process.ts';
+import type { WatchEvent } from '../fixtures/http/https-client.ts';
 
 /** What a client may be told while a server is dead or etcd is. */
 const passing = /: 50[0-4] |ECONNREFUSED|ECONNRESET|socket hang up|aborted|watch: .*50[0-4]/;

@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuthority } from '../../shared/testing/authority.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { newOrder } from '../fixtures/cluster-objects.ts';
-import { type HttpsClient, httpsClient } from '../fixtures/https-client.ts';
+import {
+  arcPath,
+  type Cluster,
+  corePath,
+  describeCluster,
+  startCluster,
+} from '../fixtures/cluster/cluster.ts';
+import { newOrder } from '../fixtures/cluster/cluster-objects.ts';
+import { type HttpsClient, httpsClient } from '../fixtures/http/https-client.ts';
 
 const registration = '/apis/admissionregistration.k8s.io/v1';
 const configMap = corePath('configmaps', 'kube-system', 'extension-apiserver-authentication');

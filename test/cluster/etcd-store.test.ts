@@ -6,8 +6,8 @@ import { cacheStore, openEtcdStore, type Store } from '#shared/storage';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { describeStore, type StoreUnderTest } from '../contract/store.ts';
 import { bytes, written } from '../contract/store-support.ts';
-import { startEtcdCluster } from '../fixtures/etcd-cluster.ts';
-import { type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
+import { startEtcdCluster } from '../fixtures/etcd/cluster.ts';
+import { type EtcdProcess, startEtcd } from '../fixtures/etcd/process.ts';
 import { compare, startLanes, type Told, writeLane } from './etcd-writers.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS;

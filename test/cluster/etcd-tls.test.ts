@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEtcdStore } from '#shared/storage';
 import { type Authority, createAuthority } from '../../shared/testing/authority.ts';
-import { type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
+import { type EtcdProcess, startEtcd } from '../fixtures/etcd/process.ts';
 import { compare, startLanes } from './etcd-writers.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS;

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { configMaps, orders, parts, sendPart } from '../contract/api-corpus.ts';
-import { describeCluster } from '../fixtures/cluster.ts';
-import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
-import { fakeApiClient } from '../fixtures/fake-api-client.ts';
-import type { HttpsClient } from '../fixtures/https-client.ts';
+import { describeCluster } from '../fixtures/cluster/cluster.ts';
+import { type ControlPlane, startControlPlane } from '../fixtures/cluster/control-plane.ts';
+import { fakeApiClient } from '../fixtures/http/fake-api-client.ts';
+import type { HttpsClient } from '../fixtures/http/https-client.ts';
 
 const namespace = 'contract';
 const group = 'contract.example.com';

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
+import {
+  arcPath,
+  type Cluster,
+  corePath,
+  describeCluster,
+  startCluster,
+} from '../fixtures/cluster/cluster.ts';
 import {
   absentOrder,
   type NewMetadata,
@@ -11,8 +17,8 @@ import {
   newNamespace,
   newOrder,
   ownedBy,
-} from '../fixtures/cluster-objects.ts';
-import type { Body } from '../fixtures/https-client.ts';
+} from '../fixtures/cluster/cluster-objects.ts';
+import type { Body } from '../fixtures/http/https-client.ts';
 
 const namespace = 'team';
 const hold = 'example.com/hold';

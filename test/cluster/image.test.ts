@@ -7,15 +7,15 @@ import { findRuntime } from '../../scripts/image/runtime.ts';
 import { tarOf } from '../../scripts/image/tar.ts';
 import type { Job } from '../../shared/domain/index.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { type ControlPlane, startControlPlane } from '../fixtures/control-plane.ts';
-import { runImage, startInImage, unpackLayout } from '../fixtures/image-root.ts';
-import { freePorts, type Program } from '../fixtures/program.ts';
+import { type ControlPlane, startControlPlane } from '../fixtures/cluster/control-plane.ts';
+import { runImage, startInImage, unpackLayout } from '../fixtures/image/image-root.ts';
 import {
   crane,
   type RegistryProcess,
   registryTools,
   startRegistryProcess,
-} from '../fixtures/registry-tools.ts';
+} from '../fixtures/image/registry-tools.ts';
+import { freePorts, type Program } from '../fixtures/program.ts';
 
 const tools = registryTools();
 const assets = process.env.KUBEBUILDER_ASSETS;

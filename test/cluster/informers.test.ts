@@ -3,10 +3,16 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { newArtifactWorkflow, newNamespace } from '../fixtures/cluster-objects.ts';
-import { kubeconfigOf } from '../fixtures/control-plane-files.ts';
-import { compact, type EtcdProcess, startEtcd } from '../fixtures/etcd-process.ts';
+import {
+  arcPath,
+  type Cluster,
+  corePath,
+  describeCluster,
+  startCluster,
+} from '../fixtures/cluster/cluster.ts';
+import { newArtifactWorkflow, newNamespace } from '../fixtures/cluster/cluster-objects.ts';
+import { kubeconfigOf } from '../fixtures/cluster/control-plane-files.ts';
+import { compact, type EtcdProcess, startEtcd } from '../fixtures/etcd/process.ts';
 import { type Program, start } from '../fixtures/program.ts';
 
 /** How long they are put to it; `npm run soak` asks for ten minutes. */

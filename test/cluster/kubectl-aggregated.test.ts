@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { type Cluster, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { kubectl, kubectlReleases } from '../fixtures/kubectl.ts';
+import { type Cluster, describeCluster, startCluster } from '../fixtures/cluster/cluster.ts';
+import { kubectl, kubectlReleases } from '../fixtures/cluster/kubectl.ts';
 import { kubectlCommands } from './kubectl-commands.ts';
 
 describeCluster('through the aggregator', (machine) => {

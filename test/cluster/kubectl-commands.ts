@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
-import type { Kubectl } from '../fixtures/kubectl.ts';
+import type { Kubectl } from '../fixtures/cluster/kubectl.ts';
 
 /** An Order as people write it. */
 export const order = (namespace: string, name: string, image = 'team/app:1.0') => `

@@ -6,8 +6,8 @@ import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { type Kubectl, kubectl, kubectlReleases } from '../fixtures/kubectl.ts';
-import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone-process.ts';
+import { type Kubectl, kubectl, kubectlReleases } from '../fixtures/cluster/kubectl.ts';
+import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 import { kubectlCommands, order } from './kubectl-commands.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS ?? '';

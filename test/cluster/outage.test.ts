@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { newConfigMap, newNamespace, newOrder } from '../fixtures/cluster-objects.ts';
-import { startLoad } from '../fixtures/load.ts';
+import {
+  arcPath,
+  type Cluster,
+  corePath,
+  describeCluster,
+  startCluster,
+} from '../fixtures/cluster/cluster.ts';
+import { newConfigMap, newNamespace, newOrder } from '../fixtures/cluster/cluster-objects.ts';
+import { startLoad } from '../fixtures/cluster/load.ts';
 
 const patience = 90_000;
 const apiService = '/apis/apiregistration.k8s.io/v1/apiservices/v1alpha1.arc.opendefense.cloud';

@@ -5,9 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { kubectl } from '../fixtures/kubectl.ts';
-import { spawnStandalone } from '../fixtures/standalone-process.ts';
+import { describeCluster, startCluster } from '../fixtures/cluster/cluster.ts';
+import { kubectl } from '../fixtures/cluster/kubectl.ts';
+import { spawnStandalone } from '../fixtures/standalone/process.ts';
 
 const program = 'test/cluster/clients/python/client.py';
 const namespace = 'python';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { toBinaryRequest, wakeEvent } from '#shared/events';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { type NetworkNamespace, startNetworkNamespace } from '../fixtures/network-namespace.ts';
+import { type NetworkNamespace, startNetworkNamespace } from '../fixtures/cluster/network-namespace.ts';
 import type { Program } from '../fixtures/program.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS ?? '';
@@ -56,7 +56,7 @@ describe.skipIf(!isThere)('a function behind queue-proxy', () => {
   }
 
   const startFunction = (env: NodeJS.ProcessEnv = {}): Program =>
-    run(process.execPath, ['test/fixtures/scripted-function.ts'], {
+    run(process.execPath, ['test/fixtures/knative/scripted-function.ts'], {
       PORT: String(ports.function),
       ARC_API_SERVER: 'http://127.0.0.1:9',
       ARC_TOKEN_FILE: path.join(folder, 'token'),

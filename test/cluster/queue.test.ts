@@ -5,8 +5,8 @@ import { stringify } from 'yaml';
 import { type ArtifactWorkflow, isQueued, type Workflow, workflowFor } from '#shared/domain';
 import { artifactWorkflow } from '../../shared/domain/testing/objects.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { argoDefinitions } from '../fixtures/argo-definitions.ts';
-import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/control-plane.ts';
+import { argoDefinitions } from '../fixtures/cluster/argo-definitions.ts';
+import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/cluster/control-plane.ts';
 import { type Program, start } from '../fixtures/program.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS ?? '';

@@ -1,8 +1,8 @@
 import { glob, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/control-plane.ts';
-import type { HttpsClient } from '../fixtures/https-client.ts';
+import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/cluster/control-plane.ts';
+import type { HttpsClient } from '../fixtures/http/https-client.ts';
 import { accountRights, userRights } from './rights.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS;

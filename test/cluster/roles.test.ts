@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { newNamespace, newOrder } from '../fixtures/cluster-objects.ts';
-import type { HttpsClient } from '../fixtures/https-client.ts';
+import {
+  arcPath,
+  type Cluster,
+  corePath,
+  describeCluster,
+  startCluster,
+} from '../fixtures/cluster/cluster.ts';
+import { newNamespace, newOrder } from '../fixtures/cluster/cluster-objects.ts';
+import type { HttpsClient } from '../fixtures/http/https-client.ts';
 
 const group = 'arc.opendefense.cloud';
 const namespace = 'team';

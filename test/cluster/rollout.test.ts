@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { arcPath, type Cluster, corePath, describeCluster, startCluster } from '../fixtures/cluster.ts';
-import { newNamespace } from '../fixtures/cluster-objects.ts';
-import { startLoad } from '../fixtures/load.ts';
+import {
+  arcPath,
+  type Cluster,
+  corePath,
+  describeCluster,
+  startCluster,
+} from '../fixtures/cluster/cluster.ts';
+import { newNamespace } from '../fixtures/cluster/cluster-objects.ts';
+import { startLoad } from '../fixtures/cluster/load.ts';
 
 describeCluster('two API servers that are restarted one after the other', (machine) => {
   let cluster: Cluster;

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDelivery } from '../../functions/watch-bridge/delivery/delivery.ts';
 import type { Sink } from '../../functions/watch-bridge/delivery/sink.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { type AggregatedServer, startAggregated } from '../fixtures/aggregated-server.ts';
-import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/control-plane.ts';
-import { type GuardedBroker, startGuardedBroker } from '../fixtures/guarded-broker.ts';
+import { type AggregatedServer, startAggregated } from '../fixtures/cluster/aggregated-server.ts';
+import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/cluster/control-plane.ts';
+import { type GuardedBroker, startGuardedBroker } from '../fixtures/knative/guarded-broker.ts';
 import { start } from '../fixtures/program.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS ?? '';

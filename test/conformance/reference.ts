@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pki } from '../../scripts/standalone/pki.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { startEtcd } from '../fixtures/etcd-process.ts';
+import { startEtcd } from '../fixtures/etcd/process.ts';
 import { freePorts, type Program, start } from '../fixtures/program.ts';
 import { Client, type Server } from './client.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Body, HttpsClient, WatchEvent } from '../fixtures/https-client.ts';
+import type { Body, HttpsClient, WatchEvent } from '../fixtures/http/https-client.ts';
 
 /** What the corpus is sent to: the fake API or a real server. */
 export type Api = Pick<HttpsClient, 'send' | 'watch'>;

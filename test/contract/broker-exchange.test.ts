@@ -9,7 +9,7 @@ import {
   send,
   startSubscribers,
   triggersOf,
-} from '../fixtures/broker-exchanges.ts';
+} from '../fixtures/knative/broker-exchanges.ts';
 
 /** The list that test/cluster/broker-exchange.test.ts plays with Knative's own broker. */
 describe('the embedded broker', () => {

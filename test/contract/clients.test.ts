@@ -11,7 +11,7 @@ import {
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { startApi, type TestApi } from '../fixtures/api-server.ts';
+import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
 
 // The JavaScript client of the Kubernetes project: it knows nothing of ours.
 const at = { group: 'arc.opendefense.cloud', version: 'v1alpha1', namespace: 'clients', plural: 'orders' };

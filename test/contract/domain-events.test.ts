@@ -31,7 +31,7 @@ import {
   startApi,
   startFunctions,
   startWatching,
-} from '../fixtures/parts.ts';
+} from '../fixtures/standalone/parts.ts';
 
 interface Heard {
   id: string;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { startApi, type TestApi } from '../fixtures/api-server.ts';
-import { fakeApiClient } from '../fixtures/fake-api-client.ts';
-import { type HttpsClient, httpsClient } from '../fixtures/https-client.ts';
+import { fakeApiClient } from '../fixtures/http/fake-api-client.ts';
+import { type HttpsClient, httpsClient } from '../fixtures/http/https-client.ts';
+import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
 import { configMaps, orders, parts, sendPart } from './api-corpus.ts';
 
 const namespace = 'contract';

@@ -17,7 +17,7 @@ import {
   startApi,
   startFunctions,
   startWatching,
-} from '../fixtures/parts.ts';
+} from '../fixtures/standalone/parts.ts';
 
 describe('the rights and Triggers in knative/base', () => {
   it('are enough for an Order to run to its end, and for its deletion', async () => {

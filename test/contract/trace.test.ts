@@ -8,7 +8,7 @@ import {
   startApi,
   startFunctions,
   startWatching,
-} from '../fixtures/parts.ts';
+} from '../fixtures/standalone/parts.ts';
 
 describe('the trace of an event', () => {
   it('is on every API request that it caused, and on the Workflow in the end', async () => {

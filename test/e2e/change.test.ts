@@ -15,7 +15,7 @@ import {
 } from '#shared/domain';
 import { seedImage } from '#shared/embedded';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { type Conduit, password, startConduit, type Tenant } from '../fixtures/conduit.ts';
+import { type Conduit, password, startConduit, type Tenant } from '../fixtures/standalone/conduit.ts';
 
 const app = { type: 'light', spec: { image: 'team/app:1.0' } };
 const light = 'test/light:1';

@@ -12,7 +12,7 @@ import {
   type Tenant,
   visible,
   workerCommand,
-} from '../fixtures/conduit.ts';
+} from '../fixtures/standalone/conduit.ts';
 
 const image = { platforms: ['linux/amd64'], layers: 1, layerBytes: 32 * 1024, signature: false };
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { orders } from '#shared/domain';
-import { type Conduit, startConduit } from '../fixtures/conduit.ts';
+import { type Conduit, startConduit } from '../fixtures/standalone/conduit.ts';
 
 const good = 40;
 const missing = 10;

@@ -13,7 +13,7 @@ import {
   workflows,
 } from '#shared/domain';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { type Conduit, startConduit, type Tenant } from '../fixtures/conduit.ts';
+import { type Conduit, startConduit, type Tenant } from '../fixtures/standalone/conduit.ts';
 
 let conduit: Conduit;
 let gates: string;

@@ -7,7 +7,7 @@ import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone-process.ts';
+import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
 describe('npm start that is told to end while an artifact is being moved', () => {
   let folder: string;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { deafServer, silentServer } from '../../../test/fixtures/black-hole.ts';
+import { deafServer, silentServer } from '../../../test/fixtures/http/black-hole.ts';
 import { classify, createDelivery } from './delivery.ts';
 
 describe('classify', () => {

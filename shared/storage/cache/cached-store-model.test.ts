@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { fc, runs } from '#shared/testing';
 import { patience } from '../../../test/contract/store-support.ts';
-import { openCached } from '../../../test/fixtures/cached-etcd.ts';
 import { FakeEtcd } from '../etcd/testing/fake-etcd.ts';
 import type { Store } from '../store.ts';
+import { openCached } from './testing/cached-etcd.ts';
 
 /** Writes of one revision, a fault, or a watch that is opened after all that happened before. */
 type Action = { put: string[] } | 'drop' | 'compact' | 'watch';

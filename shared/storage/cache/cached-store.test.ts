@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { createMetrics } from '#shared/telemetry';
 import { describeStore, type StoreUnderTest } from '../../../test/contract/store.ts';
 import { eventsAfter, line, patience } from '../../../test/contract/store-support.ts';
-import { openCached } from '../../../test/fixtures/cached-etcd.ts';
 import { makeStore } from '../etcd/open-etcd.ts';
 import { FakeEtcd } from '../etcd/testing/fake-etcd.ts';
 import { cacheStore } from './cached-store.ts';
+import { openCached } from './testing/cached-etcd.ts';
 
 describeStore('the cached store over etcd', open);
 

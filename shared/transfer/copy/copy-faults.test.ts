@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { transferFailure } from '../../../test/fixtures/transfer-failure.ts';
 import { type FaultRule, type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
 import type { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
+import { transferFailure } from '../testing/transfer-failure.ts';
 import { type CopyRequest, copyImage } from './copy-image.ts';
 
 const password = 'hunter22-secret';

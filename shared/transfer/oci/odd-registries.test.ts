@@ -3,14 +3,10 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type Meddling,
-  type RegistryFront,
-  startRegistryFront,
-} from '../../../test/fixtures/registry-front.ts';
-import { transferFailure } from '../../../test/fixtures/transfer-failure.ts';
 import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
 import { type CopyRequest, copyImage } from '../copy/copy-image.ts';
+import { type Meddling, type RegistryFront, startRegistryFront } from '../testing/registry-front.ts';
+import { transferFailure } from '../testing/transfer-failure.ts';
 
 const credentials = { username: 'bob', password: 'hunter22-secret' };
 const ownHeader = `Basic ${Buffer.from('bob:hunter22-secret').toString('base64')}`;

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { seedImage, startRegistry } from '#shared/embedded';
-import { crane, registryTools } from '../../fixtures/registry-tools.ts';
+import { crane, registryTools } from '../../fixtures/image/registry-tools.ts';
 import { field } from './kubectl.ts';
 
 /** The two registries of objects/registries.yaml, as this machine reaches them. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type HttpsClient, httpsClient } from '../../fixtures/https-client.ts';
+import { type HttpsClient, httpsClient } from '../../fixtures/http/https-client.ts';
 
 /** kubectl against the cluster of KUBECONFIG; resolves with stdout, rejects with all of its output unless it exits with 0. */
 export function kubectl(...args: string[]): Promise<string> {

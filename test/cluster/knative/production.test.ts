@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../../shared/testing/eventually.ts';
-import type { HttpsClient } from '../../fixtures/https-client.ts';
-import { anArtifactType, type Load, startLoad } from '../../fixtures/load.ts';
+import { anArtifactType, type Load, startLoad } from '../../fixtures/cluster/load.ts';
+import type { HttpsClient } from '../../fixtures/http/https-client.ts';
 import { arc, ended, install, pods, production, uninstall } from './conduit.ts';
 import type { Registries } from './images.ts';
 import { client, field, kubectl, lines } from './kubectl.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anyCharacter, fc, runs } from '#shared/testing';
-import type { Answer } from '../../fixtures/raw-http.ts';
+import type { Answer } from '../../fixtures/http/raw-http.ts';
 import { attacked, orders, refused } from './attacked.ts';
 
 const server = attacked();

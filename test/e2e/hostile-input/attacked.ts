@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { startApi, type TestApi } from '../../fixtures/api-server.ts';
-import { type Answer, rawClient, type Sent } from '../../fixtures/raw-http.ts';
+import { type Answer, rawClient, type Sent } from '../../fixtures/http/raw-http.ts';
+import { startApi, type TestApi } from '../../fixtures/standalone/api-server.ts';
 
 export const group = '/apis/arc.opendefense.cloud/v1alpha1';
 export const orders = `${group}/namespaces/default/orders`;

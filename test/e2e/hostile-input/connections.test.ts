@@ -4,7 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../shared/testing/eventually.ts';
-import { rawBytes } from '../../fixtures/raw-http.ts';
+import { rawBytes } from '../../fixtures/http/raw-http.ts';
 import { artifact, attacked, many, order, orders } from './attacked.ts';
 
 const server = attacked();
