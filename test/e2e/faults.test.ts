@@ -42,10 +42,11 @@ describe.concurrent('what goes wrong with one artifact', { timeout: 90_000 }, ()
   /** Two artifacts: the bad one and one that nothing is wrong with. */
   async function orderWith(name: string, bad: object, phase = 'Failed'): Promise<Order> {
     await seedImage(conduit.source, 'good/app', '1.0', image);
-    await tenant.order(name, [
+    const artifacts = [
       { name: 'bad', type: 'oci', spec: { image: `${name}/app:1.0` }, ...bad },
       { name: 'good', type: 'oci', spec: { image: 'good/app:1.0', override: `${name}/good:1.0` } },
-    ]);
+    ];
+    await tenant.order(name, artifacts, { retry: { limit: 0 } });
     return tenant.ended(name, phase);
   }
 
@@ -90,7 +91,7 @@ describe.concurrent('what goes wrong with one artifact', { timeout: 90_000 }, ()
         path: /^\/v2\/broken\//,
         fault: { kind: 'status', status: 503, message: `no luck with ${password}` },
       },
-      ['503', 'try again later', 'tried 2 times'],
+      ['503', 'retry later', 'tried 2 times'],
     ],
     [
       'short',

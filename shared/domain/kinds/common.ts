@@ -46,7 +46,9 @@ export const retry = z
       .min(0)
       .max(100)
       .exactOptional()
-      .describe('How many further attempts may follow the first. Default 0.'),
+      .describe(
+        'How many further attempts may follow the first. Default 2 after a failure that the worker calls retryable, else 0.',
+      ),
     backoff: duration(
       'Wait before the first further attempt, doubled for each after it, at most 1h. Default 10s.',
     ).exactOptional(),

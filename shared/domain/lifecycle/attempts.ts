@@ -3,10 +3,9 @@ import { cronWorkflowName, workflowName } from '../identity/names.ts';
 import type { ArtifactWorkflow, WorkflowReference } from '../kinds/artifact-workflow.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { parseDuration } from '../values/duration.ts';
+import { defaultBackoffMs, defaultRetries, longestBackoffMs } from '../values/limits.ts';
 import { hasEnded, hasFailed } from './phases.ts';
 
-const defaultBackoffMs = 10_000;
-const longestBackoffMs = 3_600_000;
 /** Reasons of the worker for which another attempt cannot help. */
 const permanentReasons = new Set(['permanent', 'denied', 'auth', 'config']);
 
@@ -31,7 +30,9 @@ export function rerunRequested(workflow: ArtifactWorkflow): number | undefined {
 function retryAllowed(workflow: ArtifactWorkflow): boolean {
   const { spec, status } = workflow;
   if (!hasFailed(workflow) || permanentReasons.has(status?.results?.reason ?? '')) return false;
-  return (status?.attempts ?? 1) <= (spec.retry?.limit ?? 0);
+  // Failures of other templates, and of Argo, give no reason: nobody says that another attempt can help or does no harm.
+  const byDefault = status?.results?.reason === 'retryable' ? defaultRetries : 0;
+  return (status?.attempts ?? 1) <= (spec.retry?.limit ?? byDefault);
 }
 
 /** When the next attempt after a failure is due, in Unix milliseconds: the backoff, doubled per attempt, at most an hour. */

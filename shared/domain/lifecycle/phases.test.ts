@@ -15,6 +15,38 @@ function made(status: ArtifactWorkflowStatus, retry = {}): ArtifactWorkflow {
   };
 }
 
+describe('an attempt that failed, where nothing sets a limit of retries', () => {
+  const failedWith = (reason: string | undefined, attempts: number, retry?: object) => {
+    const workflow = made({ ...broken, attempts, ...(reason && { results: { reason } }) }, retry);
+    if (retry === undefined) delete workflow.spec.retry;
+    return workflow;
+  };
+
+  it('is followed by two more after 10 and 20 seconds when the worker calls it retryable', () => {
+    const ended = Date.parse(broken.completionTime ?? '');
+    expect([1, 2, 3].map((attempts) => owesAttempt(failedWith('retryable', attempts)))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([1, 2].map((attempts) => nextAttemptMs(failedWith('retryable', attempts)) - ended)).toEqual([
+      10_000, 20_000,
+    ]);
+    expect(owesAttempt(failedWith('retryable', 2, { backoff: '1m' }))).toBe(true);
+  });
+
+  it.each(['permanent', 'denied', 'auth', 'config', undefined])('is final with the reason %s', (reason) => {
+    expect(isFinished(failedWith(reason, 1))).toBe(true);
+    expect(isFinished(failedWith(reason, 1, { backoff: '1m' }))).toBe(true);
+  });
+
+  it('is followed by as many as a limit says, none included', () => {
+    expect(isFinished(failedWith('retryable', 1, { limit: 0 }))).toBe(true);
+    expect(isFinished(failedWith('retryable', 2, { limit: 1 }))).toBe(true);
+    expect(owesAttempt(failedWith('retryable', 5, { limit: 5 }))).toBe(true);
+  });
+});
+
 describe('phases', () => {
   it.each<[ArtifactWorkflowStatus, object, boolean, boolean]>([
     [{}, {}, false, false],

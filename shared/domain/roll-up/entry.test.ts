@@ -23,6 +23,16 @@ describe('entryFor', () => {
     expect(entryOf({ configMessage, phase: 'Running' }).message).toBeUndefined();
   });
 
+  it('says when the next attempt comes after a failure that is tried again without being asked for', () => {
+    const failed = { phase: 'Failed', message: 'no answer', results: { reason: 'retryable' } } as const;
+    expect(entryOf({ ...failed, nextAttemptTime: '2026-01-02T03:00:10Z' })).toEqual({
+      artifactIndex: 0,
+      name: 'app',
+      phase: 'Pending',
+      message: 'attempt 1 failed, trying again at 2026-01-02T03:00:10Z: no answer',
+    });
+  });
+
   const completionTime = '2026-01-02T03:04:05Z';
   it.each([
     ['because its ArtifactWorkflow was deleted is to be made anew', '2026-01-02T03:04:00Z', 'Pending'],

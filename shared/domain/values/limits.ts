@@ -18,6 +18,12 @@ export const attemptSuffix = 5;
 export const mostSchedules = 100;
 /** Most levels of nesting in a value that a user writes. */
 export const deepestNesting = 32;
+/** Further attempts after a failure that the worker calls retryable, where neither Order nor type sets a limit. */
+export const defaultRetries = 2;
+/** The wait before the first further attempt, doubled for each after it. */
+export const defaultBackoffMs = 10_000;
+export const longestBackoffMs = 3_600_000;
+
 /** Most finished versions of one artifact that are kept beside the one in force. */
 export const historyLimit = 3;
 
