@@ -26,6 +26,15 @@ describe('transitions', () => {
     expect(reported.at(-1)?.message).toContain('95 more artifacts are invalid');
   });
 
+  it('reports no end of an Order without artifacts, and the end once it has some', () => {
+    const counts = { total: 0, invalid: 0, pending: 0, running: 0, succeeded: 0, failed: 0 };
+    const empty: OrderStatus = { phase: 'Succeeded', message: 'the Order lists no artifacts', counts };
+    const done: OrderStatus = { ...empty, counts: { ...counts, total: 1, succeeded: 1 } };
+    expect(transitions(undefined, empty)).toEqual([]);
+    expect(transitions(done, empty)).toEqual([]);
+    expect(transitions(empty, done)).toMatchObject([{ reason: 'Completed' }]);
+  });
+
   it('reports the end of the Order once', () => {
     const done: OrderStatus = { phase: 'Succeeded', message: '2 of 2 succeeded' };
     expect(transitions({ phase: 'Running' }, done)).toEqual([

@@ -43,7 +43,9 @@ function describe({ artifactIndex, name, message }: ArtifactStatus): string {
 }
 
 function ended(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
-  if (before?.phase === after.phase) return [];
+  // An Order without artifacts is Succeeded and has completed nothing.
+  if (after.counts?.total === 0) return [];
+  if (before?.phase === after.phase && before?.counts?.total !== 0) return [];
   const message = after.message ?? '';
   if (after.phase === 'Succeeded') return [{ type: 'Normal', reason: 'Completed', message }];
   if (after.phase === 'Failed') return [{ type: 'Warning', reason: 'Failed', message }];

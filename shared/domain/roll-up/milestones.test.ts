@@ -47,7 +47,12 @@ describe('the milestones of an Order', () => {
     expect(announced(order([bad]), rolled(order([bad]), []))).toBe(
       'failed 1/2026-01-02T03:04:05Z 2026-01-02T03:04:05Z',
     );
-    expect(announced(order([]), rolled(order([]), []))).toMatch(/^completed 1/);
+  });
+
+  it('are accepted, and never completed, without artifacts', () => {
+    const empty = order([]);
+    expect(announced(empty, rolled(empty, []))).toMatch(/^accepted 1/);
+    expect(announced(rolled(empty, []), rolled(rolled(empty, []), [], at(60)), at(60))).toBeUndefined();
   });
 
   it('are reached in every generation: again accepted, or ended at once', () => {

@@ -17,7 +17,7 @@ export type ArtifactMilestone = 'started' | 'succeeded' | 'failed';
 
 /**
  * The milestone that an Order reaches when `after` replaces its status; undefined for none. A new generation is accepted, or
- * ends at once. Every end counts: after an edit, a new credential or a force there is another one. The deletion of an
+ * ends at once. An Order without artifacts is accepted and has no end. Every end counts: after an edit, a new credential or a force there is another one. The deletion of an
  * Order is a new generation too, but not a milestone.
  */
 export function orderMilestone(
@@ -41,7 +41,9 @@ export function orderMilestone(
 
 /** The end that a status shows: the time when the last artifact ended, or later, when no artifact was left to run. */
 function endOf(status: OrderStatus): Milestone<OrderMilestone> | undefined {
-  const { phase, conditions = [], completionTime, observedGeneration } = status;
+  const { phase, conditions = [], completionTime, counts, observedGeneration } = status;
+  // An Order without artifacts has completed nothing.
+  if (counts?.total === 0) return undefined;
   if (phase !== 'Succeeded' && phase !== 'Failed') return undefined;
   const [name, decisive] =
     phase === 'Succeeded' ? (['completed', 'Ready'] as const) : (['failed', 'Stalled'] as const);

@@ -6,7 +6,7 @@ import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
-import { orderStatusRoom } from './entry.ts';
+import { orderStatusRoom } from './order-size.ts';
 import { rollUp } from './rollup.ts';
 
 const later = new Date(now.getTime() + 3_600_000);
@@ -175,6 +175,21 @@ describe('rollUp', () => {
       endpointGenerations: { from: 1, to: 1 },
       secretGenerations: { from: 1 },
     });
+  });
+});
+
+describe('an Order without artifacts', () => {
+  it.each([
+    ['an empty list', order([])],
+    ['no list', { ...order([]), spec: {} }],
+  ])('is Ready because it lists no artifacts, and has completed nothing: %s', (_, of) => {
+    const status = roll(of, []);
+    expect(status.completionTime).toBeUndefined();
+    expect(status.conditions).toMatchObject([
+      { type: 'Ready', status: 'True', reason: 'NoArtifacts', message: 'the Order lists no artifacts' },
+      { type: 'Reconciling', status: 'False', reason: 'NoArtifacts' },
+      { type: 'Stalled', status: 'False', reason: 'NoArtifacts' },
+    ]);
   });
 });
 

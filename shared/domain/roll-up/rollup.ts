@@ -29,7 +29,7 @@ export function rollUp(
   const message = messageOf(phase, counts, shown);
   const before = order.status ?? {};
   const startTime = before.startTime ?? earliest(children);
-  const completionTime = completionOf(phase, before, shown, now);
+  const completionTime = counts.total === 0 ? undefined : completionOf(phase, before, shown, now);
   const forced = plan.forceAt > 0 ? isoSeconds(plan.forceAt * 1000) : before.lastForceAt;
   const generation = order.metadata.generation;
   return {
@@ -40,7 +40,14 @@ export function rollUp(
     endpointGenerations: plan.endpointGenerations,
     secretGenerations: plan.secretGenerations,
     ...(forced === undefined ? {} : { lastForceAt: forced }),
-    conditions: conditionsFor(phase, message, generation, before.conditions ?? [], now),
+    conditions: conditionsFor(
+      phase,
+      message,
+      generation,
+      before.conditions ?? [],
+      now,
+      counts.total === 0 ? 'NoArtifacts' : undefined,
+    ),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...(startTime === undefined ? {} : { startTime }),
     ...(completionTime === undefined ? {} : { completionTime }),
