@@ -43,6 +43,8 @@ export interface KindHooks {
   beginDeletion?(object: KubeObject): KubeObject;
   /** Most bytes that the status of this object may come to take: a write that leaves no room for them is refused. */
   statusRoom?(object: KubeObject): number;
+  /** What to do about an object that is too large; `bytes` is its size as stored, without its status. */
+  sizeAdvice?(object: KubeObject, bytes: number): string | undefined;
   /** Sent back as `Warning: 299` headers. */
   warn?(object: KubeObject, old: KubeObject | undefined): string[];
 }

@@ -18,13 +18,15 @@ export function checkSize(definition: KindDefinition, next: Sized, old?: Sized):
   if (metadata.deletionTimestamp !== undefined) return;
   const limit = largestObjectBytes;
   const name = `${definition.plural} "${metadata.name}"`;
-  const todo = 'Split it into several objects, or shorten what it says.';
+  const { statusRoom, sizeAdvice } = definition.hooks ?? {};
+  const todo = () =>
+    sizeAdvice?.(next.object, withoutStatus(next)) ??
+    'Split it into several objects, or shorten what it says.';
   if (next.bytes > limit)
     throw new ArcError(
       'RequestEntityTooLarge',
-      `${name} is too large: it takes ${next.bytes} bytes as stored, with status and managedFields, and the limit is ${limit}. ${todo}`,
+      `${name} is too large: it takes ${next.bytes} bytes as stored, with status and managedFields, and the limit is ${limit}. ${todo()}`,
     );
-  const { statusRoom } = definition.hooks ?? {};
   // Most objects are far from any limit: their status need not be measured.
   if (!statusRoom || next.bytes + statusRoom(next.object) <= limit) return;
   const rest = withoutStatus(next);
@@ -33,7 +35,7 @@ export function checkSize(definition: KindDefinition, next: Sized, old?: Sized):
   if (rest + room > limit && grows)
     throw new ArcError(
       'RequestEntityTooLarge',
-      `${name} is too large: it takes ${rest} bytes as stored, its status may come to take ${room} more, and the limit is ${limit}. ${todo}`,
+      `${name} is too large: it takes ${rest} bytes as stored, its status may come to take ${room} more, and the limit is ${limit}. ${todo()}`,
     );
 }
 

@@ -3,7 +3,7 @@ import { type ArtifactWorkflow, artifactWorkflowSchema } from '../kinds/artifact
 import { type Endpoint, endpointSchema } from '../kinds/endpoint.ts';
 import { type Order, orderSchema } from '../kinds/order.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
-import { orderStatusRoom } from '../roll-up/entry.ts';
+import { orderSplit, orderStatusRoom } from '../roll-up/order-size.ts';
 import { orderCauses, orderWarnings } from '../validation/order-causes.ts';
 import {
   artifactTypeCauses,
@@ -63,6 +63,7 @@ const order = arcKind<Order>({
   ],
   causes: orderCauses,
   statusRoom: orderStatusRoom,
+  sizeAdvice: orderSplit,
   warnings: orderWarnings,
 });
 

@@ -30,6 +30,7 @@ export interface ArcKind {
   hooks: {
     validate(object: KubeObject, old: KubeObject | undefined): Cause[];
     statusRoom?(object: KubeObject): number;
+    sizeAdvice?(object: KubeObject, bytes: number): string | undefined;
     warn?(object: KubeObject, old: KubeObject | undefined): string[];
   };
 }
@@ -45,12 +46,14 @@ interface Parts<T extends KubeObject> {
   causes(object: T, old: T | undefined): Cause[];
   /** Most bytes its status may come to take. */
   statusRoom?(object: T): number;
+  /** What to do about an object that is too large; `bytes` is its size as stored, without its status. */
+  sizeAdvice?(object: T, bytes: number): string | undefined;
   warnings?(object: T): string[];
 }
 
 /** Fills in what all kinds of the group have in common. An object that is being deleted is not validated. */
 export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
-  const { kind, causes, statusRoom, warnings } = parts;
+  const { kind, causes, statusRoom, sizeAdvice, warnings } = parts;
   const singular = kind.toLowerCase();
   // Hooks and columns run after the schema has been checked (columns cope with absent parts), so the cast holds.
   const typed = (object: KubeObject): T => object as T;
@@ -70,6 +73,7 @@ export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
     hooks: {
       validate: (object, old) => (isDeleting(object) ? [] : causes(typed(object), old && typed(old))),
       ...(statusRoom ? { statusRoom: (object) => statusRoom(typed(object)) } : {}),
+      ...(sizeAdvice ? { sizeAdvice: (object, bytes) => sizeAdvice(typed(object), bytes) } : {}),
       ...(warnings ? { warn: (object) => (isDeleting(object) ? [] : warnings(typed(object))) } : {}),
     },
   };

@@ -1,5 +1,5 @@
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import type { ArtifactStatus, Order } from '../kinds/order.ts';
+import type { ArtifactStatus } from '../kinds/order.ts';
 import { owesAttempt } from '../lifecycle/attempts.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { CurrentVersion } from '../plan/current.ts';
@@ -14,11 +14,9 @@ export interface EntryBudget {
   details: boolean;
 }
 
-const fixedBytes = 130;
-const detailBytes = 180;
-// A generation in a map, with its quotes and commas; the Order's message, times and conditions.
-const generationBytes = 20;
-const textBytes = 4_096;
+/** Bytes of an entry without its message, and of its details. */
+export const fixedBytes = 130;
+export const detailBytes = 180;
 
 /** The budget of each entry of an Order of so many artifacts; the same for all, whatever their messages. */
 export function entryBudget(artifacts: number): EntryBudget {
@@ -26,18 +24,6 @@ export function entryBudget(artifacts: number): EntryBudget {
   const details = each >= fixedBytes + detailBytes + 2 * shortestMessage;
   const left = Math.floor(each - fixedBytes - (details ? detailBytes : 0));
   return { details, messageBytes: Math.max(shortestMessage, Math.min(longestMessage, left)) };
-}
-
-/** Most bytes that the status of an Order with these artifacts may come to take: its entries, two maps by Endpoint, texts and counts. */
-export function orderStatusRoom({ spec }: Order): number {
-  const artifacts = spec.artifacts ?? [];
-  const { details, messageBytes } = entryBudget(artifacts.length);
-  const entries = artifacts.length * (fixedBytes + (details ? detailBytes : 0) + messageBytes);
-  const endpoints = new Set(
-    [spec.defaults, ...artifacts].flatMap((each) => [each?.srcRef?.name, each?.dstRef?.name]),
-  );
-  const maps = [...endpoints].reduce((sum, name) => sum + 2 * ((name ?? '').length + generationBytes), 0);
-  return entries + maps + textBytes;
 }
 
 /** The entry of one artifact in the Order's status. */

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ApiServer } from '#shared/apiserver';
+import { largestObjectBytes } from '#shared/meta';
+import { openEmbeddedStore, type Store } from '#shared/storage';
+import { createArcApiServer } from './index.ts';
+
+let folder: string;
+let store: Store;
+let api: ApiServer;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'arc-order-size-'));
+  store = await openEmbeddedStore({ folder });
+  api = createArcApiServer({
+    store,
+    authenticate: async () => ({ name: 'jo', groups: [] }),
+    authorize: async () => ({ allowed: true }),
+    findNamespace: async () => ({ metadata: {} }),
+  });
+});
+afterAll(async () => {
+  await api.close();
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Creates an Order of so many artifacts of about 250 bytes each. */
+async function create(name: string, count: number) {
+  const response = await api.app.fetch(
+    new Request('http://test.invalid/apis/arc.opendefense.cloud/v1alpha1/namespaces/team/orders', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        apiVersion: 'arc.opendefense.cloud/v1alpha1',
+        kind: 'Order',
+        metadata: { name },
+        spec: {
+          defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
+          artifacts: Array.from({ length: count }, (_, index) => ({
+            type: 'oci',
+            spec: { image: `registry.example/${'team/'.repeat(37)}app-${index}:1.0` },
+          })),
+        },
+      }),
+    }),
+  );
+  return { status: response.status, body: (await response.json()) as { message?: string; reason?: string } };
+}
+
+it('an Order of 5,000 artifacts that leaves no room for its status is refused, and says how many to move', async () => {
+  const { status, body } = await create('large', 5_000);
+  expect([status, body.reason]).toEqual([413, 'RequestEntityTooLarge']);
+  expect(body.message).toMatch(
+    new RegExp(
+      `^orders "large" is too large: it takes 1[12]\\d{5} bytes as stored, its status may come to take 8\\d{5} more, ` +
+        `and the limit is ${largestObjectBytes}\\. Its first \\d+ artifacts fit: move the other \\d+ of 5000 to further Orders\\.$`,
+    ),
+  );
+  const [, fit = 0, rest = 0] = /first (\d+) .* other (\d+) of/.exec(body.message ?? '')?.map(Number) ?? [];
+  expect(fit + rest).toBe(5_000);
+  expect(fit).toBeGreaterThan(2_500);
+  expect((await create('fits', fit)).status).toBe(201);
+  expect((await create('exceeds', fit + 10)).status).toBe(413);
+});
