@@ -1,18 +1,21 @@
 /**
  * `npm test` and its sisters: a vitest project, then one plain line `N passed, N failed, N skipped`.
- * usage: test.ts [--project unit|cluster|knative] [--related <file>] [filter ...]
- * `--related`: only tests that import this file, directly or by others.
+ * usage: test.ts [--project unit|e2e|cluster|knative] [--related <file>] [filter ...]
+ * Without `--project`: unit and e2e. `--related`: only tests that import this file, directly or by others.
  */
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { project: { type: 'string', default: 'unit' }, related: { type: 'string' } },
+  options: {
+    project: { type: 'string', multiple: true, default: ['unit', 'e2e'] },
+    related: { type: 'string' },
+  },
 });
 const vitest = await startVitest('test', positionals, {
   watch: false,
-  project: [values.project],
+  project: values.project,
   ...(values.related === undefined ? {} : { related: values.related }),
   reporters: ['default'],
 });

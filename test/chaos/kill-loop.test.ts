@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, type Order, orders, secrets } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import type { KubeObject } from '#shared/meta';
-import { randomIntegers } from '#shared/testing';
+import { randomIntegers, runs, timeoutOf } from '#shared/testing';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
-const kills = 20;
+const kills = runs(8);
 const artifactsPerOrder = 2;
 const password = 'a-password-of-the-kill-loop';
 
@@ -53,8 +53,10 @@ describe('kill -9 of the whole standalone', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   });
 
-  it('loses no accepted Order and runs no artifact twice at once', { timeout: 240_000 }, async () => {
-    const signal = AbortSignal.timeout(230_000);
+  it('loses no accepted Order and runs no artifact twice at once', {
+    timeout: timeoutOf(240_000),
+  }, async () => {
+    const signal = AbortSignal.timeout(timeoutOf(230_000));
     for (const object of [...(await platformObjects()), ...tenant(source.url, destination.url)])
       await apply(running.admin, object, signal);
 
@@ -72,8 +74,8 @@ describe('kill -9 of the whole standalone', () => {
         Array.from({ length: kills }, (_, round) => `round-${round} Succeeded`).sort(),
       );
     });
-    const runs = (await readFile(path.join(folder, 'runs.log'), 'utf8')).trim().split('\n');
-    expect(new Set(runs).size).toBe(kills * artifactsPerOrder);
+    const started = (await readFile(path.join(folder, 'runs.log'), 'utf8')).trim().split('\n');
+    expect(new Set(started).size).toBe(kills * artifactsPerOrder);
     expect(existsSync(path.join(folder, 'overlaps.log'))).toBe(false);
   });
 });

@@ -9,6 +9,7 @@ import {
   PatchStrategy,
   setHeaderOptions,
 } from '@kubernetes/client-node';
+import pMap from 'p-map';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
@@ -131,15 +132,16 @@ describe('makeInformer', () => {
     informer.on('error', (failure) => void failures.push(failure));
     await informer.start();
     const names = Array.from({ length: 200 }, (_, index) => `order-${index}`);
-    const turns = names.map(async (name, index) => {
+    const turn = async (name: string, index: number) => {
       await custom.createNamespacedCustomObject({ ...at, body: order(name) });
       await custom.patchNamespacedCustomObject(
         { ...at, name, body: { metadata: { labels: { turn: String(index % 7) } } } },
         setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
       );
       if (index % 2 === 0) await custom.deleteNamespacedCustomObject({ ...at, name });
-    });
-    await Promise.all(turns);
+    };
+    // Each request in flight is a connection of its own; 200 TLS handshakes at once outlast the client's limit for one.
+    await pMap(names, turn, { concurrency: 20 });
     const seen = (objects: readonly KubernetesObject[]) =>
       objects.map(({ metadata }) => `${metadata?.name}@${metadata?.resourceVersion}`).sort();
     const expected = seen((await list()).items);

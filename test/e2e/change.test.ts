@@ -73,7 +73,7 @@ async function afterChange(
   return { tenant, children: await tenant.children() };
 }
 
-describe.concurrent('what makes an artifact run again, under a new name', { timeout: 90_000 }, () => {
+describe.concurrent('what makes an artifact run again, under a new name', { timeout: 300_000 }, () => {
   it('another URL of its Endpoint', async () => {
     const remoteURL = `${conduit.destination.url}/moved`;
     const { tenant, children } = await afterChange(
@@ -162,7 +162,7 @@ describe.concurrent('what makes an artifact run again, under a new name', { time
   });
 });
 
-describe.concurrent('what runs nothing again', { timeout: 90_000 }, () => {
+describe.concurrent('what runs nothing again', { timeout: 300_000 }, () => {
   const label = { metadata: { labels: { team: 'blue' }, annotations: { note: 'seen' } } };
 
   it('labels and annotations of everything it refers to, and time limits', async () => {
@@ -246,7 +246,7 @@ describe.concurrent('what runs nothing again', { timeout: 90_000 }, () => {
   });
 });
 
-describe.concurrent('what runs again for having failed', { timeout: 90_000 }, () => {
+describe.concurrent('what runs again for having failed', { timeout: 300_000 }, () => {
   it('retry-at: what had failed, and nothing else', async () => {
     const tenant = await conduit.tenant('retried');
     await tenant.order('order', [app, { type: 'oci', spec: { image: 'retried/app:1.0' } }]);
@@ -288,7 +288,7 @@ describe.concurrent('what runs again for having failed', { timeout: 90_000 }, ()
   });
 });
 
-describe.concurrent('what is not finished', { timeout: 90_000 }, () => {
+describe.concurrent('what is not finished', { timeout: 300_000 }, () => {
   it('a superseded version is stopped before the new one starts', async () => {
     const tenant = await conduit.tenant('superseded');
     await tenant.order('order', [

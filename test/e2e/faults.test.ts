@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => conduit?.close());
 
-describe.concurrent('what goes wrong with one artifact', { timeout: 90_000 }, () => {
+describe.concurrent('what goes wrong with one artifact', { timeout: 300_000 }, () => {
   /** Two artifacts: the bad one and one that nothing is wrong with. */
   async function orderWith(name: string, bad: object, phase = 'Failed'): Promise<Order> {
     await seedImage(conduit.source, 'good/app', '1.0', image);
@@ -165,7 +165,7 @@ describe.concurrent('what goes wrong with one artifact', { timeout: 90_000 }, ()
   });
 });
 
-describe('after all that', { timeout: 90_000 }, () => {
+describe('after all that', { timeout: 300_000 }, () => {
   it('no credential is in anything but a Secret, and the rendered Secrets are gone', async () => {
     const text = await visible(conduit);
     const basic = Buffer.from(`mover:${password}`).toString('base64');

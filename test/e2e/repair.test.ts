@@ -82,7 +82,7 @@ async function deleted(tenant: Tenant): Promise<void> {
 }
 
 describe.concurrent('what is deleted while its artifact is unfinished comes back', {
-  timeout: 90_000,
+  timeout: 300_000,
 }, () => {
   it('an ArtifactWorkflow, once its worker has ended', async () => {
     const { tenant, child, pid } = await underWay('child');
@@ -130,7 +130,7 @@ describe.concurrent('what is deleted while its artifact is unfinished comes back
   });
 });
 
-describe.concurrent('what is no longer wanted is stopped', { timeout: 90_000 }, () => {
+describe.concurrent('what is no longer wanted is stopped', { timeout: 300_000 }, () => {
   it('an artifact that is taken out of its Order, and no other', async () => {
     const tenant = await conduit.tenant('taken');
     await tenant.order('order', [behind('taken-out'), behind('kept-in')]);
@@ -157,7 +157,7 @@ describe.concurrent('what is no longer wanted is stopped', { timeout: 90_000 }, 
   });
 });
 
-describe.concurrent('what is finished stays finished', { timeout: 90_000 }, () => {
+describe.concurrent('what is finished stays finished', { timeout: 300_000 }, () => {
   it('though its Workflow is cleaned away', async () => {
     const tenant = await conduit.tenant('cleaned');
     await tenant.order('order', [light]);
@@ -170,7 +170,7 @@ describe.concurrent('what is finished stays finished', { timeout: 90_000 }, () =
   });
 });
 
-describe.concurrent('what is missing wakes the Order when it appears', { timeout: 90_000 }, () => {
+describe.concurrent('what is missing wakes the Order when it appears', { timeout: 300_000 }, () => {
   it('an Endpoint and the Secret it needs', async () => {
     const tenant = await conduit.tenant('late-endpoint');
     await tenant.order('order', [{ ...light, srcRef: { name: 'late' } }]);
@@ -235,7 +235,7 @@ describe.concurrent('what is missing wakes the Order when it appears', { timeout
   });
 });
 
-describe.concurrent('an Order that is deleted while it runs', { timeout: 90_000 }, () => {
+describe.concurrent('an Order that is deleted while it runs', { timeout: 300_000 }, () => {
   it('stops its workers and takes everything along', async () => {
     const { tenant, pid } = await underWay('deleted');
     await conduit.api.delete(orders, { namespace: 'deleted', name: 'order' });
@@ -294,7 +294,7 @@ describe.concurrent('an Order that is deleted while it runs', { timeout: 90_000 
   });
 });
 
-describe('a type and its template that go while an artifact runs', { timeout: 90_000 }, () => {
+describe('a type and its template that go while an artifact runs', { timeout: 300_000 }, () => {
   it('hold up neither its end nor the deletion of its Order', async () => {
     await conduit.typeOf('mortal', 'test/gated:1');
     const tenant = await conduit.tenant('mortal');

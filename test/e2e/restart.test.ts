@@ -26,7 +26,7 @@ describe('npm start that is told to end while an artifact is being moved', () =>
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   });
 
-  it('ends its workers and itself, and the next one goes on', { timeout: 120_000 }, async () => {
+  it('ends its workers and itself, and the next one goes on', { timeout: 300_000 }, async () => {
     registry.faults.add({ path: /^\/v2\/team\/app\/manifests/, fault: { kind: 'hang' }, times: 1 });
     const first = await spawnStandalone({ folder });
     running = first;

@@ -134,7 +134,7 @@ describe('/openapi/v2', () => {
       200,
       protobuf.replace('@', '.'),
     ]);
-    const [swagger, info, ...more] = readMessage(await response.bytes());
+    const [swagger, info, ...more] = readMessage(new Uint8Array(await response.arrayBuffer()));
     expect([swagger && readText(swagger), info?.number, more]).toEqual(['2.0', 2, []]);
     const both = await app.request('/openapi/v2', { headers: { Accept: `${protobuf},*/*` } });
     expect(both.headers.get('Content-Type')).toBe('application/json');

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -56,13 +56,15 @@ describe.each([
 
 describe('a full temporary folder', () => {
   it('is reported, with what to do', async () => {
-    // The device of Linux that is always full.
-    const buffer = await openBlobBuffer('/dev/full', maxMemoryBytes + 1);
+    // The device of Linux that is always full; behind a link, because closing the buffer removes its file.
+    await symlink('/dev/full', path.join(folder, 'blob'));
+    const buffer = await openBlobBuffer(path.join(folder, 'blob'), maxMemoryBytes + 1);
     await expect(buffer.write(Buffer.alloc(10))).rejects.toMatchObject({
       reason: 'retryable',
       again: false,
       message: expect.stringMatching(/temporary folder is full \(ENOSPC.*ARC_WORK_DIR/),
     });
+    await buffer.close();
   });
 
   it('that does not exist is reported as well', async () => {
