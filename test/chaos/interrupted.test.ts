@@ -68,7 +68,7 @@ async function interleaved(scenario: Scenario, rounds: number, tape: readonly nu
 describe.each(scenarios)('$name', { timeout: timeoutOf(120_000) }, (scenario) => {
   const expected = expectedOf(scenario);
 
-  it('whenever it happens, and whoever is killed over it', async () => {
+  it('reaches the same outcome, whenever the user acts and whichever function is killed', async () => {
     const outcomes: Record<string, unknown> = {};
     const wanted: Record<string, unknown> = {};
     const play = async (actAt: number, killAt: number) => {
@@ -83,7 +83,7 @@ describe.each(scenarios)('$name', { timeout: timeoutOf(120_000) }, (scenario) =>
     expect(outcomes).toEqual(wanted);
   });
 
-  it('with functions at work at the same time', async () => {
+  it('reaches the same outcome while functions work at the same time', async () => {
     const tapes = fc.array(fc.nat({ max: 2 ** 20 - 1 }), { minLength: 60, maxLength: 200 });
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 6 }), tapes, async (rounds, tape) => {

@@ -212,7 +212,7 @@ spec:
       await kubectl(['delete', 'order', 'by-socket', '-n', 'team']);
     });
 
-    it('refuses who speaks for others without being the front proxy', async () => {
+    it('refuses a client that speaks for others without being the front proxy', async () => {
       const headers = { 'X-Remote-User': 'admin', 'X-Remote-Group': 'system:masters' };
       const bare = await direct(orders, { headers });
       expect(bare).toMatchObject({ status: 403 });
@@ -227,7 +227,7 @@ spec:
       expect(await direct(orders, { headers, ...proxy })).toMatchObject({ status: 200 });
     });
 
-    it('knows bearer tokens and client certificates of those who come directly', async () => {
+    it('accepts bearer tokens and client certificates of direct clients', async () => {
       const { stdout } = await kubectl(['create', 'token', 'writer', '-n', 'team']);
       const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
       expect(await direct(orders, bearer(stdout.trim()))).toMatchObject({ status: 200 });

@@ -12,7 +12,7 @@ import { startLoad } from '../fixtures/cluster/load.ts';
 import { compact, type EtcdProcess, startEtcd } from '../fixtures/etcd/process.ts';
 import type { WatchEvent } from '../fixtures/http/https-client.ts';
 
-/** What a client may be told while a server is dead or etcd is. */
+/** Failures that a client may see while a server or etcd is down. */
 const passing = /: 50[0-4] |ECONNREFUSED|ECONNRESET|socket hang up|aborted|watch: .*50[0-4]/;
 
 describeCluster('an API server and its etcd that are killed', (machine) => {
@@ -29,7 +29,7 @@ describeCluster('an API server and its etcd that are killed', (machine) => {
     await etcd?.stop();
   }, 60_000);
 
-  it('lose no write and no event, whoever died, and compact meanwhile', async () => {
+  it('lose no write and no event, whichever process died, and compact meanwhile', async () => {
     const { plane, ours, api } = cluster;
     const direct = plane.admin(ours.first.url);
     const load = await startLoad('crash', [() => api, () => direct]);
@@ -57,7 +57,7 @@ describeCluster('an API server and its etcd that are killed', (machine) => {
     expect(load.told.failures.length).toBeGreaterThan(0);
   }, 400_000);
 
-  it('say Expired to who asks for what is compacted', async () => {
+  it('answer Expired to a request for a compacted revision', async () => {
     const { ours, api } = cluster;
     const collection = arcPath('orders', 'crash');
     const { metadata } = await api.must('POST', collection, newOrder({ name: 'one' }));

@@ -194,7 +194,7 @@ describeCluster('what the cluster decides', (machine) => {
     expect(server.first.program().child.pid).toBe(pid);
   });
 
-  it('knows users of another client authority from when the ConfigMap says so', async () => {
+  it('accepts users of another client authority as soon as the ConfigMap names it', async () => {
     const { api, plane, ours: server } = cluster;
     const more = await createAuthority('more-users');
     const pair = await more.issue({ name: 'root', organizations: ['system:masters'] });

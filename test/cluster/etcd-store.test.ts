@@ -98,7 +98,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
       expect(await quiet).toEqual([]);
     }));
 
-  it('says Expired to a consumer so slow that what it has yet to see is compacted', () =>
+  it('answers Expired to a slow consumer whose next revision has been compacted', () =>
     withEtcd([], openPlain, async (_, store) => {
       const after = await store.revision();
       const slow = store
@@ -149,7 +149,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
       );
     }));
 
-  it('compacts by turns with others, and keeps what is younger than an interval', () =>
+  it('compacts by turns with others, and keeps revisions younger than an interval', () =>
     withEtcd([], openPlain, async (etcd, store) => {
       const stores = await Promise.all(
         [1, 2, 3].map(() => openEtcdStore({ endpoints: [etcd.endpoint], compactionInterval: 500 })),
@@ -193,7 +193,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
       expect((await store.list('/fits/')).items).toHaveLength(8);
     }));
 
-  it('does not open where nobody answers', async () => {
+  it('does not open when no server answers', async () => {
     const etcd = await startEtcd(binary);
     await etcd.stop();
     const opening = openEtcdStore({ endpoints: [etcd.endpoint], requestTimeout: 1000 });

@@ -48,7 +48,7 @@ describe.skipIf(!assets)('an etcd that asks for certificates', { timeout: 180_00
       code: 'ServiceUnavailable',
     });
 
-  it('refuses who shows none, or one of somebody else', async () => {
+  it('refuses a client without a certificate, or with one of another authority', async () => {
     await refused({ ca: one.cert });
     await refused(await client(two, one));
   });

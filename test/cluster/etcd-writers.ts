@@ -4,7 +4,7 @@ import type { Store, StoredItem, StoreEvent } from '#shared/storage';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { bytes, line, written } from '../contract/store-support.ts';
 
-/** What writers were told of their writes, to be compared with what watches and lists say. */
+/** The answers that writers got to their writes, to be compared with watches and lists. */
 export interface Told {
   /** By revision: what was acknowledged, as "put /key value" or "delete /key". */
   acknowledged: Map<number, string>;

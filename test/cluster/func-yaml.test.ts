@@ -24,7 +24,7 @@ describe.skipIf(schema === undefined)('func.yaml', () => {
     expect(schema?.safeParse({ name: 'no-version' }).success).toBe(false);
   });
 
-  it.each(files.toSorted())('%s is what func reads', async (file) => {
+  it.each(files.toSorted())('%s is read by func', async (file) => {
     const text = await readFile(file, 'utf8');
     const declared: unknown = parse(text);
     expect(schema?.safeParse(declared).error?.issues).toBeUndefined();

@@ -78,7 +78,7 @@ describe.skipIf(!tools)('the image in a registry that is not ours', () => {
   });
   afterAll(() => Promise.all([registry?.stop(), other?.stop()]));
 
-  it('is what crane finds valid, under the digest that was printed', async () => {
+  it('is valid for crane, under the printed digest', async () => {
     expect(pushed).toBe(
       `${registry.host}/arc/functions:1@${await use('digest', `${registry.host}/arc/functions:1`)}`,
     );
@@ -96,7 +96,7 @@ describe.skipIf(!tools)('the image in a registry that is not ours', () => {
     expect(asked(/"PUT \/v2\/arc\/functions\/blobs\/uploads\//g)).toBe(3);
   });
 
-  it('with a base of another registry has the same layers, and sends only what the registry lacks', async () => {
+  it('has the same layers with a base of another registry, and sends only those that the registry lacks', async () => {
     const before = uploads();
     const again = await runImage([
       '--base',
@@ -122,7 +122,7 @@ describe.skipIf(!tools)('the image in a registry that is not ours', () => {
     await use('validate', '--remote', `${registry.host}/arc/plain:1`);
   });
 
-  it('is the same made of a tree elsewhere, by somebody else', async () => {
+  it('is the same when another user builds it from another folder', async () => {
     const tree = inFolder('tree');
     await mkdir(tree);
     for (const name of ['functions', 'shared', 'scripts', 'package.json', 'tsconfig.json'])

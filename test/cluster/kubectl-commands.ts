@@ -34,7 +34,7 @@ export function kubectlCommands(namespace: string, find: () => Kubectl, folder: 
     expect(await quiet(['apply', '-f', '-'], { input: changed })).toContain('configured');
   }, 60_000);
 
-  it('applies on the server side, and says who owns a field that two want', async () => {
+  it('applies on the server side, and names the owner of a field in conflict', async () => {
     const ssa = ['apply', '--server-side', '-f', '-'];
     expect(await quiet(ssa, { input: plain('owned') })).toContain('serverside-applied');
     expect(await quiet(ssa, { input: plain('owned') })).toContain('serverside-applied');
@@ -132,7 +132,7 @@ export function kubectlCommands(namespace: string, find: () => Kubectl, folder: 
     expect(await quiet(['get', 'order', 'plain', '-o', 'jsonpath={.spec.ttl}'])).toBe('1h');
   }, 60_000);
 
-  it('refuses what is wrong, naming the field', async () => {
+  it('refuses an invalid object and names the field', async () => {
     const bad = plain('bad').replace('type: oci, ', '');
     expect((await run(['create', '-f', '-'], { input: bad, exit: 1 })).stderr).toContain(
       'spec.artifacts[0].type',
@@ -149,7 +149,7 @@ export function kubectlCommands(namespace: string, find: () => Kubectl, folder: 
     );
   }, 60_000);
 
-  it('says who one is and what one may do', async () => {
+  it('shows the user and the rights of the user', async () => {
     expect(await quiet(['auth', 'can-i', 'create', 'orders'])).toBe('yes\n');
     expect(await quiet(['auth', 'whoami'])).toContain('admin');
     expect(await quiet(['auth', 'can-i', '--list'])).toContain('*');

@@ -88,7 +88,7 @@ spec: { type: oci, remoteURL: '${destination.url}', usage: PushOnly }
       expect(await quiet(['get', 'events'])).toContain('LAST SEEN');
     }, 60_000);
 
-    it('watches the story of an Order to its end', async () => {
+    it('watches an Order to its end', async () => {
       const watch = one.begin(['get', 'orders', '-n', namespace, '-w', '--output-watch-events']);
       try {
         await eventually('the watch to begin', 20_000, () => expect(watch.output.stdout).toContain('EVENT'));
@@ -101,7 +101,7 @@ spec: { type: oci, remoteURL: '${destination.url}', usage: PushOnly }
       }
     }, 90_000);
 
-    it('deletes an Order with what it owns, and a namespace with what is in it', async () => {
+    it('deletes an Order with its dependents, and a namespace with its objects', async () => {
       await quiet(['delete', 'orders', '--all', '--wait']);
       await eventually('children to be gone', 20_000, async () =>
         expect((await one.run(['get', 'artifactworkflows,workflows', '-n', namespace])).stdout).toBe(''),

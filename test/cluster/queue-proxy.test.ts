@@ -152,7 +152,7 @@ describe.skipIf(!isThere)('a function behind queue-proxy', () => {
     expect(Number(await metric('faas_cold_start_latency'))).toBeGreaterThan(0);
   }, 60_000);
 
-  it('is given no more at once than containerConcurrency; what finds no room waits, then gets a 503', async () => {
+  it('gets containerConcurrency requests at once; others wait, then get a 503', async () => {
     startQueue({ concurrency: 2, timeoutSeconds: 60 });
     startFunction();
     await ready();
@@ -178,7 +178,7 @@ describe.skipIf(!isThere)('a function behind queue-proxy', () => {
     expect((await wake(20_000)).status).toBe(504);
   }, 60_000);
 
-  it('finishes what it has begun when the pod is deleted, and takes what still arrives', async () => {
+  it('finishes its requests when the pod is deleted, and accepts requests that still arrive', async () => {
     const queue = startQueue({ concurrency: 10, timeoutSeconds: 90 });
     const fn = startFunction();
     const ends = Promise.all([fn, queue].map(({ child }) => once(child, 'exit')));

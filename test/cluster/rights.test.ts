@@ -127,8 +127,9 @@ describe.skipIf(!assets || !host)('the rights in knative/base', () => {
     expect(Object.keys(accountRights).toSorted()).toEqual(accounts.toSorted());
   });
 
-  it.each(Object.entries(accountRights))('%s may do what its work takes, and nothing else', (name, rights) =>
-    check(`system:serviceaccount:arc-system:${name}`, rights),
+  it.each(Object.entries(accountRights))(
+    '%s has the rights that its work needs, and no others',
+    (name, rights) => check(`system:serviceaccount:arc-system:${name}`, rights),
   );
 
   it.each(Object.entries(userRights))(

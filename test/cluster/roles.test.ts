@@ -93,7 +93,7 @@ describeCluster('the rights of users', (machine) => {
       mayBe(role, question.verb, question.resource, question.subresource),
     ]);
 
-    it('are what the cluster says of them', async () => {
+    it('match the answers of SelfSubjectAccessReview', async () => {
       const said = [];
       for (const question of [...questions, ...statuses]) {
         const resourceAttributes = { ...question, group, namespace };
@@ -133,7 +133,7 @@ describeCluster('the rights of users', (machine) => {
     expect((await api.send('POST', types, {}, { headers })).code).toBe(403);
   }, 60_000);
 
-  it('are those of whom kubectl says it is', async () => {
+  it('are those of the user that kubectl impersonates', async () => {
     const { kubectl } = cluster.plane;
     const can = (...args: string[]) => ['auth', 'can-i', ...args, '-n', namespace];
     const orders = `orders.${group}`;

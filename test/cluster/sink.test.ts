@@ -62,7 +62,7 @@ describe.skipIf(!isThere)("Knative's broker with authentication-oidc and strict 
     expect(broker.taken).toContain('Test good test');
   }, 90_000);
 
-  it('refuses no token, one for somebody else, and one of somebody else', async () => {
+  it('refuses requests without a token, with a token for another audience, and with a token of another account', async () => {
     const forApi = await tokenOf('watch-bridge');
     const forOther = await tokenOf('watch-bridge', 'eventing.knative.dev/broker/arc-system/other');
     const ofOther = await tokenOf('sync-status', broker.audience);

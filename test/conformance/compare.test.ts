@@ -13,17 +13,17 @@ const normal = (body: unknown, code = 200) => ({
 });
 
 describe('compare', () => {
-  it('finds nothing in equal answers, whatever the order of fields', () => {
+  it('finds no difference between equal answers, in any order of fields', () => {
     expect(compare(normal([{ a: 1, b: 2 }]), normal([{ b: 2, a: 1 }]))).toEqual([]);
   });
-  it('names the place of each difference', () => {
+  it('names the path of each difference', () => {
     expect(compare(normal([{ a: { b: 1 }, c: 1 }], 201), normal([{ a: { b: 2 } }]))).toEqual([
       { path: 'code', ours: 201, reference: 200 },
       { path: 'body.0.a.b', ours: 1, reference: 2 },
       { path: 'body.0.c', ours: 1, reference: undefined },
     ]);
   });
-  it('shows lists of different lengths whole', () => {
+  it('shows both lists when their lengths differ', () => {
     expect(compare(normal([1]), normal([1, 2]))).toEqual([{ path: 'body', ours: [1], reference: [1, 2] }]);
   });
 });

@@ -12,7 +12,7 @@ const answer = (body: unknown, variables: Record<string, string> = {}, headers =
 const bodyOf = (...given: Parameters<typeof answer>) => normalise(answer(...given)).body;
 
 describe('normalise', () => {
-  it('replaces what differs between any two servers', () => {
+  it('replaces values that differ between any two servers', () => {
     const metadata = {
       uid: '0b7f8f2c-8a3e-4b0c-9d1e-1f2a3b4c5d6e',
       namespace: 'case-1',
@@ -75,7 +75,7 @@ describe('normalise', () => {
     ]);
   });
 
-  it('takes the lines of several errors in any order for the same', () => {
+  it('treats the lines of several errors in any order as equal', () => {
     const body = (...errors: string[]) => ({
       kind: 'Status',
       message: `failed to create typed patch object (x): errors:\n${errors.map((one) => `  .spec.${one}`).join('\n')}`,

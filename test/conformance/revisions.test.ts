@@ -10,7 +10,7 @@ const shown = (revision: string, given = revisions()): unknown => {
 };
 
 describe('Revisions', () => {
-  it('takes all that are not older than what is known for the same', () => {
+  it('treats all revisions that are not older than the known one as equal', () => {
     expect(['20', '21', '500'].map((one) => shown(one))).toEqual(['<latest>', '<latest>', '<latest>']);
   });
 

@@ -120,7 +120,7 @@ describe('CustomObjectsApi', () => {
 });
 
 describe('makeInformer', () => {
-  it('holds what a list holds, after 200 Orders were made, relabelled and deleted', async () => {
+  it('holds the same Orders as a list, after 200 were created, relabelled and deleted', async () => {
     const path = `/apis/${at.group}/${at.version}/namespaces/${at.namespace}/orders`;
     const list = () =>
       custom.listNamespacedCustomObject(at) as Promise<KubernetesListObject<KubernetesObject>>;

@@ -100,7 +100,7 @@ async function deliverAgain(sink: URL, objects: readonly KubeObject[]): Promise<
 }
 
 describe('a subscriber', () => {
-  it('is told each step of an Order once, and nothing again when wakes are delivered again', async () => {
+  it('gets each step of an Order once, also when wakes are delivered twice', async () => {
     const { admin, heard, names, toHear, sink, depth } = await startParts();
     await admin.create(orders, fresh(order('one', ['a:1', 'b:1'])));
     const begun = ['order.accepted', 'artifact.started', 'artifact.started'];
@@ -132,7 +132,7 @@ describe('a subscriber', () => {
         domainEventSchemas[name].strict().parse(data);
   });
 
-  it('is told that an artifact has failed, and its Order', async () => {
+  it('gets an event when an artifact fails, and one when its Order fails', async () => {
     const { admin, heard, toHear } = await startParts();
     await admin.create(orders, fresh(order('one', ['a:1'])));
     await toHear('that the Order is accepted', ['order.accepted']);
@@ -163,7 +163,7 @@ const eventType = z.strictObject({
 });
 
 describe('the EventTypes in knative/base', () => {
-  it('are one for each domain event, and say what it is as its schema does', async () => {
+  it('are one for each domain event, with the description of its schema', async () => {
     const text = await readFile('knative/base/broker/event-types.yaml', 'utf8');
     const found = parseAllDocuments(text).map((document) => eventType.parse(document.toJS()));
     expect(found.map(({ metadata, spec }) => ({ metadata, spec }))).toEqual(

@@ -134,7 +134,7 @@ describe('the manifests in knative/', () => {
     }
   });
 
-  it('let into a guarded Broker (components/oidc) the answers of every function that has some', async () => {
+  it('let replies of functions into a guarded Broker (components/oidc)', async () => {
     const policy = z.object({
       spec: z.object({ from: z.array(z.object({ ref: z.looseObject({ name: z.string() }).optional() })) }),
     });

@@ -56,7 +56,7 @@ describe('the rights and Triggers in knative/base', () => {
     expect(denied).toEqual([]);
   });
 
-  it('show what a function keeps refusing as an Event on its object', async () => {
+  it('show a wake that a function keeps refusing as an Event on its object', async () => {
     const api = await startApi();
     const admin = api.clientOf('admin');
     for (const name of [namespace, conduitNamespace])
@@ -87,7 +87,7 @@ describe('the rights and Triggers in knative/base', () => {
     await expect(read).rejects.toMatchObject({ code: 'Forbidden' });
   });
 
-  it('let nobody of ours list Secrets', async () => {
+  it('let none of our accounts list Secrets', async () => {
     const { clientOf } = await startApi();
     for (const name of [...Object.keys(functions), 'watch-bridge']) {
       await expect(clientOf(name).list(secrets, { namespace }), name).rejects.toMatchObject({

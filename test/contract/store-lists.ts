@@ -43,7 +43,7 @@ export function describeLists(open: OpenStore): void {
         expect(third.remaining).toBe(0);
       }));
 
-    it('takes no limit, and a limit of 0, as everything', () =>
+    it('lists everything without a limit and with a limit of 0', () =>
       withStore(open, async ({ store }) => {
         await createAll(store, ['/a', '/b']);
         expect(await store.list('/', { limit: 0 })).toEqual(await store.list('/'));

@@ -62,7 +62,7 @@ export function describeWrites(open: OpenStore): void {
         expect(await written(store.create('/a', bytes('two')))).toBe(gone + 1);
       }));
 
-    it('lets one of many writers win that expect the same revision', () =>
+    it('lets one of several writers win when all expect the same revision', () =>
       withStore(open, async ({ store }) => {
         const first = await written(store.create('/a', bytes('start')));
         const writers = Array.from({ length: 50 }, (_, at) => store.update('/a', bytes(`${at}`), first));

@@ -48,7 +48,7 @@ type Document = z.infer<typeof document>;
 const isFunction = ({ apiVersion }: Document) => apiVersion === 'serving.knative.dev/v1';
 const hasPods = (one: Document) => ['Deployment', 'StatefulSet'].includes(one.kind) || isFunction(one);
 
-describe('what runs in pods', () => {
+describe('every pod', () => {
   let all: Document[] = [];
   beforeAll(async () => {
     const files = (

@@ -43,7 +43,7 @@ it('reads those of cgroups v2, made by systemd', async () => {
   expect(readPods(root)).toEqual(new Map([[uid, { seconds: 2, containers: new Map([[id, 1]]) }]]));
 });
 
-it('has nothing to say on a machine that is no node, or of a pod that is gone', () => {
+it('reports nothing on a machine without pods, or for a pod that is gone', () => {
   expect(findPodsRoot(folder)).toBeUndefined();
   expect(readPods(path.join(folder, 'kubepods'))).toEqual(new Map());
   expect(readSeconds(path.join(folder, 'kubepods'))).toBeUndefined();

@@ -4,7 +4,7 @@ import { kubectl, lines } from '../../cluster/knative/kubectl.ts';
 import { removeTeam } from '../../cluster/knative/team.ts';
 import { progress } from '../report.ts';
 
-/** What a cluster must be told of before its benches can run; undefined where nothing is missing. */
+/** What a cluster lacks before its benches can run; undefined where nothing is missing. */
 export function whatIsMissing(env: NodeJS.ProcessEnv): string | undefined {
   const missing = ['KUBECONFIG', 'REGISTRY_TOOLS'].filter((name) => !env[name]);
   if (missing.length === 0) return undefined;

@@ -23,7 +23,7 @@ it.each([
   expect(partOf(pod(namespace, labels))).toBe(part);
 });
 
-it("counts queue-proxy and the worker apart, and nothing twice, whatever is known of a pod's containers", () => {
+it("counts queue-proxy and the worker apart, and nothing twice, however many of a pod's containers are known", () => {
   const pods = new Map([
     ['a', pod('arc-system', { 'serving.knative.dev/service': 'sync-status' }, ['function', 'queue-proxy'])],
     ['b', pod('team', { 'workflows.argoproj.io/workflow': 'w' }, ['main', 'wait'])],

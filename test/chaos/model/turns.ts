@@ -22,7 +22,7 @@ export class Turns {
   readonly #api: KubeClient;
   readonly #killed = new WeakSet<object>();
   #calls: Call[] = [];
-  /** Told after each call that has been executed. */
+  /** Called after each call that has been executed. */
   onCall: (call: { owner: object; isWrite: boolean }) => void = () => undefined;
 
   constructor(api: KubeClient) {

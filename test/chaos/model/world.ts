@@ -61,7 +61,7 @@ export class World {
   #ms = start;
   #writes = 0;
   #ends = 0;
-  /** Told after each write of a function. */
+  /** Called after each write of a function. */
   onWrite: (count: number, work: object) => void = () => undefined;
 
   constructor(...objects: KubeObject[]) {

@@ -83,7 +83,7 @@ describe('an Order', { timeout: 8 * minutes }, () => {
     ]);
   });
 
-  it('told its story to kubectl get orders -w', async () => {
+  it('showed each phase to kubectl get orders -w', async () => {
     await eventually('the watch to show the end', minutes, () =>
       expect(watched.output.stdout).toMatch(/Succeeded\s+2\s+2\s+0/),
     );
@@ -100,7 +100,7 @@ describe('an Order', { timeout: 8 * minutes }, () => {
     expect(text).toMatch(/Normal\s+Completed\s.*roll-up-order\s+2 of 2 succeeded/);
   });
 
-  it('told a subscriber of each step', async () => {
+  it('sent a subscriber an event for each step', async () => {
     await eventually('the last event', minutes, async () => {
       // A broker may deliver one twice.
       const told = new Set(await lines('-n', 'registries', 'logs', 'deployment/subscriber'));
@@ -219,7 +219,7 @@ describe('removed with kubectl delete -k', { timeout: 8 * minutes }, () => {
     );
   });
 
-  it('installed again over the old data, finds what was there and goes on', async () => {
+  it('finds its data and goes on when it is installed again', async () => {
     await install(dev);
     expect(await field('{.metadata.uid} {.status.phase}', '-n', 'team', 'order', 'images')).toBe(
       `${uid} Succeeded`,

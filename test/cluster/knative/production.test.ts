@@ -55,7 +55,7 @@ describe('three members of etcd', { timeout: 10 * minutes }, () => {
 });
 
 describe('watch-bridge', { timeout: 10 * minutes }, () => {
-  it('is restarted in the middle of an Order, which ends right', async () => {
+  it('is restarted in the middle of an Order, which still succeeds', async () => {
     const order = await disturb(registries, 'bridge-restart');
     await eventually('the Order to have begun', 3 * minutes, order.begun);
     await kubectl('-n', arc, 'rollout', 'restart', 'deployment/watch-bridge');

@@ -7,7 +7,7 @@ import { statusOf } from './status-error.ts';
 /** What answers the requests that the handlers have read. What it throws is answered with its Status. */
 export interface Backend {
   answer(request: ApiRequest, query: URLSearchParams): object;
-  /** Told how each request was answered; 0: not at all. */
+  /** Called with the code of each answer; 0: the connection is broken off. */
   answered(request: ApiRequest, code: number): void;
 }
 
