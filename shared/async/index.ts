@@ -3,7 +3,7 @@ export { type Backoff, type BackoffOptions, backoffMs, createBackoff, doubled, j
 export { type Clock, steadyClock, systemClock } from './clock.ts';
 export { type Deadline, startDeadline, within } from './deadline.ts';
 export { DelayQueue } from './delay-queue.ts';
-export { ConnectTimeoutError, connectLimitMs, limitConnect } from './limit-connect.ts';
+export { ConnectTimeoutError, connectLimitMs, farConnectLimitMs, limitConnect } from './limit-connect.ts';
 export { eachBounded, mapBounded } from './parallel.ts';
 export { pause } from './pause.ts';
 export { createSemaphore, type Semaphore } from './semaphore.ts';

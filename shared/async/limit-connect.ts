@@ -4,6 +4,9 @@ import type { Socket } from 'node:net';
 /** ms that a new connection may take, TLS handshake included, when its peer is in the same cluster. */
 export const connectLimitMs = 2_000;
 
+/** The same for a peer that may be far away: a registry, or the API server of a kubeconfig. */
+export const farConnectLimitMs = 5_000;
+
 /** No connection within the limit. `code` is the one of Node's own errors. */
 export class ConnectTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';

@@ -2,6 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
+import { farConnectLimitMs, limitConnect } from '#shared/async';
 import type { Fetch } from '../transport.ts';
 import type { Signed } from './signer.ts';
 
@@ -22,6 +23,7 @@ export function clusterFetch({ sign, refused }: ClusterFetchOptions): Fetch {
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
     const { request } = url.startsWith('https:') ? https : http;
     const outgoing = request(url, { method, headers: { ...headers, ...credentials }, agent, signal });
+    limitConnect(outgoing, farConnectLimitMs);
     outgoing.on('error', reject).on('response', resolve).end(body);
     const incoming = await promise;
     const status = incoming.statusCode ?? 500;

@@ -3,6 +3,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { farConnectLimitMs, limitConnect } from '#shared/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
@@ -90,6 +91,7 @@ export function createHttpClient(
         signal: request.signal,
       };
       const outgoing = (encrypted ? https : http).request(request.url, options);
+      limitConnect(outgoing, farConnectLimitMs);
       return exchange(outgoing, request, timeouts);
     },
     close: () => {

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { deafServer, silentServer } from '../../../test/fixtures/black-hole.ts';
+import { createHttpClient, defaultTimeouts } from './http-client.ts';
+
+describe('createHttpClient', () => {
+  it.each([
+    ['does not answer the connect', 'http', deafServer],
+    ['accepts and does not answer the TLS handshake', 'https', silentServer],
+  ] as const)('gives up within seconds on a registry that %s', async (_, scheme, start) => {
+    const hole = await start();
+    const client = createHttpClient({}, defaultTimeouts);
+    try {
+      const url = new URL(`${scheme}://127.0.0.1:${hole.port}/v2/`);
+      const { signal } = new AbortController();
+      const sent = client.send({ method: 'GET', url, headers: {}, signal });
+      await expect(sent).rejects.toMatchObject({
+        code: 'ETIMEDOUT',
+        message: `no connection to 127.0.0.1:${hole.port} within 5 s (TLS handshake included)`,
+      });
+    } finally {
+      client.close();
+      await hole.close();
+    }
+  });
+});
