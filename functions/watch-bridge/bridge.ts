@@ -62,6 +62,8 @@ export function startBridge(options: BridgeOptions): Bridge {
   let ready = false;
   /** Objects seen before every kind was listed. Whether they are settled depends on all of them. */
   const seenBeforeSync = new Map<string, KubeObject>();
+  /** What changed meanwhile, after it was first seen: the sum of the changes of each object. */
+  const changedBeforeSync = new Map<string, Change>();
 
   const update = (object: KubeObject) => {
     references.put(object);
@@ -80,6 +82,8 @@ export function startBridge(options: BridgeOptions): Bridge {
     for (const waking of wakesFor(change, references)) {
       const { uid } = waking.target;
       timers.woken(uid);
+      // The broker may take this wake and lose it.
+      if (waking.target.kind === 'Order') timers.doubt(uid);
       if (waking.reason !== 'children') sender.send(waking, observed);
       else {
         const now = clock.now();
@@ -96,17 +100,30 @@ export function startBridge(options: BridgeOptions): Bridge {
     const { uid = '' } = observed.metadata;
     if (after !== undefined) update(after);
     if (ready) wake(change, observed);
-    else if (after === undefined) seenBeforeSync.delete(uid);
-    else if (isWokenKind(after.kind)) seenBeforeSync.set(uid, after);
+    else {
+      if (after === undefined) seenBeforeSync.delete(uid);
+      else if (isWokenKind(after.kind)) seenBeforeSync.set(uid, after);
+      if (before !== undefined)
+        changedBeforeSync.set(uid, { ...change, before: changedBeforeSync.get(uid)?.before ?? before });
+    }
     if (after === undefined) forget(observed);
   };
 
   const onSynced = () => {
     ready = true;
     const epoch = `start-${clock.now()}`;
-    for (const object of seenBeforeSync.values())
+    for (const object of seenBeforeSync.values()) {
+      // Until now it was unknown what the object refers to, whatever the order of the lists.
+      timers.update(object);
       if (timers.isUnsettled(object)) sender.send(wakingOf(object, 'resync'), object, { epoch });
+    }
     seenBeforeSync.clear();
+    for (const change of changedBeforeSync.values()) {
+      const observed = change.after ?? change.before;
+      if (observed !== undefined) wake(change, observed);
+    }
+    changedBeforeSync.clear();
+    timers.sweepSoon();
     synced.resolve();
   };
 

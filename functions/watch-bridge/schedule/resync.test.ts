@@ -77,4 +77,53 @@ describe('Resync', () => {
     clock.advance(3_600_000);
     expect(announced).toEqual([]);
   });
+
+  it('wakes all settled objects in one bunch, whenever each of them was seen', () => {
+    const { clock, announced, resync } = setUp();
+    for (let turn = 0; turn < 30; turn++) {
+      resync.update(`a${turn}`, { done: true });
+      clock.advance(60_000);
+    }
+    clock.advance(2 * 3_600_000);
+    expect(announced.length).toBe(60);
+    expect([...new Set(announced.map(({ at }) => at))]).toEqual([3_600_000, 7_200_000]);
+  });
+
+  it('sends a large bunch in portions, and all of it within one interval', () => {
+    const { clock, announced, resync } = setUp();
+    for (let turn = 0; turn < 250; turn++) resync.update(`a${turn}`, { done: true });
+    clock.advance(3_600_000);
+    expect(announced.length).toBe(100);
+    clock.advance(2_000);
+    expect(announced.length).toBe(250);
+    clock.advance(60_000);
+    expect(announced.length).toBe(250);
+  });
+
+  it('wakes what is settled soon after the start, and then at the usual interval', () => {
+    const { clock, announced, resync } = setUp();
+    resync.update('a', { done: true });
+    resync.sweepSoon();
+    clock.advance(2 * 3_600_000);
+    expect(announced.map(({ at }) => at)).toEqual([60_000, 3_660_000]);
+  });
+
+  it('looks again at an object in doubt, and wakes it only when it is no longer settled', () => {
+    const { clock, announced, resync } = setUp();
+    const thing = { done: true };
+    resync.update('a', thing);
+    resync.doubt('a');
+    clock.advance(60_000);
+    expect(announced).toEqual([]);
+    expect(resync.unsettled).toBe(0);
+    resync.doubt('a');
+    thing.done = false;
+    clock.advance(60_000);
+    expect(announced.length).toBe(1);
+    expect(resync.unsettled).toBe(1);
+    thing.done = true;
+    clock.advance(60_000);
+    expect(announced.length).toBe(1);
+    expect(resync.unsettled).toBe(0);
+  });
 });

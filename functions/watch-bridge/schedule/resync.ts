@@ -1,4 +1,5 @@
 import { type Clock, DelayQueue, jittered } from '#shared/async';
+import { Sweep } from './sweep.ts';
 
 export interface ResyncOptions<T> {
   clock: Clock;
@@ -13,25 +14,33 @@ export interface ResyncOptions<T> {
 }
 
 /**
- * Wakes every object at intervals, each at its own jittered time: often while it is not settled, rarely when it is. Brokers may drop
- * events and this process may be killed, so the liveness of the conduit rests on the resync and not on delivery.
+ * Wakes every object at intervals: often while it is not settled, each at its own jittered time; rarely when it is, all in one bunch.
+ * Brokers may drop events and this process may be killed, so the liveness of the conduit rests on the resync and not on delivery.
  */
 export class Resync<T> {
   readonly #options: ResyncOptions<T>;
+  /** Objects that are not settled, or may not be, by the time of their next resync. */
   readonly #schedule: DelayQueue<T>;
-  readonly #unsettled = new Set<string>();
+  readonly #settled: Sweep<T>;
   /** Objects that a resync has woken and that have neither changed nor been woken for another reason since. */
   readonly #unanswered = new Set<string>();
   readonly #started: number;
 
   constructor(options: ResyncOptions<T>) {
+    const { clock, random, settledMs } = options;
     this.#options = options;
-    this.#started = options.clock.now();
-    this.#schedule = new DelayQueue(options.clock, (uid, object) => this.#fire(uid, object));
+    this.#started = clock.now();
+    this.#schedule = new DelayQueue(clock, (uid, object) => this.#fire(uid, object));
+    this.#settled = new Sweep({
+      clock,
+      random,
+      everyMs: settledMs,
+      wake: (uid, object) => this.#wake(uid, object),
+    });
   }
 
   get unsettled(): number {
-    return this.#unsettled.size;
+    return this.#schedule.size;
   }
 
   /**
@@ -40,14 +49,20 @@ export class Resync<T> {
    */
   update(uid: string, object: T): boolean {
     const foundWork = this.#unanswered.delete(uid);
-    const unsettled = this.#options.isUnsettled(object);
-    const known = this.#schedule.at(uid);
-    const next = this.#nextTime(unsettled);
-    if (unsettled) this.#unsettled.add(uid);
-    else this.#unsettled.delete(uid);
-    // The time is never postponed, so that an object that changes all the time is woken too.
-    this.#schedule.set(uid, Math.min(known ?? next, next), object);
+    if (this.#options.isUnsettled(object)) this.#expect(uid, object);
+    else this.#settle(uid, object);
     return foundWork;
+  }
+
+  /** Something that the object refers to has changed: it is looked at again with the next resync of what is unsettled. */
+  doubt(uid: string): void {
+    const object = this.#settled.get(uid);
+    if (object !== undefined) this.#expect(uid, object);
+  }
+
+  /** All settled objects are woken within about one interval of unsettled ones, for what changed while nobody watched. */
+  sweepSoon(): void {
+    this.#settled.soon(this.#options.unsettledMs);
   }
 
   /** The object is woken for another reason, so its next change does not count as found by a resync. */
@@ -57,23 +72,40 @@ export class Resync<T> {
 
   forget(uid: string): void {
     this.#schedule.delete(uid);
-    this.#unsettled.delete(uid);
+    this.#settled.delete(uid);
     this.#unanswered.delete(uid);
   }
 
   close(): void {
     this.#schedule.close();
+    this.#settled.close();
   }
 
   #fire(uid: string, object: T): void {
+    if (!this.#options.isUnsettled(object)) {
+      this.#settle(uid, object);
+      return;
+    }
+    this.#wake(uid, object);
+    this.#expect(uid, object);
+  }
+
+  #wake(uid: string, object: T): void {
     const { clock, wake } = this.#options;
     wake(object, `${this.#started}-${clock.now()}`);
     this.#unanswered.add(uid);
-    this.#schedule.set(uid, this.#nextTime(this.#unsettled.has(uid)), object);
   }
 
-  #nextTime(unsettled: boolean): number {
-    const { clock, random, unsettledMs, settledMs } = this.#options;
-    return clock.now() + jittered(unsettled ? unsettledMs : settledMs, random);
+  #expect(uid: string, object: T): void {
+    const { clock, random, unsettledMs } = this.#options;
+    const next = clock.now() + jittered(unsettledMs, random);
+    this.#settled.delete(uid);
+    // The time is never postponed, so that an object that changes all the time is woken too.
+    this.#schedule.set(uid, Math.min(this.#schedule.at(uid) ?? next, next), object);
+  }
+
+  #settle(uid: string, object: T): void {
+    this.#schedule.delete(uid);
+    this.#settled.set(uid, object);
   }
 }

@@ -13,6 +13,7 @@ import { type KubeObject, ownerOfKind } from '#shared/meta';
 import type { References } from '../watches/references.ts';
 import { DueTimes } from './due.ts';
 import { Resync } from './resync.ts';
+import { Sweep } from './sweep.ts';
 
 /** All in ms. */
 export interface Intervals {
@@ -47,7 +48,7 @@ export interface TimersOptions {
 export class Timers {
   readonly #references: References;
   readonly #resync: Resync<KubeObject>;
-  readonly #credentialChecks: Resync<KubeObject>;
+  readonly #credentialChecks: Sweep<KubeObject>;
   readonly #dueTimes: DueTimes<KubeObject>;
 
   constructor({ clock, random, intervals, references, wake }: TimersOptions) {
@@ -65,13 +66,11 @@ export class Timers {
       wake(object, 'due', epoch);
     };
     // Secrets may not be watched, so an Endpoint with credentials is never settled for good.
-    this.#credentialChecks = new Resync({
+    this.#credentialChecks = new Sweep({
       clock,
       random,
-      unsettledMs: intervals.credentials,
-      settledMs: intervals.credentials,
-      isUnsettled: () => true,
-      wake: wakeDue,
+      everyMs: intervals.credentials,
+      wake: (_uid, object, epoch) => wakeDue(object, epoch),
     });
     this.#dueTimes = new DueTimes({
       clock,
@@ -97,6 +96,16 @@ export class Timers {
     return foundWork;
   }
 
+  /** Something that the object refers to has changed: whether it is settled is decided again, within the interval of what is not. */
+  doubt(uid: string): void {
+    this.#resync.doubt(uid);
+  }
+
+  /** The objects that are settled are woken within a minute or so: what they refer to may have changed while no bridge ran. */
+  sweepSoon(): void {
+    this.#resync.sweepSoon();
+  }
+
   /** The object is woken for another reason than a resync. */
   woken(uid: string): void {
     this.#resync.woken(uid);
@@ -105,7 +114,10 @@ export class Timers {
   isUnsettled(object: KubeObject): boolean {
     const known = object as unknown as Order | ArtifactWorkflow | Endpoint;
     if (!isSettled(known)) return true;
-    if (object.kind === 'Order') return this.#references.hasStaleInputs(known as Order);
+    if (object.kind === 'Order')
+      return (
+        this.#references.hasStaleInputs(known as Order) || this.#references.hasStaleChildren(known as Order)
+      );
     // The rendered credentials of a transfer that has ended still have to be removed.
     return (
       object.kind === 'ArtifactWorkflow' && (known as ArtifactWorkflow).status?.configSecret !== undefined
@@ -113,7 +125,9 @@ export class Timers {
   }
 
   forget(uid: string): void {
-    for (const part of [this.#resync, this.#credentialChecks, this.#dueTimes]) part.forget(uid);
+    this.#resync.forget(uid);
+    this.#credentialChecks.delete(uid);
+    this.#dueTimes.forget(uid);
   }
 
   close(): void {
@@ -130,8 +144,8 @@ export class Timers {
 
   #updateCredentialCheck(object: KubeObject): void {
     const { uid = '' } = object.metadata;
-    if ((object as unknown as Endpoint).spec.secretRef === undefined) this.#credentialChecks.forget(uid);
-    else this.#credentialChecks.update(uid, object);
+    if ((object as unknown as Endpoint).spec.secretRef === undefined) this.#credentialChecks.delete(uid);
+    else this.#credentialChecks.set(uid, object);
   }
 }
 

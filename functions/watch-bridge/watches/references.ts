@@ -5,6 +5,7 @@ import {
   type Endpoint,
   endpointsUsed,
   isFinished,
+  keyOfName,
   type Order,
   templateKey,
   templateKeyOf,
@@ -109,6 +110,22 @@ export class References implements WakeIndex {
         endpoint?.status?.secretGeneration !== secretGenerations[name]
       );
     });
+  }
+
+  /** True if the status of an Order does not show the end of one of its ArtifactWorkflows. */
+  hasStaleChildren(order: Order): boolean {
+    const { uid = '' } = order.metadata;
+    const { phase, artifactWorkflows: entries = {} } = order.status ?? {};
+    if (phase === 'Failed' && this.hasUnfinishedChild(uid)) return true;
+    for (const child of this.childrenOf(uid)) {
+      const entry = isFinished(child)
+        ? entries[keyOfName(child.metadata.name) ?? child.metadata.name]
+        : undefined;
+      if (entry === undefined) continue;
+      const succeeded = child.status?.phase === 'Succeeded';
+      if (entry.completionTime === undefined || (entry.phase === 'Succeeded') !== succeeded) return true;
+    }
+    return false;
   }
 
   #putOrder(order: Order): void {

@@ -35,4 +35,29 @@ describe('isSettled', () => {
     expect(isSettled(endpoint('a'))).toBe(true);
     expect(isSettled(endpoint('a', { secretRef: { name: 's' } }))).toBe(false);
   });
+
+  it('is not settled while a force is not answered', () => {
+    const status = rollUp(of, planOrder(of, inputs()), [made(of, done)], now);
+    const forced = { ...of.metadata, annotations: { 'arc.opendefense.cloud/force-at': '1767323045' } };
+    expect(isSettled({ ...of, status, metadata: forced })).toBe(false);
+    const answered = { ...status, lastForceAt: '2026-01-02T03:04:05Z' };
+    expect(isSettled({ ...of, status: answered, metadata: forced })).toBe(true);
+    const later = { ...of.metadata, annotations: { 'arc.opendefense.cloud/force-at': '1767323046' } };
+    expect(isSettled({ ...of, status: answered, metadata: later })).toBe(false);
+  });
+
+  it('is settled when it has failed for good, until a retry is asked for', () => {
+    const status = rollUp(of, planOrder(of, inputs()), [made(of, broken)], now);
+    expect(status.phase).toBe('Failed');
+    expect(isSettled({ ...of, status })).toBe(true);
+    const retried = (seconds: string) => {
+      const annotations = { 'arc.opendefense.cloud/retry-at': seconds };
+      return isSettled({ ...of, status, metadata: { ...of.metadata, annotations } });
+    };
+    expect(retried('1767322000')).toBe(true);
+    expect(retried('1767333045')).toBe(false);
+    const entry = { artifactIndex: 0, phase: 'Invalid', message: 'no such type' };
+    const invalid = { ...status, artifactWorkflows: { 'index-0': entry } };
+    expect(isSettled({ ...of, status: invalid })).toBe(true);
+  });
 });

@@ -1,8 +1,10 @@
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';
+import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { currentWorkflow, isFinished, nextAttemptMs, owesAttempt } from '../lifecycle/attempts.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
+import { forceTime } from '../plan/effective.ts';
 import { unseenReason } from '../plan/endpoint-use.ts';
 import { stopGraceMs } from '../submission/submission.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
@@ -35,7 +37,22 @@ export function isSettled(object: Order | ArtifactWorkflow | Endpoint): boolean 
   if (isDeleting(object)) return false;
   if (object.kind === 'Endpoint') return unseenReason(object as Endpoint) === undefined;
   if (object.kind === 'ArtifactWorkflow') return isFinished(object as ArtifactWorkflow);
-  const { status, metadata } = object as Order;
+  return isOrderSettled(object as Order);
+}
+
+/** Settled is what is Ready, and what has failed in a way that only a person can mend. */
+function isOrderSettled(order: Order): boolean {
+  const { status, metadata } = order;
   if (status?.observedGeneration !== metadata.generation) return false;
+  if (forceTime(order) * 1000 > (Date.parse(status?.lastForceAt ?? '') || 0)) return false;
+  if (status?.phase === 'Failed') return !isRetryOwed(order);
   return status?.conditions?.some(({ type, status: yes }) => type === 'Ready' && yes === 'True') === true;
+}
+
+/** True while the annotation `retry-at` asks for another attempt of what the status shows as failed. */
+function isRetryOwed({ metadata, status }: Order): boolean {
+  const retryAt = unixSeconds(metadata.annotations?.[annotations.retryAt]) * 1000;
+  return Object.values(status?.artifactWorkflows ?? {}).some(
+    ({ phase, completionTime = '' }) => phase !== 'Succeeded' && retryAt >= Date.parse(completionTime),
+  );
 }
