@@ -7,7 +7,7 @@ import type { Kind, KubeClient } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import { createLogger, createMetrics } from '#shared/telemetry';
 import { fc } from '#shared/testing';
-import { artifactWorkflow, endpoint, ociType, order } from '../../test/fixtures/arc-objects.ts';
+import { artifactWorkflow, endpoint, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { startBridge } from './index.ts';
 
 const listed = [

@@ -1,6 +1,6 @@
 import { Agent } from 'node:https';
 import { expect, it } from 'vitest';
-import { silentServer } from '../../../test/fixtures/black-hole.ts';
+import { silentServer } from '../../../test/fixtures/http/black-hole.ts';
 import { createKubeClient } from '../create-client.ts';
 import { clusterFetch } from './cluster-fetch.ts';
 

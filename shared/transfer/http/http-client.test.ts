@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deafServer, silentServer } from '../../../test/fixtures/black-hole.ts';
+import { deafServer, silentServer } from '../../../test/fixtures/http/black-hole.ts';
 import { createHttpClient, defaultTimeouts } from './http-client.ts';
 
 describe('createHttpClient', () => {
