@@ -188,6 +188,21 @@ describe.concurrent('what runs nothing again', { timeout: 300_000 }, () => {
     expect((await tenant.ended('order')).status?.counts).toMatchObject({ total: 1, succeeded: 1 });
   });
 
+  it('the limit of transfers of an Endpoint', async () => {
+    const tenant = await conduit.tenant('limited');
+    await tenant.order('order', [app]);
+    await tenant.ended('order');
+    await tenant.patch(endpoints, 'source', { spec: { maxInFlight: 5 } });
+    await tenant.when(
+      'order',
+      'the new generation',
+      ({ status }) => status?.phase === 'Succeeded' && status.endpointGenerations?.source === 2,
+    );
+    await tenant.settled();
+    expect(tenant.started()).toHaveLength(1);
+    expect((await tenant.children()).map(({ spec }) => spec.srcRef?.generation)).toEqual([1]);
+  });
+
   it('one apply of everything at once, whatever comes first', async () => {
     const tenant = await conduit.tenant('at-once');
     await Promise.all([

@@ -19,6 +19,10 @@ const endpointRef = (what: string) =>
     .object({
       name: z.string().describe('Name of the Endpoint.'),
       generation: z.int().exactOptional().describe('Generation of the Endpoint that this was made for.'),
+      digest: z
+        .string()
+        .exactOptional()
+        .describe('Hash of what of the Endpoint moves artifacts: uid, type, remoteURL, tls and secretRef.'),
       secretGeneration: z
         .int()
         .exactOptional()

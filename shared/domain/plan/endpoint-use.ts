@@ -2,6 +2,7 @@ import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
+import { shortHash } from '../values/hash.ts';
 
 export type Side = 'source' | 'destination';
 
@@ -12,7 +13,7 @@ export interface EndpointUse {
   /** What track-credentials saw in the Secret. */
   digest: string | undefined;
   parameters: { type: string; remoteURL: string; secret: boolean };
-  /** What of it makes a transfer another one; type and URL too, because an Endpoint made anew starts at generation 1 again. */
+  /** What of it makes a transfer another one. */
   identity: unknown[];
 }
 
@@ -60,22 +61,40 @@ export function unseenReason(endpoint: Endpoint): string | undefined {
 }
 
 function useOf(endpoint: Endpoint): EndpointUse {
-  const { metadata, spec } = endpoint;
+  const { spec } = endpoint;
   const ref = endpointRef(endpoint);
   return {
     ref,
     secretRef: spec.secretRef ? { name: spec.secretRef.name } : undefined,
     digest: endpoint.status?.credentialDigest,
     parameters: { type: spec.type, remoteURL: spec.remoteURL, secret: spec.secretRef !== undefined },
-    identity: [
-      metadata.name,
-      ref.generation ?? null,
-      ref.secretGeneration ?? null,
-      spec.type,
-      spec.remoteURL,
-      spec.secretRef?.name ?? null,
-    ],
+    identity: [...identityOf(endpoint), ref.secretGeneration ?? null],
   };
+}
+
+/** What of an Endpoint moves artifacts, beside the counter of its credentials. One that was deleted and made again has another uid. */
+function identityOf({ metadata, spec }: Endpoint): unknown[] {
+  const { caSecretRef, insecureSkipVerify = false, plainHTTP = false } = spec.tls ?? {};
+  return [
+    metadata.name,
+    metadata.uid ?? null,
+    spec.type,
+    spec.remoteURL,
+    [caSecretRef?.name ?? null, insecureSkipVerify, plainHTTP],
+    spec.secretRef?.name ?? null,
+  ];
+}
+
+/**
+ * True when an Endpoint moves artifacts otherwise than it did when `ref` was made. A reference made by hand may leave out what it
+ * was made for, and then takes the Endpoint as it is.
+ */
+export function hasMoved(ref: EndpointRef, endpoint: Endpoint): boolean {
+  const now = endpointRef(endpoint);
+  const counter = endpoint.status?.secretGeneration;
+  if (ref.secretGeneration !== undefined && ref.secretGeneration !== counter) return true;
+  if (ref.digest !== undefined) return ref.digest !== now.digest;
+  return ref.generation !== undefined && ref.generation !== now.generation;
 }
 
 /**
@@ -100,6 +119,7 @@ export function endpointRef(endpoint: Endpoint): EndpointRef {
   return {
     name: metadata.name,
     ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
+    digest: shortHash(identityOf(endpoint)),
     ...(spec.secretRef && status?.secretGeneration !== undefined
       ? { secretGeneration: status.secretGeneration }
       : {}),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
+import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
 import { artifactType, endpoint } from '../testing/objects.ts';
@@ -178,6 +179,15 @@ describe('planOrder', () => {
 describe('the name of an ArtifactWorkflow', () => {
   const base = order([image('app')]);
   const from = { secretRef: { name: 'login' } };
+  /** The Endpoint after it was deleted and made again. */
+  const again = (one: Endpoint) => ({ ...one, metadata: { ...one.metadata, uid: 'made-again' } });
+  /** The Endpoint after an edit that track-credentials has looked at. */
+  const edited = (one: Endpoint, spec: Partial<Endpoint['spec']>) => ({
+    ...one,
+    metadata: { ...one.metadata, generation: 2 },
+    spec: { ...one.spec, ...spec },
+    status: { ...one.status, observedGeneration: 2 },
+  });
 
   const changes: Array<[string, Order, PlanInputs?]> = [
     ['namespace', { ...base, metadata: { ...base.metadata, namespace: 'other' } }],
@@ -207,6 +217,21 @@ describe('the name of an ArtifactWorkflow', () => {
         ],
       }),
     ],
+    [
+      'uid of an Endpoint',
+      base,
+      inputs({ endpoints: [endpoint('from', from, { secretGeneration: 1 }), again(endpoint('to'))] }),
+    ],
+    [
+      'tls of an Endpoint',
+      base,
+      inputs({
+        endpoints: [
+          endpoint('from', { ...from, tls: { caSecretRef: { name: 'ca' } } }, { secretGeneration: 1 }),
+          endpoint('to'),
+        ],
+      }),
+    ],
   ];
 
   it.each(changes)('is another one when the %s changes', (_, changed, given) => {
@@ -215,6 +240,16 @@ describe('the name of an ArtifactWorkflow', () => {
 
   const alike: Array<[string, Order, PlanInputs?]> = [
     ['order of inputs', base, inputs({ endpoints: [...inputs().endpoints].reverse() })],
+    [
+      'limit, usage and spelling of tls of the Endpoints',
+      base,
+      inputs({
+        endpoints: [
+          edited(endpoint('from', from, { secretGeneration: 1 }), { maxInFlight: 3, usage: 'PullOnly' }),
+          edited(endpoint('to'), { tls: { insecureSkipVerify: false } }),
+        ],
+      }),
+    ],
     ['artifact name', order([{ ...image('app'), name: 'renamed' }])],
     ['spelling of the refs', order([{ ...image('app'), srcRef: { name: 'from' }, dstRef: { name: 'to' } }])],
     ['TTL of the type', base, inputs({ types: [artifactType('oci', { ttlAfterFinished: '1h' })] })],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Secret } from '../kinds/core.ts';
 import { jobKey } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
@@ -23,6 +23,7 @@ function made(given = inputs()): ArtifactWorkflow {
 
 const login = secret('login', { username: 'me', password: 'hunter2' });
 const [source, destination] = inputs().endpoints;
+const read = endpoint('from', { secretRef: { name: 'login' } }, { secretGeneration: 1 });
 const all: RenderInputs = { source, destination, sourceSecret: login };
 
 describe('renderConfiguration', () => {
@@ -52,8 +53,12 @@ describe('renderConfiguration', () => {
   it('puts the certificate authority in, and waits for it', () => {
     const secured = endpoint('to', { tls: { caSecretRef: { name: 'ca' }, insecureSkipVerify: false } });
     const given = { ...all, destination: secured };
-    expect(renderConfiguration(made(), given)).toMatchObject({ waiting: expect.stringContaining('"ca"') });
-    const found = renderConfiguration(made(), { ...given, destinationCa: secret('ca', { 'ca.crt': 'PEM' }) });
+    const workflow = made(inputs({ endpoints: [read, secured] }));
+    expect(renderConfiguration(workflow, given)).toMatchObject({ waiting: expect.stringContaining('"ca"') });
+    const found = renderConfiguration(workflow, {
+      ...given,
+      destinationCa: secret('ca', { 'ca.crt': 'PEM' }),
+    });
     if (!('secret' in found)) throw new Error(JSON.stringify(found));
     const job = JSON.parse(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
     expect(job.destination.tls).toEqual({ ca: 'PEM' });
@@ -61,6 +66,9 @@ describe('renderConfiguration', () => {
 
   it.each<[string, RenderInputs]>([
     ['generation', { ...all, source: { ...endpoint('from'), metadata: { name: 'from', generation: 2 } } }],
+    ['uid', { ...all, source: { ...read, metadata: { ...read.metadata, uid: 'made-again' } } }],
+    ['URL', { ...all, source: { ...read, spec: { ...read.spec, remoteURL: 'https://moved.example.com' } } }],
+    ['tls', { ...all, source: { ...read, spec: { ...read.spec, tls: { insecureSkipVerify: true } } } }],
     [
       'credentials',
       { ...all, source: endpoint('from', { secretRef: { name: 'login' } }, { secretGeneration: 2 }) },
@@ -72,6 +80,25 @@ describe('renderConfiguration', () => {
   ])('is stale when the Endpoint has another %s, whatever is missing', (_, given) => {
     expect(renderConfiguration(made(), given)).toMatchObject({ stale: expect.stringContaining('"from"') });
     expect(renderConfiguration(made(), { ...given, sourceSecret: undefined })).toHaveProperty('stale');
+  });
+
+  it('renders for an Endpoint whose maxInFlight or usage was edited meanwhile', () => {
+    const source = {
+      ...read,
+      metadata: { ...read.metadata, generation: 2, labels: { team: 'a' } },
+      spec: { ...read.spec, maxInFlight: 1, usage: 'PullOnly' as const, tls: {} },
+    };
+    expect(renderConfiguration(made(), { ...all, source })).toHaveProperty('secret');
+  });
+
+  it('compares generations where an ArtifactWorkflow has no digest, and nothing where it has neither', () => {
+    const workflow = made();
+    const source = { ...read, metadata: { ...read.metadata, generation: 2 } };
+    const rendered = (srcRef: EndpointRef) =>
+      renderConfiguration({ ...workflow, spec: { ...workflow.spec, srcRef } }, { ...all, source });
+    expect(rendered({ name: 'from', generation: 1 })).toHaveProperty('stale');
+    expect(rendered({ name: 'from', generation: 2 })).toHaveProperty('secret');
+    expect(rendered({ name: 'from' })).toHaveProperty('secret');
   });
 
   it.each<[string, RenderInputs, string]>([

@@ -7,6 +7,7 @@ import type { Endpoint } from '../kinds/endpoint.ts';
 import { jobKey, labels } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
+import { hasMoved } from '../plan/endpoint-use.ts';
 import { specFromParameters } from '../plan/parameters.ts';
 import type { Job, JobCredentials, JobEndpoint } from './job.ts';
 
@@ -94,11 +95,8 @@ function side(workflow: ArtifactWorkflow, one: Side): SideResult {
 
 function fromEndpoint(ref: EndpointRef, { endpoint, secretRef, ca }: Side): SideResult {
   if (!endpoint) return { waiting: `Endpoint "${ref.name}" not found` };
-  const { metadata, spec, status } = endpoint;
-  // A reference made by hand may leave the generations out and then takes the Endpoint as it is.
-  const moved = ref.generation !== undefined && ref.generation !== metadata.generation;
-  const turned = ref.secretGeneration !== undefined && ref.secretGeneration !== status?.secretGeneration;
-  if (moved || turned || spec.secretRef?.name !== secretRef?.name) {
+  const { metadata, spec } = endpoint;
+  if (hasMoved(ref, endpoint) || spec.secretRef?.name !== secretRef?.name) {
     return { stale: `Endpoint "${ref.name}" has changed since this ArtifactWorkflow was made` };
   }
   const caName = spec.tls?.caSecretRef?.name;

@@ -13,6 +13,7 @@ import {
   workflows,
 } from '#shared/domain';
 import type { ObjectMeta } from '#shared/meta';
+import { endpointRef } from '../../../shared/domain/plan/endpoint-use.ts';
 import {
   endpoint,
   namespace,
@@ -326,10 +327,13 @@ export function outcomeOf(world: World, { expected }: Scenario): Outcome {
 }
 
 function isOutdated({ kube }: World, { spec }: ArtifactWorkflow): boolean {
-  return [spec.srcRef, spec.dstRef].some((ref) => {
+  const used = (side: string) => spec.parameters?.find(({ name }) => name === `${side}RemoteURL`)?.value;
+  return (['src', 'dst'] as const).some((side) => {
+    const ref = spec[`${side}Ref`];
     const found = ref && kube.read(endpoints, { namespace, name: ref.name });
     return (
-      ref?.generation !== found?.metadata.generation ||
+      used(side) !== found?.spec.remoteURL ||
+      ref?.digest !== (found && endpointRef(found).digest) ||
       ref?.secretGeneration !== found?.status?.secretGeneration
     );
   });
