@@ -91,8 +91,8 @@ const unsettled = [
   'Order stale resync',
 ];
 
-/** Answers one list after the other, in this order of kinds; its watches bring nothing. */
-function listing(kinds: readonly string[]): KubeClient {
+/** Answers one list after the other, in this order of kinds; its watches bring these states of objects and no more. */
+function listing(kinds: readonly string[], modified: readonly KubeObject[] = []): KubeClient {
   const gates = new Map(kinds.map((kind) => [kind, Promise.withResolvers<void>()]));
   const list = async ({ kind }: Kind) => {
     await gates.get(kind)?.promise;
@@ -106,48 +106,61 @@ function listing(kinds: readonly string[]): KubeClient {
     }
   };
   void open();
-  const watch = async function* (_kind: Kind, _selection: unknown, signal: AbortSignal) {
+  const watch = async function* ({ kind }: Kind, _selection: unknown, signal: AbortSignal) {
+    for (const object of modified) if (object.kind === kind) yield { type: 'MODIFIED', object };
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   };
   return { list, watch } as unknown as KubeClient;
 }
 
+/** What the broker takes of a bridge that starts, and the exposed metrics. */
+async function wakesAtStart(api: KubeClient): Promise<{ taken: string[]; metrics: string }> {
+  const taken: string[] = [];
+  const server = createServer((request, response) => {
+    const { headers } = request;
+    taken.push(`${headers['ce-kind']} ${headers['ce-name']} ${headers['ce-reason']}`);
+    request.resume().on('end', () => response.writeHead(202).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const control = new AbortController();
+  const metrics = createMetrics();
+  const bridge = startBridge({
+    api,
+    sink: { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`) },
+    log: createLogger({ name: 'test', level: 'silent' }),
+    metrics,
+    signal: control.signal,
+  });
+  try {
+    await bridge.synced;
+    await expect.poll(() => bridge.depth, { timeout: 5_000, interval: 5 }).toBe(0);
+    return { taken: taken.toSorted(), metrics: metrics.expose() };
+  } finally {
+    control.abort();
+    await bridge.done;
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
 describe('the start of the bridge', () => {
   it('wakes the same objects whatever the order in which kinds are listed', async () => {
-    let taken: string[] = [];
-    const server = createServer((request, response) => {
-      const { headers } = request;
-      taken.push(`${headers['ce-kind']} ${headers['ce-name']} ${headers['ce-reason']}`);
-      request.resume().on('end', () => response.writeHead(202).end());
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     const everyOrder = fc.shuffledSubarray(listed, { minLength: listed.length });
-    try {
-      await fc.assert(
-        fc.asyncProperty(everyOrder, async (kinds) => {
-          taken = [];
-          const control = new AbortController();
-          const metrics = createMetrics();
-          const bridge = startBridge({
-            api: listing(kinds),
-            sink: { url },
-            log: createLogger({ name: 'test', level: 'silent' }),
-            metrics,
-            signal: control.signal,
-          });
-          await bridge.synced;
-          await expect.poll(() => bridge.depth, { timeout: 5_000, interval: 5 }).toBe(0);
-          expect(taken.toSorted()).toEqual(unsettled);
-          expect(metrics.expose()).toContain(`arc_bridge_unsettled ${unsettled.length}\n`);
-          control.abort();
-          await bridge.done;
-        }),
-        { numRuns: 40 },
-      );
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    await fc.assert(
+      fc.asyncProperty(everyOrder, async (kinds) => {
+        const { taken, metrics } = await wakesAtStart(listing(kinds));
+        expect(taken).toEqual(unsettled);
+        expect(metrics).toContain(`arc_bridge_unsettled ${unsettled.length}\n`);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('does not lose a type that is edited after its list and before the last one', async () => {
+    const edited = { ...ociType(), metadata: { ...ociType().metadata, resourceVersion: '2' } };
+    const type = { ...edited, spec: { ...edited.spec, ttlAfterFinished: '1h' } } as unknown as KubeObject;
+    const kinds = ['ClusterArtifactType', ...listed.filter((kind) => kind !== 'ClusterArtifactType')];
+    const { taken } = await wakesAtStart(listing(kinds, [type]));
+    expect(taken).toEqual(expect.arrayContaining([...unsettled, 'Order current inputs']));
   });
 });
