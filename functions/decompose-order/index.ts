@@ -2,9 +2,10 @@
 import {
   type ArtifactWorkflow,
   decideChildren,
+  decideDeletion,
   finalizers,
+  isDeleting,
   type Order,
-  type OrderPlan,
   orders,
 } from '#shared/domain';
 import { addFinalizer, readChildren, readPlan, recordEvent, removeFinalizer } from '#shared/function-kit';
@@ -14,35 +15,32 @@ import { createChildren } from './create-children.ts';
 
 /** Makes the ArtifactWorkflows of the Order those that its plan asks for. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
-  const order = await context.api.get(orders, wake, context.signal);
-  if (order === undefined) return;
-  const [plan, existing] = await Promise.all([readPlan(context, order), readChildren(context, order)]);
-  const decision = decideChildren(order, plan, existing);
+  const woken = await context.api.get(orders, wake, context.signal);
+  if (woken === undefined) return;
+  const existing = await readChildren(context, woken);
+  // Read after the children: a plan that is older than one of them would stop the version in force and make an outdated one.
+  const order = await context.api.get(orders, woken.metadata, context.signal);
+  if (order === undefined || order.metadata.uid !== woken.metadata.uid) return;
+  if (isDeleting(order)) return letGo(context, order, existing);
+  const decision = decideChildren(order, await readPlan(context, order), existing);
 
   if (decision.finalizer === 'add' && !(await addFinalizer(context, orders, order, finalizers.children)))
     return;
-  // A new version starts only when the old one has ended, so retirement comes first.
-  await retireChildren(context, decision);
   await patchChildren(context, decision.patches);
-  const missing = decision.create.length > 0 ? await stillMissing(context, order, plan, existing) : [];
-  const created = await createChildren(context, order, missing);
+  const created = await createChildren(context, order, decision.create);
   if (created > 0) await announce(context, order, created);
-  if (decision.finalizer === 'remove') await removeFinalizer(context, orders, order, finalizers.children);
+  await retireChildren(context, decision);
 }
 
-/**
- * The ArtifactWorkflows to create by the Order as it is now. One that finished and was removed after the Order was read, but before
- * its children were listed, is recorded in the status by now and must not run again.
- */
-async function stillMissing(
-  { api, signal }: Context,
+/** Stops the children of an Order that is being deleted, and lets it go when they are gone. */
+async function letGo(
+  context: Context,
   order: Order,
-  plan: OrderPlan,
   existing: readonly ArtifactWorkflow[],
-): Promise<ArtifactWorkflow[]> {
-  const now = await api.get(orders, order.metadata, signal);
-  if (now === undefined || now.metadata.uid !== order.metadata.uid) return [];
-  return decideChildren(now, plan, existing).create;
+): Promise<undefined> {
+  const decision = decideDeletion(order, existing);
+  await retireChildren(context, { stop: decision.stop, remove: [] });
+  if (decision.letGo) await removeFinalizer(context, orders, order, finalizers.children);
 }
 
 async function announce(context: Context, order: Order, created: number): Promise<void> {

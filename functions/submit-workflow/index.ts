@@ -5,8 +5,8 @@ import {
   decideSubmission,
   isUnderWay,
   needsRunning,
+  rivalSelectors,
   type Submission,
-  versionSelector,
 } from '#shared/domain';
 import { namespaceOf, readWorkflow } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
@@ -26,22 +26,20 @@ async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Sub
   const inputs = {
     workflow,
     running: needsRunning(workflow) ? await readWorkflow(context, workflow) : undefined,
-    siblings: [],
+    rivals: [],
     now: context.now,
     options: instanceId === undefined || instanceId === '' ? {} : { instanceId },
   };
   const alone = decideSubmission(inputs);
-  // Only a start depends on the other versions of the artifact.
+  // Only a start depends on the others that write to the same place.
   if (alone.action !== 'create') return alone;
-  return decideSubmission({ ...inputs, siblings: await readSiblings(context, workflow) });
+  return decideSubmission({ ...inputs, rivals: await readRivals(context, workflow) });
 }
 
-/** The versions of the artifact, the given one included. */
-async function readSiblings(
-  { api, signal }: Context,
-  workflow: ArtifactWorkflow,
-): Promise<ArtifactWorkflow[]> {
-  const labelSelector = versionSelector(workflow);
-  if (labelSelector === undefined) return [];
-  return (await api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal)).items;
+/** The ArtifactWorkflows that must not run beside the given one; it may be among them. */
+async function readRivals({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<ArtifactWorkflow[]> {
+  const lists = rivalSelectors(workflow).map((labelSelector) =>
+    api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal),
+  );
+  return (await Promise.all(lists)).flatMap(({ items }) => items);
 }

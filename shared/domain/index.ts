@@ -2,7 +2,7 @@
 
 export { arcKinds } from './definitions/arc-kinds.ts';
 export type { ArcColumn, ArcKind } from './definitions/definition.ts';
-export { artifactIdOf, childSelector, endpointsUsed, versionSelector } from './identity/artifact.ts';
+export { artifactIdOf, childSelector, endpointsUsed, rivalSelectors } from './identity/artifact.ts';
 export {
   artifactWorkflowName,
   cronWorkflowName,
@@ -62,7 +62,7 @@ export {
   rerunRequested,
 } from './lifecycle/attempts.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
-export { type ChildDecision, type ChildPatch, decideChildren } from './plan/children.ts';
+export { type ChildDecision, type ChildPatch, decideChildren, decideDeletion } from './plan/children.ts';
 export { type CurrentVersion, currentVersions } from './plan/current.ts';
 export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './plan/parameters.ts';
 export {

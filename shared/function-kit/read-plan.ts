@@ -11,6 +11,7 @@ import {
   workflowTemplates,
 } from '#shared/domain';
 import type { Context } from '#shared/runtime';
+import { ignoreNotFound } from './api-errors.ts';
 import { namespaceOf } from './metadata.ts';
 
 /** Reads what an Order refers to and plans it. Rejects with what the API answers. */
@@ -24,9 +25,11 @@ export async function readPlan(context: Pick<Context, 'api' | 'signal'>, order: 
   ]);
   const types = [...own.items, ...cluster.items];
   const read = async ({ name, clusterScope }: TemplateRef) =>
-    clusterScope === true
-      ? api.get(clusterWorkflowTemplates, { name }, signal)
-      : api.get(workflowTemplates, { ...namespace, name }, signal);
+    ignoreNotFound<object | undefined>(
+      clusterScope === true
+        ? api.get(clusterWorkflowTemplates, { name }, signal)
+        : api.get(workflowTemplates, { ...namespace, name }, signal),
+    );
   const used = templatesUsed(order, types);
   // If Argo is not installed, every template is missing, and the Order says so.
   const found = await Promise.all(used.map(read));

@@ -7,6 +7,7 @@ import {
   workflows,
 } from '#shared/domain';
 import type { Context } from '#shared/runtime';
+import { ignoreNotFound } from './api-errors.ts';
 import { namespaceOf } from './metadata.ts';
 
 /** The Workflow of the newest attempt of an ArtifactWorkflow, or its CronWorkflow; undefined when there is none. */
@@ -16,5 +17,8 @@ export function readWorkflow(
 ): Promise<Workflow | CronWorkflow | undefined> {
   const { kind, name } = currentWorkflow(artifactWorkflow);
   const key = { ...namespaceOf(artifactWorkflow), name };
-  return kind === 'CronWorkflow' ? api.get(cronWorkflows, key, signal) : api.get(workflows, key, signal);
+  // Without Argo's CRDs the API server does not know the kind: there is no Workflow then, and nothing to wait for.
+  return ignoreNotFound<Workflow | CronWorkflow | undefined>(
+    kind === 'CronWorkflow' ? api.get(cronWorkflows, key, signal) : api.get(workflows, key, signal),
+  );
 }

@@ -6,6 +6,7 @@ import {
   endpointsUsed,
   isFinished,
   keyOfName,
+  labels,
   type Order,
   templateKey,
   templateKeyOf,
@@ -27,6 +28,7 @@ export class References implements WakeIndex {
   readonly #childrenByOrder = new Relation<ArtifactWorkflow>();
   // Unfinished ArtifactWorkflows only: a finished one waits for nothing.
   readonly #waitingByArtifact = new Relation<WakeObject>();
+  readonly #waitingByTarget = new Relation<WakeObject>();
   readonly #waitingByEndpoint = new Relation<WakeObject>();
   readonly #waitingByOrder = new Relation<WakeObject>();
 
@@ -52,6 +54,7 @@ export class References implements WakeIndex {
       this.#endpointsBySecret,
       this.#childrenByOrder,
       this.#waitingByArtifact,
+      this.#waitingByTarget,
       this.#waitingByEndpoint,
       this.#waitingByOrder,
     ])
@@ -81,6 +84,10 @@ export class References implements WakeIndex {
 
   artifactWorkflowsOfArtifact(namespace: string, label: string): Iterable<WakeObject> {
     return this.#waitingByArtifact.get(`${namespace}/${label}`);
+  }
+
+  artifactWorkflowsOfTarget(namespace: string, label: string): Iterable<WakeObject> {
+    return this.#waitingByTarget.get(`${namespace}/${label}`);
   }
 
   artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject> {
@@ -163,6 +170,8 @@ export class References implements WakeIndex {
     const artifacts = within(namespace, [artifactIdOf(workflow) || undefined]);
     const endpoints = within(namespace, [srcRef?.name, dstRef?.name]);
     this.#waitingByArtifact.set(uid, target, waiting ? artifacts : []);
+    const written = within(namespace, [workflow.metadata.labels?.[labels.target]]);
+    this.#waitingByTarget.set(uid, target, waiting ? written : []);
     this.#waitingByEndpoint.set(uid, target, waiting ? endpoints : []);
     this.#waitingByOrder.set(uid, target, waiting ? orders : []);
   }

@@ -4,17 +4,18 @@ import { labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { image, inputs, made, order, stored } from '../testing/plan-objects.ts';
 import {
-  artifactIdentifier,
+  artifactId,
   artifactIdOf,
   childSelector,
   compareAge,
   endpointsUsed,
   identityFields,
   keyOf,
+  likenessOf,
   policyFields,
+  rivalSelectors,
   versionKey,
-  versionSelector,
-  versionsById,
+  versionsAmong,
   withDefaults,
 } from './artifact.ts';
 
@@ -39,13 +40,20 @@ describe('an artifact', () => {
 });
 
 describe('the id of an artifact', () => {
-  const ids = (...artifacts: Artifact[]) => artifacts.map(artifactIdentifier(order(artifacts)));
+  const ids = (...artifacts: Artifact[]) => artifacts.map((one) => artifactId(order(artifacts), one));
 
-  it('is that of another with the same type, Endpoints and spec, whatever its name and schedule', () => {
+  it('is made of the name, which an edit keeps, or of type, Endpoints and spec where there is none', () => {
     const [one, two] = ids(image('a'), { ...image('a'), name: 'b' });
     expect(one).toMatch(/^[0-9a-f]{16}$/);
-    expect(two).toBe(one);
     expect(ids({ ...image('a'), cron: daily })).toEqual([one]);
+    expect(two).not.toBe(one);
+    expect(ids({ ...image('c'), name: 'b' })).toEqual([two]);
+  });
+
+  it('does not matter for artifacts that ask for the same: they are alike whatever their names', () => {
+    const like = (one: Artifact) => likenessOf(order([]), one);
+    expect(like({ ...image('a'), name: 'b' })).toBe(like(image('a')));
+    expect(like({ ...image('a'), cron: daily })).not.toBe(like(image('a')));
   });
 
   it.each<[string, Partial<Artifact>]>([
@@ -53,25 +61,16 @@ describe('the id of an artifact', () => {
     ['source', { srcRef: { name: 'elsewhere' } }],
     ['destination', { dstRef: { name: 'elsewhere' } }],
     ['spec', { spec: { image: 'a:2.0' } }],
-  ])('differs with the %s', (_, more) => {
-    const [one, two] = ids(image('a'), { ...image('a'), ...more });
+  ])('differs with the %s where there is no name', (_what, more) => {
+    const { name: _, ...unnamed } = image('a');
+    const [one, two] = ids(unnamed, { ...unnamed, ...more });
     expect(two).not.toBe(one);
   });
 
   it('differs between Orders, also between two of one name', () => {
     const later = order([image('a')]);
     later.metadata.uid = 'later';
-    expect(artifactIdentifier(later)(image('a'))).not.toBe(ids(image('a'))[0]);
-  });
-
-  it('holds the schedule only where the Order moves the same thing on two', () => {
-    const [first, second, again] = ids(
-      { ...image('a'), cron: daily },
-      { ...image('a'), cron: weekly },
-      { ...image('a'), cron: daily },
-    );
-    expect(second).not.toBe(first);
-    expect(again).toBe(first);
+    expect(artifactId(later, image('a'))).not.toBe(ids(image('a'))[0]);
   });
 });
 
@@ -115,21 +114,41 @@ describe('versions', () => {
   it('carry the id of their artifact and the uid of their Order', () => {
     expect(artifactIdOf(workflow)).toBe(planned?.id);
     expect(childSelector(of)).toBe(`${labels.order}=order-uid`);
-    expect(versionSelector(workflow)).toBe(`${labels.artifact}=${planned?.id},${labels.order}=order-uid`);
+    expect(rivalSelectors(workflow)).toEqual([
+      `${labels.artifact}=${planned?.id},${labels.order}=order-uid`,
+      `${labels.target}=${workflow.metadata.labels?.[labels.target]}`,
+    ]);
     const { labels: _, ...metadata } = workflow.metadata;
-    expect(versionSelector({ ...workflow, metadata })).toBeUndefined();
+    expect(rivalSelectors({ ...workflow, metadata })).toEqual([]);
     expect(artifactIdOf({ metadata })).toBeUndefined();
   });
 
-  it('stand by artifact, newest first, ties by name', () => {
-    const version = (name: string, created: number) =>
-      stored({ ...workflow, metadata: { ...workflow.metadata, name } }, {}, created);
-    const byHand = { ...version('by-hand', 0), metadata: { name: 'by-hand' } };
-    const byId = versionsById([version('b', 1_000), version('c', 2_000), version('a', 1_000), byHand]);
-    expect(byId.get(planned?.id ?? '')?.map(({ metadata }) => metadata.name)).toEqual(['c', 'b', 'a']);
-    expect(byId.get('')).toEqual([byHand]);
-    expect(compareAge(version('a', 1_000), version('b', 1_000))).toBeLessThan(0);
-    expect(compareAge(version('a', 1_000), version('a', 1_000))).toBe(0);
+  it('are those of one id, target or name, the one put in force last first', () => {
+    const version = (name: string, revision: number, marks: Record<string, string>) => {
+      const { metadata, spec } = workflow;
+      return stored({
+        ...workflow,
+        metadata: { ...metadata, name, labels: marks },
+        spec: { ...spec, revision },
+      });
+    };
+    const all = [
+      version('first', 1, { [labels.artifact]: 'id' }),
+      version('third', 3, { [labels.target]: 'target' }),
+      version('second', 2, { [labels.artifact]: 'id', [labels.target]: 'target' }),
+      version('another', 4, { [labels.artifact]: 'other' }),
+      version('wanted', 0, {}),
+    ];
+    const names = (keys: Parameters<ReturnType<typeof versionsAmong>>[0]) =>
+      versionsAmong(all)(keys).map(({ metadata }) => metadata.name);
+    expect(names({ id: 'id' })).toEqual(['second', 'first']);
+    expect(names({ id: 'id', target: 'target', name: 'wanted' })).toEqual([
+      'third',
+      'second',
+      'first',
+      'wanted',
+    ]);
+    expect(compareAge(version('a', 1, {}), version('b', 1, {}))).toBeLessThan(0);
   });
 
   it('differ in their identity; their policy can change', () => {

@@ -1,14 +1,13 @@
-import { canonicalJson } from '#shared/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Cron, Parameter, WorkflowTemplateRef } from '../kinds/common.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
-import { labels } from '../kinds/well-known.ts';
+import { annotations, labels } from '../kinds/well-known.ts';
 import { shortHash } from '../values/hash.ts';
 import { keyOfName } from './names.ts';
 
 /**
- * Which artifacts, and which ArtifactWorkflows, are the same artifact. An artifact of an Order has an *id*, the value of the
- * label that its ArtifactWorkflows carry: they are its versions. Each version has a *key*, a hash of all that makes it
+ * Which artifacts, and which ArtifactWorkflows, are the same artifact. An artifact of an Order has an *id* and a *target*, labels
+ * that its ArtifactWorkflows carry: those with the same id or target are its versions. The one with the highest *revision* is in force. Each version has a *key*, a hash of all that makes it
  * another transfer, which ends its name and is its key in the Order's status.
  */
 
@@ -35,21 +34,22 @@ export function endpointsUsed(order: Order): string[] {
   return [...new Set(names)].sort();
 }
 
-/**
- * Gives the id of each artifact of one Order, 16 hex digits; ask in the order of `spec.artifacts`. Artifacts with one id are
- * one artifact. It holds what the user wrote, without generations, force time or schedule: a new schedule is the same
- * artifact. Only where one Order moves the same thing on two schedules does the schedule of the second count.
- */
-export function artifactIdentifier(order: Order): (artifact: Artifact) => string {
-  const schedules = new Map<string, string>();
-  return (artifact) => {
-    const { type, source, destination, cron, spec } = withDefaults(order, artifact);
-    const id = shortHash([order.metadata.uid ?? '', type, source ?? null, destination ?? null, spec]);
-    const schedule = canonicalJson(cron ?? null);
-    const first = schedules.get(id);
-    if (first === undefined) schedules.set(id, schedule);
-    return first === undefined || first === schedule ? id : shortHash([id, schedule]);
-  };
+/** What the user wrote of an artifact, hashed: without name, generations, force time and schedule. */
+export function contentOf(order: Order, given: Artifact): string {
+  const { type, source, destination, spec } = withDefaults(order, given);
+  return shortHash([order.metadata.uid ?? '', type, source ?? null, destination ?? null, spec]);
+}
+
+/** The id of an artifact, 16 hex digits: by its name, which an edit keeps, or by its content where it has none. */
+export function artifactId(order: Order, given: Artifact): string {
+  return given.name === undefined
+    ? contentOf(order, given)
+    : shortHash([order.metadata.uid ?? '', 'name', given.name]);
+}
+
+/** The same for two artifacts of one Order that ask for the same transfers: they are moved once, whatever their names. */
+export function likenessOf(order: Order, given: Artifact): string {
+  return shortHash([contentOf(order, given), withDefaults(order, given).cron ?? null]);
 }
 
 /** Everything that makes a transfer another one; not what only says how it is treated (TTL, retry, queue). */
@@ -84,9 +84,13 @@ export function keyOf({ metadata: { name } }: Pick<ArtifactWorkflow, 'metadata'>
   return keyOfName(name) ?? name;
 }
 
-/** The labels that a version of an artifact carries: they select an Order's children, and an artifact's versions. */
-export function identityLabels(order: Order, id: string): Record<string, string> {
-  return { [labels.artifact]: id, [labels.order]: order.metadata.uid ?? '' };
+/** The labels that a version of an artifact carries: they select an Order's children, an artifact's versions, and a target's writers. */
+export function identityLabels(order: Order, id: string, target: string): Record<string, string> {
+  return {
+    [labels.artifact]: id,
+    [labels.order]: order.metadata.uid ?? '',
+    [labels.target]: target,
+  };
 }
 
 /** The id of the artifact that an ArtifactWorkflow is a version of; undefined for one that was made by hand. */
@@ -99,19 +103,61 @@ export function childSelector(order: Order): string {
   return `${labels.order}=${order.metadata.uid ?? ''}`;
 }
 
-/** Selects all versions of the artifact of an ArtifactWorkflow, itself included; undefined for one that was made by hand. */
-export function versionSelector({ metadata }: ArtifactWorkflow): string | undefined {
-  const { [labels.artifact]: id, [labels.order]: order } = metadata.labels ?? {};
-  return id === undefined || order === undefined
-    ? undefined
-    : `${labels.artifact}=${id},${labels.order}=${order}`;
+/**
+ * Selects the ArtifactWorkflows that must not run beside this one, itself included: versions of its artifact, and whatever writes
+ * to its target, of any Order. None for one that was made by hand without labels.
+ */
+export function rivalSelectors({ metadata }: ArtifactWorkflow): string[] {
+  const { [labels.artifact]: id, [labels.order]: order, [labels.target]: target } = metadata.labels ?? {};
+  return [
+    ...(id === undefined || order === undefined ? [] : [`${labels.artifact}=${id},${labels.order}=${order}`]),
+    ...(target === undefined ? [] : [`${labels.target}=${target}`]),
+  ];
 }
 
-/** The versions by the id of their artifact, newest first; those made by hand under ''. */
-export function versionsById(workflows: readonly ArtifactWorkflow[]): Map<string, ArtifactWorkflow[]> {
-  const byId = Map.groupBy(workflows, (workflow) => artifactIdOf(workflow) ?? '');
-  for (const versions of byId.values()) versions.sort((a, b) => compareAge(b, a));
-  return byId;
+/** What finds the versions of an artifact among the children of its Order. */
+export interface VersionKeys {
+  id: string;
+  /** Known once the artifact can be planned, as is the name of the version that it needs. */
+  target?: string;
+  name?: string;
+}
+
+/**
+ * Finds the versions of an artifact, those being deleted included, the one put in force last first: of its id, of its target (an
+ * unnamed artifact has another id after an edit, and is the same while it writes to the same place), and of the wanted name.
+ */
+export function versionsAmong(
+  children: readonly ArtifactWorkflow[],
+): (keys: VersionKeys) => ArtifactWorkflow[] {
+  const labelled = (label: string) => {
+    const groups = Map.groupBy(children, ({ metadata }) => metadata.labels?.[label]);
+    groups.delete(undefined);
+    return groups as ReadonlyMap<string | undefined, ArtifactWorkflow[]>;
+  };
+  const byId = labelled(labels.artifact);
+  const byTarget = labelled(labels.target);
+  const byName = new Map(children.map((child) => [child.metadata.name, child]));
+  return ({ id, target, name }) => {
+    const named = name === undefined ? undefined : byName.get(name);
+    const found = [...(byId.get(id) ?? []), ...(byTarget.get(target) ?? []), ...(named ? [named] : [])];
+    return [...new Set(found)].sort((a, b) => compareRevision(b, a));
+  };
+}
+
+/** The revision of a version; 0 for one that an earlier release made. */
+export function revisionOf({ spec }: ArtifactWorkflow): number {
+  return spec.revision ?? 0;
+}
+
+/** Below zero if `a` was put in force before `b`, both of one Order. */
+export function compareRevision(a: ArtifactWorkflow, b: ArtifactWorkflow): number {
+  return revisionOf(a) - revisionOf(b) || compareAge(a, b);
+}
+
+/** What the user had written of the artifact that a version was made for. */
+export function contentOfVersion({ metadata }: ArtifactWorkflow): string | undefined {
+  return metadata.annotations?.[annotations.content] ?? metadata.labels?.[labels.artifact];
 }
 
 /** Below zero if `a` is older than `b`: by creation, ties by name, so that every function sees the same order. */
@@ -138,6 +184,7 @@ const specFields = {
   srcRef: 'identity',
   dstRef: 'identity',
   artifact: 'identity',
+  revision: 'identity',
   ttlAfterFinished: 'policy',
   ttlAfterFailed: 'policy',
   retry: 'policy',

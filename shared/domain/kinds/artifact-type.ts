@@ -22,6 +22,13 @@ export const artifactTypeSchema = z.object({
       parameters: parameters
         .exactOptional()
         .describe("Inputs of the template; they win over the artifact's."),
+      target: z
+        .array(z.string())
+        .exactOptional()
+        .describe(
+          'Parameters of which the first that is set names the place at the destination that is written to. Default: the whole spec of the artifact.',
+        )
+        .meta({ 'x-kubernetes-list-type': 'atomic' }),
       workflowTemplateRef,
       ttlAfterFinished: duration(
         'ArtifactWorkflows are removed that long after success; unset keeps them.',

@@ -38,6 +38,13 @@ const spec = z.object({
   dstSecretRef: reference('The Secret with the credentials of the destination. Immutable.').exactOptional(),
   cron: cron.exactOptional(),
   type: z.string().exactOptional().describe('The type of the artifact. Immutable.'),
+  revision: z
+    .int()
+    .min(1)
+    .exactOptional()
+    .describe(
+      'Rises with each version of an artifact that is put in force; the highest is in force. Immutable.',
+    ),
   srcRef: endpointRef('The source in the state that this was made for. Immutable.').exactOptional(),
   dstRef: endpointRef('The destination in the state that this was made for. Immutable.').exactOptional(),
   artifact: z
@@ -106,6 +113,7 @@ const status = z.object({
   activeWorkflowRef: reference('The run of the schedule that is under way.').exactOptional(),
   configSecret: reference('The Secret with the rendered configuration, while it is needed.').exactOptional(),
   configMessage: z.string().exactOptional().describe('Why there is no configuration yet.'),
+  waitMessage: z.string().exactOptional().describe('What it waits for before its next attempt can start.'),
   workflowRef: workflowRef
     .exactOptional()
     .describe('The Argo object of the attempt in force; written before that is created.'),

@@ -46,6 +46,11 @@ const spec = z.object({
       'The effect of a changed Endpoint, credential or type: everything runs again (Rerun, the default), only artifacts that have not succeeded do (RerunUnfinished), or none does (Keep).',
     ),
   queueName: z.string().exactOptional().describe('The Kueue LocalQueue to wait in.'),
+  revisionHistoryLimit: z
+    .int()
+    .min(0)
+    .exactOptional()
+    .describe('Finished versions of each artifact that are kept beside the one in force. Default: 3.'),
 });
 
 const count = (what: string) => z.int().describe(`Number of artifacts ${what}.`);
@@ -59,6 +64,7 @@ const artifactStatus = z.object({
   completionTime: z.string().exactOptional().describe('When it finished.'),
   name: z.string().exactOptional().describe('Name of the artifact.'),
   attempts: z.int().exactOptional().describe('Attempts so far, if more than one.'),
+  revision: z.int().exactOptional().describe('Which version of the artifact it is, if not the first.'),
   progress: z.string().exactOptional().describe('n/m of the work while it runs.'),
   digest: z.string().exactOptional().describe('Digest of what arrived.'),
 });

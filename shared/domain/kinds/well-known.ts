@@ -2,6 +2,8 @@
 export const labels = {
   /** 16 hex digits that tie the versions of one artifact of one Order together: no generations in it. */
   artifact: 'arc.opendefense.cloud/artifact',
+  /** 16 hex digits of the place at the destination: all ArtifactWorkflows that write there carry the same. */
+  target: 'arc.opendefense.cloud/target',
   /** The artifact's type, absent where it is not a valid label value. */
   artifactType: 'arc.opendefense.cloud/artifact-type',
   /** Uid of the Order an ArtifactWorkflow belongs to: the selector for its children. */
@@ -21,6 +23,8 @@ export const annotations = {
   retryAt: 'arc.opendefense.cloud/retry-at',
   /** The force time of the Order that an ArtifactWorkflow was made for. */
   orderForceAt: 'arc.opendefense.cloud/order-force-at',
+  /** What the user wrote of a named artifact, hashed: an edit of it is no change of an Endpoint or type. */
+  content: 'arc.opendefense.cloud/content',
 } as const;
 
 export const finalizers = {

@@ -4,7 +4,7 @@ import type { ArtifactWorkflow, WorkflowReference } from '../kinds/artifact-work
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { parseDuration } from '../values/duration.ts';
 import { defaultBackoffMs, defaultRetries, longestBackoffMs } from '../values/limits.ts';
-import { hasEnded, hasFailed } from './phases.ts';
+import { hasEnded, hasFailed, wasUnsuccessful } from './phases.ts';
 
 /** Reasons of the worker for which another attempt cannot help. */
 const permanentReasons = new Set(['permanent', 'denied', 'auth', 'config']);
@@ -22,7 +22,7 @@ export function owesAttempt(workflow: ArtifactWorkflow): boolean {
 /** The time of a force-at or retry-at annotation (Unix seconds) that no attempt has answered yet. */
 export function rerunRequested(workflow: ArtifactWorkflow): number | undefined {
   const { annotations: notes = {} } = workflow.metadata;
-  const retryAt = hasFailed(workflow) ? unixSeconds(notes[annotations.retryAt]) : 0;
+  const retryAt = wasUnsuccessful(workflow) ? unixSeconds(notes[annotations.retryAt]) : 0;
   const requested = Math.max(retryAt, unixSeconds(notes[annotations.forceAt]));
   return requested > (workflow.status?.workflowRef?.rerunAt ?? 0) ? requested : undefined;
 }

@@ -33,14 +33,21 @@ export function hasFailed(workflow: ArtifactWorkflow): boolean {
   return phase === 'Failed' || phase === 'Error';
 }
 
+/** True if the last attempt did not arrive: it failed, or was stopped. */
+export function wasUnsuccessful(workflow: ArtifactWorkflow): boolean {
+  return hasFailed(workflow) || phaseOf(workflow) === 'Stopped';
+}
+
 /**
- * True if it was running when its deletion was requested, and was stopped for that: its Order still needs the artifact. An
- * ArtifactWorkflow that ended before its deletion stays ended.
+ * True if it was running when its deletion was requested, and was stopped for that: its Order still needs the artifact. sync-status
+ * gives such an end no completionTime; one that ended before its deletion has one, and stays ended.
  */
 export function isStoppedByDeletion({ metadata, status = {} }: ArtifactWorkflow): boolean {
-  const { deletionTimestamp } = metadata;
-  if (deletionTimestamp === undefined || status.phase !== 'Stopped') return false;
-  return !(Date.parse(status.completionTime ?? '') < Date.parse(deletionTimestamp));
+  return (
+    metadata.deletionTimestamp !== undefined &&
+    status.phase === 'Stopped' &&
+    status.completionTime === undefined
+  );
 }
 
 /** True while submit-workflow has something to stop before the object may go. */

@@ -6,7 +6,7 @@ import { annotations, finalizers } from '../kinds/well-known.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
-import { decideChildren } from './children.ts';
+import { decideChildren, decideDeletion } from './children.ts';
 import { type PlanInputs, planOrder } from './plan.ts';
 
 function turned(count: number): PlanInputs {
@@ -150,31 +150,81 @@ describe('decideChildren', () => {
     expect(decide(at(failedAt - 60), inputs(), children).patches).toEqual([]);
   });
 
-  it('stops everything when the Order goes, and lets it go when nothing is left', () => {
-    const going = { ...one, metadata: { ...one.metadata, deletionTimestamp: now.toISOString() } };
-    const child = stored(first(one), done);
-    expect(decide(going, inputs(), [child])).toMatchObject({ finalizer: 'keep', stop: [child], create: [] });
-    expect(decide(going, { endpoints: [], types: [] }, [])).toMatchObject({
-      finalizer: 'remove',
-      create: [],
+  describe('when an artifact is edited to and fro', () => {
+    const override = 'mirror/app:stable';
+    const at = (tag: string, more: Partial<Order['spec']> = {}) =>
+      order([{ ...image('app'), spec: { image: `team/app:${tag}`, override } }], more);
+    const nameless = (tag: string) => order([{ type: 'oci', spec: { image: `team/app:${tag}`, override } }]);
+    const revised = (workflow: ArtifactWorkflow, revision: number, status = done) =>
+      stored({ ...workflow, spec: { ...workflow.spec, revision } }, status);
+
+    it.each([
+      ['named', at],
+      ['unnamed', nameless],
+    ])('runs the version again that an %s artifact returns to', (_, of) => {
+      const [old, newer] = [revised(first(of('1.0')), 1), revised(first(of('2.0')), 2)];
+      const back = decide(of('1.0'), inputs(), [old, newer]);
+      // The name has to be free first; the version after it stays for as long, as the trace of what came after.
+      expect(back).toMatchObject({ create: [], stop: [old], remove: [] });
+      const next = decide(of('1.0'), inputs(), [newer]);
+      expect(next.create.map(({ spec }) => spec.revision)).toEqual([3]);
+      expect(names(next.create)).toEqual(names([old]));
     });
-    const free = { ...going, metadata: { ...going.metadata, finalizers: ['other'] } };
-    expect(decide(free, inputs(), []).finalizer).toBe('keep');
+
+    it('says Pending of it until it has run again, whatever it says of its first run', () => {
+      const [old, newer] = [revised(first(at('1.0')), 1), revised(first(at('2.0')), 2)];
+      for (const children of [[old, newer], [newer]]) {
+        const status = rollUp(at('1.0'), planOrder(at('1.0'), inputs()), children, now);
+        expect(status).toMatchObject({ phase: 'Pending', counts: { pending: 1, succeeded: 0 } });
+      }
+    });
+
+    it('does not believe what the status remembers of a version that another one followed', () => {
+      const recorded = { artifactIndex: 0, phase: 'Succeeded', completionTime: done.completionTime ?? '' };
+      const key = first(at('1.0')).metadata.name.slice(-16);
+      const of = { ...at('1.0'), status: { artifactWorkflows: { [key]: recorded } } };
+      expect(decide(of, inputs(), []).create).toEqual([]);
+      const followed = decide(of, inputs(), [revised(first(at('2.0')), 2)]);
+      expect(followed.create.map(({ spec }) => spec.revision)).toEqual([3]);
+      const latest = { ...of, status: { artifactWorkflows: { [key]: { ...recorded, revision: 3 } } } };
+      expect(decide(latest, inputs(), [revised(first(at('2.0')), 2)]).create).toEqual([]);
+    });
+
+    it('stops the unfinished version in the decision that makes the next one, and creates first', () => {
+      const running = revised(first(at('1.0')), 1, { phase: 'Running' });
+      const decision = decide(at('2.0'), inputs(), [running]);
+      expect(decision.create.map(({ spec }) => spec.revision)).toEqual([2]);
+      expect(decision.stop).toEqual([running]);
+    });
+
+    it('keeps as many finished versions as the Order says, and none of an artifact that is no longer in it', () => {
+      const versions = [1, 2, 3, 4, 5].map((n) => revised(first(at(`${n}.0`)), n));
+      const kept = (of: Order) => {
+        const gone = new Set(names(decide(of, inputs(), versions).remove));
+        return versions.filter(({ metadata }) => !gone.has(metadata.name)).map(({ spec }) => spec.revision);
+      };
+      expect(kept(at('5.0'))).toEqual([2, 3, 4, 5]);
+      expect(kept(at('5.0', { revisionHistoryLimit: 1 }))).toEqual([4, 5]);
+      expect(kept(at('5.0', { revisionHistoryLimit: 0 }))).toEqual([5]);
+      expect(kept(order([]))).toEqual([]);
+    });
+  });
+});
+
+describe('decideDeletion', () => {
+  const going = { ...one, metadata: { ...one.metadata, deletionTimestamp: now.toISOString() } };
+  const child = stored(first(one), done);
+
+  it('stops everything when the Order goes, and lets it go when nothing is left, without a plan', () => {
+    expect(decideDeletion(going, [child])).toEqual({ stop: [child], letGo: false });
+    expect(decideDeletion(going, [])).toEqual({ stop: [], letGo: true });
+    const stopping = { ...child, metadata: { ...child.metadata, deletionTimestamp: now.toISOString() } };
+    expect(decideDeletion(going, [stopping])).toEqual({ stop: [], letGo: false });
     expect(going.metadata.finalizers).toContain(finalizers.children);
   });
 
   it('leaves everything alone when the Order is deleted with propagationPolicy Orphan', () => {
-    const metadata = { ...one.metadata, deletionTimestamp: now.toISOString() };
-    const orphaning = {
-      ...one,
-      metadata: { ...metadata, finalizers: [...(metadata.finalizers ?? []), 'orphan'] },
-    };
-    expect(decide(orphaning, inputs(), [stored(first(one), done)])).toEqual({
-      finalizer: 'remove',
-      create: [],
-      stop: [],
-      remove: [],
-      patches: [],
-    });
+    const metadata = { ...going.metadata, finalizers: [...(going.metadata.finalizers ?? []), 'orphan'] };
+    expect(decideDeletion({ ...going, metadata }, [child])).toEqual({ stop: [], letGo: true });
   });
 });

@@ -1,12 +1,12 @@
 import { mergePatchBetween } from '#shared/meta';
-import { artifactIdOf, policyFields, versionsById } from '../identity/artifact.ts';
+import { policyFields } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
 import { annotations, finalizers, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
-import { hasFailed, isDeleting } from '../lifecycle/phases.ts';
-import { historyLimit } from '../values/limits.ts';
-import { currentVersions } from './current.ts';
+import { isDeleting, wasUnsuccessful } from '../lifecycle/phases.ts';
+import { defaultHistoryLimit } from '../values/limits.ts';
+import { type CurrentVersion, currentVersions } from './current.ts';
 import type { OrderPlan } from './plan.ts';
 
 /** A merge patch (RFC 7386) for one ArtifactWorkflow. */
@@ -16,10 +16,13 @@ export interface ChildPatch {
 }
 
 export interface ChildDecision {
-  /** The Order's own finalizer: put it on before anything is created, take it off when all children are gone. */
-  finalizer: 'add' | 'remove' | 'keep';
+  /** The Order's own finalizer: put it on before anything is created. */
+  finalizer: 'add' | 'keep';
   create: ArtifactWorkflow[];
-  /** Unfinished and no longer wanted: delete; their finalizer stops the Workflow first. */
+  /**
+   * No longer wanted: delete, after the creates; their finalizer stops the Workflow first. Were they stopped before, a crash in
+   * between would leave no trace of what came after the version that is wanted now.
+   */
   stop: ArtifactWorkflow[];
   /** Finished and no longer kept: delete, guarded by resourceVersion. */
   remove: ArtifactWorkflow[];
@@ -27,8 +30,8 @@ export interface ChildDecision {
 }
 
 /**
- * The writes that turn the ArtifactWorkflows that exist into those of the plan. `existing` holds all that the Order owns,
- * those being deleted included. After these writes the decision is to write nothing.
+ * How the ArtifactWorkflows that exist become those the plan asks for. `existing` holds all that the Order owns, those
+ * being deleted included, read before the plan. Repeating it changes nothing: the outcome of its writes is a decision to do nothing.
  */
 export function decideChildren(
   order: Order,
@@ -36,52 +39,81 @@ export function decideChildren(
   existing: readonly ArtifactWorkflow[],
 ): ChildDecision {
   const held = order.metadata.finalizers?.includes(finalizers.children) === true;
-  if (isDeleting(order)) {
-    if (isOrphaning(order)) return { ...nothing, finalizer: held ? 'remove' : 'keep' };
-    const stop = existing.filter((workflow) => !isDeleting(workflow));
-    return { ...nothing, stop, finalizer: held && existing.length === 0 ? 'remove' : 'keep' };
-  }
   const current = currentVersions(order, plan, existing);
-  const inForce = new Set(current.flatMap(({ workflow }) => workflow?.metadata.name ?? []));
   const retryAt = unixSeconds(order.metadata.annotations?.[annotations.retryAt]);
-  const create = current.flatMap(({ artifact, workflow, recorded }) => {
-    if (artifact.state !== 'ready' || workflow) return [];
-    return recorded && !retryWanted(recorded, retryAt) ? [] : [artifact.workflow];
-  });
-  const { stop, remove } = retire(plan, existing, inForce);
+  const missing = current.filter(
+    ({ artifact, workflow, recorded }) =>
+      artifact.state === 'ready' && !workflow && (!recorded || retryWanted(recorded, retryAt)),
+  );
+  const create = missing.flatMap((one) => (earlierOfName(one) ? [] : made(one)));
   const patches = current.flatMap(({ artifact, workflow }) =>
     artifact.state === 'ready' && workflow && !isDeleting(workflow)
       ? patchFor(artifact.workflow, workflow, retryAt)
       : [],
   );
-  return { finalizer: held ? 'keep' : 'add', create, stop, remove, patches };
+  const historyLimit = order.spec.revisionHistoryLimit ?? defaultHistoryLimit;
+  return { finalizer: held ? 'keep' : 'add', create, ...retire(current, existing, historyLimit), patches };
 }
 
-/** Deleted with propagationPolicy Orphan: the garbage collector makes the children independent, and they go on. */
-function isOrphaning(order: Order): boolean {
-  return order.metadata.finalizers?.includes('orphan') === true;
+/** Which children of an Order that is being deleted to stop, and whether it may go. Needs no plan: its inputs may be gone. */
+export function decideDeletion(
+  order: Order,
+  existing: readonly ArtifactWorkflow[],
+): { stop: ArtifactWorkflow[]; letGo: boolean } {
+  // Deleted with propagationPolicy Orphan: the garbage collector makes the children independent, and they go on.
+  if (order.metadata.finalizers?.includes('orphan')) return { stop: [], letGo: true };
+  return { stop: existing.filter((workflow) => !isDeleting(workflow)), letGo: existing.length === 0 };
 }
 
-const nothing: ChildDecision = { finalizer: 'keep', create: [], stop: [], remove: [], patches: [] };
+/** An earlier version of the very name that is wanted again: it has to go before the name is free. */
+function earlierOfName({ artifact, versions }: CurrentVersion): ArtifactWorkflow | undefined {
+  if (artifact.state !== 'ready') return undefined;
+  const { name } = artifact.workflow.metadata;
+  return versions.find(({ metadata }) => metadata.name === name);
+}
+
+function made({ artifact, revision = 1 }: CurrentVersion): ArtifactWorkflow[] {
+  if (artifact.state !== 'ready') return [];
+  const { workflow } = artifact;
+  return [{ ...workflow, spec: { ...workflow.spec, revision } }];
+}
 
 function retryWanted(entry: { phase: string; completionTime?: string }, retryAt: number): boolean {
-  const failed = entry.phase === 'Failed' || entry.phase === 'Error';
+  const failed = entry.phase === 'Failed' || entry.phase === 'Error' || entry.phase === 'Stopped';
   return failed && retryAt * 1000 >= Date.parse(entry.completionTime ?? '');
 }
 
-function retire(plan: OrderPlan, existing: readonly ArtifactWorkflow[], inForce: ReadonlySet<string>) {
-  // While an artifact cannot be planned its versions are left alone: its inputs may come back soon.
-  const undecided = new Set(plan.artifacts.filter(({ state }) => state !== 'ready').map(({ id }) => id));
-  const obsolete = existing.filter(
-    (workflow) =>
-      !isDeleting(workflow) &&
-      !inForce.has(workflow.metadata.name) &&
-      !undecided.has(artifactIdOf(workflow) ?? ''),
-  );
-  const stop = obsolete.filter((workflow) => !isFinished(workflow));
-  const history = versionsById(obsolete.filter((workflow) => isFinished(workflow)));
-  const remove = [...history.values()].flatMap((versions) => versions.slice(historyLimit));
-  return { stop, remove };
+function retire(
+  current: readonly CurrentVersion[],
+  existing: readonly ArtifactWorkflow[],
+  historyLimit: number,
+) {
+  const left = new Set(existing.filter((workflow) => !isDeleting(workflow)));
+  const retired = current.flatMap((one) => {
+    const obsolete = one.versions.filter((version) => left.delete(version) && version !== one.workflow);
+    // While an artifact cannot be planned its versions are left alone: its inputs may be back in a moment.
+    return one.artifact.state === 'ready' ? [retireVersions(one, obsolete, historyLimit)] : [];
+  });
+  // An unnamed artifact that cannot be planned does not show which of the others are its earlier versions.
+  const isDecided = current.every(({ artifact }) => artifact.state === 'ready');
+  const dropped = [...left];
+  return {
+    stop: [...retired.flatMap(({ stop }) => stop), ...dropped.filter((workflow) => !isFinished(workflow))],
+    remove: [
+      ...retired.flatMap(({ remove }) => remove),
+      ...dropped.filter((workflow) => isDecided && isFinished(workflow)),
+    ],
+  };
+}
+
+function retireVersions(one: CurrentVersion, obsolete: readonly ArtifactWorkflow[], historyLimit: number) {
+  const inTheWay = one.workflow || one.recorded ? undefined : earlierOfName(one);
+  // The others show that something came after it; they go once the new version exists.
+  if (inTheWay) return { stop: obsolete.filter((version) => version === inTheWay), remove: [] };
+  return {
+    stop: obsolete.filter((version) => !isFinished(version)),
+    remove: obsolete.filter((version) => isFinished(version)).slice(historyLimit),
+  };
 }
 
 function patchFor(wanted: ArtifactWorkflow, actual: ArtifactWorkflow, retryAt: number): ChildPatch[] {
@@ -102,10 +134,10 @@ function policyPatch(wanted: ArtifactWorkflowSpec, actual: ArtifactWorkflowSpec)
   return mergePatchBetween(policy(actual), policy(wanted));
 }
 
-// The retry applies to artifacts that had failed at its time, not to those that fail later.
+// The retry applies to artifacts that had failed or been stopped at its time, not to those that fail later.
 function retryAnnotation(workflow: ArtifactWorkflow, retryAt: number): Record<string, string> | undefined {
   const before = workflow.metadata.annotations?.[annotations.retryAt];
-  if (retryAt === 0 || !hasFailed(workflow) || unixSeconds(before) >= retryAt) return undefined;
+  if (retryAt === 0 || !wasUnsuccessful(workflow) || unixSeconds(before) >= retryAt) return undefined;
   const ended = Date.parse(workflow.status?.completionTime ?? '');
   return Number.isNaN(ended) || retryAt * 1000 >= ended
     ? { [annotations.retryAt]: String(retryAt) }

@@ -1,5 +1,5 @@
 import { sameJson } from '#shared/meta';
-import { keyOf, versionsById } from '../identity/artifact.ts';
+import { contentOfVersion, keyOf, revisionOf, versionsAmong } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from '../kinds/order.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
@@ -17,52 +17,71 @@ export interface CurrentVersion {
   key: string;
   workflow?: ArtifactWorkflow;
   recorded?: ArtifactStatus;
+  /** The revision of the version to make, where there is neither. */
+  revision?: number;
+  /** All versions of the artifact that exist, the one put in force last first. */
+  versions: readonly ArtifactWorkflow[];
 }
 
-/** The version in force of every planned artifact. decompose-order and roll-up-order both use this, so they agree. */
+/** Pairs every planned artifact with what stands for it. decompose-order and roll-up-order agree because both ask here. */
 export function currentVersions(
   order: Order,
   plan: OrderPlan,
   existing: readonly ArtifactWorkflow[],
 ): CurrentVersion[] {
-  const byName = new Map(existing.map((workflow) => [workflow.metadata.name, workflow]));
-  const byId = versionsById(existing);
+  const versionsOf = versionsAmong(existing);
   const ends = recordedEnds(order);
   return plan.artifacts.map((artifact) => {
-    const versions = (byId.get(artifact.id) ?? []).filter((one) => !isDeleting(one));
-    if (artifact.state === 'ready') return readyCurrent(plan, artifact, byName, versions, ends);
-    // An input is absent or being checked: a running version goes on, and a finished one stays finished.
-    const [newest] = versions;
-    if (newest) return { artifact, key: keyOf(newest), workflow: newest };
-    return fromRecord(artifact, ends.byIndex.get(artifact.index));
+    if (artifact.state === 'ready') {
+      const { id, target, workflow } = artifact;
+      const versions = versionsOf({ id, target, name: workflow.metadata.name });
+      return { versions, ...readyCurrent(plan, artifact, versions, ends) };
+    }
+    const versions = versionsOf({ id: artifact.id });
+    // What it was made for is away or being looked at: what runs goes on, what is done stays done.
+    const newest = versions.find((one) => !isDeleting(one));
+    if (newest) return { artifact, key: keyOf(newest), workflow: newest, versions };
+    return { versions, ...fromRecord(artifact, ends.byIndex.get(artifact.index)) };
   });
 }
 
+/**
+ * Only the version that was put in force last can stand for the artifact. An earlier one of the wanted name does not: what
+ * came after it may have written to the same place, so its success is history.
+ */
 function readyCurrent(
   plan: OrderPlan,
   artifact: PlannedArtifact & { state: 'ready' },
-  byName: ReadonlyMap<string, ArtifactWorkflow>,
   versions: readonly ArtifactWorkflow[],
   ends: RecordedEnds,
-): CurrentVersion {
-  const exact = byName.get(artifact.workflow.metadata.name);
-  if (exact) return { artifact, key: artifact.key, workflow: exact };
-  const recorded = ends.byKey.get(artifact.key);
-  if (recorded) return { artifact, key: artifact.key, recorded };
-  if (plan.onChange === 'Rerun') return { artifact, key: artifact.key };
-  const kept = versions.find((one) => stillGood(plan, artifact.workflow, one));
-  if (kept) return { artifact, key: keyOf(kept), workflow: kept };
-  // After its ArtifactWorkflow has expired only the index identifies the artifact, while the Order's spec stays the same.
-  const before = versions.length === 0 ? ends.byIndex.get(artifact.index) : undefined;
-  return mayKeep(plan, before?.[1].phase) ? fromRecord(artifact, before) : { artifact, key: artifact.key };
+): Omit<CurrentVersion, 'versions'> {
+  const { key } = artifact;
+  const [newest] = versions;
+  if (newest?.metadata.name === artifact.workflow.metadata.name) return { artifact, key, workflow: newest };
+  const latest = newest ? revisionOf(newest) : 0;
+  const recorded = ends.byKey.get(key);
+  const before = recorded?.revision ?? (recorded ? 1 : 0);
+  const revision = Math.max(latest, before) + 1;
+  if (recorded && (newest === undefined || before > latest)) return { artifact, key, recorded, revision };
+  if (plan.onChange === 'Rerun') return { artifact, key, revision };
+  if (newest && !isDeleting(newest) && stillGood(plan, artifact.workflow, newest))
+    return { artifact, key: keyOf(newest), workflow: newest };
+  // Once its ArtifactWorkflow has expired only the index tells, and only while the Order is as it was.
+  const expired = newest === undefined ? ends.byIndex.get(artifact.index) : undefined;
+  return mayKeep(plan, expired?.[1].phase)
+    ? { ...fromRecord(artifact, expired), revision }
+    : { artifact, key, revision };
 }
 
 function stillGood(plan: OrderPlan, wanted: ArtifactWorkflow, old: ArtifactWorkflow): boolean {
   const forced = unixSeconds(old.metadata.annotations?.[annotations.orderForceAt]);
   // A version without a configuration can never get one: its Endpoints have changed since it was made.
   const canGoOn = isFinished(old) || old.status?.configSecret !== undefined;
-  // A force and a new schedule are the user's request, not a change of an Endpoint or credential.
-  const asked = forced >= plan.forceAt && sameJson(wanted.spec.cron, old.spec.cron);
+  // An edit of the artifact, a force and a new schedule are the user's own wish, not a change of an Endpoint or credential.
+  const asked =
+    contentOfVersion(wanted) === contentOfVersion(old) &&
+    forced >= plan.forceAt &&
+    sameJson(wanted.spec.cron, old.spec.cron);
   return asked && canGoOn && mayKeep(plan, phaseOf(old));
 }
 
@@ -90,7 +109,10 @@ function recordedEnds(order: Order): RecordedEnds {
   };
 }
 
-function fromRecord(artifact: PlannedArtifact, found: [string, ArtifactStatus] | undefined): CurrentVersion {
+function fromRecord(
+  artifact: PlannedArtifact,
+  found: [string, ArtifactStatus] | undefined,
+): Omit<CurrentVersion, 'versions'> {
   if (!found) return { artifact, key: artifact.key };
   return { artifact, key: found[0], recorded: found[1] };
 }

@@ -144,10 +144,19 @@ describe('planOrder', () => {
     ]);
   });
 
-  it('keeps the same thing on two schedules apart', () => {
-    const daily = { ...image('a'), cron: { schedules: ['@daily'] } };
-    const plan = planOrder(order([image('a'), daily]), inputs());
-    expect(new Set(plan.artifacts.map(({ id }) => id)).size).toBe(2);
+  it('gives a place at the destination to the first artifact that writes there', () => {
+    const daily = { schedules: ['@daily'] };
+    const clash = (second: Artifact, first: Artifact = image('a')) =>
+      planOrder(order([first, second]), inputs()).artifacts.map((one) =>
+        one.state === 'ready' ? 'ready' : `${one.state}: ${one.message}`,
+      );
+    const taken =
+      'invalid: artifact 0 (a) writes to the same place at the destination; give one of them another';
+    const override = { image: 'b:1.0', override: 'a:1.0' };
+    expect(clash({ ...image('b'), spec: override })).toEqual(['ready', taken]);
+    expect(clash({ ...image('a'), name: 'b', cron: daily })).toEqual(['ready', taken]);
+    expect(clash(image('b'))).toEqual(['ready', 'ready']);
+    expect(clash(image('a'), { ...image('a'), dstRef: { name: 'from' } })).toEqual(['ready', 'ready']);
   });
 
   it('prefers the type of the namespace', () => {

@@ -1,17 +1,21 @@
 import { ArcError } from '#shared/errors';
 import {
-  artifactIdentifier,
+  artifactId,
+  contentOf,
   type EffectiveArtifact,
   endpointsUsed,
   identityLabels,
   indexKey,
+  likenessOf,
   type PolicyField,
   versionKey,
   withDefaults,
 } from '../identity/artifact.ts';
 import { artifactWorkflowName, isLabelValue } from '../identity/names.ts';
+import { targetOf } from '../identity/target.ts';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
+import type { Parameter } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, OnChange, Order } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';
@@ -37,7 +41,7 @@ export interface PlanInputs {
 
 /** One distinct artifact of an Order. Its `id` finds the versions made of it before; its `key` is that of the version it needs now. */
 export type PlannedArtifact = { index: number; key: string; id: string; name?: string } & (
-  | { state: 'ready'; workflow: ArtifactWorkflow }
+  | { state: 'ready'; workflow: ArtifactWorkflow; target: string }
   | { state: 'waiting' | 'invalid'; message: string }
 );
 
@@ -63,13 +67,14 @@ export interface PlanDefaults {
  */
 export function planOrder(order: Order, inputs: PlanInputs, defaults: PlanDefaults = {}): OrderPlan {
   const scope = scopeOf(order, inputs);
-  const byId = new Map<string, PlannedArtifact>();
-  for (const [index, artifact] of (order.spec.artifacts ?? []).entries()) {
-    const planned = planSafely(scope, index, artifact);
-    if (!byId.has(planned.id)) byId.set(planned.id, planned);
-  }
+  const seen = new Set<string>();
+  const writers = new Map<string, PlannedArtifact>();
+  const artifacts = (order.spec.artifacts ?? []).flatMap((artifact, index) => {
+    const planned = planSafely(scope, index, artifact, seen);
+    return planned === undefined ? [] : [alone(planned, writers)];
+  });
   return {
-    artifacts: [...byId.values()],
+    artifacts,
     onChange: order.spec.onChange ?? defaults.onChange ?? 'Rerun',
     forceAt: scope.forceAt,
     ...generationsSeen(order, scope.endpoints),
@@ -82,19 +87,26 @@ interface Scope {
   types: Map<string, ArtifactType>;
   missingTemplates: readonly TemplateRef[];
   forceAt: number;
-  idOf(artifact: Artifact): string;
 }
 
 function scopeOf(order: Order, inputs: PlanInputs): Scope {
   const types = typesByName(inputs.types);
   const endpoints = new Map(inputs.endpoints.map((endpoint) => [endpoint.metadata.name, endpoint]));
   const { missingTemplates = [] } = inputs;
-  const idOf = artifactIdentifier(order);
-  return { order, endpoints, types, missingTemplates, forceAt: forceTime(order), idOf };
+  return { order, endpoints, types, missingTemplates, forceAt: forceTime(order) };
 }
 
-function planSafely(scope: Scope, index: number, artifact: Artifact): PlannedArtifact {
+/** Undefined for an artifact that is alike one in `seen`. */
+function planSafely(
+  scope: Scope,
+  index: number,
+  artifact: Artifact,
+  seen: Set<string>,
+): PlannedArtifact | undefined {
   try {
+    const likeness = likenessOf(scope.order, artifact);
+    if (seen.has(likeness)) return undefined;
+    seen.add(likeness);
     return planArtifact(scope, index, artifact);
   } catch (caught) {
     // A spec may be nested deeper than the stack allows: that must not stop the other artifacts.
@@ -104,10 +116,25 @@ function planSafely(scope: Scope, index: number, artifact: Artifact): PlannedArt
   }
 }
 
+/** The artifact, or Invalid where one before it writes to the same place: the last to finish would win. */
+function alone(planned: PlannedArtifact, writers: Map<string, PlannedArtifact>): PlannedArtifact {
+  if (planned.state !== 'ready') return planned;
+  const first = writers.get(planned.target);
+  if (first === undefined) {
+    writers.set(planned.target, planned);
+    return planned;
+  }
+  const { index, name } = planned;
+  const key = indexKey(index);
+  const called = first.name === undefined ? '' : ` (${first.name})`;
+  const message = `artifact ${first.index}${called} writes to the same place at the destination; give one of them another`;
+  return { index, key, id: key, ...(name === undefined ? {} : { name }), state: 'invalid', message };
+}
+
 function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArtifact {
   const { order } = scope;
   const artifact = withDefaults(order, given);
-  const id = scope.idOf(given);
+  const id = artifactId(order, given);
   const common = { index, id, ...(given.name === undefined ? {} : { name: given.name }) };
   const from = resolveEndpoint(scope.endpoints, artifact.source, 'source');
   const to = resolveEndpoint(scope.endpoints, artifact.destination, 'destination');
@@ -126,16 +153,17 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
     destination: to.use.identity,
     forceAt: scope.forceAt,
   });
-  const workflow = workflowOf(scope, {
-    name: given.name,
-    artifact,
-    type,
-    from: from.use,
-    to: to.use,
-    key,
-    id,
+  const parameters = parametersFor({
+    source: from.use.parameters,
+    destination: to.use.parameters,
+    cron: artifact.cron !== undefined,
+    spec: artifact.spec,
+    typeParameters: type.spec.parameters ?? [],
   });
-  return { ...common, key, state: 'ready', workflow };
+  const { remoteURL } = to.use.parameters;
+  const target = targetOf({ type, remoteURL, parameters, spec: artifact.spec });
+  const parts = { given, artifact, type, from: from.use, to: to.use, parameters, key, id, target };
+  return { ...common, key, state: 'ready', target, workflow: workflowOf(scope, parts) };
 }
 
 // A problem that needs a person goes before one that needs only time.
@@ -161,19 +189,21 @@ function firstProblem(
 }
 
 interface Parts {
-  name: string | undefined;
+  given: Artifact;
   artifact: EffectiveArtifact;
   type: ArtifactType;
   from: EndpointUse;
   to: EndpointUse;
+  parameters: Parameter[];
   key: string;
   id: string;
+  target: string;
 }
 
 function workflowOf(scope: Scope, parts: Parts): ArtifactWorkflow {
   const { order } = scope;
   const { metadata } = order;
-  const { artifact } = parts;
+  const { artifact, given } = parts;
   const typeLabel = artifact.type !== '' && isLabelValue(artifact.type);
   return {
     apiVersion,
@@ -182,10 +212,10 @@ function workflowOf(scope: Scope, parts: Parts): ArtifactWorkflow {
       name: artifactWorkflowName(metadata.name, parts.key, artifact.cron !== undefined),
       ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
       labels: {
-        ...identityLabels(order, parts.id),
+        ...identityLabels(order, parts.id, parts.target),
         ...(typeLabel ? { [labels.artifactType]: artifact.type } : {}),
       },
-      ...(scope.forceAt > 0 ? { annotations: { [annotations.orderForceAt]: String(scope.forceAt) } } : {}),
+      ...notesOf(scope, given),
       finalizers: [finalizers.workflow],
       ownerReferences: [
         {
@@ -202,25 +232,31 @@ function workflowOf(scope: Scope, parts: Parts): ArtifactWorkflow {
   };
 }
 
-function specOf(order: Order, { name, artifact, type, from, to }: Parts): ArtifactWorkflowSpec {
+function notesOf(
+  { order, forceAt }: Scope,
+  given: Artifact,
+): Pick<ArtifactWorkflow['metadata'], 'annotations'> {
+  const notes = {
+    ...(forceAt > 0 ? { [annotations.orderForceAt]: String(forceAt) } : {}),
+    ...(given.name === undefined ? {} : { [annotations.content]: contentOf(order, given) }),
+  };
+  return Object.keys(notes).length === 0 ? {} : { annotations: notes };
+}
+
+function specOf(order: Order, parts: Parts): ArtifactWorkflowSpec {
+  const { given, artifact, type, from, to, parameters } = parts;
   const typeParameters = type.spec.parameters ?? [];
   const { cron, spec } = artifact;
   return {
     workflowTemplateRef: templateOf(type),
-    parameters: parametersFor({
-      source: from.parameters,
-      destination: to.parameters,
-      cron: cron !== undefined,
-      spec,
-      typeParameters,
-    }),
+    parameters,
     ...(from.secretRef ? { srcSecretRef: from.secretRef } : {}),
     ...(to.secretRef ? { dstSecretRef: to.secretRef } : {}),
     type: artifact.type,
     srcRef: from.ref,
     dstRef: to.ref,
     artifact: {
-      ...(name === undefined ? {} : { name }),
+      ...(given.name === undefined ? {} : { name: given.name }),
       spec: effectiveSpec(spec, typeParameters),
     },
     ...policyOf(order, type),

@@ -1,3 +1,4 @@
+import { revisionOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus } from '../kinds/order.ts';
 import { owesAttempt } from '../lifecycle/attempts.ts';
@@ -47,8 +48,9 @@ function fromWorkflow({
 }: ArtifactWorkflow): Omit<ArtifactStatus, 'artifactIndex'> {
   const workflow = { apiVersion: '', kind: '', metadata, spec, status };
   const owed = owesAttempt(workflow);
+  const revision = revisionOf(workflow);
   const phase = owed ? 'Pending' : phaseOf(workflow);
-  const waiting = phase === 'Pending' ? status.configMessage : undefined;
+  const waiting = phase === 'Pending' ? (status.configMessage ?? status.waitMessage) : undefined;
   const message = owed
     ? retryMessage(workflow)
     : phase === 'Succeeded'
@@ -62,6 +64,7 @@ function fromWorkflow({
       ? {}
       : { completionTime: status.completionTime }),
     ...((status.attempts ?? 1) > 1 ? { attempts: status.attempts ?? 1 } : {}),
+    ...(revision > 1 ? { revision } : {}),
     ...(running ? { progress: status.progress ?? '0/1' } : {}),
     ...(status.results?.digest === undefined ? {} : { digest: status.results.digest }),
   };

@@ -22,7 +22,7 @@ function made(
 }
 
 function decide(workflow: ArtifactWorkflow, running?: Workflow | CronWorkflow, more = {}): Submission {
-  return decideSubmission({ workflow, running, siblings: [], now, ...more });
+  return decideSubmission({ workflow, running, rivals: [], now, ...more });
 }
 
 const submitted = (workflow: ArtifactWorkflow): ArtifactWorkflowStatus => ({
@@ -200,7 +200,7 @@ describe('decideSubmission', () => {
       ['has ended', sibling({ workflowRef, ...done }), 'create'],
       ['has failed', sibling({ workflowRef, ...broken }), 'create'],
     ])('does the right thing while the other %s', (_, other, action) => {
-      expect(decide(made(), undefined, { siblings: [other] }).action).toBe(action);
+      expect(decide(made(), undefined, { rivals: [other] }).action).toBe(action);
     });
 
     it('never lets two of them run at once, in any order of events', () => {
@@ -238,7 +238,7 @@ class World {
     if (what === 'delete') this.objects[index] = deleting(workflow);
     else if (what === 'end') this.end(index, workflow);
     else
-      this.carryOut(index, workflow, decide(workflow, this.argo.get(name), { siblings: this.others(index) }));
+      this.carryOut(index, workflow, decide(workflow, this.argo.get(name), { rivals: this.others(index) }));
     const running = [...this.argo.values()].filter(({ status }) => status?.phase === 'Running');
     this.most = Math.max(this.most, running.length);
   }
@@ -257,7 +257,7 @@ class World {
   private carryOut(index: number, workflow: ArtifactWorkflow, decision: Submission): void {
     const { name } = workflow.metadata;
     if (decision.action === 'create') {
-      const { nextAttemptTime: _, ...status } = decision.status;
+      const { nextAttemptTime: _, waitMessage: __, ...status } = decision.status;
       this.objects[index] = { ...workflow, status: { ...workflow.status, ...status } };
       this.argo.set(name, phase(decision.object, { phase: 'Running' }));
     } else if (decision.action === 'stop' && decision.how === 'shutdown') {

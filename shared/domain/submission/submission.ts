@@ -1,7 +1,8 @@
 import { isOwnedBy, isoSeconds, sameJson } from '#shared/meta';
-import { compareAge } from '../identity/artifact.ts';
+import { compareAge, compareRevision } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
+import { labels } from '../kinds/well-known.ts';
 import {
   isFinished,
   nextAttemptMs,
@@ -19,8 +20,8 @@ export interface SubmissionInputs {
   workflow: ArtifactWorkflow;
   /** The Argo object that `currentWorkflow` names, if it exists. */
   running: Workflow | CronWorkflow | undefined;
-  /** Other ArtifactWorkflows with the same Order and `arc.opendefense.cloud/artifact` label; may include `workflow`. */
-  siblings: readonly ArtifactWorkflow[];
+  /** Those that must not run beside it (`rivalSelectors`); may include `workflow`. */
+  rivals: readonly ArtifactWorkflow[];
   now: Date;
   options?: WorkflowOptions;
 }
@@ -42,6 +43,7 @@ export type Submission =
 
 type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempts'>> & {
   nextAttemptTime?: string | null;
+  waitMessage?: string | null;
 };
 
 /** False where `decideSubmission` takes the same action whatever Argo object there is: then it need not be read. */
@@ -70,10 +72,10 @@ export function decideSubmission(inputs: SubmissionInputs): Submission {
   if (!isHeld(workflow)) return { action: 'hold' };
   if (owesAttempt(workflow)) return decideNextAttempt(inputs);
   if (running && !isOwnedBy(running, workflow)) {
-    return {
-      action: 'wait',
-      message: `a ${running.kind} "${running.metadata.name}" of another owner is in the way`,
-    };
+    return waitFor(
+      workflow,
+      `${running.kind} "${running.metadata.name}" exists and has another owner; delete or rename it`,
+    );
   }
   if (running && workflow.status?.workflowRef) return decidePatch(workflow, running);
   return decideStart(inputs, workflow.status?.workflowRef?.attempt ?? 1);
@@ -119,17 +121,17 @@ function decideNextAttempt(inputs: SubmissionInputs): Submission {
 }
 
 function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number): Submission {
-  const { workflow, siblings, options } = inputs;
+  const { workflow, rivals, options } = inputs;
   const { spec, status = {}, metadata } = workflow;
   if (spec.suspend === true) return { action: 'wait', message: 'suspended' };
   // render-secret deletes the Secret and this field after the last attempt; a rerun renders it again.
   if (!status.configSecret) return { action: 'wait', message: 'its configuration has not been rendered yet' };
-  const ahead = siblings.find((sibling) => isAhead(sibling, workflow));
+  const ahead = rivals.find((rival) => isAhead(rival, workflow));
   if (ahead)
-    return {
-      action: 'wait',
-      message: `ArtifactWorkflow "${ahead.metadata.name}" of the same artifact has not ended`,
-    };
+    return waitFor(
+      workflow,
+      `ArtifactWorkflow "${ahead.metadata.name}", which writes to the same place, has not ended`,
+    );
   const rerun = rerunAt ?? status.workflowRef?.rerunAt;
   const reference = {
     ...referenceFor(metadata.name, spec.cron !== undefined, attempt),
@@ -142,20 +144,41 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
       workflowRef: reference,
       attempts: attempt,
       ...(status.nextAttemptTime === undefined ? {} : { nextAttemptTime: null }),
+      ...(status.waitMessage === undefined ? {} : { waitMessage: null }),
     },
   };
 }
 
+/** Waits, and says for what in the status. */
+function waitFor({ status = {} }: ArtifactWorkflow, message: string): Submission {
+  return status.waitMessage === message
+    ? { action: 'wait', message }
+    : { action: 'wait', message, status: { waitMessage: message } };
+}
+
 /**
- * True while `sibling` has, or is next to have, the artifact's one running Workflow. Of two that have none yet the older goes
- * first: the younger one always sees it.
+ * True while `rival` has, or is entitled to, the one running Workflow that may write to the target. Of two that have none yet the
+ * one that was put in force first goes first: the later one sees it, so it cannot have been overlooked.
  */
-function isAhead(sibling: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
-  if (sibling.metadata.name === workflow.metadata.name) return false;
-  if (isDeleting(sibling)) return isHeld(sibling);
-  if (hasEnded(sibling) && !owesAttempt(sibling)) return false;
-  if (sibling.status?.workflowRef && !hasEnded(sibling)) return true;
-  return !workflow.status?.workflowRef && compareAge(sibling, workflow) < 0;
+function isAhead(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
+  if (rival.metadata.name === workflow.metadata.name) return false;
+  if (isDeleting(rival)) return isHeld(rival);
+  if (hasEnded(rival) && !owesAttempt(rival)) return false;
+  // A schedule never ends: those of other artifacts let others run between its own runs.
+  if (rival.spec.cron && !isSameArtifact(rival, workflow))
+    return rival.status?.activeWorkflowRef !== undefined;
+  if (rival.status?.workflowRef && !hasEnded(rival)) return true;
+  return !workflow.status?.workflowRef && wasPutInForceBefore(rival, workflow);
+}
+
+function isSameArtifact(a: ArtifactWorkflow, b: ArtifactWorkflow): boolean {
+  const same = (label: string) => a.metadata.labels?.[label] === b.metadata.labels?.[label];
+  return same(labels.order) && same(labels.artifact);
+}
+
+function wasPutInForceBefore(a: ArtifactWorkflow, b: ArtifactWorkflow): boolean {
+  const sameOrder = a.metadata.labels?.[labels.order] === b.metadata.labels?.[labels.order];
+  return (sameOrder ? compareRevision(a, b) : compareAge(a, b)) < 0;
 }
 
 function decidePatch(workflow: ArtifactWorkflow, running: Workflow | CronWorkflow): Submission {

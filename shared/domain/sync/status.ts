@@ -4,7 +4,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '..
 import type { Condition } from '../kinds/common.ts';
 import { labels } from '../kinds/well-known.ts';
 import { currentWorkflow } from '../lifecycle/attempts.ts';
-import { isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
+import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { transition } from '../roll-up/conditions.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
@@ -59,7 +59,7 @@ function fromWorkflow(workflow: ArtifactWorkflow, argo: Workflow, now: Date): Se
   const { attempt } = currentWorkflow(workflow);
   const same = (workflow.status?.syncedAttempt ?? 1) === attempt;
   const old: ArtifactWorkflowStatus = same ? (workflow.status ?? {}) : {};
-  const { startedAt, finishedAt, progress } = argo.status ?? {};
+  const { startedAt, progress } = argo.status ?? {};
   const results = resultsOf(argo) ?? old.results;
   const final = isFinalPhase(phase);
   // The message of an attempt that has ended stays as it was first written.
@@ -68,10 +68,22 @@ function fromWorkflow(workflow: ArtifactWorkflow, argo: Workflow, now: Date): Se
     phase,
     message: messageOf(argo, phase, settled),
     startTime: startedAt ?? old.startTime,
-    completionTime: final ? (finishedAt ?? old.completionTime ?? isoSeconds(now.getTime())) : undefined,
+    completionTime: final ? completionOf(workflow, argo, old, now) : undefined,
     progress: furtherProgress(old.progress, progress),
     results,
   };
+}
+
+/** None for what was stopped because it is being deleted: it did not end, and is made anew if its Order still wants it. */
+function completionOf(
+  workflow: ArtifactWorkflow,
+  argo: Workflow,
+  old: ArtifactWorkflowStatus,
+  now: Date,
+): string | undefined {
+  const ended = isFinalPhase(phaseOf(workflow));
+  if (isDeleting(workflow) && phaseFrom(argo) === 'Stopped') return ended ? old.completionTime : undefined;
+  return argo.status?.finishedAt ?? old.completionTime ?? isoSeconds(now.getTime());
 }
 
 function messageOf(argo: Workflow, phase: WorkflowPhase, settled: string | undefined): string | undefined {

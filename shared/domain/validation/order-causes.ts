@@ -1,6 +1,6 @@
 import type { Cause } from '#shared/errors';
 import { canonicalJson, sameJson } from '#shared/meta';
-import { artifactIdentifier } from '../identity/artifact.ts';
+import { likenessOf } from '../identity/artifact.ts';
 import type { Artifact, Order, OrderSpec } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { mostSchedules } from '../values/limits.ts';
@@ -102,12 +102,11 @@ function schedulesCauses(artifacts: ReadonlyArray<[number, Artifact]>): Cause[] 
 
 /** Valid but probably not intended. */
 export function orderWarnings(order: Order): string[] {
-  const idOf = artifactIdentifier(order);
   const seen = new Map<string, number>();
   return (order.spec.artifacts ?? []).flatMap((artifact, index) => {
-    const id = idOf(artifact);
-    const first = seen.get(id);
-    if (first === undefined) seen.set(id, index);
+    const likeness = likenessOf(order, artifact);
+    const first = seen.get(likeness);
+    if (first === undefined) seen.set(likeness, index);
     return first === undefined
       ? []
       : [`spec.artifacts[${index}] is the same as spec.artifacts[${first}]: it is moved once`];

@@ -24,8 +24,8 @@ export const defaultRetries = 2;
 export const defaultBackoffMs = 10_000;
 export const longestBackoffMs = 3_600_000;
 
-/** Most finished versions of one artifact that are kept beside the one in force. */
-export const historyLimit = 3;
+/** Finished versions of one artifact that are kept beside the one in force, unless the Order says otherwise. */
+export const defaultHistoryLimit = 3;
 
 /**
  * Bytes of texts in a status, as JSON prints them. All texts come from outside: workers, templates, registries.

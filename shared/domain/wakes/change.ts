@@ -20,6 +20,8 @@ export interface WakeIndex {
   artifactWorkflowNamed(namespace: string, name: string): WakeObject | undefined;
   /** The unfinished versions of one artifact (`artifactIdOf`). */
   artifactWorkflowsOfArtifact(namespace: string, id: string): Iterable<WakeObject>;
+  /** The unfinished ones that write to one target (`labels.target`), of any Order. */
+  artifactWorkflowsOfTarget(namespace: string, target: string): Iterable<WakeObject>;
   /** Those that name the Endpoint as source or destination. */
   artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
 }

@@ -31,13 +31,15 @@ const workflowsOfEndpoint = (about: KubeObject, index: WakeIndex) =>
 const endpointsOfSecret = (about: KubeObject, index: WakeIndex) =>
   index.endpointsUsingSecret(namespaceOf(about), about.metadata.name);
 
-/** Other versions of the same artifact of the same Order. */
-function* siblings(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
+/** Other versions of the same artifact, and others that write to the same place. */
+function* rivals(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
   const id = artifactIdOf(about);
-  if (id === undefined) return;
-  for (const one of index.artifactWorkflowsOfArtifact(namespaceOf(about), id)) {
-    if (one.metadata.name !== about.metadata.name) yield one;
-  }
+  const target = about.metadata.labels?.[labels.target];
+  const found = [
+    ...(id === undefined ? [] : index.artifactWorkflowsOfArtifact(namespaceOf(about), id)),
+    ...(target === undefined ? [] : index.artifactWorkflowsOfTarget(namespaceOf(about), target)),
+  ];
+  for (const one of found) if (one.metadata.name !== about.metadata.name) yield one;
 }
 
 /** The ArtifactWorkflow of an Argo object: its owner, or for the run of a CronWorkflow the one its label names. */
@@ -121,11 +123,11 @@ export const wakeTable: readonly WakeRule[] = [
   },
   {
     watched: 'ArtifactWorkflow',
-    what: 'it disappeared or ended, and other versions of its artifact may be waiting',
+    what: 'it disappeared or ended, and others that write to the same place may be waiting',
     when: (change) => gone(change) || ended(change),
     target: 'ArtifactWorkflow',
     reason: 'slot',
-    targets: siblings,
+    targets: rivals,
   },
   {
     watched: 'Endpoint',

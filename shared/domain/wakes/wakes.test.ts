@@ -23,6 +23,10 @@ const sibling: ArtifactWorkflow = {
   ...made(),
   metadata: { ...made().metadata, name: 'sibling', uid: 'sibling' },
 };
+const elsewhere: ArtifactWorkflow = {
+  ...made(),
+  metadata: { ...made().metadata, name: 'elsewhere', uid: 'elsewhere' },
+};
 const source = endpoint('from', { secretRef: { name: 'login' } });
 
 const index: WakeIndex = {
@@ -33,6 +37,7 @@ const index: WakeIndex = {
   artifactWorkflowNamed: (_, name) => (name === made().metadata.name ? made() : undefined),
   artifactWorkflowsOfArtifact: (_, label) =>
     label === made().metadata.labels?.[labels.artifact] ? [made(), sibling] : [],
+  artifactWorkflowsOfTarget: (_, target) => (target === 'shared' ? [made(), elsewhere] : []),
   artifactWorkflowsUsingEndpoint: (_, name) => (name === 'from' ? [made()] : []),
 };
 
