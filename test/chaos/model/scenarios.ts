@@ -42,6 +42,8 @@ export interface Outcome {
   phase: string | undefined;
   /** Phase by image, of what stands for it. */
   artifacts: Record<string, string>;
+  /** Places at the destination that hold another image than the Order's status says. */
+  lies: string[];
   /** Images whose present ArtifactWorkflow was made for other Endpoints than there are. */
   outdated: string[];
   /** Names of Workflows that were created more than once, or beyond what was asked for. */
@@ -54,6 +56,7 @@ const good: Outcome = {
   broken: [],
   phase: 'Succeeded',
   artifacts: { 'team/app:1': 'Succeeded', 'team/web:1': 'Succeeded' },
+  lies: [],
   outdated: [],
   doubled: [],
   litter: [],
@@ -71,7 +74,59 @@ const patchSource = (spec: object) => async (world: World) => {
 
 const encoded = (text: string) => Buffer.from(text).toString('base64');
 
+/** Two artifacts that land at tags of their own choice, whatever their images. */
+const mirrored = (app: string, web: string) => ({
+  artifacts: [
+    { type: 'oci', spec: { image: app, override: 'mirror/app:stable' } },
+    { type: 'oci', name: 'web', spec: { image: web, override: 'mirror/web:stable' } },
+  ],
+});
+
+/** A few wakes, so that what follows may find the change before it done, half done or not begun. */
+async function aWhile(world: World): Promise<void> {
+  for (let round = 0; round < 2; round += 1) await world.round('resync');
+}
+
 export const scenarios: readonly Scenario[] = [
+  {
+    name: 'images are edited to and fro under one tag each',
+    spec: mirrored('team/app:1', 'team/web:1'),
+    async act(world) {
+      await patchOrder({ spec: mirrored('team/app:2', 'team/web:2') })(world);
+      await aWhile(world);
+      await patchOrder({ spec: mirrored('team/app:1', 'team/web:1') })(world);
+    },
+    expected: { doubled: expectAnything() },
+  },
+  {
+    name: 'two artifacts change places',
+    spec: mirrored('team/app:1', 'team/web:1'),
+    act: patchOrder({ spec: mirrored('team/web:1', 'team/app:1') }),
+    expected: {},
+  },
+  {
+    name: 'an artifact is taken out and put back, another at its place in between',
+    spec: mirrored('team/app:1', 'team/web:1'),
+    async act(world) {
+      const other = { type: 'oci', name: 'db', spec: { image: 'team/db:1', override: 'mirror/web:stable' } };
+      const [app] = mirrored('team/app:1', 'team/web:1').artifacts;
+      await patchOrder({ spec: { artifacts: [app, other] } })(world);
+      await aWhile(world);
+      await patchOrder({ spec: mirrored('team/app:1', 'team/web:1') })(world);
+    },
+    expected: { doubled: expectAnything() },
+  },
+  {
+    name: "the type's parameters are set and reset",
+    async act(world) {
+      const set = (parameters: object[] | null) =>
+        world.client.mergePatch(clusterArtifactTypes, { name: 'oci' }, { spec: { parameters } });
+      await set([{ name: 'specOverride', value: 'mirror/forced:1' }]);
+      await aWhile(world);
+      await set(null);
+    },
+    expected: { doubled: expectAnything() },
+  },
   { name: 'nothing happens', act: async () => undefined, expected: {} },
   {
     name: 'the credentials change',
@@ -294,7 +349,14 @@ export function outcomeOf(world: World, { expected }: Scenario): Outcome {
   const one = kube.read(orders, at);
   const children = kube.all(artifactWorkflows);
   const entries = Object.entries(one?.status?.artifactWorkflows ?? {});
-  const imageAt = (index: number) => String(one?.spec.artifacts?.[index]?.spec?.image);
+  const specAt = (index: number) => one?.spec.artifacts?.[index]?.spec ?? {};
+  const imageAt = (index: number) => String(specAt(index).image);
+  const lies = entries.flatMap(([, { artifactIndex, phase }]) => {
+    const image = imageAt(artifactIndex);
+    const place = String(specAt(artifactIndex).override ?? image);
+    const held = world.registry.get(place);
+    return phase === 'Succeeded' && held !== image ? [`${place} holds ${held}, not ${image}`] : [];
+  });
   const inForce = new Set(entries.map(([key]) => key));
   const current = children.filter(({ metadata }) => inForce.has(metadata.name.slice(-16)));
   const doubled = submitted.filter((name, index) => submitted.indexOf(name) !== index);
@@ -305,6 +367,7 @@ export function outcomeOf(world: World, { expected }: Scenario): Outcome {
     artifacts: Object.fromEntries(
       entries.map(([, { artifactIndex, phase }]) => [imageAt(artifactIndex), phase]),
     ),
+    lies,
     outdated: any(current.filter((child) => isOutdated(world, child)).map(nameOf), expected.outdated),
     doubled: any(doubled, expected.doubled),
     litter: [

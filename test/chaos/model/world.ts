@@ -56,6 +56,8 @@ export class World {
   readonly broken: string[] = [];
   /** Workflows that were created, by name, each as often as it was. */
   readonly submitted: string[] = [];
+  /** What the destination holds: the image that was pushed last, by place. */
+  readonly registry = new Map<string, string>();
   /** Images whose Workflows fail, and how many times. */
   readonly failures = new Map<string, number>();
   #ms = start;
@@ -161,6 +163,7 @@ export class World {
     const left = this.failures.get(image) ?? 0;
     if (left > 0) this.failures.set(image, left - 1);
     const end = one.spec.shutdown || left > 0 ? 'Failed' : 'Succeeded';
+    if (end === 'Succeeded') this.registry.set(placeOf(one), image);
     this.kube.put({
       ...one,
       status: { ...one.status, phase: end, finishedAt: time, message: `end ${++this.#ends}` },
@@ -228,15 +231,16 @@ export class World {
     return moved || collected || this.#writes > before;
   }
 
-  /** A Workflow has just been created: no other of its artifact may be there that has not ended. */
+  /** A Workflow has just been created: no other of its artifact or target may be there that has not ended. */
   #judge(kind: string, name: string): void {
     this.submitted.push(name);
     const made = [...this.kube.all(workflows), ...this.kube.all(cronWorkflows)];
     const one = made.find((other) => other.metadata.name === name && other.kind === kind);
-    const artifact = one?.metadata.labels?.[labels.artifact];
+    const artifactOf = ({ metadata }: Workflow | CronWorkflow) => metadata.labels?.[labels.artifact];
     const others = made.filter(
       (other) =>
-        other.metadata.labels?.[labels.artifact] === artifact &&
+        one !== undefined &&
+        (artifactOf(other) === artifactOf(one) || placeOf(other) === placeOf(one)) &&
         other.metadata.name !== name &&
         other.metadata.ownerReferences?.some((owner) => owner.kind === 'ArtifactWorkflow') &&
         !isOver(other),
@@ -265,6 +269,16 @@ function isOver(one: Workflow | CronWorkflow): boolean {
   return phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
 }
 
-function imageOf(one: Workflow): string {
-  return one.spec.arguments?.parameters?.find(({ name }) => name === 'specImage')?.value ?? '';
+/** Where the Workflow writes to at the destination. */
+function placeOf(one: Workflow | CronWorkflow): string {
+  return parameterOf(one, 'specOverride') || imageOf(one);
+}
+
+function parameterOf(one: Workflow | CronWorkflow, wanted: string): string {
+  const spec = 'workflowSpec' in one.spec ? one.spec.workflowSpec : one.spec;
+  return (spec as Workflow['spec']).arguments?.parameters?.find(({ name }) => name === wanted)?.value ?? '';
+}
+
+function imageOf(one: Workflow | CronWorkflow): string {
+  return parameterOf(one, 'specImage');
 }
