@@ -16,7 +16,7 @@ export interface EntryBudget {
 }
 
 /** Bytes of an entry without its message, and of its details. */
-export const fixedBytes = 150;
+export const fixedBytes = 130;
 export const detailBytes = 180;
 
 /** The budget of each entry of an Order of so many artifacts; the same for all, whatever their messages. */
