@@ -208,7 +208,7 @@ describe.concurrent('what runs nothing again', { timeout: 300_000 }, () => {
     await Promise.all([
       tenant.order('order', [
         { ...app, srcRef: { name: 'early' } },
-        { ...app, srcRef: { name: 'late' } },
+        { ...app, srcRef: { name: 'late' }, spec: { ...app.spec, override: 'team/late:1.0' } },
       ]),
       tenant.secret('fresh', { username: 'mover', password }),
       tenant.endpoint('early', { type: 'oci', remoteURL: conduit.source.url, secretRef: { name: 'fresh' } }),

@@ -23,7 +23,10 @@ const gated = `
 until [ -e "$0/$(grep -o 'gate-[a-z-]*' "$ARC_CONFIG_DIR/job.json" | head -n 1)" ]; do sleep 0.1; done
 printf '{"outcome":"succeeded"}' > "$ARC_RESULT_FILE"`;
 const open = (gate: string) => writeFile(path.join(gates, `gate-${gate}`), '');
-const behind = (gate: string) => ({ type: 'gated', spec: { image: 'team/app:1.0', gate: `gate-${gate}` } });
+const behind = (gate: string) => ({
+  type: 'gated',
+  spec: { image: 'team/app:1.0', override: `team/${gate}:1.0`, gate: `gate-${gate}` },
+});
 const light = { type: 'light', spec: { image: 'team/app:1.0' } };
 
 beforeAll(async () => {
