@@ -21,7 +21,7 @@ afterEach(() => rm(folder, { recursive: true }));
 describe('followPem', () => {
   it('reports changes, repeats a change that was refused, and ends with its signal', async () => {
     const control = new AbortController();
-    const told: (typeof files)[] = [];
+    const seen: (typeof files)[] = [];
     const failures: ArcError[] = [];
     const done = followPem({
       files,
@@ -31,17 +31,17 @@ describe('followPem', () => {
       onFailure: (error) => failures.push(error),
       onChange: (texts) => {
         if (texts.cert === 'cert 2' && texts.key === 'key 1') throw new Error('does not fit');
-        told.push(texts);
+        seen.push(texts);
       },
     });
     await writeFile(files.cert, 'cert 2');
     await eventually('half of the pair to be refused', 5_000, () => expect(failures).not.toHaveLength(0));
     await writeFile(files.key, 'key 2');
     const renewed = { ca: 'ca 1', cert: 'cert 2', key: 'key 2' };
-    await eventually('the new pair', 5_000, () => expect(told).toEqual([renewed]));
+    await eventually('the new pair', 5_000, () => expect(seen).toEqual([renewed]));
     await writeFile(files.ca, 'ca 2');
     await eventually('the new authority', 5_000, () =>
-      expect(told.at(-1)).toEqual({ ...renewed, ca: 'ca 2' }),
+      expect(seen.at(-1)).toEqual({ ...renewed, ca: 'ca 2' }),
     );
     control.abort();
     await done;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from './imports.ts';
+import { violationOf } from './imports.ts';
 
 describe('the import rule', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('the import rule', () => {
     ['shared/domain/x.ts', '#shared/errors'],
     ['examples/a/x.ts', '#shared/apiserver'],
   ])('lets %s import %s', (file, target) => {
-    expect(judge(file, target)).toBeUndefined();
+    expect(violationOf(file, target)).toBeUndefined();
   });
 
   it.each([
@@ -25,6 +25,6 @@ describe('the import rule', () => {
     ['functions/a/index.ts', '../../test/fixtures/x.ts', 'test/'],
     ['examples/a/x.ts', '../../functions/b/index.ts', 'doors of shared'],
   ])('refuses that %s imports %s', (file, target, why) => {
-    expect(judge(file, target)).toContain(why);
+    expect(violationOf(file, target)).toContain(why);
   });
 });

@@ -31,7 +31,7 @@ export async function checkImports(root: string): Promise<string[]> {
   for (const { file, imports } of await readTree(root)) {
     if (!isProduction(file)) continue; // tests may compose what production code may not
     for (const target of imports) {
-      const problem = judge(file, target);
+      const problem = violationOf(file, target);
       if (problem !== undefined) problems.push(`${file} imports ${target}: ${problem}`);
     }
   }
@@ -39,7 +39,7 @@ export async function checkImports(root: string): Promise<string[]> {
 }
 
 /** Why `file` must not import `target`; undefined when it may. Paths are relative to the root, with forward slashes. */
-export function judge(file: string, target: string): string | undefined {
+export function violationOf(file: string, target: string): string | undefined {
   const from = placeOf(file);
   const to = target.startsWith('#shared/')
     ? { area: 'shared', folder: target.slice('#shared/'.length) }
@@ -50,14 +50,14 @@ export function judge(file: string, target: string): string | undefined {
   if (to.area === 'shared' && !target.startsWith('#shared/'))
     return `use the door '#shared/${to.folder}', not a file behind it`;
   if (to.area === 'test') return 'production code does not import from test/';
-  if (from.area === 'shared') return judgeShared(from.folder, to);
+  if (from.area === 'shared') return sharedViolation(from.folder, to);
   if (from.area === 'examples' && to.area !== 'shared') return 'examples use the doors of shared only';
   if (from.area === 'functions' && to.area === 'functions') return 'functions do not import each other';
   if (from.area === 'functions' && to.area === 'scripts') return 'functions do not import scripts';
   return undefined;
 }
 
-function judgeShared(folder: string, to: { area: string; folder: string }): string | undefined {
+function sharedViolation(folder: string, to: { area: string; folder: string }): string | undefined {
   if (to.area !== 'shared') return 'shared is at the bottom: it imports neither functions nor scripts';
   const allowed = mayImport[folder];
   if (!allowed) return `shared/${folder} is not in the list of scripts/checks/imports.ts`;

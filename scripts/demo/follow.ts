@@ -3,10 +3,10 @@ import { ArcError } from '#shared/errors';
 import type { KubeClient } from '#shared/kube';
 
 /** The Order's own account of one of its artifacts. */
-export type Told = ArtifactStatus & { name: string };
+export type ShownArtifact = ArtifactStatus & { name: string };
 
 /** What the Order says of its artifacts, in the order they were asked for. */
-export function told(order: Order): Told[] {
+export function shownArtifacts(order: Order): ShownArtifact[] {
   return Object.values(order.status?.artifactWorkflows ?? {})
     .toSorted((a, b) => a.artifactIndex - b.artifactIndex)
     .map((status) => ({
@@ -19,7 +19,7 @@ export function told(order: Order): Told[] {
 export async function followOrder(
   api: KubeClient,
   key: { namespace: string; name: string },
-  show: (artifacts: Told[]) => void,
+  show: (artifacts: ShownArtifact[]) => void,
   signal: AbortSignal,
 ): Promise<Order> {
   const field = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` };
@@ -30,7 +30,7 @@ export async function followOrder(
   for await (const event of api.watch(orders, options, signal)) {
     if (event.type === 'BOOKMARK') continue;
     order = event.object;
-    show(told(order));
+    show(shownArtifacts(order));
     if (event.type === 'DELETED')
       throw new ArcError('NotFound', `Order ${key.name} was deleted while it ran`);
     if (isOver(order)) return order;

@@ -8,7 +8,7 @@ import { createLogger } from '#shared/telemetry';
 import { type Standalone, startStandalone } from '../standalone/standalone.ts';
 import { apply } from './apply.ts';
 import type { DemoOptions } from './arguments.ts';
-import { followOrder, type Told, told } from './follow.ts';
+import { followOrder, type ShownArtifact, shownArtifacts } from './follow.ts';
 import { namespace, orderOf, platformObjects, type RegistryAccess, tenantObjects } from './objects.ts';
 import { createDisplay } from './progress.ts';
 import { type Sourced, seedSource, sourceOutside } from './sources.ts';
@@ -54,13 +54,13 @@ export async function runDemo(options: DemoOptions, interrupt: AbortSignal): Pro
   say(`order        ${sourced.artifacts.length} artifacts asked for through the API\n`);
 
   const display = createDisplay(process.stderr);
-  const show = (artifacts: Told[]) =>
+  const show = (artifacts: ShownArtifact[]) =>
     display.show(artifacts.map(({ name, phase, progress, message }) => ({ name, phase, progress, message })));
   const order = await followOrder(standalone.admin, { namespace, name: 'demo' }, show, signal);
-  show(told(order));
+  show(shownArtifacts(order));
 
   const artifacts = await Promise.all(
-    told(order).map((artifact) => verify(artifact, sourced, destination.access, signal)),
+    shownArtifacts(order).map((artifact) => verify(artifact, sourced, destination.access, signal)),
   );
   const report = { ok: artifacts.every((row) => row.ok), seconds: Number(secondsSince(began)), artifacts };
   say(`\n${explain(artifacts)}\n${report.ok ? 'ok' : 'NOT ok'} in ${report.seconds} s`);
@@ -81,7 +81,7 @@ type Verified = DemoReport['artifacts'][number] & { ok: boolean };
 
 /** An artifact is well if it was to fail and is Invalid, or if what can be pulled back is what the source has. */
 async function verify(
-  artifact: Told,
+  artifact: ShownArtifact,
   sourced: Sourced,
   destination: RegistryAccess,
   signal: AbortSignal,

@@ -57,14 +57,14 @@ describe('createKnownObjects', () => {
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         const known = whole();
-        const told = new Map<string, KubeObject>();
+        const replayed = new Map<string, KubeObject>();
         const apply = (changes: Change<KubeObject>[]) => {
           for (const change of changes) {
             const { name } = (change.after ?? change.before).metadata;
-            if (change.type === 'added') expect(told.has(name)).toBe(false);
-            else expect(told.get(name)?.metadata.uid).toBe(change.before.metadata.uid);
-            if (change.type === 'deleted') told.delete(name);
-            else told.set(name, change.after);
+            if (change.type === 'added') expect(replayed.has(name)).toBe(false);
+            else expect(replayed.get(name)?.metadata.uid).toBe(change.before.metadata.uid);
+            if (change.type === 'deleted') replayed.delete(name);
+            else replayed.set(name, change.after);
           }
         };
         for (const one of steps) {
@@ -75,7 +75,7 @@ describe('createKnownObjects', () => {
             apply(known.retain(new Set(one.list.map(known.keyOf))));
             expect(known.size).toBe(one.list.length);
           }
-          expect(new Set(known.values())).toEqual(new Set(told.values()));
+          expect(new Set(known.values())).toEqual(new Set(replayed.values()));
         }
       }),
     );

@@ -27,13 +27,13 @@ afterEach(async () => {
 });
 
 function follow(extra: Partial<ListWatchHandler<KubeObject>> = {}, options: { inactivityMs?: number } = {}) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const state = new Map<string, KubeObject>();
   const syncs: { first: boolean; resourceVersion: string }[] = [];
   const failures: ArcError[] = [];
   const onChange = (change: Change<KubeObject>) => {
     const { name } = (change.after ?? change.before).metadata;
-    told.push(`${change.type} ${name}`);
+    reported.push(`${change.type} ${name}`);
     if (change.type === 'deleted') state.delete(name);
     else state.set(name, change.after);
   };
@@ -52,13 +52,13 @@ function follow(extra: Partial<ListWatchHandler<KubeObject>> = {}, options: { in
     ...options,
   });
   running.push(loop.done);
-  return { loop, told, state, syncs, failures, names: () => [...state.keys()].sort() };
+  return { loop, reported, state, syncs, failures, names: () => [...state.keys()].sort() };
 }
 
 const watching = () => until('a watch', () => api.openWatches === 1);
 
-async function told(seen: { told: string[] }, what: string): Promise<void> {
-  await until(what, () => seen.told.includes(what));
+async function untilReported(seen: { reported: string[] }, what: string): Promise<void> {
+  await until(what, () => seen.reported.includes(what));
 }
 
 describe('listWatch', () => {
@@ -67,15 +67,15 @@ describe('listWatch', () => {
     const seen = follow();
     expect(seen.loop.synced).toBe(false);
     await watching();
-    expect(seen.told).toEqual(['added a', 'added b', 'added c']);
+    expect(seen.reported).toEqual(['added a', 'added b', 'added c']);
     expect(seen.syncs).toEqual([{ first: true, resourceVersion: '103' }]);
     expect(seen.loop.synced).toBe(true);
     expect(seen.loop.lastTurn).toBeGreaterThan(0);
     api.put('d');
     api.put('b');
     api.remove('a');
-    await told(seen, 'deleted a');
-    expect(seen.told.slice(3)).toEqual(['added d', 'modified b', 'deleted a']);
+    await untilReported(seen, 'deleted a');
+    expect(seen.reported.slice(3)).toEqual(['added d', 'modified b', 'deleted a']);
     expect(seen.loop.known.get('n', 'b')).toEqual(seen.state.get('b'));
     expect(seen.loop.known.size).toBe(3);
     expect(seen.loop.counters).toEqual({ relists: 0, gaps: 0, foundDeleted: 0, watches: 1, changes: 6 });
@@ -97,14 +97,14 @@ describe('listWatch', () => {
       const seen = follow();
       await watching();
       api.put('a');
-      await told(seen, 'added a');
+      await untilReported(seen, 'added a');
       api.inject(
         `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '101' } } })}\n`,
       );
       api.closeWatches(how);
       api.put('b');
-      await told(seen, 'added b');
-      expect(seen.told).toEqual(['added a', 'added b']);
+      await untilReported(seen, 'added b');
+      expect(seen.reported).toEqual(['added a', 'added b']);
       expect(api.lists).toBe(1);
       expect(seen.loop.counters.gaps).toBe(0);
     },
@@ -117,7 +117,7 @@ describe('listWatch', () => {
     api.closeWatches('end');
     await until('the second watch', () => api.watchQueries.length > 1);
     expect(api.watchQueries[1]?.get('resourceVersion')).toBe('177');
-    expect(seen.told).toEqual([]);
+    expect(seen.reported).toEqual([]);
   });
 
   it('lists again after Expired and reports only the difference, deletions included', async () => {
@@ -130,13 +130,13 @@ describe('listWatch', () => {
     api.put('b');
     api.put('d');
     api.compact();
-    await told(seen, 'deleted a');
-    expect(seen.told.slice(3)).toEqual(['modified b', 'added d', 'deleted a']);
+    await untilReported(seen, 'deleted a');
+    expect(seen.reported.slice(3)).toEqual(['modified b', 'added d', 'deleted a']);
     await watching();
     api.expireWatches();
     await until('the third list', () => api.lists === 3);
     await until('the third sync', () => seen.syncs.length === 3);
-    expect(seen.told).toHaveLength(6);
+    expect(seen.reported).toHaveLength(6);
     expect(seen.syncs.map(({ first }) => first)).toEqual([true, false, false]);
     expect(seen.loop.counters).toMatchObject({ relists: 2, gaps: 2, foundDeleted: 1 });
   });
@@ -149,18 +149,18 @@ describe('listWatch', () => {
     api.put('a', 'second');
     api.expireWatches();
     await until('the new object', () => seen.state.get('a')?.metadata.uid === 'second');
-    expect(seen.told).toEqual(['added a', 'deleted a', 'added a']);
+    expect(seen.reported).toEqual(['added a', 'deleted a', 'added a']);
   });
 
   it('reports each version once', async () => {
     const seen = follow();
     await watching();
     api.put('a');
-    await told(seen, 'added a');
+    await untilReported(seen, 'added a');
     api.inject(`${JSON.stringify({ type: 'MODIFIED', object: seen.state.get('a') })}\n`);
     api.put('b');
-    await told(seen, 'added b');
-    expect(seen.told).toEqual(['added a', 'added b']);
+    await untilReported(seen, 'added b');
+    expect(seen.reported).toEqual(['added a', 'added b']);
   });
 
   it('survives a restart of the server, however long it is away', async () => {
@@ -171,7 +171,7 @@ describe('listWatch', () => {
     expect(seen.failures.every(({ code }) => code === 'ServiceUnavailable')).toBe(true);
     api.put('a');
     await api.start();
-    await told(seen, 'added a');
+    await untilReported(seen, 'added a');
     expect(api.lists).toBe(1);
   });
 
@@ -179,11 +179,11 @@ describe('listWatch', () => {
     const seen = follow();
     await watching();
     api.put('a');
-    await told(seen, 'added a');
+    await untilReported(seen, 'added a');
     api.inject('{"type":"ADDED","object":{"metadata":{"name":"ha');
     api.closeWatches('end');
     api.put('b');
-    await told(seen, 'added b');
+    await untilReported(seen, 'added b');
     expect(seen.failures.map(({ code }) => code)).toEqual(['ServiceUnavailable']);
     expect(api.lists).toBe(1);
   });
@@ -209,7 +209,7 @@ describe('listWatch', () => {
     const busy = statusBody(429, 'TooManyRequests', 'later', { retryAfterSeconds: 3600 });
     api.failNext(2, (response) => answer(response, 429, busy));
     const seen = follow();
-    await told(seen, 'added a');
+    await untilReported(seen, 'added a');
     api.failNext(2, (response) => answer(response, 403, statusBody(403, 'Forbidden', 'no watch for you')));
     api.closeWatches('end');
     await until('the second sync', () => seen.syncs.length === 2);
@@ -227,7 +227,7 @@ describe('listWatch', () => {
     const seen = follow();
     await watching();
     expect(api.lists).toBe(2);
-    expect(seen.told).toEqual(['added a', 'added b', 'added c']);
+    expect(seen.reported).toEqual(['added a', 'added b', 'added c']);
     expect(seen.syncs).toHaveLength(1);
     expect(seen.loop.counters).toMatchObject({ relists: 0, gaps: 0 });
   });

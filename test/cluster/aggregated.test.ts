@@ -9,7 +9,7 @@ import type { AggregatedServer } from '../fixtures/cluster/aggregated-server.ts'
 import { type Cluster, describeCluster, startCluster } from '../fixtures/cluster/cluster.ts';
 import type { ControlPlane } from '../fixtures/cluster/control-plane.ts';
 
-/** That this process trusts without a test's doing. */
+/** The authorities that this process trusts before a test adds any. */
 const authorities = tls.getCACertificates('default');
 const stores = ['embedded', 'etcd'] as const;
 const orders = '/apis/arc.opendefense.cloud/v1alpha1/namespaces/team/orders';

@@ -41,8 +41,8 @@ describeCluster("the cluster's controllers and our kinds", (machine) => {
         const { status } = await api.must('GET', namespaces('ending'));
         const { phase, conditions = [] } = status as { phase: string; conditions?: Condition[] };
         expect(phase).toBe('Terminating');
-        const told = conditions.map(({ type, status, reason, message }) => [type, status, reason, message]);
-        expect(Object.fromEntries(told.map(([type, ...rest]) => [type, rest]))).toEqual({
+        const seen = conditions.map(({ type, status, reason, message }) => [type, status, reason, message]);
+        expect(Object.fromEntries(seen.map(([type, ...rest]) => [type, rest]))).toEqual({
           NamespaceDeletionDiscoveryFailure: ['False', 'ResourcesDiscovered', expect.any(String)],
           NamespaceDeletionGroupVersionParsingFailure: ['False', 'ParsedGroupVersions', expect.any(String)],
           NamespaceDeletionContentFailure: ['False', 'ContentDeleted', expect.any(String)],

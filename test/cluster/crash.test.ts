@@ -53,8 +53,8 @@ describeCluster('an API server and its etcd that are killed', (machine) => {
     await load.more(200);
 
     await load.finish();
-    for (const failure of load.told.failures) expect(failure).toMatch(passing);
-    expect(load.told.failures.length).toBeGreaterThan(0);
+    for (const failure of load.outcome.failures) expect(failure).toMatch(passing);
+    expect(load.outcome.failures.length).toBeGreaterThan(0);
   }, 400_000);
 
   it('answer Expired to a request for a compacted revision', async () => {
@@ -77,10 +77,10 @@ describeCluster('an API server and its etcd that are killed', (machine) => {
       const reply = await api.send('GET', path);
       expect([path, reply.code, reply.body().reason]).toEqual([path, 410, 'Expired']);
     }
-    const told: WatchEvent[] = [];
+    const received: WatchEvent[] = [];
     const end = AbortSignal.timeout(20_000);
-    await api.watch(`${collection}?watch=true&resourceVersion=${old}`, (event) => told.push(event), end);
-    expect(told).toEqual([
+    await api.watch(`${collection}?watch=true&resourceVersion=${old}`, (event) => received.push(event), end);
+    expect(received).toEqual([
       { type: 'ERROR', object: expect.objectContaining({ kind: 'Status', code: 410, reason: 'Expired' }) },
     ]);
   }, 120_000);

@@ -26,7 +26,7 @@ const label = 'arc.test/selected';
 const collection = arcPath('artifactworkflows', namespace);
 
 /** What an informer says of itself at the end. */
-interface Told {
+interface Report {
   name: string;
   objects: number;
   adds: number;
@@ -129,12 +129,14 @@ describeCluster('informers of client-go', (machine) => {
       for (const program of informers) {
         await program.ended;
         const [, ...lines] = program.output.stdout.trim().split('\n');
-        const told = lines.map((line) => JSON.parse(line) as Told);
-        expect(told.map(({ name, faults }) => [name, faults])).toEqual(told.map(({ name }) => [name, []]));
-        expect(told).toHaveLength(8);
+        const reports = lines.map((line) => JSON.parse(line) as Report);
+        expect(reports.map(({ name, faults }) => [name, faults])).toEqual(
+          reports.map(({ name }) => [name, []]),
+        );
+        expect(reports).toHaveLength(8);
         expect(program.child.exitCode).toBe(0);
-        for (const { adds, deletes } of told) expect(adds + deletes).toBeGreaterThan(20);
-        for (const { name, adds, updates, deletes, lists, watches } of told)
+        for (const { adds, deletes } of reports) expect(adds + deletes).toBeGreaterThan(20);
+        for (const { name, adds, updates, deletes, lists, watches } of reports)
           console.log(
             `${name}: ${adds} added, ${updates} updated, ${deletes} deleted; ${lists} lists, ${watches} watches`,
           );

@@ -57,8 +57,8 @@ describeCluster('an API server that is down for a while', (machine) => {
     await ours.available();
     await load.more(50);
     await load.finish();
-    for (const failure of load.told.failures) expect(failure).toMatch(/: 50[03] |watch: .*50[03]/);
-    expect(load.told.failures.length).toBeGreaterThan(0);
+    for (const failure of load.outcome.failures) expect(failure).toMatch(/: 50[03] |watch: .*50[03]/);
+    expect(load.outcome.failures.length).toBeGreaterThan(0);
     await eventually('the namespace to be gone', patience, async () =>
       expect((await api.send('GET', corePath('namespaces', undefined, 'ending'))).code).toBe(404),
     );

@@ -34,8 +34,8 @@ describeCluster('two API servers that are restarted one after the other', (machi
       await load.more(50);
     }
     await load.finish();
-    expect(load.told.failures).toEqual([]);
-    expect(load.told.reads).toBeGreaterThan(0);
+    expect(load.outcome.failures).toEqual([]);
+    expect(load.outcome.reads).toBeGreaterThan(0);
     following.abort();
     await done;
     const { items } = await api.must('GET', arcPath('artifactworkflows', 'rollout'));

@@ -9,14 +9,14 @@ import type { User } from './user.ts';
 
 let users: Authority;
 let proxies: Authority;
-let strangers: Authority;
+let unknownAuthority: Authority;
 let config: AuthenticationConfig;
 
 beforeAll(async () => {
-  [users, proxies, strangers] = await Promise.all([
+  [users, proxies, unknownAuthority] = await Promise.all([
     createAuthority('users'),
     createAuthority('proxies'),
-    createAuthority('strangers'),
+    createAuthority('unknownAuthority'),
   ]);
   config = parseAuthenticationConfig({
     'client-ca-file': users.cert,
@@ -95,7 +95,7 @@ describe('the front proxy', () => {
 
   it.each([
     ['of the wrong name', () => proxies.issue({ name: 'other' })],
-    ['of another authority', () => strangers.issue({ name: 'front-proxy' })],
+    ['of another authority', () => unknownAuthority.issue({ name: 'front-proxy' })],
     ['that has expired', () => proxies.issue({ name: 'front-proxy' }, { days: -1 })],
     ['that is for servers only', () => proxies.issue({ name: 'front-proxy' }, { use: 'server' })],
   ])('is refused with a certificate %s', async (_what, issue) => {
@@ -144,7 +144,9 @@ describe('a client certificate', () => {
   it('takes precedence over a token, and a token over a certificate of an unknown authority', async () => {
     const token = [['Authorization', 'Bearer good']] as const;
     expect(await ask(token, await users.issue({ name: 'jo' }))).toMatchObject({ name: 'jo' });
-    expect(await ask(token, await strangers.issue({ name: 'jo' }))).toMatchObject({ name: 'by-token' });
+    expect(await ask(token, await unknownAuthority.issue({ name: 'jo' }))).toMatchObject({
+      name: 'by-token',
+    });
   });
 });
 

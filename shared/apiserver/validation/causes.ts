@@ -115,7 +115,7 @@ export interface CauseOptions {
   typeAt?(steps: readonly Step[]): string | undefined;
 }
 
-interface Place {
+interface IssueLocation {
   root: unknown;
   steps: readonly Step[];
   show: Show;
@@ -127,22 +127,22 @@ function hasOptions(issue: object): issue is { options: readonly unknown[] } {
 }
 
 /** The variant of a union that the value was most likely meant to be; else all types that fit. */
-function unionCauses(issue: z.core.$ZodIssueInvalidUnion, place: Place): Cause[] {
-  const field = fieldPath(place.steps);
-  const value = valueAt(place.root, place.steps);
-  if (hasOptions(issue)) return [notSupported(field, value, issue.options, place.show)];
+function unionCauses(issue: z.core.$ZodIssueInvalidUnion, location: IssueLocation): Cause[] {
+  const field = fieldPath(location.steps);
+  const value = valueAt(location.root, location.steps);
+  if (hasOptions(issue)) return [notSupported(field, value, issue.options, location.show)];
   const branches = issue.errors as readonly Issue[][];
   const close = branches
     .filter((branch) => branch.every((one) => one.path.length > 0 || one.code !== 'invalid_type'))
     .sort((a, b) => a.length - b.length)[0];
-  if (close) return close.flatMap((one) => issueCauses(one, place));
+  if (close) return close.flatMap((one) => issueCauses(one, location));
   const expected = branches
     .flat()
     .flatMap((one) => (one.code === 'invalid_type' ? [typeOf(one.expected)] : []));
   return [typeCause(field, value, [...new Set(expected)].join(' or ') || 'another form')];
 }
 
-function issueCauses(issue: Issue, outer: Place): Cause[] {
+function issueCauses(issue: Issue, outer: IssueLocation): Cause[] {
   const steps = [...outer.steps, ...(issue.path as Step[])];
   const { root, show } = outer;
   const field = fieldPath(steps);

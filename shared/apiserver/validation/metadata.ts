@@ -90,12 +90,12 @@ function generateNameCauses(definition: KindDefinition, prefix: string | undefin
 function mapCauses(
   field: string,
   entries: Record<string, string> | undefined,
-  judgeValues: boolean,
+  checkValues: boolean,
 ): Cause[] {
   return Object.entries(entries ?? {}).flatMap(([key, value]) => {
     // Annotation keys are checked in lower case, as in Kubernetes.
-    const keyFaults = qualifiedFaults(judgeValues ? key : key.toLowerCase());
-    const valueFaults = judgeValues ? labelValueFaults(value) : [];
+    const keyFaults = qualifiedFaults(checkValues ? key : key.toLowerCase());
+    const valueFaults = checkValues ? labelValueFaults(value) : [];
     return [
       ...keyFaults.map((text) => bad(field, key, text)),
       ...valueFaults.map((text) => bad(field, value, text)),

@@ -9,10 +9,10 @@ describe('createBoundedCache', () => {
         fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3000 }),
         fc.integer({ min: 1, max: 200 }),
         (sizes, limit) => {
-          const recent = createBoundedCache<object, number>(limit);
+          const cache = createBoundedCache<object, number>(limit);
           const keys = sizes.map(() => ({}));
-          for (const [index, key] of keys.entries()) recent.set(key, index, sizes[index] ?? 0);
-          const kept = keys.map((key) => recent.get(key) !== undefined);
+          for (const [index, key] of keys.entries()) cache.set(key, index, sizes[index] ?? 0);
+          const kept = keys.map((key) => cache.get(key) !== undefined);
           const first = kept.indexOf(true);
           expect(kept.slice(first).every(Boolean)).toBe(true);
           const bytes = sizes.slice(first).reduce((sum, size) => sum + size, 0);

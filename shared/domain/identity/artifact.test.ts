@@ -124,11 +124,11 @@ describe('versions', () => {
   });
 
   it('are those of one id, target or name, the one put in force last first', () => {
-    const version = (name: string, revision: number, marks: Record<string, string>) => {
+    const version = (name: string, revision: number, versionLabels: Record<string, string>) => {
       const { metadata, spec } = workflow;
       return stored({
         ...workflow,
-        metadata: { ...metadata, name, labels: marks },
+        metadata: { ...metadata, name, labels: versionLabels },
         spec: { ...spec, revision },
       });
     };

@@ -59,7 +59,7 @@ export interface VersionInputs {
   /** Of the type, as are the parameters. */
   template: WorkflowTemplateRef;
   parameters: readonly Parameter[];
-  /** What of each Endpoint makes a transfer another one. */
+  /** The part of each Endpoint that makes a transfer another one. */
   source: readonly unknown[];
   destination: readonly unknown[];
   /** Unix seconds. */

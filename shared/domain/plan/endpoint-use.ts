@@ -13,7 +13,7 @@ export interface EndpointUse {
   /** What track-credentials saw in the Secret. */
   digest: string | undefined;
   parameters: { type: string; remoteURL: string; secret: boolean };
-  /** What of it makes a transfer another one. */
+  /** The part of it that makes a transfer another one. */
   identity: unknown[];
 }
 
@@ -72,7 +72,7 @@ function useOf(endpoint: Endpoint): EndpointUse {
   };
 }
 
-/** What of an Endpoint moves artifacts, beside the counter of its credentials. One that was deleted and made again has another uid. */
+/** The part of an Endpoint that moves artifacts, beside the counter of its credentials. One that was deleted and made again has another uid. */
 function identityOf({ metadata, spec }: Endpoint): unknown[] {
   const { caSecretRef, insecureSkipVerify = false, plainHTTP = false } = spec.tls ?? {};
   return [

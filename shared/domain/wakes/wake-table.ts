@@ -274,7 +274,7 @@ function phase(object: KubeObject | undefined) {
   return phaseOf((object ?? {}) as unknown as ArtifactWorkflow);
 }
 
-/** What of an ArtifactWorkflow's status an Order's may depend on: that the configuration of a finished one is cleared away changes nothing. */
+/** The part of an ArtifactWorkflow's status that its Order's may depend on. A finished one loses its configuration, which changes nothing. */
 function rolledUp(object: KubeObject | undefined): unknown {
   if (object === undefined || !isFinished(object as unknown as ArtifactWorkflow)) return object?.status;
   const { configSecret: _, ...rest } = status(object);

@@ -38,7 +38,7 @@ export interface AttemptOptions {
   signal: AbortSignal;
   graceMs: number;
   env: Readonly<Record<string, string | undefined>>;
-  /** Told where the program writes its progress. */
+  /** Receives the path where the program writes its progress. */
   onProgressFile(file: string): void;
 }
 

@@ -70,10 +70,10 @@ describe('recoverRuns', () => {
   });
 
   it('leaves another process alone that was given the same id', async () => {
-    const stranger = await survivor('', 'somebody else');
-    await record('d.0', { pid: stranger.pid, startTime: 'another time' });
+    const foreign = await survivor('', 'somebody else');
+    await record('d.0', { pid: foreign.pid, startTime: 'another time' });
     await recoverRuns(folder, 100, log);
-    expect(await startTimeOf(stranger.pid)).toBeDefined();
+    expect(await startTimeOf(foreign.pid)).toBeDefined();
   });
 
   it('makes the folder, and passes over broken records', async () => {

@@ -71,7 +71,7 @@ const passedOn = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ];
 
-/** Names the run in the environment of its processes, so that survivors of a crash can be told from other processes. */
+/** Names the run in the environment of its processes, so that survivors of a crash can be distinguished from other processes. */
 export const runVariable = 'ARC_RUN';
 
 /** The environment of one container's program: what it would find at the mount paths, as variables. */

@@ -157,7 +157,7 @@ function createCollector(
     return live?.metadata.uid === owner.uid ? 'solid' : 'absent';
   };
 
-  const judgeOwners = async (node: Node) => {
+  const checkOwners = async (node: Node) => {
     const owners = await Promise.all(
       node.owners.map(async (owner) => ({ owner, state: await stateOf(node, owner) })),
     );
@@ -218,7 +218,7 @@ function createCollector(
     async process(uid: string): Promise<void> {
       const node = graph.get(uid);
       if (node === undefined) return;
-      if (!node.deleting) return judgeOwners(node);
+      if (!node.deleting) return checkOwners(node);
       if (node.finalizers.includes('orphan')) return finishOrphaning(node);
       if (node.finalizers.includes('foregroundDeletion')) await finishForeground(node);
       if (isNamespace(node) && node.finalizers.includes(namespaceFinalizer)) await finishNamespace(node);

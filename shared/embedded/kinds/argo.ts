@@ -53,7 +53,7 @@ export const workflows: KindDefinition = {
   columns: [phase, progress, message],
   hooks: {
     validate: (object, old) =>
-      judged(object, old, (spec) => [...unsupportedFields(spec, 'spec'), ...refCauses(spec)]),
+      specCauses(object, old, (spec) => [...unsupportedFields(spec, 'spec'), ...refCauses(spec)]),
   },
 };
 
@@ -73,7 +73,7 @@ function template(
     description: `${kind} is a definition of Workflows, used by those ${where}.`,
     schema: z.object({ spec: workflowSpec }),
     columns: [],
-    hooks: { validate: (object, old) => judged(object, old, (spec) => unsupportedFields(spec, 'spec')) },
+    hooks: { validate: (object, old) => specCauses(object, old, (spec) => unsupportedFields(spec, 'spec')) },
   };
 }
 
@@ -122,7 +122,7 @@ export const cronWorkflows: KindDefinition = {
   ],
   hooks: {
     validate: (object, old) =>
-      judged(object, old, (spec) => unsupportedFields(spec.workflowSpec, 'spec.workflowSpec')),
+      specCauses(object, old, (spec) => unsupportedFields(spec.workflowSpec, 'spec.workflowSpec')),
     warn: () => [
       'the standalone keeps CronWorkflows but has no scheduler for them: nothing will start by this schedule',
     ],
@@ -132,8 +132,12 @@ export const cronWorkflows: KindDefinition = {
 type Spec = Record<string, unknown>;
 
 /** Only a new spec is validated: a stricter rule must not block later writes of status or finalizers. */
-function judged(object: KubeObject, old: KubeObject | undefined, judge: (spec: Spec) => Cause[]): Cause[] {
-  return old && isDeepStrictEqual(object.spec, old.spec) ? [] : judge(specOf(object));
+function specCauses(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  check: (spec: Spec) => Cause[],
+): Cause[] {
+  return old && isDeepStrictEqual(object.spec, old.spec) ? [] : check(specOf(object));
 }
 
 function refCauses(spec: Spec): Cause[] {

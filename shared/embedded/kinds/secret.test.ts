@@ -10,8 +10,8 @@ const secret = (over: object): KubeObject => ({
   type: 'Opaque',
   ...over,
 });
-const judge = (object: KubeObject, old?: KubeObject) => secrets.hooks?.validate?.(object, old) ?? [];
-const fields = (object: KubeObject, old?: KubeObject) => judge(object, old).map((cause) => cause.field);
+const validate = (object: KubeObject, old?: KubeObject) => secrets.hooks?.validate?.(object, old) ?? [];
+const fields = (object: KubeObject, old?: KubeObject) => validate(object, old).map((cause) => cause.field);
 
 describe('secrets', () => {
   it('fold stringData into data, over which it wins, and do not keep it', () => {
@@ -23,7 +23,7 @@ describe('secrets', () => {
         expect(Buffer.from(data.a ?? '', 'base64').toString()).toBe(Buffer.from(text).toString());
         expect(data.b).toBe('b2xk');
         expect(made).not.toHaveProperty('stringData');
-        expect(judge(made ?? given)).toEqual([]);
+        expect(validate(made ?? given)).toEqual([]);
       }),
     );
   });
@@ -38,7 +38,7 @@ describe('secrets', () => {
   ])('name the field: %s', (_name, over, expected) => expect(fields(secret(over))).toEqual(expected));
 
   it('never show a value', () => {
-    expect(JSON.stringify(judge(secret({ data: { a: 'hunter2!' } })))).not.toContain('hunter2');
+    expect(JSON.stringify(validate(secret({ data: { a: 'hunter2!' } })))).not.toContain('hunter2');
   });
 
   it('keep their type, and their data when immutable', () => {

@@ -29,7 +29,7 @@ it('a watch of the cached store, opened anywhere, receives exactly the events th
       etcd.messageEvents = messageEvents;
       const store = await openCached(etcd, { prefix: '/w/', historyLimit: 8, onReload: () => undefined });
       const { happened, watches } = await act(etcd, store, all);
-      for (const { after, told } of watches) compare(await told, happened, after);
+      for (const { after, observed } of watches) compare(await observed, happened, after);
       const { items } = await store.list('/w/');
       const newest = new Map(happened.map(({ key, revision }) => [key, revision]));
       expect(new Map(items.map(({ key, revision }) => [key, revision]))).toEqual(newest);
@@ -40,13 +40,13 @@ it('a watch of the cached store, opened anywhere, receives exactly the events th
 
 async function act(etcd: FakeEtcd, store: Store, all: Action[]) {
   const happened: Happened[] = [];
-  const watches: { after: number; told: Promise<Told> }[] = [];
+  const watches: { after: number; observed: Promise<Observed> }[] = [];
   let revision = await store.revision();
   for (const one of [...all, { put: ['/w/end'] }]) {
     if (one === 'drop') etcd.dropConnections();
     else if (one === 'compact')
       await etcd.compact({ revision }).catch(() => undefined); // is done already
-    else if (one === 'watch') watches.push({ after: revision, told: follow(store, revision) });
+    else if (one === 'watch') watches.push({ after: revision, observed: follow(store, revision) });
     else {
       revision = etcd.putTogether(Object.fromEntries(one.put.map((key) => [key, 'x'])));
       for (const key of one.put) if (key.startsWith('/w/')) happened.push({ revision, key });
@@ -55,13 +55,13 @@ async function act(etcd: FakeEtcd, store: Store, all: Action[]) {
   return { happened, watches };
 }
 
-interface Told {
+interface Observed {
   events: Happened[];
   expired: boolean;
 }
 
 /** The events of a watch, up to the write that ends every history, or until it has to list again. */
-async function follow(store: Store, after: number): Promise<Told> {
+async function follow(store: Store, after: number): Promise<Observed> {
   const events: Happened[] = [];
   try {
     for await (const batch of store.watch('/w/', { after, signal: patience() })) {
@@ -76,7 +76,7 @@ async function follow(store: Store, after: number): Promise<Told> {
 }
 
 /** A watch that has to list again received every event up to that point. */
-function compare({ events, expired }: Told, happened: readonly Happened[], after: number): void {
+function compare({ events, expired }: Observed, happened: readonly Happened[], after: number): void {
   const following = happened.filter(({ revision }) => revision > after);
   expect(events).toEqual(expired ? following.slice(0, events.length) : following);
 }

@@ -56,12 +56,12 @@ describe('the cached store', () => {
     const store = await openCached(etcd, { onReload: (error) => reasons.push(error.code) });
     const before = await store.list('/');
     const watch = store.watch('/', { after: before.revision, signal: patience() })[Symbol.asyncIterator]();
-    const told = expect(watch.next()).rejects.toMatchObject({ code: 'Expired' });
+    const ended = expect(watch.next()).rejects.toMatchObject({ code: 'Expired' });
     etcd.dropConnections();
     etcd.putTogether({ '/b': '2' });
     const revision = etcd.putTogether({ '/c': '1' });
     await etcd.compact({ revision });
-    await told;
+    await ended;
     expect(reasons).toEqual(['Expired']);
     const after = await store.list('/');
     expect(after.items.map(({ key, revision }) => [key, revision])).toEqual([

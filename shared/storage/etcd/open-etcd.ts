@@ -27,7 +27,7 @@ export interface EtcdStoreOptions {
    * whole of etcd, whatever the prefix.
    */
   compactionInterval?: number;
-  /** Told of compactions that failed, which are tried again one interval later; default a process warning. */
+  /** Receives compactions that failed; they are tried again one interval later. Default: a process warning. */
   onBackgroundError?: (error: ArcError) => void;
   /** Where calls to etcd are counted. */
   metrics?: Metrics;

@@ -106,11 +106,13 @@ describe('a write whose answer got lost', () => {
               for (const other of others) await disturb(store, etcd, other);
               throw lost;
             };
-            const told = await write(store, type, expected).catch(() => undefined);
-            if (told === undefined) continue;
-            if (truth?.ok) expect(told).toEqual(truth);
+            const answer = await write(store, type, expected).catch(() => undefined);
+            if (answer === undefined) continue;
+            if (truth?.ok) expect(answer).toEqual(truth);
             else
-              expect(told.ok).toBe(type === 'delete' && others.includes('delete') && expected > 0 && told.ok);
+              expect(answer.ok).toBe(
+                type === 'delete' && others.includes('delete') && expected > 0 && answer.ok,
+              );
           }
         },
       ),

@@ -18,8 +18,8 @@ function body(...errors: unknown[]): Buffer {
 describe('the errors of a registry', () => {
   it('are quoted without repetition', () => {
     const unknown = { code: 'UNKNOWN', message: 'unknown error' };
-    const told = { ...unknown, detail: 'invalid URL on layer' };
-    const quoted = registryErrors(body(unknown, unknown, told));
+    const explained = { ...unknown, detail: 'invalid URL on layer' };
+    const quoted = registryErrors(body(unknown, unknown, explained));
     expect(quoted).toBe(
       ' The registry reports: UNKNOWN: unknown error; UNKNOWN: unknown error (invalid URL on layer).',
     );

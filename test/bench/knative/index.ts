@@ -5,7 +5,7 @@ import { whatIsMissing, withConduit } from './cluster.ts';
 import { benchColdStart } from './cold-start.ts';
 import { benchClusterOrders } from './orders.ts';
 
-/** What of `start-up`, `cold` and `order` is asked for; all without a name. What needs a cluster is left out, and said to be, where there is none. */
+/** Runs `start-up`, `cold` and `order`, or those of them that are named. It says which it leaves out because there is no cluster. */
 export async function benchKnative(cases: readonly string[]): Promise<void> {
   const isAsked = (name: string) => cases.length === 0 || cases.includes(name);
   const load = loadavg()[0] ?? 0;

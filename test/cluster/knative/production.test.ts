@@ -88,7 +88,7 @@ describe('under a steady load of gets, lists, writes and a watch', { timeout: 10
       expect(await pods('api-server')).toHaveLength(2);
     });
     await load.more(50);
-    expect(load.told.failures).toEqual([]);
+    expect(load.outcome.failures).toEqual([]);
   });
 
   it('every certificate is renewed, and api-server goes on with its own without a restart', async () => {
@@ -115,8 +115,8 @@ describe('under a steady load of gets, lists, writes and a watch', { timeout: 10
 
   it('no request failed, and no event was lost', async () => {
     await load.finish();
-    expect(load.told.failures).toEqual([]);
-    expect(load.told.reads).toBeGreaterThan(0);
+    expect(load.outcome.failures).toEqual([]);
+    expect(load.outcome.reads).toBeGreaterThan(0);
   });
 });
 

@@ -54,7 +54,7 @@ function visit(walk: Walk, type: MergeType, before: unknown, after: unknown): vo
 function visitShape(walk: Walk, type: MergeType, shape: Shape, before: unknown, after: unknown): boolean {
   if (shape === 'map' && type.map) return visitMap(walk, type.map, before, after);
   if (shape === 'list' && type.list) return visitList(walk, type.list, before, after);
-  return judge(walk, before, after);
+  return compareAtomic(walk, before, after);
 }
 
 function enter({ added, modified, removed }: Walk, element: PathElement): void {
@@ -69,7 +69,7 @@ function leave({ added, modified, removed }: Walk): void {
   removed.leave();
 }
 
-function judge(walk: Walk, before: unknown, after: unknown): boolean {
+function compareAtomic(walk: Walk, before: unknown, after: unknown): boolean {
   if (before === undefined) walk.added.add();
   else if (after === undefined) walk.removed.add();
   else if (!isDeepStrictEqual(before, after)) walk.modified.add();
@@ -82,7 +82,7 @@ function visitMap(walk: Walk, map: MapType, before: unknown, after: unknown): bo
   const names = Object.keys(left);
   for (const name of Object.keys(right)) if (!Object.hasOwn(left, name)) names.push(name);
   // Nothing on either side: what differs is null, {} or absence, and that is the value.
-  if (map.atomic || names.length === 0) return judge(walk, before, after);
+  if (map.atomic || names.length === 0) return compareAtomic(walk, before, after);
   for (const name of names) {
     enter(walk, fieldElement(name));
     visit(walk, fieldType(map, name) ?? {}, own(left, name), own(right, name));
@@ -98,10 +98,10 @@ function own(map: Record<string, unknown>, name: string): unknown {
 function visitList(walk: Walk, list: ListType, before: unknown, after: unknown): boolean {
   const left = listOf(before);
   const right = listOf(after);
-  if (list.kind === 'atomic' || left.length + right.length === 0) return judge(walk, before, after);
+  if (list.kind === 'atomic' || left.length + right.length === 0) return compareAtomic(walk, before, after);
   const leftElements = elementsOf(list, left);
   const rightElements = elementsOf(list, right);
-  if (!leftElements || !rightElements) return judge(walk, before, after);
+  if (!leftElements || !rightElements) return compareAtomic(walk, before, after);
   const leftItems = grouped(leftElements, left);
   const rightItems = grouped(rightElements, right);
   for (const element of new Set([...leftElements, ...rightElements])) {

@@ -17,10 +17,17 @@ export interface Change {
   object: KubeObject;
 }
 
+/** An object with its JSON, from which copies are made: several times cheaper than structuredClone, and as lossy as HTTP. */
+interface Stored {
+  collection: Collection;
+  object: KubeObject;
+  json: string;
+}
+
 /** The objects of the fake API with their history. What comes in and goes out is a copy. */
 export class ObjectStore {
   readonly listeners = new Set<(change: Change) => void>();
-  readonly #objects = new Map<string, { collection: Collection; object: KubeObject }>();
+  readonly #objects = new Map<string, Stored>();
   readonly #uids = new Set<string>();
   #history: Change[] = [];
   #compacted = 0;
@@ -40,27 +47,29 @@ export class ObjectStore {
   }
 
   find(collection: Collection, key: Key): KubeObject | undefined {
-    return structuredClone(this.#objects.get(pathOf(collection, key))?.object);
+    const stored = this.#objects.get(pathOf(collection, key));
+    return stored && JSON.parse(stored.json);
   }
 
   /** Objects in the order in which they were created; of all collections unless one is given. */
   all(collection?: Collection): KubeObject[] {
     return [...this.#objects.values()]
       .filter((stored) => collection === undefined || isSame(stored.collection, collection))
-      .map(({ object }) => structuredClone(object));
+      .map(({ json }) => JSON.parse(json));
   }
 
   /** Stores an object under a new revision. */
   put(collection: Collection, object: KubeObject): KubeObject {
     const path = pathOf(collection, object.metadata);
     const before = this.#objects.get(path)?.object;
-    const after = structuredClone(object);
     this.#revision += 1;
-    after.metadata.resourceVersion = String(this.#revision);
+    const metadata = { ...object.metadata, resourceVersion: String(this.#revision) };
+    const json = JSON.stringify({ ...object, metadata });
+    const after: KubeObject = JSON.parse(json);
     if (after.metadata.uid !== undefined) this.#uids.add(after.metadata.uid);
-    this.#objects.set(path, { collection, object: after });
+    this.#objects.set(path, { collection, object: after, json });
     this.#publish({ revision: this.#revision, collection, before, after, object: after });
-    return structuredClone(after);
+    return JSON.parse(json);
   }
 
   remove(collection: Collection, key: Key): void {
@@ -69,8 +78,7 @@ export class ObjectStore {
     if (before === undefined) return;
     this.#objects.delete(path);
     this.#revision += 1;
-    const object = structuredClone(before);
-    object.metadata.resourceVersion = String(this.#revision);
+    const object = { ...before, metadata: { ...before.metadata, resourceVersion: String(this.#revision) } };
     this.#publish({ revision: this.#revision, collection, before, after: undefined, object });
   }
 

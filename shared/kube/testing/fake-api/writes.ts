@@ -130,7 +130,7 @@ export class Writes {
   }
 }
 
-/** What of `wanted` an update may change: without status at the main endpoint, nothing but status at the other one. */
+/** The part of `wanted` that an update may change: all but the status at the main endpoint, only the status at the other one. */
 function accepted(request: ApiRequest, current: KubeObject, wanted: KubeObject): KubeObject {
   if (request.subresource === 'status') return withStatus(current, wanted.status);
   const next = hasStatus(request) ? withStatus(wanted, current.status) : { ...wanted };
