@@ -126,7 +126,7 @@ spec:
       try {
         await ours.renewCertificate();
         await eventually('the new certificate to be in use', 30_000, () =>
-          expect(ours.first.program().output.stdout).toContain('the serving certificate has changed'),
+          expect(ours.first.program().output.stdout).toContain('using a new serving certificate'),
         );
         await kubectl(['create', '-f', '-'], { input: order('after-renewal') });
         await eventually('the old watch to go on', 10_000, () => expect(seen).toContain('after-renewal'));

@@ -205,7 +205,7 @@ const tests = ({ assets, host }: Machine) => {
     await renewed('api-server-tls', before);
     await mount('api-server-tls');
     await eventually('the new certificate to be in use', wait, () =>
-      expect(ours?.program().output.stdout).toContain('the serving certificate has changed'),
+      expect(ours?.program().output.stdout).toContain('using a new serving certificate'),
     );
     await available();
     await kubectl(['get', 'orders', '-A']);

@@ -182,7 +182,7 @@ describeCluster('what the cluster decides', (machine) => {
     // What makes no sense is said, and what was in force stays.
     await api.must('PATCH', configMap, { data: { [users]: '["no header name"]' } });
     await eventually('the fault to be in the log', 20_000, () =>
-      expect(server.first.program().output.stdout).toContain('the authentication config is wrong'),
+      expect(server.first.program().output.stdout).toContain('the authentication config is invalid'),
     );
     expect(await ask(newProxy, unusual)).toBe(200);
 
