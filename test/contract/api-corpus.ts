@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { canonicalJson } from '../../shared/meta/json.ts';
 import type { Body, HttpsClient, WatchEvent } from '../fixtures/http/https-client.ts';
 
 /** What the corpus is sent to: the fake API or a real server. */
@@ -46,7 +47,7 @@ export class Exchange {
   async send(method: string, target: string, body?: unknown): Promise<Body> {
     const reply = await this.#api.send(method, this.path(target), body);
     const answer = reply.body();
-    this.answers.push(`${method} ${target} -> ${reply.code} ${JSON.stringify(this.#comparable(answer))}`);
+    this.answers.push(`${method} ${target} -> ${reply.code} ${canonicalJson(this.#comparable(answer))}`);
     return answer;
   }
 
@@ -68,7 +69,7 @@ export class Exchange {
       if (!control.signal.aborted) throw caught;
     });
     for (const { type, object } of events)
-      this.answers.push(`watch${query} -> ${type} ${JSON.stringify(this.#comparable(object))}`);
+      this.answers.push(`watch${query} -> ${type} ${canonicalJson(this.#comparable(object))}`);
   }
 
   path(target: string): string {
@@ -115,9 +116,14 @@ function withoutIds(message = ''): string {
     .replace(/(resourceVersion|ResourceVersion)([^()]*)\(\d+\)/g, '$1$2(<version>)');
 }
 
+/** kube-apiserver names some faults of the metadata twice. */
+function distinct(causes: readonly unknown[]): unknown[] {
+  return [...new Map(causes.map((cause) => [canonicalJson(cause), cause])).values()];
+}
+
 function detailsOf(details: unknown): unknown {
   const { name, kind, group, causes } = (details ?? {}) as Record<string, unknown>;
-  return { name, kind, group, causes };
+  return { name, kind, group, causes: Array.isArray(causes) ? distinct(causes) : causes };
 }
 
 /** The corpus: parts that know nothing of each other. */
