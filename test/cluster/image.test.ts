@@ -173,11 +173,14 @@ describe.skipIf(!tools || !assets)('the programs of the image, with no file but 
     return program;
   }
 
-  it('are all there are in functions/', async () => {
+  it('are all there are in functions/, and the reader of kubeconfigs', async () => {
     const deployed = (await readdir('functions', { recursive: true }))
       .filter((file) => /^[^/]+\/(main\.ts|func\.yaml)$/.test(file))
       .map((file) => `${path.dirname(file)}.mjs`);
-    expect(await readdir(path.join(root, 'app'))).toEqual([...new Set(deployed)].sort());
+    // And the one file that they load to read a kubeconfig.
+    expect(await readdir(path.join(root, 'app'))).toEqual(
+      [...new Set([...deployed, 'kubeconfig.mjs'])].sort(),
+    );
   });
 
   it('start, are ready, and end on SIGTERM', async () => {
