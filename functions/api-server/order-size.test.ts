@@ -1,52 +1,27 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ApiServer } from '#shared/apiserver';
 import { largestObjectBytes } from '#shared/meta';
-import { openEmbeddedStore, type Store } from '#shared/storage';
-import { createArcApiServer } from './index.ts';
+import { type ArcServer, startArcServer } from './testing/arc-server.ts';
 
-let folder: string;
-let store: Store;
-let api: ApiServer;
+let server: ArcServer;
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'arc-order-size-'));
-  store = await openEmbeddedStore({ folder });
-  api = createArcApiServer({
-    store,
-    authenticate: async () => ({ name: 'jo', groups: [] }),
-    authorize: async () => ({ allowed: true }),
-    findNamespace: async () => ({ metadata: {} }),
-  });
+  server = await startArcServer();
 });
-afterAll(async () => {
-  await api.close();
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => server.close());
 
 /** Creates an Order of so many artifacts of about 250 bytes each. */
-async function create(name: string, count: number) {
-  const response = await api.app.fetch(
-    new Request('http://test.invalid/apis/arc.opendefense.cloud/v1alpha1/namespaces/team/orders', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        apiVersion: 'arc.opendefense.cloud/v1alpha1',
-        kind: 'Order',
-        metadata: { name },
-        spec: {
-          defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
-          artifacts: Array.from({ length: count }, (_, index) => ({
-            type: 'oci',
-            spec: { image: `registry.example/${'team/'.repeat(37)}app-${index}:1.0` },
-          })),
-        },
-      }),
-    }),
-  );
-  return { status: response.status, body: (await response.json()) as { message?: string; reason?: string } };
+function create(name: string, count: number) {
+  return server.call('POST', '/apis/arc.opendefense.cloud/v1alpha1/namespaces/team/orders', {
+    apiVersion: 'arc.opendefense.cloud/v1alpha1',
+    kind: 'Order',
+    metadata: { name },
+    spec: {
+      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
+      artifacts: Array.from({ length: count }, (_, index) => ({
+        type: 'oci',
+        spec: { image: `registry.example/${'team/'.repeat(37)}app-${index}:1.0` },
+      })),
+    },
+  });
 }
 
 it('an Order of 5,000 artifacts that leaves no room for its status is refused, and says how many to move', async () => {

@@ -1,45 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApiServer, KubeObject } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
-import { openEmbeddedStore, type Store } from '#shared/storage';
-import { createArcApiServer } from './index.ts';
+import { type ArcServer, startArcServer } from './testing/arc-server.ts';
 
 const group = 'arc.opendefense.cloud';
-let folder: string;
-let store: Store;
-let api: ApiServer;
+let server: ArcServer;
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'arc-ratcheting-'));
-  store = await openEmbeddedStore({ folder });
-  api = createArcApiServer({
-    store,
-    authenticate: async () => ({ name: 'jo', groups: [] }),
-    // Everything, but no Secret may be read: whoever is asked about one refuses.
+  // Everything, but no Secret may be read: whoever is asked about one refuses.
+  server = await startArcServer({
     authorize: async (_user, asked) => ({
       allowed: !asked.isResourceRequest || asked.resource !== 'secrets',
     }),
-    findNamespace: async () => ({ metadata: {} }),
   });
 });
-afterAll(async () => {
-  await api.close();
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => server.close());
 
 async function call(method: string, at: string, body?: object) {
-  const headers = {
-    'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-  };
-  const response = await api.app.fetch(
-    new Request(`http://test.invalid${at}`, { method, headers, ...(body && { body: JSON.stringify(body) }) }),
-  );
-  const answer = (await response.json()) as KubeObject & { details?: { causes?: { field: string }[] } };
-  const fields = (answer.details?.causes ?? []).map(({ field }) => field);
-  return { status: response.status, body: answer, fields };
+  const answer = await server.call(method, at, body);
+  return { ...answer, fields: (answer.body.details?.causes ?? []).map(({ field }) => field) };
 }
 
 interface Case {
@@ -139,7 +116,7 @@ describe('rules that have become stricter', () => {
         finalizers: ['test.example.com/held'],
       };
       const stored = Buffer.from(JSON.stringify({ ...identity, metadata, spec }));
-      expect(await store.create(`/registry/${group}/${plural}/${place}old`, stored)).toMatchObject({
+      expect(await server.store.create(`/registry/${group}/${plural}/${place}old`, stored)).toMatchObject({
         ok: true,
       });
 

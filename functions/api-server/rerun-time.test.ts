@@ -1,49 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApiServer, KubeObject } from '#shared/apiserver';
-import { openEmbeddedStore, type Store } from '#shared/storage';
-import { createArcApiServer } from './index.ts';
+import { type ArcServer, startArcServer } from './testing/arc-server.ts';
 
 const collection = '/apis/arc.opendefense.cloud/v1alpha1/namespaces/team';
 const apiVersion = 'arc.opendefense.cloud/v1alpha1';
 const present = Date.parse('2026-01-02T03:00:00Z') / 1000;
 
-let folder: string;
-let store: Store;
-let api: ApiServer;
+let server: ArcServer;
 let clock: Date;
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'arc-rerun-time-'));
-  store = await openEmbeddedStore({ folder });
-  api = createArcApiServer({
-    store,
-    now: () => clock,
-    authenticate: async () => ({ name: 'jo', groups: [] }),
-    authorize: async () => ({ allowed: true }),
-    findNamespace: async () => ({ metadata: {} }),
-  });
+  server = await startArcServer({ now: () => clock });
 });
-afterAll(async () => {
-  await api.close();
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => server.close());
 
-async function call(method: string, at: string, body?: object) {
-  const headers = {
-    'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-  };
-  const response = await api.app.fetch(
-    new Request(`http://test.invalid${collection}/${at}`, {
-      method,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    }),
-  );
-  return { status: response.status, body: (await response.json()) as KubeObject & { message?: string } };
-}
+const call = (method: string, at: string, body?: object) => server.call(method, `${collection}/${at}`, body);
 
 const annotated = (name: 'force-at' | 'retry-at', time: number) => ({
   metadata: { annotations: { [`arc.opendefense.cloud/${name}`]: String(time) } },

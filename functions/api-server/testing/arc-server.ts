@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { KubeObject } from '#shared/apiserver';
+import { openEmbeddedStore, type Store } from '#shared/storage';
+import { type ArcApiServerOptions, createArcApiServer } from '../index.ts';
+
+/** An answer: an object of a kind, or a Status with its message and causes. */
+export interface Answer {
+  status: number;
+  body: KubeObject & { message?: string; reason?: string; details?: { causes?: { field: string }[] } };
+}
+
+export interface ArcServer {
+  store: Store;
+  /** Sends a request in process; a PATCH is a merge patch. */
+  call(method: string, at: string, body?: object): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** The API server of ARC on an embedded store of its own. Everybody is `jo` and may do everything unless `options` say otherwise. */
+export async function startArcServer(
+  options: Partial<Pick<ArcApiServerOptions, 'authorize' | 'now'>> = {},
+): Promise<ArcServer> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'arc-api-'));
+  const store = await openEmbeddedStore({ folder });
+  const api = createArcApiServer({
+    store,
+    authenticate: async () => ({ name: 'jo', groups: [] }),
+    authorize: async () => ({ allowed: true }),
+    findNamespace: async () => ({ metadata: {} }),
+    ...options,
+  });
+  return {
+    store,
+    async call(method, at, body) {
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+      const headers = { 'content-type': type };
+      const response = await api.app.fetch(
+        new Request(`http://test.invalid${at}`, {
+          method,
+          headers,
+          ...(body && { body: JSON.stringify(body) }),
+        }),
+      );
+      return { status: response.status, body: (await response.json()) as Answer['body'] };
+    },
+    async close() {
+      await api.close();
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
