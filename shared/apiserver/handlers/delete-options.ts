@@ -33,7 +33,45 @@ export async function readDeleteOptions(request: ResourceRequest): Promise<Delet
   if (body.kind !== undefined && body.kind !== '' && body.kind !== 'DeleteOptions') {
     throw badRequest(`the body of a delete must hold DeleteOptions, not ${JSON.stringify(body.kind)}`);
   }
+  const fault = typeFault(body);
+  if (fault) throw badRequest(`the body of a delete must hold DeleteOptions: ${fault}`);
   return optionsOf({ ...queryOptions(request.query), ...body });
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+const isFlag = (value: unknown) => typeof value === 'boolean';
+const isInteger = (value: unknown) => Number.isSafeInteger(value);
+const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText);
+
+const fieldTypes: [field: string, wanted: string, holds: (value: unknown) => boolean][] = [
+  ['apiVersion', 'a string', isText],
+  ['gracePeriodSeconds', 'a whole number', isInteger],
+  ['orphanDependents', 'true or false', isFlag],
+  ['propagationPolicy', 'a string', isText],
+  ['dryRun', 'a list of strings', isTextList],
+  ['ignoreStoreReadErrorWithClusterBreakingPotential', 'true or false', isFlag],
+  ['preconditions', 'an object', isRecord],
+];
+const preconditionTypes: typeof fieldTypes = [
+  ['uid', 'a string', isText],
+  ['resourceVersion', 'a string', isText],
+];
+
+/**
+ * The first field of the wrong type, which kube-apiserver cannot decode. To ignore it would delete more than was asked for:
+ * without its precondition, or with the dependents that were to be orphaned.
+ */
+function typeFault(body: Record<string, unknown>): string | undefined {
+  const inner = isRecord(body.preconditions) ? body.preconditions : {};
+  return faultIn('', fieldTypes, body) ?? faultIn('preconditions.', preconditionTypes, inner);
+}
+
+function faultIn(at: string, types: typeof fieldTypes, values: Record<string, unknown>): string | undefined {
+  const wrong = types.find(([field, , holds]) => {
+    const value = values[field];
+    return value !== undefined && value !== null && !holds(value);
+  });
+  return wrong && `${at}${wrong[0]} must be ${wrong[1]}`;
 }
 
 function queryOptions(query: URLSearchParams): Record<string, unknown> {
@@ -71,28 +109,19 @@ function isPolicy(value: unknown): value is NonNullable<DeleteOptions['policy']>
   return value === 'Orphan' || value === 'Background' || value === 'Foreground';
 }
 
+/** Their types are checked: by typeFault, or by the decoder of protobuf. */
 function preconditionsOf(value: unknown): DeleteOptions['preconditions'] {
-  if (value === undefined || value === null) return {};
-  if (!isRecord(value)) throw badRequest('preconditions must be an object');
-  const { uid, resourceVersion } = value;
+  const { uid, resourceVersion } = isRecord(value) ? value : {};
   return {
-    ...text('preconditions.uid', 'uid', uid),
-    ...text('preconditions.resourceVersion', 'resourceVersion', resourceVersion),
+    ...(typeof uid === 'string' && { uid }),
+    ...(typeof resourceVersion === 'string' && { resourceVersion }),
   };
 }
 
-/** A precondition of another type is refused: ignoring it would delete unconditionally. */
-function text(path: string, field: string, value: unknown): Record<string, string> {
-  if (value === undefined || value === null) return {};
-  if (typeof value !== 'string') throw badRequest(`${path} must be a string`);
-  return { [field]: value };
-}
-
 function dryRunOf(value: unknown): boolean {
-  if (value === undefined || value === null) return false;
-  if (!Array.isArray(value)) throw badRequest('dryRun must be a list');
+  const values = Array.isArray(value) ? value : [];
   return isDryRun(
-    new URLSearchParams(value.map((one): [string, string] => ['dryRun', String(one)])),
+    new URLSearchParams(values.map((one): [string, string] => ['dryRun', String(one)])),
     'DeleteOptions',
   );
 }

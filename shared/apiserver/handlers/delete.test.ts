@@ -66,6 +66,38 @@ describe('delete', () => {
     expect((await call('GET', `${widgets}/cond`)).status).toBe(200);
   });
 
+  it.each([
+    [{ orphanDependents: 'true' }, 'orphanDependents must be true or false'],
+    [{ orphanDependents: 1 }, 'orphanDependents'],
+    [{ gracePeriodSeconds: '0' }, 'gracePeriodSeconds must be a whole number'],
+    [{ gracePeriodSeconds: 1.5 }, 'gracePeriodSeconds'],
+    [{ propagationPolicy: 5 }, 'propagationPolicy'],
+    [{ propagationPolicy: ['Orphan'] }, 'propagationPolicy'],
+    [{ dryRun: true }, 'dryRun must be a list of strings'],
+    [{ dryRun: [true] }, 'dryRun'],
+    [{ preconditions: [] }, 'preconditions must be an object'],
+    [{ preconditions: { uid: 5 } }, 'preconditions.uid'],
+    [{ preconditions: { resourceVersion: 5 } }, 'preconditions.resourceVersion'],
+    [{ ignoreStoreReadErrorWithClusterBreakingPotential: 'no' }, 'ignoreStoreRead'],
+    [{ kind: 'Widget' }, 'must hold DeleteOptions'],
+    [{ kind: 'DeleteOptions', apiVersion: 1 }, 'apiVersion'],
+  ])('deletes nothing when an option has the wrong type: %j', async (options, wrong) => {
+    await call('POST', widgets, widget('typed'));
+    for (const path of [`${widgets}/typed`, `${widgets}?fieldSelector=metadata.name%3Dtyped`]) {
+      const answer = await call('DELETE', path, options);
+      expect(answer.status).toBe(400);
+      expect(answer.body.message).toContain(wrong);
+    }
+    expect((await call('GET', `${widgets}/typed`)).status).toBe(200);
+  });
+
+  it('takes null for an option as not given', async () => {
+    await call('POST', widgets, widget('nulls'));
+    const nulls = { kind: 'DeleteOptions', orphanDependents: null, gracePeriodSeconds: null, dryRun: null };
+    const answer = await call('DELETE', `${widgets}/nulls`, { ...nulls, preconditions: { uid: null } });
+    expect(answer.body.status).toBe('Success');
+  });
+
   it('deletes a collection by selector and responds with the deleted objects', async () => {
     for (const name of ['c1', 'c2', 'c3'])
       await call('POST', widgets, widget(name, {}, { labels: { set: name === 'c3' ? 'b' : 'a' } }));
