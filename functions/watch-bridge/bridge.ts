@@ -1,14 +1,11 @@
 import { type Clock, systemClock } from '#shared/async';
-import { type Change, isWokenKind, wakesFor, wakingOf } from '#shared/domain';
 import type { KubeClient } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
 import type { Logger, Metrics } from '#shared/telemetry';
 import { bridgeMetrics } from './bridge-metrics.ts';
 import type { Sink } from './delivery/sink.ts';
 import { WakeSender } from './delivery/wake-sender.ts';
-import { RollUpPace, runOf } from './schedule/roll-up-pace.ts';
-import { defaultIntervals, type Intervals, Timers } from './schedule/timers.ts';
-import { References } from './watches/references.ts';
+import type { Intervals } from './schedule/timers.ts';
+import { Waker } from './waker.ts';
 import { startWatches } from './watches/watches.ts';
 
 export interface BridgeOptions {
@@ -45,96 +42,39 @@ export interface Bridge {
 /** Starts to watch and to send wakes. No guarantee depends on how it ends: the next start wakes every unsettled object. */
 export function startBridge(options: BridgeOptions): Bridge {
   const { api, log, signal, clock = systemClock, random = Math.random, parallel = 32 } = options;
-  const { maySend = () => true, watchSecrets = false } = options;
-  const intervals = { ...defaultIntervals, ...options.intervals };
+  const { maySend = () => true, watchSecrets = false, intervals } = options;
   const metrics = bridgeMetrics(options.metrics);
-  const references = new References();
-  const pace = new RollUpPace();
   const sender = new WakeSender({ ...options, metrics, clock, random, parallel, maySend });
-  const timers = new Timers({
+  const waker = new Waker({
     clock,
     random,
     intervals,
-    references,
-    wake: (object, reason, epoch) => sender.send(wakingOf(object, reason), object, { epoch }),
+    send: (waking, observed, when) => sender.send(waking, observed, when),
+    forget: (uid) => sender.forget(uid),
+    foundWork: () => metrics.foundWork(),
   });
   const synced = Promise.withResolvers<void>();
-  let ready = false;
-  /** Objects seen before every kind was listed. Whether they are settled depends on all of them. */
-  const seenBeforeSync = new Map<string, KubeObject>();
-  /** What changed meanwhile, after it was first seen: the sum of the changes of each object. */
-  const changedBeforeSync = new Map<string, Change>();
-
-  const update = (object: KubeObject) => {
-    references.put(object);
-    if (isWokenKind(object.kind) && timers.update(object)) metrics.foundWork();
-  };
-
-  const forget = (object: KubeObject) => {
-    const { uid = '' } = object.metadata;
-    references.remove(object);
-    timers.forget(uid);
-    pace.forget(uid);
-    sender.forget(uid);
-  };
-
-  const wake = (change: Change, observed: KubeObject) => {
-    for (const waking of wakesFor(change, references)) {
-      const { uid } = waking.target;
-      timers.woken(uid);
-      // The broker may take this wake and lose it.
-      if (waking.target.kind === 'Order') timers.doubt(uid);
-      if (waking.reason !== 'children') sender.send(waking, observed);
-      else {
-        const now = clock.now();
-        const run = runOf(references.order(uid), references.hasUnfinishedChild(uid), now);
-        sender.send(waking, observed, { at: pace.timeFor(uid, run, now) });
-      }
-    }
-  };
-
-  const onChange = (change: Change) => {
-    const { before, after } = change;
-    const observed = after ?? before;
-    if (observed === undefined) return;
-    const { uid = '' } = observed.metadata;
-    if (after !== undefined) update(after);
-    if (ready) wake(change, observed);
-    else {
-      if (after === undefined) seenBeforeSync.delete(uid);
-      else if (isWokenKind(after.kind)) seenBeforeSync.set(uid, after);
-      if (before !== undefined)
-        changedBeforeSync.set(uid, { ...change, before: changedBeforeSync.get(uid)?.before ?? before });
-    }
-    if (after === undefined) forget(observed);
-  };
-
   const onSynced = () => {
-    ready = true;
-    const epoch = `start-${clock.now()}`;
-    for (const object of seenBeforeSync.values()) {
-      // Until now it was unknown what the object refers to, whatever the order of the lists.
-      timers.update(object);
-      if (timers.isUnsettled(object)) sender.send(wakingOf(object, 'resync'), object, { epoch });
-    }
-    seenBeforeSync.clear();
-    for (const change of changedBeforeSync.values()) {
-      const observed = change.after ?? change.before;
-      if (observed !== undefined) wake(change, observed);
-    }
-    changedBeforeSync.clear();
-    timers.sweepSoon();
+    waker.synced();
     synced.resolve();
   };
 
-  const watches = startWatches({ api, signal, random, log, watchSecrets, onChange, onSynced });
-  metrics.observe({ depth: () => sender.depth, unsettled: () => timers.unsettled, ...watches });
+  const watches = startWatches({
+    api,
+    signal,
+    random,
+    log,
+    watchSecrets,
+    onSynced,
+    onChange: (change) => waker.change(change),
+  });
+  metrics.observe({ depth: () => sender.depth, unsettled: () => waker.unsettled, ...watches });
 
   const end = async () => {
     try {
       await watches.done;
     } finally {
-      timers.close();
+      waker.close();
       await sender.close();
       metrics.release();
     }
@@ -142,7 +82,7 @@ export function startBridge(options: BridgeOptions): Bridge {
   return {
     synced: synced.promise,
     get ready() {
-      return ready;
+      return waker.ready;
     },
     get depth() {
       return sender.depth;

@@ -1,0 +1,125 @@
+import type { Clock } from '#shared/async';
+import { type Change, isWokenKind, type Waking, wakesFor, wakingOf } from '#shared/domain';
+import type { KubeObject } from '#shared/meta';
+import { RollUpPace, runOf } from './schedule/roll-up-pace.ts';
+import { defaultIntervals, type Intervals, Timers } from './schedule/timers.ts';
+import { References } from './watches/references.ts';
+
+export interface WakerOptions {
+  clock: Clock;
+  random: () => number;
+  intervals?: Partial<Intervals> | undefined;
+  /** Sends a wake, or replaces the pending one of its object and reason; `at` (ms since the epoch) is when, default at once. */
+  send(waking: Waking, observed: KubeObject, options: { at?: number; epoch?: string }): void;
+  /** Drops the pending wakes of an object that is gone. */
+  forget(uid: string): void;
+  /** Called when a resync found work: an event was lost. */
+  foundWork(): void;
+}
+
+/** Which objects wake, when and why, by what is observed and by the clock. It reads and sends nothing itself. */
+export class Waker {
+  readonly #options: WakerOptions;
+  readonly #references = new References();
+  readonly #pace = new RollUpPace();
+  readonly #timers: Timers;
+  #ready = false;
+  /** Objects seen before every kind was listed. Whether they are settled depends on all of them. */
+  readonly #seenBeforeSync = new Map<string, KubeObject>();
+  /** What changed meanwhile, after it was first seen: the sum of the changes of each object. */
+  readonly #changedBeforeSync = new Map<string, Change>();
+
+  constructor(options: WakerOptions) {
+    const { clock, random, intervals, send } = options;
+    this.#options = options;
+    this.#timers = new Timers({
+      clock,
+      random,
+      intervals: { ...defaultIntervals, ...intervals },
+      references: this.#references,
+      wake: (object, reason, epoch) => send(wakingOf(object, reason), object, { epoch }),
+    });
+  }
+
+  /** True once every kind has been listed. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Objects that are not settled. */
+  get unsettled(): number {
+    return this.#timers.unsettled;
+  }
+
+  /** Takes a change of a watched object; in a first list, its appearance. */
+  change(change: Change): void {
+    const { before, after } = change;
+    const observed = after ?? before;
+    if (observed === undefined) return;
+    const { uid = '' } = observed.metadata;
+    if (after !== undefined) this.#update(after);
+    if (this.#ready) this.#wake(change, observed);
+    else {
+      if (after === undefined) this.#seenBeforeSync.delete(uid);
+      else if (isWokenKind(after.kind)) this.#seenBeforeSync.set(uid, after);
+      if (before !== undefined)
+        this.#changedBeforeSync.set(uid, {
+          ...change,
+          before: this.#changedBeforeSync.get(uid)?.before ?? before,
+        });
+    }
+    if (after === undefined) this.#forget(observed);
+  }
+
+  /** Every kind has been listed: what is unsettled wakes, and what changed since it was first seen. */
+  synced(): void {
+    this.#ready = true;
+    const epoch = `start-${this.#options.clock.now()}`;
+    for (const object of this.#seenBeforeSync.values()) {
+      // Until now it was unknown what the object refers to, whatever the order of the lists.
+      this.#timers.update(object);
+      if (this.#timers.isUnsettled(object)) this.#options.send(wakingOf(object, 'resync'), object, { epoch });
+    }
+    this.#seenBeforeSync.clear();
+    for (const change of this.#changedBeforeSync.values()) {
+      const observed = change.after ?? change.before;
+      if (observed !== undefined) this.#wake(change, observed);
+    }
+    this.#changedBeforeSync.clear();
+    this.#timers.sweepSoon();
+  }
+
+  close(): void {
+    this.#timers.close();
+  }
+
+  #update(object: KubeObject): void {
+    this.#references.put(object);
+    if (isWokenKind(object.kind) && this.#timers.update(object)) this.#options.foundWork();
+  }
+
+  #forget(object: KubeObject): void {
+    const { uid = '' } = object.metadata;
+    this.#references.remove(object);
+    this.#timers.forget(uid);
+    this.#pace.forget(uid);
+    this.#options.forget(uid);
+  }
+
+  #wake(change: Change, observed: KubeObject): void {
+    const { clock, send } = this.#options;
+    for (const waking of wakesFor(change, this.#references)) {
+      const { uid } = waking.target;
+      this.#timers.woken(uid);
+      // The broker may take this wake and lose it.
+      if (waking.target.kind === 'Order') this.#timers.doubt(uid);
+      if (waking.reason !== 'children') {
+        send(waking, observed, {});
+        continue;
+      }
+      const now = clock.now();
+      const run = runOf(this.#references.order(uid), this.#references.hasUnfinishedChild(uid), now);
+      send(waking, observed, { at: this.#pace.timeFor(uid, run, now) });
+    }
+  }
+}
