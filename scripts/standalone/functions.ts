@@ -1,5 +1,6 @@
 import type { Fn } from '#shared/runtime';
 import * as decomposeOrder from '../../functions/decompose-order/index.ts';
+import * as expireObjects from '../../functions/expire-objects/index.ts';
 import * as renderSecret from '../../functions/render-secret/index.ts';
 import * as reportDeadLetter from '../../functions/report-dead-letter/index.ts';
 import * as rollUpOrder from '../../functions/roll-up-order/index.ts';
@@ -10,6 +11,7 @@ import * as trackCredentials from '../../functions/track-credentials/index.ts';
 /** Every event-driven function, by the name of its folder, its Knative Service and its ServiceAccount. */
 export const functions: Readonly<Record<string, Fn>> = {
   'decompose-order': decomposeOrder,
+  'expire-objects': expireObjects,
   'track-credentials': trackCredentials,
   'render-secret': renderSecret,
   'submit-workflow': submitWorkflow,

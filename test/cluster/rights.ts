@@ -37,6 +37,11 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* argoproj.io/workflowtemplates: get',
   ],
   etcd: [],
+  'expire-objects': [
+    '* /events: create get patch',
+    '* arc.opendefense.cloud/artifactworkflows: delete get',
+    '* arc.opendefense.cloud/orders: delete get',
+  ],
   'render-secret': [
     '* /events: create get patch',
     '* /secrets: create delete get',

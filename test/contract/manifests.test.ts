@@ -27,7 +27,7 @@ const trigger = z.looseObject({
     filters: z.array(
       z.union([
         z.object({ exact: z.record(z.string(), z.string()) }),
-        z.object({ any: z.array(z.object({ exact: z.object({ reason: z.string() }) })) }),
+        z.object({ any: z.array(z.object({ exact: z.record(z.string(), z.string()) })) }),
       ]),
     ),
     subscriber: z.object({ ref: z.looseObject({ name: z.string() }) }),
@@ -59,12 +59,13 @@ async function load(): Promise<Manifest[]> {
 
 /** `<kind> <reason>` that a Trigger lets through. */
 function pairsOf(one: Manifest): string[] {
-  const { filters } = trigger.parse(one).spec;
-  const exact = Object.assign({}, ...filters.map((filter) => ('exact' in filter ? filter.exact : {})));
-  const reasons = filters.flatMap((filter) =>
-    'any' in filter ? filter.any.map((inner) => inner.exact.reason) : [],
-  );
-  return reasons.map((reason) => `${exact.kind} ${reason}`);
+  const filters = trigger
+    .parse(one)
+    .spec.filters.flatMap((filter) =>
+      'any' in filter ? filter.any.map(({ exact }) => exact) : [filter.exact],
+    );
+  const valuesOf = (attribute: string) => filters.flatMap((exact) => exact[attribute] ?? []);
+  return valuesOf('kind').flatMap((kind) => valuesOf('reason').map((reason) => `${kind} ${reason}`));
 }
 
 async function functionNames(): Promise<string[]> {

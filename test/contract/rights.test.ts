@@ -20,7 +20,7 @@ import {
 } from '../fixtures/standalone/parts.ts';
 
 describe('the rights and Triggers in knative/base', () => {
-  it('are enough for an Order to run to its end, and for its deletion', async () => {
+  it('are enough for an Order to run to its end, to expire, and to be deleted', async () => {
     const api = await startApi();
     const admin = api.clientOf('admin');
     await prepareForOrders(admin, { secretRef: { name: 'login' } });
@@ -47,7 +47,14 @@ describe('the rights and Triggers in knative/base', () => {
       .poll(rendered, { timeout: 15_000, message: 'no rendered Secret is left' })
       .toEqual(['login']);
 
-    await admin.delete(orders, made.metadata);
+    // Its ArtifactWorkflows expire one by one; the result stays in its status, and nothing runs again.
+    await admin.mergePatch(orders, made.metadata, { spec: { ttlSecondsAfterCompletion: 0 } });
+    const kept = async () => (await admin.list(artifactWorkflows, { namespace })).items.length;
+    await expect.poll(kept, { timeout: 15_000, message: 'the ArtifactWorkflows expire' }).toBe(0);
+    expect(await phase()).toBe('Succeeded');
+
+    // The clock of the API server counts in whole seconds: it has been there for longer than none.
+    await admin.mergePatch(orders, made.metadata, { spec: { ttl: '0' } });
     const left = async () => [
       await phase(),
       (await admin.list(artifactWorkflows, { namespace })).items.length,

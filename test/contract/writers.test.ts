@@ -101,7 +101,7 @@ describe('the table of writers in docs/architecture.md', () => {
   it.each(Object.entries(resources))(
     'names as who creates and deletes %s exactly those with the right',
     (resource, kind) => {
-      const makers = writersOf(kind, ({ what }) => /^(creation|everything)/.test(what));
+      const makers = writersOf(kind, ({ what }) => /^(creation|deletion|everything)/.test(what));
       expect(mayDo(resource, 'create', 'delete', 'deletecollection'), changed).toEqual(makers);
     },
   );

@@ -1,9 +1,11 @@
+import { isoSeconds } from '#shared/meta';
 import { type ArtifactType, artifactTypeSchema } from '../kinds/artifact-type.ts';
 import { type ArtifactWorkflow, artifactWorkflowSchema } from '../kinds/artifact-workflow.ts';
 import { type Endpoint, endpointSchema } from '../kinds/endpoint.ts';
 import { type Order, orderSchema } from '../kinds/order.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
 import { orderSplit, orderStatusRoom } from '../roll-up/order-size.ts';
+import { artifactWorkflowExpiry, orderExpiry } from '../ttl/ttl.ts';
 import { orderCauses, orderWarnings } from '../validation/order-causes.ts';
 import {
   artifactTypeCauses,
@@ -54,6 +56,13 @@ const order = arcKind<Order>({
       value: ({ status }) => status?.counts?.running ?? 0,
     },
     {
+      name: 'Expires',
+      type: 'string',
+      priority: 1,
+      description: 'When it will be deleted.',
+      value: (object) => timeOf(orderExpiry(object)),
+    },
+    {
       name: 'Message',
       type: 'string',
       priority: 1,
@@ -101,6 +110,13 @@ const artifactWorkflow = arcKind<ArtifactWorkflow>({
       priority: 1,
       description: 'Digest of what arrived.',
       value: ({ status }) => status?.results?.digest ?? '',
+    },
+    {
+      name: 'Expires',
+      type: 'string',
+      priority: 1,
+      description: 'When it will be deleted.',
+      value: (object) => timeOf(artifactWorkflowExpiry(object, undefined)),
     },
     {
       name: 'Message',
@@ -191,6 +207,11 @@ const endpoint = arcKind<Endpoint>({
   ],
   causes: endpointCauses,
 });
+
+/** A time to come as a text: the columns for dates show how long ago a time was. */
+function timeOf(at: Date | undefined): string {
+  return at === undefined ? '' : isoSeconds(at.getTime());
+}
 
 function ready(status: Endpoint['status']) {
   return status?.conditions?.find(({ type }) => type === 'Ready');

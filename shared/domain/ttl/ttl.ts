@@ -1,17 +1,22 @@
+import { isoSeconds } from '#shared/meta';
 import { keyOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, phaseOf } from '../lifecycle/phases.ts';
+import { forceTime } from '../plan/effective.ts';
 import { parseDuration } from '../values/duration.ts';
 
 /** The longest delay of a roll-up. */
 const rollUpPatienceMs = 600_000;
 
-/** When an Order is to be deleted: `spec.ttl` after its creation, whatever its state. undefined: never. */
+/** When an Order is to be deleted: `spec.ttl` after its creation or the last force, whatever its state. undefined: never. */
 export function orderExpiry(order: Order): Date | undefined {
   if (isDeleting(order)) return undefined;
-  return after(order.metadata.creationTimestamp, order.spec.ttl);
+  const expiry = after(order.metadata.creationTimestamp, order.spec.ttl);
+  const forced = after(isoSeconds(forceTime(order) * 1000), order.spec.ttl);
+  // Somebody who forces an Order that is about to expire wants to see what comes of it.
+  return expiry && forced && forced > expiry ? forced : expiry;
 }
 
 /**

@@ -1,0 +1,69 @@
+/** expire-objects: an Order or ArtifactWorkflow whose time to live is over -> deleted. */
+import {
+  type ArtifactWorkflow,
+  artifactWorkflowExpiry,
+  artifactWorkflows,
+  type Order,
+  orderExpiry,
+  orders,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { ignoreNotFound, namespaceOf, recordEvent, uidOf, versionOf } from '#shared/function-kit';
+import { isoSeconds, ownerOfKind } from '#shared/meta';
+import type { Context, Wake } from '#shared/runtime';
+
+/** How far the clock of the bridge, which sends the wake, may be ahead of ours. */
+const skewMs = 60_000;
+
+/** Deletes the object if it has expired. Rejects with what the broker is to retry. */
+export async function handle(context: Context, wake: Wake): Promise<undefined> {
+  const { api, signal } = context;
+  if (wake.kind === orders.kind) {
+    const order = await api.get(orders, wake, signal);
+    if (order !== undefined) await expire(context, orders, order, orderExpiry(order));
+    return;
+  }
+  const workflow = await api.get(artifactWorkflows, wake, signal);
+  if (workflow === undefined) return;
+  const order = await readOwner(context, workflow);
+  await expire(context, artifactWorkflows, workflow, artifactWorkflowExpiry(workflow, order));
+}
+
+async function readOwner({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<Order | undefined> {
+  const owner = ownerOfKind(workflow, 'Order');
+  if (owner === undefined) return undefined;
+  const order = await api.get(orders, { ...namespaceOf(workflow), name: owner.name }, signal);
+  return order?.metadata.uid === owner.uid ? order : undefined;
+}
+
+/** Deletes the very state that was judged: an object that was edited, or forced, meanwhile is judged again. */
+async function expire<T extends Order | ArtifactWorkflow>(
+  context: Context,
+  kind: typeof orders | typeof artifactWorkflows,
+  object: T,
+  at: Date | undefined,
+): Promise<void> {
+  const { api, now, signal } = context;
+  if (at === undefined) return;
+  const early = at.getTime() - now.getTime();
+  // The due time was moved after the wake was sent; another one will come.
+  if (early > skewMs) return;
+  if (early > 0) throw tooEarly(object, early);
+  const preconditions = { ...uidOf(object), ...versionOf(object) };
+  const found = await ignoreNotFound(api.delete(kind, object.metadata, preconditions, signal));
+  if (found !== true) return;
+  const message = `deleted: its time to live ended at ${isoSeconds(at.getTime())}`;
+  await recordEvent(context, {
+    regarding: object,
+    type: 'Normal',
+    reason: 'Expired',
+    message,
+    component: 'expire-objects',
+  });
+}
+
+function tooEarly({ kind, metadata }: Order | ArtifactWorkflow, ms: number): ArcError {
+  const seconds = Math.ceil(ms / 1000);
+  const message = `${kind} "${metadata.name}" expires in ${seconds} s by the clock of this pod; deliver the wake again`;
+  return new ArcError('ServiceUnavailable', message, { details: { retryAfterSeconds: seconds } });
+}
