@@ -27,6 +27,17 @@ describe('DueTimes', () => {
     expect(fired).toEqual([5000]);
   });
 
+  it('drops a time that is no number, so that all others still come', () => {
+    const { clock, fired, due } = setUp();
+    for (const at of [Number.NaN, Number.POSITIVE_INFINITY]) due.update('odd', { at });
+    due.update('a', { at: 5000 });
+    expect(due.size).toBe(1);
+    clock.advance(5000);
+    expect(fired).toEqual([5000]);
+    due.update('a', { at: Number.NaN });
+    expect(due.size).toBe(0);
+  });
+
   it('fires at once when the due time has passed', () => {
     const { clock, fired, due } = setUp();
     clock.advance(10_000);

@@ -32,7 +32,8 @@ export class DueTimes<T> {
   /** Takes the newest state of an object. */
   update(uid: string, object: T): void {
     const at = this.#options.dueAt(object);
-    if (at === undefined) {
+    // A time that is no number would stay at the top of the heap for good, and nothing below it would ever fire.
+    if (at === undefined || !Number.isFinite(at)) {
       this.forget(uid);
       return;
     }

@@ -52,7 +52,7 @@ function defaultAndValidate(
   const isDeleting = old?.metadata.deletionTimestamp !== undefined;
   const { object, causes: schemaCauses } = validateSchema(definition, given);
   const causes = [
-    ...metadataCauses(definition, given.metadata),
+    ...metadataCauses(definition, given.metadata, old?.metadata),
     ...(old ? immutableCauses(given.metadata, old.metadata) : []),
     ...(isDeleting ? [] : newCauses(request, schemaCauses, given, old)),
   ];

@@ -28,14 +28,16 @@ function applyDirective(merged: Map<string, unknown>, key: string, change: unkno
   const [directive, field = ''] = key.split('/');
   if (directive === '$deleteFromPrimitiveList' && Array.isArray(change)) {
     const list = merged.get(field);
+    const removed = new Set<unknown>(change);
     if (Array.isArray(list))
       merged.set(
         field,
-        list.filter((one) => !change.includes(one)),
+        list.filter((one) => !removed.has(one)),
       );
   }
   if (directive === '$retainKeys' && Array.isArray(change)) {
-    for (const name of [...merged.keys()]) if (!change.includes(name)) merged.delete(name);
+    const kept = new Set<unknown>(change);
+    for (const name of [...merged.keys()]) if (!kept.has(name)) merged.delete(name);
   }
 }
 

@@ -47,6 +47,31 @@ describe('metadataCauses', () => {
   });
 });
 
+describe('limits', () => {
+  const old = (metadata: Partial<ObjectMeta>, before: Partial<ObjectMeta>) =>
+    metadataCauses(kind('widgets'), { name: 'ok', ...metadata }, { name: 'ok', ...before }).map(
+      ({ reason, field }) => `${reason} ${field}`,
+    );
+  const many = (count: number) => Array.from({ length: count }, (_, at) => `example.com/f${at}`);
+  const large = Object.fromEntries(Array.from({ length: 6_000 }, (_, at) => [`a${at}`, 'x'.repeat(50)]));
+
+  it('are 100 finalizers and 256 KiB of labels', () => {
+    expect(fields({ finalizers: many(100) })).toEqual([]);
+    expect(old({ finalizers: many(101) }, {})).toEqual(['FieldValueTooMany metadata.finalizers']);
+    expect(fields({ labels: { a: 'b' } })).toEqual([]);
+    expect(old({ labels: large }, {})).toEqual(['FieldValueTooLong metadata.labels']);
+  });
+
+  it('do not judge what an update leaves alone or takes away', () => {
+    expect(old({ finalizers: many(150) }, { finalizers: many(150) })).toEqual([]);
+    expect(old({ finalizers: many(149) }, { finalizers: many(150) })).toEqual([]);
+    expect(old({ finalizers: [...many(149), 'example.com/x'] }, { finalizers: many(150) })).toHaveLength(1);
+    const doubled = [...many(150), ...many(150)];
+    expect(old({ finalizers: doubled }, { finalizers: many(150) })).toHaveLength(1);
+    expect(old({ labels: large }, { labels: large })).toEqual([]);
+  });
+});
+
 describe('metadataTypeFault', () => {
   it('names the first field of a wrong type', () => {
     expect(metadataTypeFault({ name: 'a', labels: { a: 'b' }, finalizers: null })).toBeUndefined();

@@ -4,7 +4,10 @@ import { isRecord } from '#shared/meta';
 import type { KindDefinition, ObjectMeta, OwnerReference } from '../kinds/definition.ts';
 import { labelNameFaults, labelValueFaults, qualifiedFaults, subdomainFaults } from './name-rules.ts';
 
-const annotationLimit = 256 * 1024;
+/** Bytes of all keys and values: of annotations as in Kubernetes, of labels because each is compared with those of every selector. */
+const mapLimit = 256 * 1024;
+/** Finalizers of one object. Each stands for a controller that holds it. */
+const finalizerLimit = 100;
 
 /** Longest name that generateName's five random characters may be added to. */
 export const generatedPrefix = 58;
@@ -21,14 +24,26 @@ function shown(value: unknown): string {
   return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }
 
-/** Checks the metadata of any object (k8s.io/apimachinery, api/validation); valid metadata gives an empty list. */
-export function metadataCauses(definition: KindDefinition, metadata: ObjectMeta): Cause[] {
+/**
+ * Checks the metadata of any object (k8s.io/apimachinery, api/validation); valid metadata gives an empty list. What is too large is
+ * found first, and nothing else is then looked at. `old`: the object before an update, which may keep what is beyond our own limits.
+ */
+export function metadataCauses(
+  definition: KindDefinition,
+  metadata: ObjectMeta,
+  old?: ObjectMeta | undefined,
+): Cause[] {
+  const tooLarge = [
+    ...mapSize('metadata.labels', metadata.labels, old?.labels),
+    ...mapSize('metadata.annotations', metadata.annotations, undefined),
+    ...finalizerCount(metadata.finalizers, old?.finalizers),
+  ];
+  if (tooLarge.length > 0) return tooLarge;
   return [
     ...generateNameCauses(definition, metadata.generateName),
     ...nameCauses(definition, metadata.name),
     ...mapCauses('metadata.labels', metadata.labels, true),
     ...mapCauses('metadata.annotations', metadata.annotations, false),
-    ...annotationSize(metadata.annotations),
     ...(metadata.finalizers ?? []).flatMap(finalizerCauses),
     ...ownersCauses(metadata.ownerReferences ?? []),
   ];
@@ -103,13 +118,23 @@ function mapCauses(
   });
 }
 
-function annotationSize(annotations: Record<string, string> | undefined): Cause[] {
+type Texts = Record<string, string> | undefined;
+
+function mapSize(field: string, texts: Texts, old: Texts): Cause[] {
   let size = 0;
-  for (const [key, value] of Object.entries(annotations ?? {}))
+  for (const [key, value] of Object.entries(texts ?? {}))
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
-  if (size <= annotationLimit) return [];
-  const message = `Too long: may not be more than ${annotationLimit} bytes`;
-  return [{ reason: 'FieldValueTooLong', message, field: 'metadata.annotations' }];
+  if (size <= mapLimit || (old && isDeepStrictEqual(texts, old))) return [];
+  const message = `Too long: may not be more than ${mapLimit} bytes`;
+  return [{ reason: 'FieldValueTooLong', message, field }];
+}
+
+function finalizerCount(names: readonly string[] = [], old: readonly string[] = []): Cause[] {
+  if (names.length <= finalizerLimit) return [];
+  const known = new Set(old);
+  if (names.length <= old.length && names.every((name) => known.has(name))) return [];
+  const message = `Too many: ${names.length}: must have at most ${finalizerLimit} items`;
+  return [{ reason: 'FieldValueTooMany', message, field: 'metadata.finalizers' }];
 }
 
 function finalizerCauses(name: string): Cause[] {
@@ -118,7 +143,8 @@ function finalizerCauses(name: string): Cause[] {
 
 /** Warnings about new finalizers that are valid but probably not intended. */
 export function metadataWarnings(metadata: ObjectMeta, old: ObjectMeta | undefined): string[] {
-  const fresh = (metadata.finalizers ?? []).filter((name) => !old?.finalizers?.includes(name));
+  const known = new Set(old?.finalizers);
+  const fresh = (metadata.finalizers ?? []).filter((name) => !known.has(name));
   return fresh
     .filter((name) => !name.includes('/') && !standardFinalizers.has(name))
     .map(
@@ -163,7 +189,8 @@ export function immutableCauses(metadata: ObjectMeta, old: ObjectMeta): Cause[] 
     .filter((field) => !isDeepStrictEqual(metadata[field], old[field]))
     .map((field) => bad(`metadata.${field}`, metadata[field] ?? null, 'field is immutable'));
   if (old.deletionTimestamp === undefined) return causes;
-  const added = (metadata.finalizers ?? []).filter((name) => !old.finalizers?.includes(name));
+  const known = new Set(old.finalizers);
+  const added = (metadata.finalizers ?? []).filter((name) => !known.has(name));
   if (added.length === 0) return causes;
   const list = added.map((name) => JSON.stringify(name)).join(', ');
   const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;

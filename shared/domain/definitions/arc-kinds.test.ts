@@ -124,6 +124,22 @@ describe('admission', () => {
     ['a negative TTL', order([], { ttl: '-1h' }), ['spec.ttl']],
     ['an unreadable TTL', order([], { ttl: 'soon' }), ['spec.ttl']],
     ['an unreadable backoff', order([], { retry: { backoff: '5' } }), ['spec.retry.backoff']],
+    ['a TTL beyond the calendar', order([], { ttl: '9999999999h' }), ['spec.ttl']],
+    ['a TTL of over ten years', order([], { ttl: '87601h' }), ['spec.ttl']],
+    ['a TTL of ten years', order([], { ttl: '87600h' }), []],
+    ['a TTL of many digits', order([], { ttl: '1'.repeat(100_000) }), ['spec.ttl']],
+    ['a backoff of many digits', order([], { retry: { backoff: '1'.repeat(65) } }), ['spec.retry.backoff']],
+    ['a URL of any length', endpoint('e', { remoteURL: `a/${'b'.repeat(2_047)}` }), ['spec.remoteURL']],
+    [
+      'a hundred and one schedules',
+      order(
+        Array.from({ length: 11 }, (_, hour) => ({
+          ...image(`a${hour}`),
+          ...cron(...Array.from({ length: hour < 10 ? 10 : 1 }, (_, minute) => `${minute} ${hour} * * *`)),
+        })),
+      ),
+      ['spec.artifacts'],
+    ],
     ['a queue that is not a label value', order([], { queueName: 'a b' }), ['spec.queueName']],
     ['a good Endpoint', endpoint('e'), []],
     ['a bare host', endpoint('e', { remoteURL: 'registry:5000/team' }), []],
@@ -162,6 +178,17 @@ describe('admission', () => {
       { ttl: 'soon', defaults: {} },
     );
     expect(fields(more, old)).toEqual(['spec.artifacts[1].type']);
+  });
+
+  it('leaves a TTL alone that was stored before it was bounded', () => {
+    const old = order([], { ttl: '9999999999h', retry: { backoff: '9999999999h' } });
+    expect(fields({ ...old, spec: { ...old.spec, suspend: true } }, old)).toEqual([]);
+  });
+
+  it('refuses seconds of more than ten years', () => {
+    const { schema } = kind('Order');
+    expect(schema.safeParse({ spec: { ttlSecondsAfterCompletion: 315_360_000 } }).success).toBe(true);
+    expect(schema.safeParse({ spec: { ttlSecondsAfterCompletion: 315_360_001 } }).success).toBe(false);
   });
 
   it('validates nothing while an object is being deleted', () => {

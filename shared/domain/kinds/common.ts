@@ -14,7 +14,7 @@ export const reference = (what: string) =>
 /** A Go duration such as `1h30m`, `90s` or `0`. */
 export type Duration = z.infer<ReturnType<typeof duration>>;
 export const duration = (what: string) =>
-  z.string().describe(`${what} A Go duration such as 90s, 1h30m or 0.`);
+  z.string().describe(`${what} A Go duration such as 90s, 1h30m or 0, at most ten years.`);
 
 /** When to run again and again; fields as in Argo's CronWorkflow. */
 export type Cron = z.infer<typeof cron>;
@@ -22,7 +22,7 @@ export const cron = z
   .object({
     schedules: z
       .array(z.string())
-      .describe('When to run, as five cron fields or a descriptor such as @daily. At least one.')
+      .describe('When to run, as five cron fields or a descriptor such as @daily. One to ten.')
       .meta({ 'x-kubernetes-list-type': 'atomic' }),
     timezone: z
       .string()

@@ -1,6 +1,7 @@
 import type { Duration } from '../kinds/common.ts';
 import type { Order } from '../kinds/order.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
+import { longestDurationMs } from '../values/limits.ts';
 
 /** The later of the annotation `force-at` and status.lastForceAt, in Unix seconds; 0 if neither is set. */
 export function forceTime(order: Order): number {
@@ -9,7 +10,7 @@ export function forceTime(order: Order): number {
   return Math.max(asked, Number.isNaN(done) ? 0 : done);
 }
 
-/** Whole seconds as a Duration. */
+/** Whole seconds as a Duration, at most the longest that an ArtifactWorkflow can have. */
 export function secondsTtl(seconds: number | undefined): Duration | undefined {
-  return seconds === undefined ? undefined : `${seconds}s`;
+  return seconds === undefined ? undefined : `${Math.min(seconds, longestDurationMs / 1000)}s`;
 }

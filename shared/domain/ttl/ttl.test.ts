@@ -33,6 +33,12 @@ describe('expiry', () => {
     expect(iso(artifactWorkflowExpiry(workflow, of))).toBe('2026-01-02T03:10:00.000Z');
   });
 
+  it('beyond the calendar never comes', () => {
+    const finished = { ...done, completionTime: '+275760-09-13T00:00:00Z' };
+    expect(artifactWorkflowExpiry(made(of, finished, { ttlAfterFinished: '1h' }), undefined)).toBeUndefined();
+    expect(orderExpiry({ ...of, spec: { ttl: '9999999999999999h' } })).toBeUndefined();
+  });
+
   it('of an Order counts from its creation', () => {
     const born = { ...of, metadata: { ...of.metadata, creationTimestamp: '2026-01-01T00:00:00Z' } };
     expect(iso(orderExpiry({ ...born, spec: { ttl: '24h' } }))).toBe('2026-01-02T00:00:00.000Z');

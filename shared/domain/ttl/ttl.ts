@@ -43,5 +43,8 @@ export function artifactWorkflowExpiry(
 function after(time: string | undefined, ttl: string | undefined): Date | undefined {
   const start = Date.parse(time ?? '');
   const length = ttl === undefined ? undefined : parseDuration(ttl);
-  return Number.isNaN(start) || length === undefined ? undefined : new Date(start + Math.max(0, length));
+  if (Number.isNaN(start) || length === undefined) return undefined;
+  // A status can hold the last time of the calendar.
+  const due = new Date(start + Math.max(0, length));
+  return Number.isNaN(due.getTime()) ? undefined : due;
 }

@@ -1,7 +1,7 @@
 import type { Cause } from '#shared/errors';
 import { isLabelValue, isObjectName } from '../identity/names.ts';
 import { parseDuration } from '../values/duration.ts';
-import { deepestNesting, longestObjectName } from '../values/limits.ts';
+import { deepestNesting, longestDuration, longestDurationMs, longestObjectName } from '../values/limits.ts';
 
 /** Checks of one field. Each returns a metav1.StatusCause for every problem, and an empty list for a valid value. */
 
@@ -25,7 +25,7 @@ export function uniqueNames(
     if (name === undefined) return optional ? [] : [required(at, 'a name')];
     if (name === '') return [required(at, 'it must not be empty')];
     if (seen.has(name))
-      return [{ reason: 'FieldValueDuplicate', field: at, message: `Duplicate value: "${name}"` }];
+      return [{ reason: 'FieldValueDuplicate', field: at, message: `Duplicate value: ${quoted(name)}` }];
     seen.add(name);
     return [];
   });
@@ -41,7 +41,7 @@ export function parameterCauses(
       ? [
           invalid(
             `${field}[${index}].name`,
-            `Invalid value: "${name}": only letters, digits, - and _ are allowed`,
+            `Invalid value: ${quoted(name)}: only letters, digits, - and _ are allowed`,
           ),
         ]
       : [],
@@ -56,13 +56,27 @@ export function parameterCauses(
   ];
 }
 
-/** A duration that can be read and is not negative. */
+/** A user's value in a message: as JSON, cut to a readable length. */
+export function quoted(value: string): string {
+  return value.length <= 64 ? JSON.stringify(value) : `${JSON.stringify(value.slice(0, 60))}…`;
+}
+
+/** A duration that can be read, is not negative and at most ten years. */
 export function durationCauses(field: string, value: string | undefined): Cause[] {
   if (value === undefined) return [];
+  const problem = durationProblem(value);
+  return problem === undefined ? [] : [invalid(field, `Invalid value: ${quoted(value)}: ${problem}`)];
+}
+
+/** What is wrong with a duration, in words; undefined where nothing is. */
+export function durationProblem(value: string): string | undefined {
+  if (value.length > longestDuration) return `must have at most ${longestDuration} characters`;
   const length = parseDuration(value);
-  if (length === undefined)
-    return [invalid(field, `Invalid value: "${value}": not a duration such as 90s or 1h30m`)];
-  return length < 0 ? [invalid(field, `Invalid value: "${value}": must not be negative`)] : [];
+  if (length === undefined) return 'not a duration such as 90s or 1h30m';
+  if (length < 0) return 'must not be negative';
+  return length > longestDurationMs
+    ? `must be at most ten years, ${longestDurationMs / 3_600_000}h`
+    : undefined;
 }
 
 /** A reference to an object by its name: given, and a name that an object can have. */
@@ -81,7 +95,9 @@ export function nameCauses(field: string, value: string | undefined): Cause[] {
 
 export function queueCauses(field: string, value: string | undefined): Cause[] {
   if (value === undefined || (value !== '' && isLabelValue(value))) return [];
-  return [invalid(field, `Invalid value: "${value}": must be the name of a LocalQueue, usable as a label`)];
+  return [
+    invalid(field, `Invalid value: ${quoted(value)}: must be the name of a LocalQueue, usable as a label`),
+  ];
 }
 
 /**

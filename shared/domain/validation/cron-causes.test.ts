@@ -7,12 +7,24 @@ function problem(schedule: string, timezone?: string): string | undefined {
 }
 
 describe('cronCauses', () => {
-  it.each(['*/10 * * * *', '0 3 * * 1', '@daily', '@hourly', '@every 10m', '0 0 29 2 *', '30 2 1 * *'])(
-    'accepts %s',
-    (schedule) => expect(problem(schedule)).toBeUndefined(),
-  );
+  it.each([
+    '*/10 * * * *',
+    '0 3 * * 1',
+    '@daily',
+    '@hourly',
+    '@every 10m',
+    '0 0 29 2 *',
+    '30 2 1 * *',
+    '0,55 3,5 * * *',
+    '5-59/10 * * * *',
+  ])('accepts %s', (schedule) => expect(problem(schedule)).toBeUndefined());
 
   it.each([
+    ['0,55 0,23 * * *', 'at least 10 minutes'],
+    ['55,4 5,6 * * *', 'at least 10 minutes'],
+    ['@every 9999999999h', 'at most ten years'],
+    [`@every ${'1'.repeat(100)}h`, 'at most 64 characters'],
+    [`${'0,'.repeat(200)}0 * * * *`, 'at most 256 characters'],
     ['* * * * *', 'at least 10 minutes'],
     ['0,5 0 1 1 *', 'at least 10 minutes'],
     ['0,55 * * * *', 'at least 10 minutes'],
@@ -25,6 +37,23 @@ describe('cronCauses', () => {
     ['', 'five fields'],
     ['{{x}} * * * *', '{{'],
   ])('refuses %s', (schedule, part) => expect(problem(schedule)).toContain(part));
+
+  it('takes ten schedules and no more', () => {
+    const schedules = Array.from({ length: 10 }, (_, index) => `${index} 3 * * *`);
+    expect(cronCauses('cron', { schedules })).toEqual([]);
+    expect(cronCauses('cron', { schedules: [...schedules, '30 3 * * *'] })).toEqual([
+      {
+        reason: 'FieldValueTooMany',
+        field: 'cron.schedules',
+        message: 'Too many: 11: must have at most 10 items',
+      },
+    ]);
+  });
+
+  it('does not repeat a long value', () => {
+    expect(problem(`${'*'.repeat(100_000)}`)?.length).toBeLessThan(200);
+    expect(problem('@daily', 'z'.repeat(100_000))?.length).toBeLessThan(200);
+  });
 
   it('refuses a time zone that does not exist, and accepts one that does', () => {
     expect(problem('@daily', 'Mars/Olympus')).toContain('Mars/Olympus');

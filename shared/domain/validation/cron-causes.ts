@@ -1,68 +1,82 @@
-import { Cron as Croner } from 'croner';
+import { Cron as Croner, CronPattern } from 'croner';
 import { ArcError, type Cause } from '#shared/errors';
 import type { Cron } from '../kinds/common.ts';
 import { parseDuration } from '../values/duration.ts';
-import { invalid, required, templateCauses } from './causes.ts';
+import { longestSchedule, mostCronSchedules } from '../values/limits.ts';
+import { durationProblem, invalid, quoted, required, templateCauses } from './causes.ts';
 
-/** The least time between two runs of a schedule. */
-const shortestIntervalMs = 600_000;
+/** The least time between two runs of a schedule, in minutes. */
+const shortestInterval = 10;
 /** Just before a Monday, a month and a leap year: looking from a fixed point, the answer is the same at any time of day. */
 const reference = new Date('2023-12-31T23:59:00Z');
-/** How far to look: gaps repeat day by day, and a day holds 144 runs that are ten minutes apart. */
-const lookMs = 8 * 86_400_000;
-const leastRuns = 20;
-const mostRuns = 300;
 
-/** What is wrong with a schedule: unreadable, never due, or due again within less than ten minutes. */
+/** What is wrong with a schedule: too long, unreadable, never due, or due again within less than ten minutes. */
 export function cronCauses(field: string, cron: Cron | undefined): Cause[] {
   if (!cron) return [];
-  if (cron.schedules.length === 0) return [required(`${field}.schedules`, 'at least one schedule')];
+  const { schedules } = cron;
+  if (schedules.length === 0) return [required(`${field}.schedules`, 'at least one schedule')];
+  if (schedules.length > mostCronSchedules) {
+    const message = `Too many: ${schedules.length}: must have at most ${mostCronSchedules} items`;
+    return [{ reason: 'FieldValueTooMany', field: `${field}.schedules`, message }];
+  }
   const zone = zoneCauses(`${field}.timezone`, cron.timezone);
   if (zone.length > 0) return zone;
-  return cron.schedules.flatMap((schedule, index) => {
+  return schedules.flatMap((schedule, index) => {
     const at = `${field}.schedules[${index}]`;
-    const problem = templateCauses(at, schedule)[0]?.message ?? problemOf(schedule, cron.timezone);
-    return problem ? [invalid(at, `Invalid value: "${schedule}": ${problem}`)] : [];
+    const problem = templateCauses(at, schedule)[0]?.message ?? problemOf(schedule);
+    return problem ? [invalid(at, `Invalid value: ${quoted(schedule)}: ${problem}`)] : [];
   });
 }
 
+/** Characters of the longest name of a time zone, with room. */
+const longestZone = 64;
+
 function zoneCauses(field: string, timezone: string | undefined): Cause[] {
   if (timezone === undefined || timezone === '') return [];
+  if (timezone.length <= longestZone && isTimeZone(timezone)) return [];
+  return [invalid(field, `Invalid value: ${quoted(timezone)}: not a time zone such as Europe/Berlin`)];
+}
+
+function isTimeZone(timeZone: string): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
-    return [];
+    new Intl.DateTimeFormat('en', { timeZone });
+    return true;
   } catch {
-    return [invalid(field, `Invalid value: "${timezone}": not a time zone such as Europe/Berlin`)];
+    return false;
   }
 }
 
-function problemOf(schedule: string, timezone: string | undefined): string | undefined {
+function problemOf(schedule: string): string | undefined {
+  if (schedule.length > longestSchedule) return `must have at most ${longestSchedule} characters`;
   const every = /^@every\s+(\S+)$/.exec(schedule)?.[1];
   if (every !== undefined) {
-    const interval = parseDuration(every);
-    if (interval === undefined) return 'not a duration such as 1h30m';
-    return interval < shortestIntervalMs ? tooOften : undefined;
+    const tooShort = (parseDuration(every) ?? 0) < shortestInterval * 60_000 ? tooOften : undefined;
+    return durationProblem(every) ?? tooShort;
   }
   if (!schedule.startsWith('@') && schedule.trim().split(/\s+/).length !== 5) return 'must have five fields';
   try {
-    return gapProblem(new Croner(schedule, { paused: true, timezone: timezone || 'UTC' }));
+    // The time zone moves the runs and does not change which there are.
+    const runs = new Croner(schedule, { paused: true, timezone: 'UTC' });
+    if (!runs.nextRun(reference)) return 'it never comes';
+    return isTooOften(new CronPattern(schedule, 'UTC')) ? tooOften : undefined;
   } catch (caught) {
     return ArcError.from(caught).message.replace(/^CronPattern: /, '');
   }
 }
 
-const tooOften = 'runs must be at least 10 minutes apart';
+const tooOften = `runs must be at least ${shortestInterval} minutes apart`;
 
-function gapProblem(pattern: Croner): string | undefined {
-  const first = pattern.nextRun(reference);
-  if (!first) return 'it never comes';
-  let last = first;
-  for (let runs = 1; runs < mostRuns; runs += 1) {
-    if (runs >= leastRuns && last.getTime() - first.getTime() > lookMs) return undefined;
-    const next = pattern.nextRun(last);
-    if (!next) return undefined;
-    if (next.getTime() - last.getTime() < shortestIntervalMs) return tooOften;
-    last = next;
-  }
-  return undefined;
+/** True if two minutes of an hour, or of two hours that follow each other, are too close. Midnight counts as if every day were meant. */
+function isTooOften({ minute, hour }: CronPattern): boolean {
+  const minutes = numbersOf(minute);
+  const hours = numbersOf(hour);
+  const follow = hours.some((one) => hours.includes((one + 1) % 24));
+  const across = follow ? [60 + (minutes[0] ?? 0)] : [];
+  const times = [...minutes, ...across];
+  return times.some((time, index) => index > 0 && time - (times[index - 1] ?? 0) < shortestInterval);
+}
+
+/** The positions of a field that are set. */
+function numbersOf(flags: readonly number[]): number[] {
+  return [...flags.keys()].filter((at) => flags[at] === 1);
 }

@@ -9,6 +9,7 @@ import {
   invalid,
   nameCauses,
   queueCauses,
+  quoted,
   required,
   templateCauses,
   uniqueNames,
@@ -35,7 +36,10 @@ function annotationCauses(order: Order, old: Order | undefined): Cause[] {
     if (value === undefined || value === old?.metadata.annotations?.[name] || /^\d{1,12}$/.test(value))
       return [];
     return [
-      invalid(`metadata.annotations[${name}]`, `Invalid value: "${value}": must be a time in Unix seconds`),
+      invalid(
+        `metadata.annotations[${name}]`,
+        `Invalid value: ${quoted(value)}: must be a time in Unix seconds`,
+      ),
     ];
   });
 }
@@ -87,17 +91,25 @@ function sideCauses(field: string, { srcRef, dstRef }: Artifact, { defaults = {}
   ];
 }
 
+/** Of the schedules that are wrong, so many are named: it takes long to see that one never comes. */
+const mostCronCauses = 10;
+
 // The same schedule on many artifacts is worked out once.
 function schedulesCauses(artifacts: ReadonlyArray<[number, Artifact]>): Cause[] {
   const withCron = artifacts.filter(([, { cron }]) => cron !== undefined);
   const distinct = Map.groupBy(withCron, ([, { cron }]) => canonicalJson(cron));
-  if (distinct.size > mostSchedules) {
-    const message = `Invalid value: ${distinct.size} different schedules in one Order, at most ${mostSchedules} are possible`;
+  const crons = [...distinct.values()].flatMap(([first]) => (first ? [first] : []));
+  const schedules = crons.reduce((sum, [, { cron }]) => sum + (cron?.schedules.length ?? 0), 0);
+  if (schedules > mostSchedules) {
+    const message = `Invalid value: ${schedules} different schedules in one Order, at most ${mostSchedules} are possible`;
     return [invalid('spec.artifacts', message)];
   }
-  return [...distinct.values()].flatMap(([first]) =>
-    first ? cronCauses(`spec.artifacts[${first[0]}].cron`, first[1].cron) : [],
-  );
+  const causes: Cause[] = [];
+  for (const [index, { cron }] of crons) {
+    causes.push(...cronCauses(`spec.artifacts[${index}].cron`, cron));
+    if (causes.length >= mostCronCauses) break;
+  }
+  return causes;
 }
 
 /** Valid but probably not intended. */

@@ -5,6 +5,7 @@ import type { ArtifactType, ArtifactTypeSpec } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Endpoint, EndpointSpec } from '../kinds/endpoint.ts';
 import { parseDuration } from '../values/duration.ts';
+import { longestUrl } from '../values/limits.ts';
 import {
   durationCauses,
   invalid,
@@ -37,6 +38,10 @@ export function endpointCauses({ spec }: Endpoint, old: Endpoint | undefined): C
 
 function urlCauses(field: string, text: string): Cause[] {
   if (text === '') return [required(field, 'a URL, or a host for https')];
+  if (text.length > longestUrl)
+    return [
+      { reason: 'FieldValueTooLong', field, message: `Too long: may not be more than ${longestUrl} bytes` },
+    ];
   const braces = templateCauses(field, text);
   if (braces.length > 0) return braces;
   // Not echoed where it may hold a password.

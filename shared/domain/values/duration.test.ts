@@ -19,6 +19,12 @@ describe('parseDuration', () => {
     expect(parseDuration(text)).toBeUndefined();
   });
 
+  it('does not look at more than 64 characters', () => {
+    expect(parseDuration(`${'0'.repeat(62)}1s`)).toBe(1000);
+    expect(parseDuration(`${'0'.repeat(63)}1s`)).toBeUndefined();
+    expect(parseDuration('1'.repeat(1_000_000))).toBeUndefined();
+  });
+
   it('adds up hours, minutes and seconds', () => {
     const part = fc.nat({ max: 10_000 });
     fc.assert(

@@ -1,3 +1,5 @@
+import { longestDuration } from './limits.ts';
+
 const unitMs: Record<string, number> = {
   ns: 1e-6,
   us: 1e-3,
@@ -11,11 +13,12 @@ const unitMs: Record<string, number> = {
 
 /**
  * Milliseconds of a Go duration (time.ParseDuration): a sign, then numbers with units, such as `1h30m`, `1.5s`, `-2m`, or `0`.
- * undefined for anything else.
+ * undefined for anything else, and for more than 64 characters.
  */
 export function parseDuration(text: string): number | undefined {
+  if (text.length > longestDuration) return undefined;
   if (/^[-+]?0$/.test(text)) return 0;
-  if (!/^[-+]?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
+  if (!/^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
   let total = 0;
   for (const [, number, unit] of text.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)) {
     total += Number(number) * (unitMs[unit ?? ''] ?? 0);

@@ -14,7 +14,16 @@ export const hashDigits = 16;
 /** Characters of `-<attempt>` with up to four digits. */
 export const attemptSuffix = 5;
 
-/** Most different schedules in one Order: to check one takes time. */
+/** Characters of a duration: far more than any that can be meant. */
+export const longestDuration = 64;
+/** Ten years: a later time is a mistake, and far later ones are beyond the calendar of a Date. */
+export const longestDurationMs = 87_600 * 3_600_000;
+/** Characters of one schedule. */
+export const longestSchedule = 256;
+/** Characters of an Endpoint's URL. */
+export const longestUrl = 2_048;
+/** Most schedules of one cron, and most different ones in an Order: to check one takes time. */
+export const mostCronSchedules = 10;
 export const mostSchedules = 100;
 /** Most levels of nesting in a value that a user writes. */
 export const deepestNesting = 32;

@@ -247,7 +247,8 @@ function wanted({ before, after }: Change): boolean {
 function isOnlyHeld({ before, after }: Change): boolean {
   if (!before || !after || isDeleting(after)) return false;
   const { finalizers = [] } = after.metadata;
-  if (before.metadata.finalizers?.some((name) => !finalizers.includes(name))) return false;
+  const held = new Set(finalizers);
+  if (before.metadata.finalizers?.some((name) => !held.has(name))) return false;
   return !wanted({
     kind: after.kind,
     before: { ...before, metadata: { ...before.metadata, finalizers } },
