@@ -67,6 +67,18 @@ describe('track-credentials', () => {
     expect(api.read(endpoints, key)?.status?.secretGeneration).toBe(1);
   });
 
+  it('raises the counter when the certificate authorities change', async () => {
+    const tls = { caSecretRef: { name: 'authority' } };
+    const both = { ...endpoint('guarded', { secretRef: { name: 'login' }, tls }), status: {} };
+    const login = secret('login', { username: 'u', password: 'p' });
+    const api = new FakeApi([both, login, secret('authority', { 'ca.crt': 'one' })]);
+    await look(api, both);
+    expect(api.read(endpoints, key)?.status?.secretGeneration).toBe(1);
+    api.put(secret('authority', { 'ca.crt': 'two' }));
+    await look(api, both);
+    expect(api.read(endpoints, key)?.status?.secretGeneration).toBe(2);
+  });
+
   it('uses the stored key when two instances create one at once', async () => {
     const other = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' })]);
     await look(other);

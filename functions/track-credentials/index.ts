@@ -1,9 +1,9 @@
-/** track-credentials: an Endpoint and its Secret -> status.secretGeneration, a counter of the credentials' versions. */
+/** track-credentials: an Endpoint and its Secrets -> status.secretGeneration, a counter of the credentials' versions. */
 import {
   type Endpoint,
   endpoints,
   isDeleting,
-  type Secret,
+  type Reference,
   secrets,
   trackedCredentials,
 } from '#shared/domain';
@@ -11,18 +11,23 @@ import { namespaceOf, writeStatus } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { digestKey } from './digest-key.ts';
 
-/** Compares the Endpoint's Secret with the last one seen and counts a change. Rejects with what the broker is to retry. */
+/** Compares the Secrets of the Endpoint with those last seen and counts a change. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const endpoint = await context.api.get(endpoints, wake, context.signal);
   if (endpoint === undefined || isDeleting(endpoint)) return;
-  const secret = await readSecret(context, endpoint);
-  const key = await digestKey(context);
-
-  const status = trackedCredentials(endpoint, secret && (secret.data ?? {}), key);
+  const { secretRef, tls } = endpoint.spec;
+  const [secret, ca, key] = await Promise.all([
+    dataOf(context, endpoint, secretRef),
+    dataOf(context, endpoint, tls?.caSecretRef),
+    digestKey(context),
+  ]);
+  const status = trackedCredentials(endpoint, { secret, ca }, key);
   if (status !== undefined) await writeStatus(context, endpoints, endpoint, status);
 }
 
-async function readSecret({ api, signal }: Context, endpoint: Endpoint): Promise<Secret | undefined> {
-  const name = endpoint.spec.secretRef?.name;
-  return name === undefined ? undefined : api.get(secrets, { ...namespaceOf(endpoint), name }, signal);
+/** The data of a Secret of the Endpoint's namespace; undefined where there is none. */
+async function dataOf({ api, signal }: Context, endpoint: Endpoint, ref: Reference | undefined) {
+  if (ref === undefined) return undefined;
+  const secret = await api.get(secrets, { ...namespaceOf(endpoint), name: ref.name }, signal);
+  return secret && (secret.data ?? {});
 }

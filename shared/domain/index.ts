@@ -78,7 +78,12 @@ export {
   templateKeyOf,
   templatesUsed,
 } from './plan/templates.ts';
-export { type CredentialPatch, type DigestKey, trackedCredentials } from './render/credentials.ts';
+export {
+  type CredentialData,
+  type CredentialPatch,
+  type DigestKey,
+  trackedCredentials,
+} from './render/credentials.ts';
 export { type Job, type JobCredentials, type JobEndpoint, parseJob } from './render/job.ts';
 export {
   credentialsOf,

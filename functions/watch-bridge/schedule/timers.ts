@@ -144,7 +144,8 @@ export class Timers {
 
   #updateCredentialCheck(object: KubeObject): void {
     const { uid = '' } = object.metadata;
-    if ((object as unknown as Endpoint).spec.secretRef === undefined) this.#credentialChecks.delete(uid);
+    const { secretRef, tls } = (object as unknown as Endpoint).spec;
+    if ((secretRef ?? tls?.caSecretRef) === undefined) this.#credentialChecks.delete(uid);
     else this.#credentialChecks.set(uid, object);
   }
 }

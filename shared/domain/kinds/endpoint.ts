@@ -36,7 +36,7 @@ const status = z.object({
   conditions: conditions.exactOptional(),
   observedGeneration,
   lastProbeTime: z.string().exactOptional().describe('When it was last tried.'),
-  secretGeneration: z.int().exactOptional().describe("Counts the changes of the referenced Secret's data."),
+  secretGeneration: z.int().exactOptional().describe("Counts the changes of the referenced Secrets' data."),
   credentialDigest: z
     .string()
     .exactOptional()

@@ -10,8 +10,8 @@ export type Side = 'source' | 'destination';
 export interface EndpointUse {
   ref: EndpointRef;
   secretRef: Reference | undefined;
-  /** What track-credentials saw in the Secret. */
-  digest: string | undefined;
+  /** What track-credentials saw in its Secrets, by their names. */
+  digests: ReadonlyMap<string, string>;
   parameters: { type: string; remoteURL: string; secret: boolean };
   /** The part of it that makes a transfer another one. */
   identity: unknown[];
@@ -66,7 +66,7 @@ function useOf(endpoint: Endpoint): EndpointUse {
   return {
     ref,
     secretRef: spec.secretRef ? { name: spec.secretRef.name } : undefined,
-    digest: endpoint.status?.credentialDigest,
+    digests: digestsOf(endpoint),
     parameters: { type: spec.type, remoteURL: spec.remoteURL, secret: spec.secretRef !== undefined },
     identity: [...identityOf(endpoint), ref.secretGeneration ?? null],
   };
@@ -102,25 +102,36 @@ export function hasMoved(ref: EndpointRef, endpoint: Endpoint): boolean {
  * changed. Using them now would run the transfer with half of the change and again with the other half.
  */
 export function halfSeenReason(from: EndpointUse, to: EndpointUse): string | undefined {
-  const name = from.secretRef?.name;
-  if (name === undefined || name !== to.secretRef?.name || from.digest === to.digest) return undefined;
-  // Digests under different keys say nothing about each other.
-  if (from.digest === undefined || keyOf(from.digest) !== keyOf(to.digest)) return undefined;
-  return `Secret "${name}" has changed, which Endpoints "${from.ref.name}" and "${to.ref.name}" have not both been looked at for yet`;
+  for (const [name, digest] of from.digests) {
+    const other = to.digests.get(name);
+    // Digests under different keys say nothing about each other.
+    if (other === undefined || other === digest || keyOf(other) !== keyOf(digest)) continue;
+    return `Secret "${name}" has changed, which Endpoints "${from.ref.name}" and "${to.ref.name}" have not both been looked at for yet`;
+  }
+  return undefined;
 }
 
-function keyOf(digest: string | undefined): string | undefined {
-  return digest?.slice(0, digest.indexOf(':'));
+/** The parts of `credentialDigest` (`trackedCredentials`). */
+function digestsOf({ spec, status }: Endpoint): Map<string, string> {
+  const [secret, ca] = status?.credentialDigest?.split(',') ?? [];
+  const seen = new Map<string, string>();
+  if (spec.secretRef && secret !== undefined) seen.set(spec.secretRef.name, secret);
+  if (spec.tls?.caSecretRef && ca !== undefined) seen.set(spec.tls.caSecretRef.name, ca);
+  return seen;
 }
 
-/** The reference to an Endpoint in its present state. The Secret's counter counts only while it refers to one. */
+function keyOf(digest: string): string {
+  return digest.slice(0, digest.indexOf(':'));
+}
+
+/** The reference to an Endpoint in its present state. The counter of its Secrets counts only while it refers to one. */
 export function endpointRef(endpoint: Endpoint): EndpointRef {
   const { metadata, spec, status } = endpoint;
   return {
     name: metadata.name,
     ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
     digest: shortHash(identityOf(endpoint)),
-    ...(spec.secretRef && status?.secretGeneration !== undefined
+    ...((spec.secretRef ?? spec.tls?.caSecretRef) && status?.secretGeneration !== undefined
       ? { secretGeneration: status.secretGeneration }
       : {}),
   };

@@ -102,6 +102,41 @@ describe('planOrder', () => {
     expect(seen('k2:other', 'k1:old').state).toBe('ready');
   });
 
+  it('waits in the same way for certificate authorities that both Endpoints trust', () => {
+    const tls = { caSecretRef: { name: 'authority' } };
+    const seen = (from: string, to: string) =>
+      only(
+        planOrder(
+          order([image('app')]),
+          inputs({
+            endpoints: [
+              endpoint(
+                'from',
+                { tls, secretRef: { name: 'login' } },
+                { secretGeneration: 1, credentialDigest: from },
+              ),
+              endpoint('to', { tls }, { credentialDigest: to }),
+            ],
+          }),
+        ),
+      ).state;
+    expect(seen('k1:login,k1:new', '-,k1:old')).toBe('waiting');
+    expect(seen('k1:login,k1:new', '-,k1:new')).toBe('ready');
+    expect(seen('k1:login', '-,k1:new')).toBe('ready');
+  });
+
+  it('makes a new version when the counter of an Endpoint with certificate authorities only rises', () => {
+    const tls = { caSecretRef: { name: 'authority' } };
+    const key = (status: object) =>
+      only(
+        planOrder(
+          order([image('app')]),
+          inputs({ endpoints: [endpoint('from', { tls }, status), endpoint('to')] }),
+        ),
+      ).key;
+    expect(key({ secretGeneration: 1 })).not.toBe(key({}));
+  });
+
   it.each(bad)('calls an artifact with %s invalid and says why', (_, artifact, message) => {
     const found = only(planOrder(order([artifact]), world));
     expect(found).toMatchObject({ state: 'invalid', key: 'index-0' });

@@ -2,13 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { endpoint } from '../testing/objects.ts';
-import { type DigestKey, trackedCredentials } from './credentials.ts';
+import { type CredentialData, type DigestKey, trackedCredentials } from './credentials.ts';
 
 const key: DigestKey = { id: 'k1', bytes: Buffer.from('0123456789abcdef') };
 const other: DigestKey = { id: 'k2', bytes: Buffer.from('fedcba9876543210') };
 const data = { username: 'bWU=', password: 'aHVudGVyMg==' };
 
-function apply(of: Endpoint, given: Record<string, string> | undefined, with_ = key): Endpoint {
+function apply(of: Endpoint, secret: CredentialData['secret'], with_ = key): Endpoint {
+  return look(of, { secret }, with_);
+}
+
+function look(of: Endpoint, given: CredentialData, with_ = key): Endpoint {
   const patch = trackedCredentials(of, given, with_) ?? {};
   const entries = Object.entries({ ...of.status, ...patch }).filter(([, value]) => value !== null);
   return { ...of, status: Object.fromEntries(entries) };
@@ -21,7 +25,7 @@ describe('trackedCredentials', () => {
     const seen = apply(fresh, data);
     expect(seen.status).toMatchObject({ observedGeneration: 1, secretGeneration: 1 });
     expect(seen.status?.credentialDigest).toMatch(/^k1:[0-9a-f]{64}$/);
-    expect(trackedCredentials(seen, { ...data }, key)).toBeUndefined();
+    expect(trackedCredentials(seen, { secret: { ...data } }, key)).toBeUndefined();
   });
 
   it('raises the counter once for every change of the data, and never for anything else', () => {
@@ -50,7 +54,7 @@ describe('trackedCredentials', () => {
   it('has no counter while the Secret was never there, and keeps it when it goes', () => {
     expect(apply(fresh, undefined).status).toEqual({ observedGeneration: 1 });
     const seen = apply(fresh, data);
-    expect(trackedCredentials(seen, undefined, key)).toBeUndefined();
+    expect(trackedCredentials(seen, {}, key)).toBeUndefined();
   });
 
   it('forgets the digest, not the counter, of an Endpoint that refers to none', () => {
@@ -62,6 +66,51 @@ describe('trackedCredentials', () => {
   });
 
   it('reveals nothing of the data', () => {
-    expect(JSON.stringify(trackedCredentials(fresh, data, key))).not.toMatch(/hunter2|aHVudGVyMg/);
+    expect(JSON.stringify(trackedCredentials(fresh, { secret: data }, key))).not.toMatch(
+      /hunter2|aHVudGVyMg/,
+    );
+  });
+
+  describe('with certificate authorities', () => {
+    const ca = { 'ca.crt': 'b25l' };
+    const renewed = { 'ca.crt': 'dHdv' };
+    const tls = { caSecretRef: { name: 'authority' } };
+    const open = { ...endpoint('open', { tls }), status: {} };
+    const guarded = { ...endpoint('guarded', { tls, secretRef: { name: 'login' } }), status: {} };
+
+    it('counts a change of either Secret, and a change of both once', () => {
+      const first = look(guarded, { secret: data, ca });
+      expect(first.status?.secretGeneration).toBe(1);
+      expect(trackedCredentials(first, { secret: data, ca }, key)).toBeUndefined();
+      const second = look(first, { secret: data, ca: renewed });
+      expect(second.status?.secretGeneration).toBe(2);
+      const third = look(second, { secret: { token: 'eA==' }, ca: renewed });
+      expect(third.status?.secretGeneration).toBe(3);
+      expect(look(third, { secret: data, ca }).status?.secretGeneration).toBe(4);
+    });
+
+    it('counts for an Endpoint without credentials from the first change on', () => {
+      const first = look(open, { ca });
+      expect(first.status?.secretGeneration).toBeUndefined();
+      expect(look(first, { ca: renewed }).status?.secretGeneration).toBe(1);
+    });
+
+    it('counts authorities that were missing and appear; those that go for a while change nothing', () => {
+      const without = look(open, {});
+      expect(trackedCredentials(without, {}, key)).toBeUndefined();
+      const seen = look(without, { ca });
+      expect(seen.status?.secretGeneration).toBe(1);
+      expect(trackedCredentials(look(seen, {}), { ca }, key)).toBeUndefined();
+    });
+
+    it('raises nothing for a digest that was made before authorities were digested, nor for a new key', () => {
+      const { tls: _, ...spec } = guarded.spec;
+      const old = { ...apply({ ...guarded, spec }, data), spec: guarded.spec };
+      const seen = look(old, { secret: data, ca });
+      expect(seen.status?.secretGeneration).toBe(1);
+      expect(seen.status?.credentialDigest).not.toBe(old.status?.credentialDigest);
+      expect(look(seen, { secret: data, ca }, other).status?.secretGeneration).toBe(1);
+      expect(look(seen, { secret: data, ca: renewed }).status?.secretGeneration).toBe(2);
+    });
   });
 });

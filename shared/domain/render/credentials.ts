@@ -15,14 +15,27 @@ export interface CredentialPatch {
   credentialDigest?: string | null;
 }
 
+/** The `data` (base64 values) of the Secrets that an Endpoint refers to; undefined where there is none. */
+export interface CredentialData {
+  /** Of `secretRef`. */
+  secret?: Readonly<Record<string, string>> | undefined;
+  /** Of `tls.caSecretRef`. */
+  ca?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Stands for the digest of a Secret that has been looked for and was not there. */
+const missing = '-';
+
 /**
- * What track-credentials has to write of an Endpoint, given the `data` (base64 values) of the Secret it refers to, undefined
- * where there is none. The counter rises when the data differs from the last seen and never falls; a new key digests anew
- * without raising it. undefined when nothing has to be written. See docs/decisions/0008-secret-generations.md.
+ * What track-credentials has to write of an Endpoint. The counter rises when the data of one of its Secrets differs from the last
+ * seen, and never falls; a new key digests anew without raising it. `credentialDigest` is the digest of `secretRef`, and behind a
+ * comma that of `tls.caSecretRef`. An authority that is seen for the first time raises nothing: it belongs to the Endpoint as it
+ * was written, and before there were digests of authorities they were not counted. undefined when nothing has to be written. See
+ * docs/decisions/0008-secret-generations.md.
  */
 export function trackedCredentials(
   endpoint: Endpoint,
-  data: Readonly<Record<string, string>> | undefined,
+  data: CredentialData,
   key: DigestKey,
 ): CredentialPatch | undefined {
   const { metadata, spec, status = {} } = endpoint;
@@ -30,19 +43,25 @@ export function trackedCredentials(
   if (metadata.generation !== undefined && status.observedGeneration !== metadata.generation) {
     patch.observedGeneration = metadata.generation;
   }
-  if (!spec.secretRef) {
-    if (status.credentialDigest !== undefined) patch.credentialDigest = null;
-  } else if (data) {
-    const digest = `${key.id}:${digestOf(data, key)}`;
-    const before = status.credentialDigest;
-    if (before !== digest) patch.credentialDigest = digest;
-    const sameKey = before?.startsWith(`${key.id}:`) === true;
-    const raised = before === undefined || (sameKey && before !== digest);
-    if (raised || status.secretGeneration === undefined) {
-      patch.secretGeneration = (status.secretGeneration ?? 0) + 1;
-    }
-  }
+  const [secretBefore = missing, caBefore] = status.credentialDigest?.split(',') ?? [];
+  const secret = spec.secretRef ? looked(secretBefore, data.secret, key) : nothing;
+  const ca = spec.tls?.caSecretRef ? looked(caBefore, data.ca, key) : nothing;
+  const digests = spec.tls?.caSecretRef ? `${secret.digest},${ca.digest}` : secret.digest;
+  const digest = digests === missing ? undefined : digests;
+  if (digest !== status.credentialDigest) patch.credentialDigest = digest ?? null;
+  const isFirst = secret.digest !== missing && status.secretGeneration === undefined;
+  if (secret.raised || ca.raised || isFirst) patch.secretGeneration = (status.secretGeneration ?? 0) + 1;
   return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+const nothing = { digest: missing, raised: false };
+
+/** The digest of one Secret after a look at it, and whether that counts as a change. One that has gone keeps its digest. */
+function looked(before: string | undefined, data: CredentialData['secret'], key: DigestKey) {
+  if (data === undefined) return { digest: before ?? missing, raised: false };
+  const digest = `${key.id}:${digestOf(data, key)}`;
+  const isComparable = before === missing || before?.startsWith(`${key.id}:`) === true;
+  return { digest, raised: isComparable && before !== digest };
 }
 
 function digestOf(data: Readonly<Record<string, string>>, key: DigestKey): string {
