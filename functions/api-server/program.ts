@@ -60,7 +60,12 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
   const api = createArcApiServer({
     store,
     metrics,
-    limits: { readOnly: settings.ARC_MAX_READS, mutating: settings.ARC_MAX_WRITES },
+    limits: {
+      readOnly: settings.ARC_MAX_READS,
+      mutating: settings.ARC_MAX_WRITES,
+      watchesPerUser: settings.ARC_MAX_WATCHES_PER_USER,
+      exempt: settings.ARC_EXEMPT_USERS,
+    },
     ...(audit && { audit }),
     authenticate: caller.authenticator,
     authorize: delegatedAuthorizer(review),

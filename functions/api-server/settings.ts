@@ -1,7 +1,18 @@
 import * as z from 'zod';
 
 const seconds = z.coerce.number().min(0).max(600);
-const limit = z.coerce.number().int().min(1).max(100_000);
+const limit = z.coerce
+  .number({ error: notALimit })
+  .int({ error: notALimit })
+  .min(1, { error: notALimit })
+  .max(100_000, { error: notALimit });
+
+function notALimit({ input }: { input?: unknown }): string {
+  return `must be a whole number from 1 to 100000, not ${String(input)}`;
+}
+
+/** The names in a list that is separated by commas. */
+const names = z.string().transform((text) => text.split(',').flatMap((name) => name.trim() || []));
 
 /** The environment of the program. */
 export const settings = z.object({
@@ -23,6 +34,9 @@ export const settings = z.object({
   ARC_WATCH_SPREAD_SECONDS: seconds.default(2),
   ARC_MAX_READS: limit.default(400),
   ARC_MAX_WRITES: limit.default(200),
+  ARC_MAX_WATCHES_PER_USER: limit.default(500),
+  /** Users and groups that meet no limit, separated by commas. */
+  ARC_EXEMPT_USERS: names.default([]),
   /** An audit.k8s.io/v1 Policy. With one, the audit log goes to stdout. */
   ARC_AUDIT_POLICY_FILE: z.string().optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

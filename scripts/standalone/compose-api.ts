@@ -4,7 +4,7 @@ import { arcKinds } from '#shared/domain';
 import { accessReviewKinds, clusterKinds, type Manifest, rbacAuthorizer, rbacRules } from '#shared/embedded';
 import type { Store } from '#shared/storage';
 import { createArcApiServer } from '../../functions/api-server/index.ts';
-import type { Identities } from './identities.ts';
+import { conduitNamespace, type Identities } from './identities.ts';
 
 /** Every kind that is stored. */
 export const servedKinds: readonly KindDefinition[] = [...arcKinds, ...clusterKinds];
@@ -22,6 +22,7 @@ export function composeApi(parts: {
     authenticate: parts.identities.authenticate,
     authorize,
     extraKinds: [...clusterKinds, ...accessReviewKinds(authorize, rbacRules(parts.manifests))],
+    limits: { exempt: [`system:serviceaccounts:${conduitNamespace}`] },
     log: parts.log,
   });
 }

@@ -17,10 +17,10 @@ export { type ReviewToken, tokenReviewer } from './authentication/token-review.t
 export type { Authenticator, User } from './authentication/user.ts';
 export type { Attributes, Authorizer } from './authorization/authorizer.ts';
 export { delegatedAuthorizer } from './authorization/delegated.ts';
+export type { Limits } from './fairness/limits.ts';
 export type { HealthCheck } from './health.ts';
 export type * from './kinds/definition.ts';
 export { processMetrics } from './metrics/process-metrics.ts';
 export { storagePrefix } from './registry/keys.ts';
-export type { Limits } from './request/max-in-flight.ts';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
 export { type Certificate, type ServeOptions, type Serving, serve } from './serving/serve.ts';

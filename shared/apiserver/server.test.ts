@@ -115,21 +115,6 @@ describe('paths beside resources', () => {
   });
 });
 
-describe('limits of requests in flight', () => {
-  it('cause 429 with Retry-After, but not for health checks and watches', async () => {
-    const limits = { readOnly: 0, mutating: 1 };
-    const server = await startTestServer({ limits });
-    const refused = await server.call('GET', widgets);
-    expect(refused).toMatchObject({ status: 429, body: { reason: 'TooManyRequests' } });
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect((await server.call('GET', '/livez')).status).toBe(200);
-    const watch = await server.fetch(`${widgets}?watch=true`);
-    expect(watch.status).toBe(200);
-    await watch.body?.cancel();
-    await server.close();
-  });
-});
-
 describe('drain', () => {
   it('makes /readyz fail at once; /livez and all requests still succeed', async () => {
     const server = await startTestServer();

@@ -10,6 +10,8 @@ import { type AuditSink, createAuditor } from './audit/auditor.ts';
 import type { Authenticator } from './authentication/user.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
+import { countRequestsInFlight } from './fairness/in-flight.ts';
+import { defaultLimits, type Limits, limitRequests } from './fairness/limits.ts';
 import { handlerChain } from './handlers/handler-chain.ts';
 import { type HealthCheck, health } from './health.ts';
 import type { KindDefinition } from './kinds/definition.ts';
@@ -17,7 +19,6 @@ import { authenticationMeasure, authorizationMeasure } from './metrics/auth-metr
 import { type RequestMetrics, requestMetrics } from './metrics/request-metrics.ts';
 import { keyPrefix } from './registry/keys.ts';
 import { ApiRequest } from './request/api-request.ts';
-import { defaultLimits, type Limits, limitRequestsInFlight } from './request/max-in-flight.ts';
 import type { ServerContext } from './request/server-context.ts';
 import { respondError } from './response/respond.ts';
 
@@ -38,8 +39,8 @@ export interface ApiServerOptions {
   /** Takes failures of the server itself (5xx, broken watches); pino's `error` fits through a closure. */
   log?: (message: string, caught: unknown) => void;
   now?: () => Date;
-  /** Requests in flight; default 400 reads and 200 writes. Watches and health checks do not count. */
-  limits?: Limits;
+  /** Default: 400 reads and 200 writes at a time, 500 watches of one user. Health checks do not count. */
+  limits?: Partial<Limits>;
   /** Counts requests and serves /metrics. */
   metrics?: Metrics;
   /** The store's name among the health checks; default `store`. */
@@ -73,8 +74,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   let spreadMs = 0;
   const lifecycle = namespaceLifecycle(kinds, store, options.findNamespace);
   const plugins = [...(lifecycle ? [lifecycle] : []), ...(options.admission ?? [])];
-  const inFlight = limitRequestsInFlight(options.limits ?? defaultLimits);
-  const requests = metrics && requestMetrics(metrics, inFlight);
+  const inFlight = countRequestsInFlight();
+  const limits = limitRequests({ ...defaultLimits, ...options.limits }, (reason) =>
+    requests?.refused(reason),
+  );
+  const requests = metrics && requestMetrics(metrics, inFlight, limits);
   const server: ServerContext = {
     kinds,
     store,
@@ -109,6 +113,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const handle = handlerChain({
     authenticate,
     inFlight,
+    limits,
     handlePath,
     auditor: audit && createAuditor(audit.policy, audit.write, server.now),
     metrics: metrics &&

@@ -41,7 +41,6 @@ export function createAuditor(policy: AuditPolicy, write: AuditSink, now: () => 
         if (choice !== notRecorded) return;
         choice = chooseAudit(policy, request);
         emit('RequestReceived', {});
-        request.keepsBody = recordsRequest(choice);
       },
       responseStarted: (code) => emit('ResponseStarted', { responseStatus: { metadata: {}, code } }),
       async responseComplete(response, failure) {

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import { type Authority, createAuthority } from '../../testing/authority.ts';
@@ -42,7 +43,11 @@ function ask(
   const connection: Connection = {
     headers,
     address: '127.0.0.1',
+    socket: new Socket(),
+    isAuthenticated: false,
     markAuthenticated: () => undefined,
+    isProxy: false,
+    markProxy: () => undefined,
     certificate: certificate && new X509Certificate(certificate.cert),
   };
   const authenticate = createAuthenticator({

@@ -31,7 +31,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       isTrusted(certificate, frontProxy.authorities)
     ) {
       const user = remoteUser(frontProxy, request, connection);
-      if (user) return { user };
+      if (user) {
+        connection.markProxy();
+        return { user };
+      }
     }
     if (!isTrusted(certificate, clientAuthorities)) return 'unknown';
     return { user: certificateUser(certificate) };

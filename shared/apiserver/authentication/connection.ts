@@ -14,8 +14,13 @@ export interface Connection {
   readonly certificate: X509Certificate | undefined;
   /** The peer's IP address. */
   readonly address: string;
-  /** A user was authenticated over this connection: `isAuthenticated` is true from now on. */
+  readonly socket: Socket;
+  /** True once a user was authenticated over this connection. */
+  readonly isAuthenticated: boolean;
   markAuthenticated(): void;
+  /** True once a front proxy has sent a request over this connection: it carries requests of many users. */
+  readonly isProxy: boolean;
+  markProxy(): void;
 }
 
 /** The connection from the environment that @hono/node-server gives to its handlers; undefined in any other. */
@@ -26,7 +31,15 @@ export function connectionOf(env: unknown): Connection | undefined {
   let headers: Connection['headers'] | undefined;
   return {
     address: socket.remoteAddress ?? '',
+    socket,
+    get isAuthenticated() {
+      return isAuthenticated(socket);
+    },
     markAuthenticated: () => void authenticatedSockets.add(socket),
+    get isProxy() {
+      return proxySockets.has(socket);
+    },
+    markProxy: () => void proxySockets.add(socket),
     get headers() {
       headers ??= distinct(incoming.rawHeaders);
       return headers;
@@ -38,6 +51,7 @@ export function connectionOf(env: unknown): Connection | undefined {
 }
 
 const authenticatedSockets = new WeakSet<Socket>();
+const proxySockets = new WeakSet<Socket>();
 
 export function isAuthenticated(socket: Socket): boolean {
   return authenticatedSockets.has(socket);

@@ -4,10 +4,11 @@ import { type Authenticator, authenticateRequest, type User } from '../authentic
 import { type Attributes, isAlwaysAllowed, mustBeAllowed } from '../authorization/authorizer.ts';
 import { impersonate } from '../authorization/impersonation.ts';
 import { isServerError } from '../errors/status.ts';
+import { type RequestsInFlight, requestKindOf } from '../fairness/in-flight.ts';
+import type { RequestLimits } from '../fairness/limits.ts';
 import type { Measure } from '../metrics/auth-metrics.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { type RequestsInFlight, requestKindOf } from '../request/max-in-flight.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { respondError } from '../response/respond.ts';
 import { handleResource } from './routes.ts';
@@ -16,6 +17,7 @@ import { handleResource } from './routes.ts';
 export interface HandlerChain {
   authenticate: Authenticator;
   inFlight: RequestsInFlight;
+  limits: RequestLimits;
   /** Answers paths that name no resource; undefined where nothing is served there. */
   handlePath(request: ApiRequest): Promise<Response | undefined>;
   auditor: Auditor | undefined;
@@ -25,8 +27,8 @@ export interface HandlerChain {
 }
 
 /**
- * Takes every request through the filters of an API server in the order of k8s.io/apiserver (authentication, limits of requests
- * in flight, impersonation, audit, authorization) to its handler. Never rejects: failures become Status bodies.
+ * Takes every request through the filters of an API server in the order of k8s.io/apiserver (authentication, limits of
+ * the user, impersonation, audit, authorization) to its handler. Never rejects: failures become Status bodies.
  */
 export function handlerChain(chain: HandlerChain): (request: ApiRequest) => Promise<Response> {
   const { auditor, metrics } = chain;
@@ -39,7 +41,8 @@ export function handlerChain(chain: HandlerChain): (request: ApiRequest) => Prom
     });
     response.headers.set('Audit-Id', request.auditId);
     if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-cache, private');
-    if (request.server.closing.aborted) response.headers.set('Connection', 'close');
+    if (request.server.closing.aborted || request.closesConnection)
+      response.headers.set('Connection', 'close');
     if (metrics) request.onEnd(() => metrics.requests.observe(request, response.status));
     if (audit) finishAudit(request, audit, response, failure);
     return response;
@@ -47,7 +50,7 @@ export function handlerChain(chain: HandlerChain): (request: ApiRequest) => Prom
 }
 
 async function answer(
-  { authenticate, inFlight, handlePath, metrics }: HandlerChain,
+  { authenticate, inFlight, limits, handlePath, metrics }: HandlerChain,
   request: ApiRequest,
   audit: RequestAudit | undefined,
 ): Promise<Response> {
@@ -58,7 +61,12 @@ async function answer(
   request.user = caller;
   const info = requestInfo(raw.method, request.url);
   request.info = info;
-  request.onEnd(inFlight.begin(requestKindOf(info.verb), isAlwaysAllowed(caller, info)));
+  const kind = requestKindOf(info.verb);
+  request.onEnd(inFlight.begin(kind));
+  const use = isAlwaysAllowed(caller, info) ? limits.exempt : limits.begin(request, caller, kind);
+  request.use = use;
+  // A write to a resource takes its slot when its body is there: see handleResource.
+  if (kind === 'readOnly' || !info.isResourceRequest) await use.takeSlot();
   const isWatch = info.isResourceRequest && info.verb === 'watch';
   if (isWatch && metrics) request.onEnd(metrics.requests.watchStarted(request));
   const user = await impersonate(server.authorize, caller, raw, connection);

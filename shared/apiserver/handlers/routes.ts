@@ -3,8 +3,10 @@ import type { User } from '../authentication/user.ts';
 import { negotiate } from '../codec/negotiate.ts';
 import { badRequest } from '../errors/request-errors.ts';
 import { notFound, qualified } from '../errors/resource-errors.ts';
+import { requestKindOf } from '../fairness/in-flight.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ApiRequest, ResourceRequest } from '../request/api-request.ts';
+import { readBody } from '../request/request-body.ts';
 import { definitionFor, pathName, type ResourceRequestInfo } from '../request/request-info.ts';
 import { checkFieldValidation, checkTimeout } from '../request/request-options.ts';
 import { createObject } from './create.ts';
@@ -63,6 +65,11 @@ export async function handleResource(
   const { headers } = raw;
   const format = negotiate(headers.get('accept'), headers.get('user-agent'), { stream: verb === 'watch' });
   const namespace = definition.scope === 'Namespaced' ? info.namespace : '';
+  if (requestKindOf(verb) === 'mutating') {
+    // The slot comes after the body, so that a client that sends slowly holds nothing that others need.
+    await readBody(request);
+    await request.use?.takeSlot();
+  }
   return handler(Object.assign(request, { info, user, definition, namespace, format }));
 }
 

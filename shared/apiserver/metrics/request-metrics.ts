@@ -1,7 +1,9 @@
 import type { Labels, Metrics } from '#shared/telemetry';
+import type { RequestsInFlight } from '../fairness/in-flight.ts';
+import type { RequestLimits } from '../fairness/limits.ts';
+import type { RefusalReason } from '../fairness/refusal.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import type { RequestsInFlight } from '../request/max-in-flight.ts';
 
 /** Counts requests under the names that dashboards of Kubernetes API servers use. */
 export interface RequestMetrics {
@@ -11,7 +13,9 @@ export interface RequestMetrics {
   watchStarted(request: ApiRequest): () => void;
   /** One event went out to one watch. */
   watchEvent(definition: KindDefinition, bytes: number): void;
-  /** Before an exposition: sets how many requests are in flight. */
+  /** A request met a limit of its user. */
+  refused(reason: RefusalReason): void;
+  /** Before an exposition: sets how many requests are in flight, and how many of them wait for a slot. */
   setInFlight(): void;
   /** Before an exposition: sets how many objects of a kind are stored. */
   setObjects(definition: KindDefinition, count: number): void;
@@ -26,7 +30,11 @@ const durations = [
 const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const eventSizes = [1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072];
 
-export function requestMetrics(metrics: Metrics, inFlight: RequestsInFlight): RequestMetrics {
+export function requestMetrics(
+  metrics: Metrics,
+  inFlight: RequestsInFlight,
+  { waiting }: Pick<RequestLimits, 'waiting'>,
+): RequestMetrics {
   const total = metrics.counter({
     name: 'apiserver_request_total',
     help: 'Requests by verb, resource, and HTTP code.',
@@ -62,6 +70,16 @@ export function requestMetrics(metrics: Metrics, inFlight: RequestsInFlight): Re
   const dropped = metrics.counter({
     name: 'apiserver_dropped_requests_total',
     help: 'Requests refused because too many were in flight.',
+    labels: ['request_kind'],
+  });
+  const refused = metrics.counter({
+    name: 'apiserver_flowcontrol_rejected_requests_total',
+    help: 'Requests refused with 429, by the limit of their user that they met.',
+    labels: ['reason'],
+  });
+  const inQueue = metrics.gauge({
+    name: 'apiserver_flowcontrol_current_inqueue_requests',
+    help: 'Requests that wait for a slot.',
     labels: ['request_kind'],
   });
   const longRunning = metrics.gauge({
@@ -112,9 +130,12 @@ export function requestMetrics(metrics: Metrics, inFlight: RequestsInFlight): Re
       events.inc(labels);
       bytesOfEvents.observe(bytes, labels);
     },
+    refused: (reason) => refused.inc({ reason }),
     setInFlight() {
-      for (const kind of ['readOnly', 'mutating'] as const)
+      for (const kind of ['readOnly', 'mutating'] as const) {
         current.set(inFlight.running[kind], { request_kind: kind });
+        inQueue.set(waiting[kind], { request_kind: kind });
+      }
     },
     setObjects: ({ group, plural }, number) => stored.set(number, { group, resource: plural }),
   };

@@ -23,7 +23,7 @@ const read = async (body: unknown, type = 'application/json-patch+json') => {
     body: JSON.stringify(body),
     headers: { 'content-type': type },
   });
-  return readPatch({ raw, keepsBody: false, body: undefined }, definition);
+  return readPatch({ raw, use: undefined, body: undefined }, definition);
 };
 
 describe('JSON patch', () => {

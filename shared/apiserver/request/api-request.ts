@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { type Connection, connectionOf } from '../authentication/connection.ts';
 import type { User } from '../authentication/user.ts';
 import type { Representation } from '../codec/negotiate.ts';
+import type { FairUse } from '../fairness/limits.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts';
 import type { ServerContext } from './server-context.ts';
@@ -43,8 +44,11 @@ export class ApiRequest {
 
   /** Metadata of the object that a create has made, where the path does not name it. */
   created: { name: string; uid?: string } | undefined;
-  /** True: the body, when it is read, is kept in `body`. */
-  keepsBody = false;
+  /** The limits of this request, once its user is known. */
+  use: FairUse | undefined;
+  /** The connection is closed after the response. */
+  closesConnection = false;
+  /** Set once the body has been read. */
   body: Uint8Array | undefined;
 
   readonly #outgoing: ServerResponse | undefined;

@@ -12,7 +12,7 @@ describe('readBody', () => {
       },
     });
     const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
-    await expect(readBody({ raw: request, keepsBody: false, body: undefined })).rejects.toMatchObject({
+    await expect(readBody({ raw: request, use: undefined, body: undefined })).rejects.toMatchObject({
       code: 'RequestEntityTooLarge',
     });
     expect(sent).toBeLessThan(2 * bodyLimit + 4 * 65_536);
@@ -27,7 +27,7 @@ describe('readBody of a client that has left', () => {
       },
     });
     const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
-    await expect(readBody({ raw: request, keepsBody: false, body: undefined })).rejects.toMatchObject({
+    await expect(readBody({ raw: request, use: undefined, body: undefined })).rejects.toMatchObject({
       code: 'BadRequest',
     });
   });

@@ -12,11 +12,22 @@ export function bodyType(request: Request): string {
 }
 
 /** The part of an ApiRequest from which its body is read. */
-export type BodySource = Pick<ApiRequest, 'raw' | 'keepsBody' | 'body'>;
+export type BodySource = Pick<ApiRequest, 'raw' | 'use' | 'body'>;
 
-/** Reads the body up to `bodyLimit`; rejects with RequestEntityTooLarge or UnsupportedMediaType (gzip). */
+/** Milliseconds a body may take: this, and as many more as its bytes take at the slowest rate. */
+const bodyGraceMs = 15_000;
+const slowestBytesPerMs = 64;
+
+/**
+ * The body, up to `bodyLimit`. Rejects with RequestEntityTooLarge, UnsupportedMediaType (gzip), BadRequest when it comes too slowly,
+ * and TooManyRequests when its user has too many bytes under way.
+ */
 export async function readBody(request: BodySource): Promise<Uint8Array> {
-  const { raw } = request;
+  request.body ??= await receive(request);
+  return request.body;
+}
+
+async function receive({ raw, use }: BodySource): Promise<Uint8Array> {
   const coding = raw.headers.get('content-encoding') ?? 'identity';
   if (coding !== 'identity') {
     throw new ArcError(
@@ -26,19 +37,36 @@ export async function readBody(request: BodySource): Promise<Uint8Array> {
   }
   const length = raw.headers.get('content-length');
   if (length !== null && Number(length) > bodyLimit) throw tooLarge();
-  const body = length === null ? await collect(raw) : new Uint8Array(await whole(raw));
+  if (length === null && raw.body === null) return new Uint8Array();
+  if (length !== null) use?.reserve(Number(length));
+  const body = await inTime(
+    length === null ? collect(raw, (bytes) => use?.reserve(bytes)) : whole(raw),
+    Number(length ?? bodyLimit),
+  );
   if (body.byteLength > bodyLimit) throw tooLarge();
-  if (request.keepsBody) request.body = body;
   return body;
 }
 
 /** Reads a body of known length, which the HTTP parser enforces, without a stream. */
-function whole(request: Request): Promise<ArrayBuffer> {
-  return request.arrayBuffer().catch(incomplete);
+async function whole(request: Request): Promise<Uint8Array> {
+  return new Uint8Array(await request.arrayBuffer().catch(incomplete));
+}
+
+/** Rejects when a body of `size` bytes takes too long. The rest of it is not read: its connection closes. */
+async function inTime(body: Promise<Uint8Array>, size: number): Promise<Uint8Array> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const ms = bodyGraceMs + Math.ceil(size / slowestBytesPerMs);
+  const message = `the body was not complete after ${Math.round(ms / 1000)} seconds`;
+  const timer = setTimeout(() => reject(new ArcError('BadRequest', message)), ms).unref();
+  try {
+    return await Promise.race([body, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Reads a body of unknown length. */
-async function collect(request: Request): Promise<Uint8Array> {
+async function collect(request: Request, reserve: (bytes: number) => void): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -46,7 +74,9 @@ async function collect(request: Request): Promise<Uint8Array> {
     for await (const chunk of request.body) {
       size += chunk.byteLength;
       if (size > discardLimit) throw tooLarge();
-      if (size <= bodyLimit) chunks.push(chunk);
+      if (size > bodyLimit) continue;
+      reserve(chunk.byteLength);
+      chunks.push(chunk);
     }
   } catch (caught) {
     if (caught instanceof ArcError) throw caught;
