@@ -27,7 +27,7 @@ describe('transitions', () => {
   });
 
   it('reports no end of an Order without artifacts, and the end once it has some', () => {
-    const counts = { total: 0, invalid: 0, pending: 0, running: 0, succeeded: 0, failed: 0 };
+    const counts = { total: 0, invalid: 0, pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 };
     const empty: OrderStatus = { phase: 'Succeeded', message: 'the Order lists no artifacts', counts };
     const done: OrderStatus = { ...empty, counts: { ...counts, total: 1, succeeded: 1 } };
     expect(transitions(undefined, empty)).toEqual([]);

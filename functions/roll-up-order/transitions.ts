@@ -3,7 +3,7 @@ import type { ArtifactStatus, OrderStatus } from '#shared/domain';
 /** A change of an Order's status that people should see as an Event. */
 export interface Transition {
   type: 'Normal' | 'Warning';
-  reason: 'Invalid' | 'Completed' | 'Failed';
+  reason: 'Invalid' | 'Completed' | 'Failed' | 'Cancelled';
   message: string;
 }
 
@@ -48,6 +48,7 @@ function ended(before: OrderStatus | undefined, after: OrderStatus): Transition[
   if (before?.phase === after.phase && before?.counts?.total !== 0) return [];
   const message = after.message ?? '';
   if (after.phase === 'Succeeded') return [{ type: 'Normal', reason: 'Completed', message }];
+  if (after.phase === 'Cancelled') return [{ type: 'Normal', reason: 'Cancelled', message }];
   if (after.phase === 'Failed') return [{ type: 'Warning', reason: 'Failed', message }];
   return [];
 }

@@ -1,5 +1,6 @@
 import {
   type ArtifactWorkflow,
+  annotations,
   artifactWorkflows,
   cronWorkflows,
   finalizers,
@@ -7,6 +8,7 @@ import {
   workflows,
 } from '#shared/domain';
 import { addFinalizer, ignoreNotFound, removeFinalizer, uidOf, writeStatus } from '#shared/function-kit';
+import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { submit } from './submit.ts';
 
@@ -39,13 +41,14 @@ export async function act(
   }
 }
 
-async function stop({ api, signal }: Context, step: Submission & { action: 'stop' }): Promise<void> {
+async function stop({ api, signal, now }: Context, step: Submission & { action: 'stop' }): Promise<void> {
   const { object, how } = step;
   if (how === 'delete') {
     const kind = object.kind === 'CronWorkflow' ? cronWorkflows : workflows;
     await api.delete(kind, object.metadata, uidOf(object), signal);
     return;
   }
-  const patch = { spec: { shutdown: 'Terminate' } };
+  const note = { annotations: { [annotations.cancelledAt]: isoSeconds(now.getTime()) } };
+  const patch = { ...(how === 'cancel' ? { metadata: note } : {}), spec: { shutdown: 'Terminate' } };
   await ignoreNotFound(api.mergePatch(workflows, object.metadata, patch, {}, signal));
 }

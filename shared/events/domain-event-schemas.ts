@@ -23,7 +23,7 @@ const orderData = z.object({
   name: name('Name of the Order.'),
   uid,
   generation: count('Generation of the spec that this speaks about.'),
-  phase: orderPhase(['Pending', 'Running', 'Suspended', 'Scheduled', 'Succeeded', 'Failed']),
+  phase: orderPhase(['Pending', 'Running', 'Suspended', 'Scheduled', 'Succeeded', 'Failed', 'Cancelled']),
   message,
   counts: z
     .object({
@@ -33,6 +33,7 @@ const orderData = z.object({
       running: count('Those that are being moved.'),
       succeeded: count('Those that have arrived.'),
       failed: count('Those that have not, and will not by themselves.'),
+      cancelled: count('Those that were cancelled before they had finished.'),
     })
     .describe('Its artifacts, each counted once beside the total.'),
   startTime: time('When the first artifact was begun.').optional(),
@@ -53,7 +54,17 @@ const artifactData = z.object({
   destination: name('Name of the Endpoint that it goes to.').optional(),
   attempt: z.int().min(1).describe('Which attempt this is, from 1.'),
   scheduledTime: time('Of a run of a schedule: when it was due.').optional(),
-  phase: artifactPhase(['Pending', 'Queued', 'Running', 'Succeeded', 'Failed', 'Error', 'Active', 'Stopped']),
+  phase: artifactPhase([
+    'Pending',
+    'Queued',
+    'Running',
+    'Succeeded',
+    'Failed',
+    'Error',
+    'Active',
+    'Stopped',
+    'Cancelled',
+  ]),
   message,
   digest: z
     .string()
@@ -72,7 +83,7 @@ export type ArtifactEventData = z.infer<typeof artifactData>;
 /** By what the event type ends with before its version: what its data is. */
 export const domainEventSchemas = {
   'order.accepted': orderData
-    .extend({ phase: orderPhase(['Pending', 'Running', 'Suspended', 'Scheduled']) })
+    .extend({ phase: orderPhase(['Pending', 'Running', 'Suspended', 'Scheduled', 'Cancelled']) })
     .describe('An Order has been looked at in a new generation, and is being worked on.'),
   'order.completed': orderData
     .extend({ phase: orderPhase(['Succeeded']) })

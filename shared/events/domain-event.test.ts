@@ -7,7 +7,7 @@ import { artifactEvent, dataSchemaOf, domainEventType, orderEvent } from './doma
 import { domainEventSchemas } from './domain-event-schemas.ts';
 
 const time = new Date('2026-01-02T03:04:05Z');
-const counts = { total: 2, invalid: 0, pending: 0, running: 0, succeeded: 2, failed: 0 };
+const counts = { total: 2, invalid: 0, pending: 0, running: 0, succeeded: 2, failed: 0, cancelled: 0 };
 const completed: OrderStatus = {
   phase: 'Succeeded',
   message: '2 of 2 succeeded',

@@ -33,7 +33,7 @@ export function orderEvent(
   milestone: Milestone<OrderMilestone>,
 ): CloudEvent<OrderEventData> {
   const { namespace = '', name, uid = '' } = order.metadata;
-  const { total = 0, invalid = 0, pending = 0, running = 0, succeeded = 0, failed = 0 } = status.counts ?? {};
+  const none = { total: 0, invalid: 0, pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 };
   return domainEvent(`order.${milestone.name}`, order, milestone, {
     namespace,
     name,
@@ -41,7 +41,7 @@ export function orderEvent(
     generation: status.observedGeneration ?? 1,
     phase: status.phase ?? 'Pending',
     ...messageOf(status),
-    counts: { total, invalid, pending, running, succeeded, failed },
+    counts: status.counts ?? none,
     ...timesOf(status),
   });
 }

@@ -123,12 +123,16 @@ export class References implements WakeIndex {
   hasStaleChildren(order: Order): boolean {
     const { uid = '' } = order.metadata;
     const { phase, artifactWorkflows: entries = {} } = order.status ?? {};
-    if (phase === 'Failed' && this.hasUnfinishedChild(uid)) return true;
+    if ((phase === 'Failed' || phase === 'Cancelled') && this.hasUnfinishedChild(uid)) return true;
     for (const child of this.childrenOf(uid)) {
       const entry = isFinished(child)
         ? entries[keyOfName(child.metadata.name) ?? child.metadata.name]
         : undefined;
       if (entry === undefined) continue;
+      if (child.status?.phase === 'Cancelled') {
+        if (entry.phase !== 'Cancelled') return true;
+        continue;
+      }
       const succeeded = child.status?.phase === 'Succeeded';
       if (entry.completionTime === undefined || (entry.phase === 'Succeeded') !== succeeded) return true;
     }

@@ -153,6 +153,13 @@ describe('versions', () => {
 
   it('differ in their identity; their policy can change', () => {
     expect(identityFields).toContain('parameters');
-    expect(policyFields).toEqual(['ttlAfterFinished', 'ttlAfterFailed', 'retry', 'queueName', 'suspend']);
+    expect(policyFields).toEqual([
+      'ttlAfterFinished',
+      'ttlAfterFailed',
+      'retry',
+      'queueName',
+      'suspend',
+      'cancel',
+    ]);
   });
 });

@@ -190,6 +190,7 @@ const specFields = {
   retry: 'policy',
   queueName: 'policy',
   suspend: 'policy',
+  cancel: 'policy',
 } as const satisfies Record<keyof ArtifactWorkflowSpec, 'identity' | 'policy'>;
 
 type FieldOf<Part> = {

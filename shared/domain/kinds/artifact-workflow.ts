@@ -59,6 +59,10 @@ const spec = z.object({
   retry: retry.exactOptional(),
   queueName: z.string().exactOptional().describe('The Kueue LocalQueue to wait in.'),
   suspend: z.boolean().exactOptional().describe('True starts no attempt and suspends the CronWorkflow.'),
+  cancel: z
+    .boolean()
+    .exactOptional()
+    .describe('True stops what runs and starts nothing: Cancelled until this is taken back.'),
 });
 
 export type TransferCounts = z.infer<typeof counts>;
@@ -90,7 +94,17 @@ const results = z.object({
 });
 
 export type WorkflowPhase = z.infer<typeof phase>;
-const phase = z.enum(['Pending', 'Queued', 'Running', 'Succeeded', 'Failed', 'Error', 'Active', 'Stopped']);
+const phase = z.enum([
+  'Pending',
+  'Queued',
+  'Running',
+  'Succeeded',
+  'Failed',
+  'Error',
+  'Active',
+  'Stopped',
+  'Cancelled',
+]);
 
 /** The Workflow or CronWorkflow that stands for this object now. Written before it is created, so that a crash loses none. */
 export type WorkflowReference = z.infer<typeof workflowRef>;
@@ -118,7 +132,12 @@ const status = z.object({
     .exactOptional()
     .describe('The Argo object of the attempt in force; written before that is created.'),
   attempts: z.int().exactOptional().describe('Attempts so far.'),
-  syncedAttempt: z.int().exactOptional().describe('The attempt that phase, message and results describe.'),
+  syncedAttempt: z
+    .int()
+    .exactOptional()
+    .describe(
+      'The attempt that phase, message and results describe; 0 if it was cancelled before the first.',
+    ),
   nextAttemptTime: z.string().exactOptional().describe('When the next attempt is due.'),
   progress: z.string().exactOptional().describe('n/m of the work; never falls.'),
   results: results.exactOptional().describe('What the worker reported.'),

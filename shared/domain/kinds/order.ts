@@ -12,6 +12,10 @@ const artifact = z.object({
   dstRef: reference('The Endpoint to bring it to. Default: spec.defaults.dstRef.').exactOptional(),
   spec: freeObject('The fields that the type defines, such as image for oci.').exactOptional(),
   cron: cron.exactOptional(),
+  cancel: z
+    .boolean()
+    .exactOptional()
+    .describe('True stops this artifact and keeps it Cancelled until it is taken back.'),
 });
 
 export type OrderSpec = z.infer<typeof spec>;
@@ -40,6 +44,12 @@ const spec = z.object({
       "Each ArtifactWorkflow is removed that many seconds after it finished; overrides the type's TTLs.",
     ),
   suspend: z.boolean().exactOptional().describe('True starts nothing new; artifacts that run go on.'),
+  cancel: z
+    .boolean()
+    .exactOptional()
+    .describe(
+      'True stops what runs and starts nothing: what has not finished is Cancelled until this is taken back.',
+    ),
   retry: retry.exactOptional(),
   onChange: z
     .enum(['Rerun', 'RerunUnfinished', 'Keep'])
@@ -76,7 +86,7 @@ export type OrderPhase = NonNullable<OrderStatus['phase']>;
 export type OrderCounts = NonNullable<OrderStatus['counts']>;
 const status = z.object({
   phase: z
-    .enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Suspended', 'Scheduled'])
+    .enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Cancelled', 'Suspended', 'Scheduled'])
     .exactOptional()
     .describe('Where the Order stands as a whole.'),
   message: z.string().exactOptional().describe('The state in a sentence.'),
@@ -88,6 +98,7 @@ const status = z.object({
       running: count('that are being moved'),
       succeeded: count('that have arrived'),
       failed: count('that have failed'),
+      cancelled: count('that were cancelled before they had finished'),
     })
     .exactOptional()
     .describe('How many artifacts are in which state.'),

@@ -23,6 +23,10 @@ export const annotations = {
   retryAt: 'arc.opendefense.cloud/retry-at',
   /** The force time of the Order that an ArtifactWorkflow was made for. */
   orderForceAt: 'arc.opendefense.cloud/order-force-at',
+  /** On an ArtifactWorkflow whose `spec.cancel` follows its Order: without it the cancel was asked for on the ArtifactWorkflow itself. */
+  orderCancel: 'arc.opendefense.cloud/order-cancel',
+  /** On a Workflow that was stopped because its ArtifactWorkflow is cancelled: when, in RFC 3339. */
+  cancelledAt: 'arc.opendefense.cloud/cancelled-at',
   /** What the user wrote of a named artifact, hashed: an edit of it is no change of an Endpoint or type. */
   content: 'arc.opendefense.cloud/content',
 } as const;

@@ -4,19 +4,32 @@ import type { ArtifactWorkflow, WorkflowReference } from '../kinds/artifact-work
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { parseDuration } from '../values/duration.ts';
 import { defaultBackoffMs, defaultRetries, longestBackoffMs } from '../values/limits.ts';
-import { hasEnded, hasFailed, wasUnsuccessful } from './phases.ts';
+import { hasEnded, hasFailed, phaseOf, wasUnsuccessful } from './phases.ts';
 
 /** Reasons of the worker for which another attempt cannot help. */
 const permanentReasons = new Set(['permanent', 'denied', 'auth', 'config']);
 
-/** True when nothing more will happen by itself: ended, and no attempt owed. */
+/** True when nothing more will happen by itself: ended, and no attempt is wanted; Cancelled, and not taken back. */
 export function isFinished(workflow: ArtifactWorkflow): boolean {
-  return hasEnded(workflow) && !owesAttempt(workflow);
+  if (phaseOf(workflow) === 'Cancelled') return workflow.spec.cancel === true;
+  return hasEnded(workflow) && !wantsAttempt(workflow);
 }
 
-/** True if the retry policy or an annotation asks for an attempt after the one that ended. */
+/**
+ * True if an attempt is to follow the one that ended: the retry policy or an annotation asks for it, or the cancel was taken back.
+ * None follows while `spec.cancel` is set.
+ */
 export function owesAttempt(workflow: ArtifactWorkflow): boolean {
-  return hasEnded(workflow) && (rerunRequested(workflow) !== undefined || retryAllowed(workflow));
+  return hasEnded(workflow) && workflow.spec.cancel !== true && !isFinished(workflow);
+}
+
+/** True from the wish to cancel it until it has ended as Cancelled. What had finished before stays what it was. */
+export function isCancelDue(workflow: ArtifactWorkflow): boolean {
+  return workflow.spec.cancel === true && !isFinished(workflow);
+}
+
+function wantsAttempt(workflow: ArtifactWorkflow): boolean {
+  return rerunRequested(workflow) !== undefined || retryAllowed(workflow);
 }
 
 /** The time of a force-at or retry-at annotation (Unix seconds) that no attempt has answered yet. */

@@ -11,11 +11,18 @@ export function isDeleting(object: { metadata: { deletionTimestamp?: string } })
  * sync-status has seen its Workflow.
  */
 export function phaseOf({ status = {} }: ArtifactWorkflow): WorkflowPhase {
-  const current = (status.syncedAttempt ?? 1) === (status.workflowRef?.attempt ?? 1);
+  const { workflowRef, syncedAttempt = 1 } = status;
+  const current = workflowRef === undefined || syncedAttempt === workflowRef.attempt;
   return current ? (status.phase ?? 'Pending') : 'Pending';
 }
 
-const finalPhases: ReadonlySet<WorkflowPhase> = new Set(['Succeeded', 'Failed', 'Error', 'Stopped']);
+const finalPhases: ReadonlySet<WorkflowPhase> = new Set([
+  'Succeeded',
+  'Failed',
+  'Error',
+  'Stopped',
+  'Cancelled',
+]);
 
 /** True for a phase that is the last of an attempt. */
 export function isFinalPhase(phase: WorkflowPhase): boolean {
@@ -33,9 +40,9 @@ export function hasFailed(workflow: ArtifactWorkflow): boolean {
   return phase === 'Failed' || phase === 'Error';
 }
 
-/** True if the last attempt did not arrive: it failed, or was stopped. */
+/** True if the last attempt did not arrive: it failed, or was stopped or cancelled. */
 export function wasUnsuccessful(workflow: ArtifactWorkflow): boolean {
-  return hasFailed(workflow) || phaseOf(workflow) === 'Stopped';
+  return hasEnded(workflow) && phaseOf(workflow) !== 'Succeeded';
 }
 
 /**

@@ -7,12 +7,12 @@ import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, wasUnsuccessful } from '../lifecycle/phases.ts';
 import { defaultHistoryLimit } from '../values/limits.ts';
 import { type CurrentVersion, currentVersions } from './current.ts';
-import type { OrderPlan } from './plan.ts';
+import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
 /** A merge patch (RFC 7386) for one ArtifactWorkflow. */
 export interface ChildPatch {
   workflow: ArtifactWorkflow;
-  patch: { spec?: Record<string, unknown>; metadata?: { annotations: Record<string, string> } };
+  patch: { spec?: Record<string, unknown>; metadata?: { annotations: Record<string, string | null> } };
 }
 
 export interface ChildDecision {
@@ -43,13 +43,14 @@ export function decideChildren(
   const retryAt = unixSeconds(order.metadata.annotations?.[annotations.retryAt]);
   const missing = current.filter(
     ({ artifact, workflow, recorded }) =>
-      artifact.state === 'ready' && !workflow && (!recorded || retryWanted(recorded, retryAt)),
+      artifact.state === 'ready' &&
+      artifact.cancel !== true &&
+      !workflow &&
+      (!recorded || retryWanted(recorded, retryAt)),
   );
   const create = missing.flatMap((one) => (earlierOfName(one) ? [] : made(one)));
   const patches = current.flatMap(({ artifact, workflow }) =>
-    artifact.state === 'ready' && workflow && !isDeleting(workflow)
-      ? patchFor(artifact.workflow, workflow, retryAt)
-      : [],
+    workflow && !isDeleting(workflow) ? patchFor(artifact, workflow, retryAt) : [],
   );
   const historyLimit = order.spec.revisionHistoryLimit ?? defaultHistoryLimit;
   return { finalizer: held ? 'keep' : 'add', create, ...retire(current, existing, historyLimit), patches };
@@ -116,25 +117,44 @@ function retireVersions(one: CurrentVersion, obsolete: readonly ArtifactWorkflow
   };
 }
 
-function patchFor(wanted: ArtifactWorkflow, actual: ArtifactWorkflow, retryAt: number): ChildPatch[] {
-  const spec = policyPatch(wanted.spec, actual.spec);
-  const annotation = retryAnnotation(actual, retryAt);
-  if (!spec && !annotation) return [];
-  return [
-    {
-      workflow: actual,
-      patch: { ...(spec ? { spec } : {}), ...(annotation ? { metadata: { annotations: annotation } } : {}) },
-    },
-  ];
+function patchFor(artifact: PlannedArtifact, actual: ArtifactWorkflow, retryAt: number): ChildPatch[] {
+  // What cannot be planned is left as it is, but for a cancel, which needs no plan.
+  const planned = artifact.state === 'ready' ? artifact.workflow : undefined;
+  const retry = planned && retryAnnotation(actual, retryAt);
+  const cancel = cancelPatch(artifact.cancel === true, actual, retry !== undefined);
+  const spec = { ...(planned && policyPatch(planned.spec, actual.spec)), ...cancel.spec };
+  const notes = { ...retry, ...cancel.annotations };
+  const patch = {
+    ...(Object.keys(spec).length > 0 ? { spec } : {}),
+    ...(Object.keys(notes).length > 0 ? { metadata: { annotations: notes } } : {}),
+  };
+  return Object.keys(patch).length > 0 ? [{ workflow: actual, patch }] : [];
+}
+
+/**
+ * Brings `spec.cancel` into step with the Order. One that was asked for on the ArtifactWorkflow itself, and so has no annotation, is
+ * taken back there, or by a retry of the Order.
+ */
+function cancelPatch(
+  wanted: boolean,
+  { metadata, spec }: ArtifactWorkflow,
+  retried: boolean,
+): { spec?: { cancel: true | null }; annotations?: Record<string, string | null> } {
+  const follows = metadata.annotations?.[annotations.orderCancel] !== undefined;
+  if (wanted && spec.cancel !== true)
+    return { spec: { cancel: true }, annotations: { [annotations.orderCancel]: 'true' } };
+  if (!wanted && follows) return { spec: { cancel: null }, annotations: { [annotations.orderCancel]: null } };
+  if (!wanted && retried && spec.cancel === true) return { spec: { cancel: null } };
+  return {};
 }
 
 function policyPatch(wanted: ArtifactWorkflowSpec, actual: ArtifactWorkflowSpec) {
   const policy = (spec: ArtifactWorkflowSpec) =>
-    Object.fromEntries(policyFields.map((field) => [field, spec[field]]));
+    Object.fromEntries(policyFields.flatMap((field) => (field === 'cancel' ? [] : [[field, spec[field]]])));
   return mergePatchBetween(policy(actual), policy(wanted));
 }
 
-// The retry applies to artifacts that had failed or been stopped at its time, not to those that fail later.
+// The retry applies to artifacts that had failed or been stopped or cancelled at its time, not to those that fail later.
 function retryAnnotation(workflow: ArtifactWorkflow, retryAt: number): Record<string, string> | undefined {
   const before = workflow.metadata.annotations?.[annotations.retryAt];
   if (retryAt === 0 || !wasUnsuccessful(workflow) || unixSeconds(before) >= retryAt) return undefined;

@@ -39,8 +39,8 @@ export interface PlanInputs {
   missingTemplates?: readonly TemplateRef[];
 }
 
-/** One distinct artifact of an Order. Its `id` finds the versions made of it before; its `key` is that of the version it needs now. */
-export type PlannedArtifact = { index: number; key: string; id: string; name?: string } & (
+/** One distinct artifact of an Order; `cancel` where it, or the whole Order, is cancelled. Its `id` finds the versions made of it before; its `key` is that of the version it needs now. */
+export type PlannedArtifact = { index: number; key: string; id: string; name?: string; cancel?: true } & (
   | { state: 'ready'; workflow: ArtifactWorkflow; target: string }
   | { state: 'waiting' | 'invalid'; message: string }
 );
@@ -112,7 +112,7 @@ function planSafely(
     // A spec may be nested deeper than the stack allows: that must not stop the other artifacts.
     const message = `artifact ${index} cannot be planned: ${ArcError.from(caught).message}`;
     const key = indexKey(index);
-    return { index, key, id: key, state: 'invalid', message };
+    return { index, key, id: key, ...cancelOf(scope.order, artifact), state: 'invalid', message };
   }
 }
 
@@ -124,18 +124,24 @@ function alone(planned: PlannedArtifact, writers: Map<string, PlannedArtifact>):
     writers.set(planned.target, planned);
     return planned;
   }
-  const { index, name } = planned;
+  const { workflow: _workflow, target: _target, ...common } = planned;
+  const { index } = planned;
   const key = indexKey(index);
   const called = first.name === undefined ? '' : ` (${first.name})`;
   const message = `artifact ${first.index}${called} writes to the same place at the destination; give one of them another`;
-  return { index, key, id: key, ...(name === undefined ? {} : { name }), state: 'invalid', message };
+  return { ...common, key, id: key, state: 'invalid', message };
 }
 
 function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArtifact {
   const { order } = scope;
   const artifact = withDefaults(order, given);
   const id = artifactId(order, given);
-  const common = { index, id, ...(given.name === undefined ? {} : { name: given.name }) };
+  const common = {
+    index,
+    id,
+    ...(given.name === undefined ? {} : { name: given.name }),
+    ...cancelOf(order, given),
+  };
   const from = resolveEndpoint(scope.endpoints, artifact.source, 'source');
   const to = resolveEndpoint(scope.endpoints, artifact.destination, 'destination');
   const type = scope.types.get(artifact.type);
@@ -164,6 +170,10 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
   const target = targetOf({ type, remoteURL, parameters, spec: artifact.spec });
   const parts = { given, artifact, type, from: from.use, to: to.use, parameters, key, id, target };
   return { ...common, key, state: 'ready', target, workflow: workflowOf(scope, parts) };
+}
+
+function cancelOf(order: Order, given: Artifact): { cancel?: true } {
+  return order.spec.cancel === true || given.cancel === true ? { cancel: true } : {};
 }
 
 // A problem that needs a person goes before one that needs only time.

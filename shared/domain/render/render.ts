@@ -25,9 +25,9 @@ export interface RenderInputs {
 /** `stale`: an Endpoint has moved on, the Order has to plan anew. `waiting`: something is missing or unusable as yet. */
 export type Rendering = { secret: Secret } | { stale: string } | { waiting: string };
 
-/** True while a rendered Secret has a use: not once its ArtifactWorkflow has ended for good. */
+/** True while a rendered Secret has a use: not once its ArtifactWorkflow has ended for good, or is cancelled. */
 export function needsConfiguration(workflow: ArtifactWorkflow): boolean {
-  return !isDeleting(workflow) && !isFinished(workflow);
+  return !isDeleting(workflow) && !isFinished(workflow) && workflow.spec.cancel !== true;
 }
 
 /** The Secret that configures one transfer: a Job under `job.json`, named like its ArtifactWorkflow and owned by it. */

@@ -19,6 +19,7 @@ describe('conditionsFor', () => {
     ['Succeeded', 'CurrentVersion'],
     ['Failed', 'Failed'],
     ['Suspended', 'InProgress'],
+    ['Cancelled', 'InProgress'],
     ['Scheduled', 'CurrentVersion'],
   ])('reads %s as %s', (phase, expected) => expect(kstatus(phase)).toBe(expected));
 

@@ -5,12 +5,13 @@ import type { OrderPhase } from '../kinds/order.ts';
 type Verdict = Record<'Ready' | 'Reconciling' | 'Stalled', boolean>;
 
 // After kstatus (cli-utils, pkg/kstatus): Reconciling=True reads "in progress", Stalled=True "failed", else Ready decides.
-// A scheduled Order is as current as it can be; a suspended one is neither failed nor done.
+// A scheduled Order is as current as it can be; a suspended or cancelled one is neither failed nor done.
 const verdicts: Record<OrderPhase, Verdict> = {
   Pending: { Ready: false, Reconciling: true, Stalled: false },
   Running: { Ready: false, Reconciling: true, Stalled: false },
   Succeeded: { Ready: true, Reconciling: false, Stalled: false },
   Failed: { Ready: false, Reconciling: false, Stalled: true },
+  Cancelled: { Ready: false, Reconciling: false, Stalled: false },
   Suspended: { Ready: false, Reconciling: false, Stalled: false },
   Scheduled: { Ready: true, Reconciling: false, Stalled: false },
 };

@@ -1,7 +1,7 @@
 import { revisionOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus } from '../kinds/order.ts';
-import { owesAttempt } from '../lifecycle/attempts.ts';
+import { isCancelDue, owesAttempt } from '../lifecycle/attempts.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { CurrentVersion } from '../plan/current.ts';
 import { largestOrderStatus, longestDigest, longestMessage, shortestMessage } from '../values/limits.ts';
@@ -34,8 +34,10 @@ export function entryFor(current: CurrentVersion, budget: EntryBudget): Artifact
   const artifactIndex = artifact.index;
   if (recorded) return bounded({ ...recorded, artifactIndex }, budget);
   // Recorded as ended, it would never be created again.
-  if (workflow && isStoppedByDeletion(workflow)) return { artifactIndex, phase: 'Pending', ...name };
+  if (workflow && isStoppedByDeletion(workflow))
+    return { artifactIndex, phase: artifact.cancel === true ? 'Cancelled' : 'Pending', ...name };
   if (workflow) return bounded({ artifactIndex, ...name, ...fromWorkflow(workflow) }, budget);
+  if (artifact.cancel === true) return { artifactIndex, phase: 'Cancelled', ...name };
   if (artifact.state === 'ready') return { artifactIndex, phase: 'Pending', ...name };
   const phase = artifact.state === 'invalid' ? 'Invalid' : 'Pending';
   return bounded({ artifactIndex, phase, message: artifact.message, ...name }, budget);
@@ -47,20 +49,16 @@ function fromWorkflow({
   metadata,
 }: ArtifactWorkflow): Omit<ArtifactStatus, 'artifactIndex'> {
   const workflow = { apiVersion: '', kind: '', metadata, spec, status };
-  const owed = owesAttempt(workflow);
   const revision = revisionOf(workflow);
+  const owed = owesAttempt(workflow);
   const phase = owed ? 'Pending' : phaseOf(workflow);
-  const waiting = phase === 'Pending' ? (status.configMessage ?? status.waitMessage) : undefined;
-  const message = owed
-    ? retryMessage(workflow)
-    : phase === 'Succeeded'
-      ? undefined
-      : (status.message ?? waiting);
+  const message = messageOf(workflow, owed);
   const running = phase === 'Running' || (phase === 'Active' && status.activeWorkflowRef !== undefined);
   return {
     phase,
     ...(message ? { message } : {}),
-    ...(!isFinalPhase(phase) || status.completionTime === undefined
+    // What is cancelled has not finished: its entry is no record of an end.
+    ...(!isFinalPhase(phase) || phase === 'Cancelled' || status.completionTime === undefined
       ? {}
       : { completionTime: status.completionTime }),
     ...((status.attempts ?? 1) > 1 ? { attempts: status.attempts ?? 1 } : {}),
@@ -68,6 +66,17 @@ function fromWorkflow({
     ...(running ? { progress: status.progress ?? '0/1' } : {}),
     ...(status.results?.digest === undefined ? {} : { digest: status.results.digest }),
   };
+}
+
+function messageOf(workflow: ArtifactWorkflow, owed: boolean): string | undefined {
+  const { status = {} } = workflow;
+  const phase = phaseOf(workflow);
+  if (owed) return phase === 'Cancelled' ? undefined : retryMessage(workflow);
+  if (phase === 'Succeeded') return undefined;
+  if (isCancelDue(workflow)) return 'cancelled: its Workflow is being stopped';
+  const waiting = phase === 'Pending' ? (status.configMessage ?? status.waitMessage) : undefined;
+  // Until the next attempt is seen, the message is about the one before.
+  return (phase === (status.phase ?? phase) ? status.message : undefined) ?? waiting;
 }
 
 function retryMessage({ status = {} }: ArtifactWorkflow): string {

@@ -77,7 +77,8 @@ function standing(workflow: ArtifactWorkflow): ArtifactMilestone | undefined {
   const phase = phaseOf(workflow);
   if (phase === 'Running') return 'started';
   if (phase === 'Succeeded') return 'succeeded';
-  // A version that was replaced was stopped on purpose: it has not failed.
+  // A version that was replaced or cancelled was stopped on purpose: it has not failed.
+  if (phase === 'Cancelled') return undefined;
   return isFinalPhase(phase) && isFinished(workflow) && !isDeleting(workflow) ? 'failed' : undefined;
 }
 

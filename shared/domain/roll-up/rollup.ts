@@ -74,6 +74,7 @@ const countOf: Record<string, keyof OrderCounts> = {
   Failed: 'failed',
   Error: 'failed',
   Stopped: 'failed',
+  Cancelled: 'cancelled',
 };
 
 function countsOf(entries: readonly ArtifactStatus[]): OrderCounts {
@@ -84,6 +85,7 @@ function countsOf(entries: readonly ArtifactStatus[]): OrderCounts {
     running: 0,
     succeeded: 0,
     failed: 0,
+    cancelled: 0,
   };
   // An artifact on a schedule counts as running only while a run of it does: such a run shows progress.
   for (const { phase, progress } of entries) {
@@ -99,31 +101,42 @@ function phaseOf(
   counts: OrderCounts,
 ): OrderPhase {
   if (counts.running > 0) return 'Running';
-  if (counts.pending === 0) return counts.failed + counts.invalid > 0 ? 'Failed' : 'Succeeded';
+  if (counts.pending === 0) return endedPhase(order, counts);
   if (order.spec.suspend === true) return 'Suspended';
   const scheduled = current.filter((one) => isScheduled(one)).length;
   if (scheduled === counts.pending && entries.some(({ phase }) => phase === 'Active')) return 'Scheduled';
   return counts.succeeded + counts.failed > 0 ? 'Running' : 'Pending';
 }
 
+/** A failure beside artifacts that were cancelled one by one is still news; once the whole Order is cancelled it is not. */
+function endedPhase({ spec }: Order, { failed, invalid, cancelled }: OrderCounts): OrderPhase {
+  if (cancelled > 0 && (spec.cancel === true || failed + invalid === 0)) return 'Cancelled';
+  return failed + invalid > 0 ? 'Failed' : 'Succeeded';
+}
+
 function isScheduled({ workflow }: CurrentVersion): boolean {
   return workflow?.spec.cron !== undefined && artifactPhase(workflow) === 'Active';
 }
 
+const heldBack: { [Phase in OrderPhase]?: string } = {
+  Suspended: '; suspended: nothing new is started',
+  Cancelled: '; cancelled: nothing runs until that is taken back',
+};
+
 function messageOf(phase: OrderPhase, counts: OrderCounts, entries: readonly ArtifactStatus[]): string {
   if (counts.total === 0) return 'the Order lists no artifacts';
-  const parts = (['running', 'pending', 'failed', 'invalid'] as const)
+  const parts = (['running', 'pending', 'failed', 'invalid', 'cancelled'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => `${counts[name]} ${name}`);
   const summary = [`${counts.succeeded} of ${counts.total} succeeded`, ...parts].join(', ');
   const bad = entries
     .filter((entry) => ['invalid', 'failed'].includes(countOf[entry.phase] ?? ''))
     .sort((a, b) => a.artifactIndex - b.artifactIndex)[0];
-  const suspended = phase === 'Suspended' ? '; suspended: nothing new is started' : '';
-  if (!bad) return summary + suspended;
+  const held = heldBack[phase] ?? '';
+  if (!bad) return summary + held;
   const label = bad.name === undefined ? '' : ` (${printable(bad.name)})`;
   const why = (bad.message ?? bad.phase).slice(0, longestQuotedMessage);
-  return `${summary}${suspended}; artifact ${bad.artifactIndex}${label}: ${why}`;
+  return `${summary}${held}; artifact ${bad.artifactIndex}${label}: ${why}`;
 }
 
 function completionOf(

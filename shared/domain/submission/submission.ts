@@ -2,7 +2,7 @@ import { isOwnedBy, isoSeconds, sameJson } from '#shared/meta';
 import { compareAge, compareRevision } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
-import { labels } from '../kinds/well-known.ts';
+import { annotations, labels } from '../kinds/well-known.ts';
 import {
   isFinished,
   nextAttemptMs,
@@ -35,8 +35,8 @@ export type Submission =
   | { action: 'patch'; object: CronWorkflow; patch: object }
   /** `until`: when to look again; write it as nextAttemptTime where `status` is given. */
   | { action: 'wait'; message: string; until?: Date; status?: StatusPatch }
-  /** `shutdown`: patch spec.shutdown to Terminate. `delete`: delete the object. Then look again, at `until` at the latest. */
-  | { action: 'stop'; how: 'shutdown' | 'delete'; object: Workflow | CronWorkflow; until: Date }
+  /** `shutdown`: patch spec.shutdown to Terminate; `cancel`: and note in the Workflow why. `delete`: delete the object. Then look again, at `until` at the latest. */
+  | { action: 'stop'; how: 'shutdown' | 'cancel' | 'delete'; object: Workflow | CronWorkflow; until: Date }
   /** Everything is stopped: take our finalizer off. */
   | { action: 'finish' }
   | { action: 'none' };
@@ -49,6 +49,7 @@ type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempt
 /** False where `decideSubmission` takes the same action whatever Argo object there is: then it need not be read. */
 export function needsRunning(workflow: ArtifactWorkflow): boolean {
   if (isDeleting(workflow)) return isHeld(workflow);
+  if (workflow.spec.cancel === true) return workflow.status?.workflowRef !== undefined;
   if (isFinished(workflow) || !isHeld(workflow) || owesAttempt(workflow)) return false;
   const { workflowRef, configSecret } = workflow.status ?? {};
   return workflowRef !== undefined || (configSecret !== undefined && workflow.spec.suspend !== true);
@@ -61,6 +62,7 @@ export function needsRunning(workflow: ArtifactWorkflow): boolean {
 export function isUnderWay(workflow: ArtifactWorkflow): boolean {
   if (isDeleting(workflow) || isFinished(workflow) || !isHeld(workflow) || owesAttempt(workflow))
     return false;
+  if (workflow.spec.cancel === true) return false;
   return workflow.status?.workflowRef?.kind === 'Workflow';
 }
 
@@ -68,6 +70,7 @@ export function isUnderWay(workflow: ArtifactWorkflow): boolean {
 export function decideSubmission(inputs: SubmissionInputs): Submission {
   const { workflow, running } = inputs;
   if (isDeleting(workflow)) return decideStop(workflow, running, inputs.now);
+  if (workflow.spec.cancel === true) return decideCancel(workflow, running, inputs.now);
   if (isFinished(workflow)) return { action: 'none' };
   if (!isHeld(workflow)) return { action: 'hold' };
   if (owesAttempt(workflow)) return decideNextAttempt(inputs);
@@ -104,12 +107,31 @@ function decideStop(
   return { action: 'stop', how: 'shutdown', object: running, until: escalation };
 }
 
+/** Stops what runs of one that is cancelled, and starts nothing. sync-status sees the end, or that there is nothing to stop. */
+function decideCancel(
+  workflow: ArtifactWorkflow,
+  found: Workflow | CronWorkflow | undefined,
+  now: Date,
+): Submission {
+  const running = found && isOwnedBy(found, workflow) ? found : undefined;
+  if (!running || isOver(running) || isDeleting(running)) return { action: 'none' };
+  const asked = Date.parse(running.metadata.annotations?.[annotations.cancelledAt] ?? '');
+  const isAsked = !Number.isNaN(asked);
+  const until = new Date((isAsked ? asked : now.getTime()) + stopGraceMs);
+  // Without Argo nothing ends it: the garbage collector stops the pods of a Workflow that is deleted.
+  if (isCron(running) || (isAsked && now >= until))
+    return { action: 'stop', how: 'delete', object: running, until };
+  if (isAsked) return { action: 'wait', message: 'its Workflow is stopping', until };
+  return { action: 'stop', how: 'cancel', object: running, until };
+}
+
 function decideNextAttempt(inputs: SubmissionInputs): Submission {
   const { workflow, now } = inputs;
   const { status = {} } = workflow;
-  const attempt = (status.attempts ?? status.workflowRef?.attempt ?? 1) + 1;
+  const attempt = (status.attempts ?? status.workflowRef?.attempt ?? status.syncedAttempt ?? 1) + 1;
   const rerunAt = rerunRequested(workflow);
-  if (rerunAt !== undefined) return decideStart(inputs, attempt, rerunAt);
+  // What was cancelled and taken back has not failed: it waits for nothing.
+  if (rerunAt !== undefined || status.phase === 'Cancelled') return decideStart(inputs, attempt, rerunAt);
   const due = nextAttemptMs(workflow);
   if (now.getTime() >= due) return decideStart(inputs, attempt);
   // Whole seconds, rounded up: a wake at the written time must not come too early.

@@ -2,12 +2,13 @@ import { isOwnedBy, isoSeconds, mergePatchBetween } from '#shared/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Condition } from '../kinds/common.ts';
-import { labels } from '../kinds/well-known.ts';
-import { currentWorkflow } from '../lifecycle/attempts.ts';
+import { annotations, labels } from '../kinds/well-known.ts';
+import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { transition } from '../roll-up/conditions.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
+import { cancelledInstead, cancelledMessage, cancelledWithout, type Seen } from './cancelled.ts';
 import { failureMessage } from './failure.ts';
 import { furtherProgress } from './progress.ts';
 import { resultsOf } from './results.ts';
@@ -23,6 +24,7 @@ export interface SyncExtras {
 /**
  * What sync-status has to write after looking at an ArtifactWorkflow's Argo object; undefined when nothing changes, when the
  * object is not the one in force or somebody else's, or when it is gone (what was seen of it stays true; submit-workflow makes it again if need be).
+ * One that is to be cancelled and has no Workflow has ended.
  */
 export function syncedStatus(
   workflow: ArtifactWorkflow,
@@ -31,31 +33,37 @@ export function syncedStatus(
   extras: SyncExtras = {},
 ): SyncPatch | undefined {
   const reference = currentWorkflow(workflow);
-  if (!argo || argo.metadata.name !== reference.name || argo.kind !== reference.kind) return undefined;
+  const isNamed = argo?.metadata.name === reference.name && argo.kind === reference.kind;
   // A Workflow made by hand, or left by a former ArtifactWorkflow of this name, is not about this transfer.
-  if (!isOwnedBy(argo, workflow)) return undefined;
-  const seen =
-    argo.kind === 'CronWorkflow'
-      ? fromCron(workflow, argo as CronWorkflow, extras)
-      : fromWorkflow(workflow, argo as Workflow, now);
+  const ours = isNamed && isOwnedBy(argo, workflow) ? argo : undefined;
+  const seen = ours ? seenOf(workflow, ours, now, extras) : cancelledWithout(workflow, now);
   if (!seen) return undefined;
-  const generation = workflow.metadata.generation;
   const phase = seen.phase ?? 'Pending';
   return changes(workflow.status ?? {}, {
     ...seen,
-    syncedAttempt: reference.attempt,
+    syncedAttempt: workflow.status?.workflowRef?.attempt ?? (ours ? reference.attempt : 0),
     conditions: conditionsOf(workflow, phase, seen.message ?? '', now),
-    observedGeneration: generation,
+    observedGeneration: workflow.metadata.generation,
   });
 }
 
-type Seen = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | undefined };
+function seenOf(
+  workflow: ArtifactWorkflow,
+  argo: Workflow | CronWorkflow,
+  now: Date,
+  extras: SyncExtras,
+): Seen | undefined {
+  if (argo.kind === 'CronWorkflow') return fromCron(workflow, argo as CronWorkflow, extras);
+  const seen = fromWorkflow(workflow, argo as Workflow, now);
+  return seen && cancelledInstead(workflow, seen, now);
+}
 
 function fromWorkflow(workflow: ArtifactWorkflow, argo: Workflow, now: Date): Seen | undefined {
-  const phase = phaseFrom(argo);
+  const phase = phaseFor(workflow, argo);
   const before = phaseOf(workflow);
-  // An end is an end: a late view of the same attempt changes nothing.
+  // An end is an end: a late view of the same attempt changes nothing, unless it had arrived before it was cancelled.
   if (isFinalPhase(before) && !isFinalPhase(phase)) return undefined;
+  if (before === 'Cancelled' && phase !== 'Succeeded') return undefined;
   const { attempt } = currentWorkflow(workflow);
   const same = (workflow.status?.syncedAttempt ?? 1) === attempt;
   const old: ArtifactWorkflowStatus = same ? (workflow.status ?? {}) : {};
@@ -88,6 +96,7 @@ function completionOf(
 
 function messageOf(argo: Workflow, phase: WorkflowPhase, settled: string | undefined): string | undefined {
   if (phase === 'Succeeded') return undefined;
+  if (phase === 'Cancelled') return cancelledMessage;
   if (!isFinalPhase(phase))
     return argo.status?.message ? cut(argo.status.message, longestMessage) : undefined;
   const results = resultsOf(argo);
@@ -105,13 +114,23 @@ export function isQueued({ metadata, status = {} }: Workflow): boolean {
   return pods.length > 0 && pods.every(({ phase }) => phase === 'Pending');
 }
 
+/** Cancelled rather than Stopped where it was stopped for that; its cancel may have been taken back since. */
+function phaseFor(workflow: ArtifactWorkflow, argo: Workflow): WorkflowPhase {
+  const phase = phaseFrom(argo);
+  if (phase !== 'Stopped') return phase;
+  const byUs = argo.metadata.annotations?.[annotations.cancelledAt] !== undefined;
+  return byUs || isCancelDue(workflow) ? 'Cancelled' : phase;
+}
+
 /** Our phase for Argo's. Pending with a message and no start is waiting in Argo's queue. */
 function phaseFrom(workflow: Workflow): WorkflowPhase {
   const { spec, status = {} } = workflow;
   const { phase, startedAt, message } = status;
   const ended = phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
-  // Argo before 4.1.2 called a Workflow Succeeded that was terminated while it waited for a lock (argo #16776).
-  if (ended && spec.shutdown) return 'Stopped';
+  // Argo before 4.1.2 called a Workflow Succeeded that was terminated while it waited for a lock (argo #16776):
+  // the word of the worker tells such a one from a transfer that was done before the stop.
+  const arrived = phase === 'Succeeded' && resultsOf(workflow)?.outcome === 'succeeded';
+  if (ended && spec.shutdown && !arrived) return 'Stopped';
   if (!phase) return 'Pending';
   if (isQueued(workflow) || (phase === 'Pending' && !startedAt && message)) return 'Queued';
   return phase;
@@ -148,7 +167,7 @@ function conditionsOf(
   const failed = phase === 'Failed' || phase === 'Error' || phase === 'Stopped';
   const ready = phase === 'Succeeded' || phase === 'Active';
   const { generation } = workflow.metadata;
-  const verdict = { Ready: ready, Reconciling: !ready && !failed, Stalled: failed };
+  const verdict = { Ready: ready, Reconciling: !ready && !failed && phase !== 'Cancelled', Stalled: failed };
   return Object.entries(verdict).map(([type, yes]) =>
     transition(workflow.status?.conditions ?? [], now, {
       type,

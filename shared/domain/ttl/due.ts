@@ -40,12 +40,13 @@ export function isSettled(object: Order | ArtifactWorkflow | Endpoint): boolean 
   return isOrderSettled(object as Order);
 }
 
-/** Settled is what is Ready, and what has failed in a way that only a person can mend. */
+/** Settled is what is Ready or Cancelled, and what has failed in a way that only a person can mend. */
 function isOrderSettled(order: Order): boolean {
   const { status, metadata } = order;
   if (status?.observedGeneration !== metadata.generation) return false;
   if (forceTime(order) * 1000 > (Date.parse(status?.lastForceAt ?? '') || 0)) return false;
   if (status?.phase === 'Failed') return !isRetryOwed(order);
+  if (status?.phase === 'Cancelled') return true;
   return status?.conditions?.some(({ type, status: yes }) => type === 'Ready' && yes === 'True') === true;
 }
 

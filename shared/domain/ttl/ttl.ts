@@ -28,6 +28,8 @@ export function artifactWorkflowExpiry(
   order: Order | undefined,
 ): Date | undefined {
   if (isDeleting(workflow) || !isFinished(workflow)) return undefined;
+  // It may be taken back, and then runs again.
+  if (phaseOf(workflow) === 'Cancelled') return undefined;
   const { ttlAfterFinished, ttlAfterFailed } = workflow.spec;
   const ttl = phaseOf(workflow) === 'Succeeded' ? ttlAfterFinished : ttlAfterFailed;
   const due = after(workflow.status?.completionTime, ttl);

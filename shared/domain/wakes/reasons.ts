@@ -7,6 +7,7 @@ export const wakeReasons = {
   changed: { cause: 'change', meaning: 'its spec, annotations or deletion changed, or its attempt ended' },
   inputs: { cause: 'change', meaning: 'an object that it refers to changed' },
   rendered: { cause: 'change', meaning: 'its configuration was rendered' },
+  cancelled: { cause: 'change', meaning: 'its spec.cancel was set' },
   failed: { cause: 'change', meaning: 'its attempt failed: a retry has to be decided' },
   workflow: { cause: 'change', meaning: 'its Workflow or CronWorkflow changed' },
   children: { cause: 'change', meaning: 'the status of an object that it owns changed' },

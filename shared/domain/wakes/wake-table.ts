@@ -99,8 +99,16 @@ export const wakeTable: readonly WakeRule[] = [
   },
   {
     watched: 'ArtifactWorkflow',
+    what: 'spec.cancel was set',
+    when: ({ before, after }) => isCancelled(after) && !isCancelled(before),
+    target: 'ArtifactWorkflow',
+    reason: 'cancelled',
+    targets: itself,
+  },
+  {
+    watched: 'ArtifactWorkflow',
     what: 'an attempt failed',
-    when: (change) => ended(change) && phase(change.after) !== 'Succeeded',
+    when: (change) => ended(change) && phase(change.after) !== 'Succeeded' && !isCancelled(change.after),
     target: 'ArtifactWorkflow',
     reason: 'failed',
     targets: itself,
@@ -123,8 +131,9 @@ export const wakeTable: readonly WakeRule[] = [
   },
   {
     watched: 'ArtifactWorkflow',
-    what: 'it disappeared or ended, and others that write to the same place may be waiting',
-    when: (change) => gone(change) || ended(change),
+    what: 'it disappeared, ended or was cancelled, and others that write to the same place may be waiting',
+    when: (change) =>
+      gone(change) || ended(change) || (isCancelled(change.after) && !isCancelled(change.before)),
     target: 'ArtifactWorkflow',
     reason: 'slot',
     targets: rivals,
@@ -268,6 +277,10 @@ function usableChanged(change: Change): boolean {
 
 function ended({ before, after }: Change): boolean {
   return after !== undefined && isFinalPhase(phase(after)) && !(before && isFinalPhase(phase(before)));
+}
+
+function isCancelled(object: KubeObject | undefined): boolean {
+  return (object as unknown as ArtifactWorkflow | undefined)?.spec.cancel === true;
 }
 
 function phase(object: KubeObject | undefined) {

@@ -114,6 +114,18 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
     [`ArtifactWorkflow ${aw} changed`, 'Order release children', 'ArtifactWorkflow sibling slot'],
   ],
   [
+    'it is cancelled',
+    made(),
+    edited(made(), { spec: { ...made().spec, cancel: true } }),
+    [`ArtifactWorkflow ${aw} changed`, `ArtifactWorkflow ${aw} cancelled`, 'ArtifactWorkflow sibling slot'],
+  ],
+  [
+    'it ends as cancelled',
+    edited(made({ phase: 'Running' }), { spec: { ...made().spec, cancel: true } }),
+    edited(made({ phase: 'Cancelled' }), { spec: { ...made().spec, cancel: true } }),
+    [`ArtifactWorkflow ${aw} changed`, 'Order release children', 'ArtifactWorkflow sibling slot'],
+  ],
+  [
     'it fails',
     made({ phase: 'Running' }),
     made(broken),
@@ -220,7 +232,7 @@ describe('wakesFor', () => {
 
   it('has a row for every reason that a change gives, none for those of time, and words for every row', () => {
     const reasons = wakeReasonNames.filter((name) => wakeReasons[name].cause === 'change');
-    expect(reasons).toHaveLength(8);
+    expect(reasons).toHaveLength(9);
     expect(new Set(wakeTable.map(({ reason }) => reason))).toEqual(new Set(reasons));
     for (const { what } of wakeTable) expect(what.length).toBeGreaterThan(5);
   });

@@ -1,0 +1,50 @@
+import { isoSeconds } from '#shared/meta';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
+import { isCancelDue } from '../lifecycle/attempts.ts';
+import { hasEnded, hasFailed, isDeleting, isFinalPhase } from '../lifecycle/phases.ts';
+import { longestMessage } from '../values/limits.ts';
+import { cut } from '../values/text.ts';
+
+/** What was seen of an attempt; undefined takes a field away. */
+export type Seen = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | undefined };
+
+export const cancelledMessage = 'cancelled';
+
+/** The end of one that is to be cancelled and has no Workflow, or no longer one; undefined for every other. */
+export function cancelledWithout(workflow: ArtifactWorkflow, now: Date): Seen | undefined {
+  if (!isCancelDue(workflow) || isDeleting(workflow)) return undefined;
+  const { status = {} } = workflow;
+  const isSeen = (status.syncedAttempt ?? 1) === (status.workflowRef?.attempt ?? 1);
+  // What is left of the attempt before is not about one that was decided on and never seen.
+  const rest = isSeen ? {} : { startTime: undefined, progress: undefined, results: undefined };
+  return { ...rest, ...endOf(workflow, now), activeWorkflowRef: undefined };
+}
+
+/** An attempt that failed, and would be followed by another one, ends as Cancelled once that is asked for. */
+export function cancelledInstead(workflow: ArtifactWorkflow, seen: Seen, now: Date): Seen {
+  if (seen.phase === undefined || seen.phase === 'Cancelled' || !isFinalPhase(seen.phase)) return seen;
+  const { workflowRef, attempts } = workflow.status ?? {};
+  const { phase, message, completionTime, results } = seen;
+  const status: ArtifactWorkflowStatus = {
+    phase,
+    ...(message === undefined ? {} : { message }),
+    ...(completionTime === undefined ? {} : { completionTime }),
+    ...(results === undefined ? {} : { results }),
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(workflowRef === undefined ? {} : { workflowRef, syncedAttempt: workflowRef.attempt }),
+  };
+  const ended = { ...workflow, status };
+  return isCancelDue(ended) && !isDeleting(ended) ? { ...seen, ...endOf(ended, now) } : seen;
+}
+
+function endOf(workflow: ArtifactWorkflow, now: Date): Seen {
+  const { message, attempts = 1, completionTime } = workflow.status ?? {};
+  const why = message === undefined ? '' : `: ${message}`;
+  return {
+    phase: 'Cancelled',
+    message: hasFailed(workflow)
+      ? cut(`${cancelledMessage} after attempt ${attempts} had failed${why}`, longestMessage)
+      : cancelledMessage,
+    completionTime: (hasEnded(workflow) ? completionTime : undefined) ?? isoSeconds(now.getTime()),
+  };
+}
