@@ -225,8 +225,8 @@ describe('the bridge over HTTP', () => {
     await start(api, url, { intervals: { credentials: 50 } });
     await api.create(endpoints, fresh(endpoint('open')));
     await api.create(endpoints, fresh(endpoint('guarded', { secretRef: { name: 's' } })));
-    await took(sink, 'Endpoint guarded due');
-    expect(sink.taken).not.toContain('Endpoint open due');
+    await took(sink, 'Endpoint guarded resync');
+    expect(sink.taken).not.toContain('Endpoint open resync');
   });
 
   it('with watchSecrets, wakes an Endpoint when its Secret is written and requests metadata only', async () => {

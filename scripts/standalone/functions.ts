@@ -1,6 +1,7 @@
 import type { Fn } from '#shared/runtime';
 import * as decomposeOrder from '../../functions/decompose-order/index.ts';
 import * as expireObjects from '../../functions/expire-objects/index.ts';
+import * as probeEndpoint from '../../functions/probe-endpoint/index.ts';
 import * as renderSecret from '../../functions/render-secret/index.ts';
 import * as reportDeadLetter from '../../functions/report-dead-letter/index.ts';
 import * as rollUpOrder from '../../functions/roll-up-order/index.ts';
@@ -13,6 +14,7 @@ export const functions: Readonly<Record<string, Fn>> = {
   'decompose-order': decomposeOrder,
   'expire-objects': expireObjects,
   'track-credentials': trackCredentials,
+  'probe-endpoint': probeEndpoint,
   'render-secret': renderSecret,
   'submit-workflow': submitWorkflow,
   'sync-status': syncStatus,

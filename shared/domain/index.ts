@@ -78,6 +78,9 @@ export {
   templateKeyOf,
   templatesUsed,
 } from './plan/templates.ts';
+export { endpointConditions, type Finding, type Findings } from './probe/conditions.ts';
+export { isUnprobed, probeDue, probeSubject } from './probe/due.ts';
+export { type EndpointInputs, type Validation, validateEndpoint } from './probe/validate.ts';
 export {
   type CredentialData,
   type CredentialPatch,

@@ -42,6 +42,11 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* arc.opendefense.cloud/artifactworkflows: delete get',
     '* arc.opendefense.cloud/orders: delete get',
   ],
+  'probe-endpoint': [
+    '* /secrets: get',
+    '* arc.opendefense.cloud/endpoints/status: patch',
+    '* arc.opendefense.cloud/endpoints: get',
+  ],
   'render-secret': [
     '* /events: create get patch',
     '* /secrets: create delete get',

@@ -186,6 +186,7 @@ describe('the manifests in knative/', () => {
         .map(({ verbs }) => `${one.kind} ${one.metadata.name}: ${verbs.join(' ')}`),
     );
     expect(grants.toSorted()).toEqual([
+      'ClusterRole arc-probe-endpoint: get',
       'ClusterRole arc-render-secret: get create delete',
       'ClusterRole arc-track-credentials: get',
       'Role arc-certificate-issuer: create',
@@ -206,6 +207,7 @@ describe('the manifests in knative/', () => {
         .map(({ resources }) => `${one.metadata.name}: ${resources.join(' ')}`),
     );
     expect(statusWriters.toSorted()).toEqual([
+      'arc-probe-endpoint: endpoints/status',
       'arc-render-secret: artifactworkflows/status',
       'arc-roll-up-order: orders/status',
       'arc-submit-workflow: artifactworkflows/status',

@@ -7,6 +7,7 @@ import {
   isSettled,
   type Order,
   orderDue,
+  probeDue,
   type TimeReason,
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
@@ -70,7 +71,10 @@ export class Timers {
       clock,
       random,
       everyMs: intervals.credentials,
-      wake: (_uid, object, epoch) => wakeDue(object, epoch),
+      wake: (uid, object, epoch) => {
+        this.woken(uid);
+        wake(object, 'resync', epoch);
+      },
     });
     this.#dueTimes = new DueTimes({
       clock,
@@ -152,6 +156,7 @@ export class Timers {
 
 function dueAt(object: KubeObject, references: References): number | undefined {
   if (object.kind === 'Order') return orderDue(object as unknown as Order)?.getTime();
+  if (object.kind === 'Endpoint') return probeDue(object as unknown as Endpoint)?.getTime();
   if (object.kind !== 'ArtifactWorkflow') return undefined;
   const owner = ownerOfKind(object, 'Order');
   const order = owner && references.order(owner.uid);

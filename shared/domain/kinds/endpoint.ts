@@ -36,6 +36,14 @@ const status = z.object({
   conditions: conditions.exactOptional(),
   observedGeneration,
   lastProbeTime: z.string().exactOptional().describe('When it was last tried.'),
+  probed: z
+    .object({
+      generation: z.int().exactOptional().describe('The generation of the spec.'),
+      secretGeneration: z.int().exactOptional().describe('The version of its credentials.'),
+      request: z.string().exactOptional().describe('The value of the annotation probe-at.'),
+    })
+    .exactOptional()
+    .describe('What the last probe was made of.'),
   secretGeneration: z.int().exactOptional().describe("Counts the changes of the referenced Secrets' data."),
   credentialDigest: z
     .string()

@@ -21,6 +21,8 @@ export const annotations = {
   forceAt: 'arc.opendefense.cloud/force-at',
   /** Unix seconds: run what failed again. */
   retryAt: 'arc.opendefense.cloud/retry-at',
+  /** On an Endpoint: each new value asks for a probe. */
+  probeAt: 'arc.opendefense.cloud/probe-at',
   /** The force time of the Order that an ArtifactWorkflow was made for. */
   orderForceAt: 'arc.opendefense.cloud/order-force-at',
   /** On an ArtifactWorkflow whose `spec.cancel` follows its Order: without it the cancel was asked for on the ArtifactWorkflow itself. */

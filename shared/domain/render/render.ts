@@ -100,7 +100,7 @@ function fromEndpoint(ref: EndpointRef, { endpoint, secretRef, ca }: Side): Side
     return { stale: `Endpoint "${ref.name}" has changed since this ArtifactWorkflow was made` };
   }
   const caName = spec.tls?.caSecretRef?.name;
-  const pem = ca && decoded(ca, 'ca.crt');
+  const pem = ca && certificatesOf(ca);
   if (caName !== undefined && pem === undefined) {
     return {
       waiting: `Secret "${caName}" with the key ca.crt not found (tls.caSecretRef of Endpoint "${ref.name}")`,
@@ -138,6 +138,11 @@ export function credentialsOf(secret: Secret): JobCredentials | string {
   const token = decoded(secret, 'token');
   if (token !== undefined) return { token };
   return `Secret "${secret.metadata.name}" has none of: username and password, .dockerconfigjson, token`;
+}
+
+/** The certificates to trust in a Secret of `tls.caSecretRef`, as PEM; undefined where it has none. */
+export function certificatesOf(secret: Secret): string | undefined {
+  return decoded(secret, 'ca.crt');
 }
 
 function decoded(secret: Secret, key: string): string | undefined {

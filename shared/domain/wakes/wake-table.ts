@@ -148,6 +148,15 @@ export const wakeTable: readonly WakeRule[] = [
   },
   {
     watched: 'Endpoint',
+    what: 'its credentials were counted anew: they have not been tried',
+    when: ({ before, after }) =>
+      before !== undefined && after !== undefined && !sameField(before, after, 'secretGeneration'),
+    target: 'Endpoint',
+    reason: 'inputs',
+    targets: itself,
+  },
+  {
+    watched: 'Endpoint',
     what: 'created, changed, looked at in a new generation, its credentials counted anew, or gone',
     when: usableChanged,
     target: 'Order',

@@ -153,7 +153,7 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
     'its credentials turn',
     source,
     edited(source, { status: { ...source.status, secretGeneration: 2 } }),
-    ['Order release inputs', `ArtifactWorkflow ${aw} inputs`],
+    ['Endpoint from inputs', 'Order release inputs', `ArtifactWorkflow ${aw} inputs`],
   ],
   ['it is probed', source, edited(source, { status: { ...source.status, lastProbeTime: 'x' } }), []],
   [

@@ -54,7 +54,7 @@ function agentOptions(env: Readonly<Record<string, string | undefined>>): http.A
 const eachCertificate = /-----BEGIN CERTIFICATE-----[\s\S]*?(?=-----BEGIN CERTIFICATE-----|$)/g;
 
 /** Returns `ca`. Throws a config TransferError if one of its certificates cannot be read, which Node would not report. */
-function certificates(ca: string): string {
+export function trustedCertificates(ca: string): string {
   try {
     for (const pem of ca.match(eachCertificate) ?? [ca]) new X509Certificate(pem);
     return ca;
@@ -77,7 +77,7 @@ export function createHttpClient(
   const plain = new http.Agent(agentOptions(env));
   const secure = new https.Agent({
     ...agentOptions(env),
-    ...(tls.ca === undefined ? {} : { ca: certificates(tls.ca) }),
+    ...(tls.ca === undefined ? {} : { ca: trustedCertificates(tls.ca) }),
     rejectUnauthorized: tls.insecureSkipVerify !== true,
   });
 

@@ -150,7 +150,18 @@ const certificateProblem = /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER/;
 const clientCertificate = /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)/;
 const oldProtocol = /alert protocol version|unsupported protocol/i;
 
-function tlsAdvice(code: string, detail: string, { endpoint }: RequestContext): string | undefined {
+const notTls = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
+
+/** What is wrong with the TLS of a connection that failed with `caught`, and what to do; undefined if it failed otherwise. */
+export function tlsProblem(caught: unknown, endpoint: string): string | undefined {
+  const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
+  const detail = caught instanceof Error ? caught.message : String(caught);
+  const advice = certificateAdvice(code, detail, endpoint);
+  if (advice !== undefined || !notTls.has(code)) return advice;
+  return `it does not use TLS (${code}): for plain HTTP, write http:// in remoteURL of Endpoint "${endpoint}" or set spec.tls.plainHTTP`;
+}
+
+function certificateAdvice(code: string, detail: string, endpoint: string): string | undefined {
   if (clientCertificate.test(code))
     return `it ended the TLS handshake (${code}); it may require a client certificate, which Endpoints do not support`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
@@ -164,21 +175,14 @@ function tlsAdvice(code: string, detail: string, { endpoint }: RequestContext): 
   return `its certificate is not trusted (${code}): store the issuing CA in a Secret and name the Secret in spec.tls.caSecretRef of Endpoint "${endpoint}"`;
 }
 
-const notTls = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
-
 /** The failure for a request without a complete response: a network, TLS or protocol error. */
 export function networkFailure(context: RequestContext, caught: unknown): TransferError {
   if (caught instanceof TransferError) return caught;
   const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
   const detail = caught instanceof Error ? caught.message : String(caught);
   const where = `${subject(context)} could not be reached while ${context.activity} in repository ${context.repository}`;
-  const tlsProblem = tlsAdvice(code, detail, context);
-  if (tlsProblem !== undefined)
-    return new TransferError('config', `${where}: ${tlsProblem}.`, { cause: caught });
-  if (notTls.has(code)) {
-    const fix = `it does not use TLS (${code}): for plain HTTP, write http:// in remoteURL of Endpoint "${context.endpoint}" or set spec.tls.plainHTTP`;
-    return new TransferError('config', `${where}: ${fix}.`, { cause: caught });
-  }
+  const problem = tlsProblem(caught, context.endpoint);
+  if (problem !== undefined) return new TransferError('config', `${where}: ${problem}.`, { cause: caught });
   if (code.startsWith('HPE_')) {
     const fix = `its response is not HTTP (${code}): check scheme and port in remoteURL of Endpoint "${context.endpoint}"`;
     return new TransferError('config', `${where}: ${fix}.`, { cause: caught });

@@ -1,0 +1,64 @@
+/** probe-endpoint: an Endpoint, its Secrets and its server -> conditions that say whether it can be used. */
+import {
+  type Endpoint,
+  endpointConditions,
+  endpoints,
+  type Findings,
+  isDeleting,
+  isUnprobed,
+  probeDue,
+  probeSubject,
+  type Secret,
+  secrets,
+  validateEndpoint,
+} from '#shared/domain';
+import { namespaceOf, writeStatus } from '#shared/function-kit';
+import { isoSeconds } from '#shared/meta';
+import type { Context, Wake } from '#shared/runtime';
+import { guardOf, probe } from './probe.ts';
+
+/** Refuses to start with settings that cannot be read. */
+export async function init({ env }: Pick<Context, 'env'>): Promise<void> {
+  guardOf(env);
+}
+
+/** A probe may come that much before it is due: clocks differ, and it does no harm. */
+const earlyMs = 30_000;
+
+/** Probes the Endpoint if that is due, and writes what it found. Rejects with what the broker is to retry. */
+export async function handle(context: Context, wake: Wake): Promise<undefined> {
+  const endpoint = await context.api.get(endpoints, wake, context.signal);
+  if (endpoint === undefined || isDeleting(endpoint) || !isDue(endpoint, context.now)) return;
+  const conditions = endpointConditions(endpoint, await find(context, endpoint), context.now);
+  await writeStatus(context, endpoints, endpoint, {
+    conditions,
+    probed: probeSubject(endpoint),
+    lastProbeTime: isoSeconds(context.now.getTime()),
+  });
+}
+
+function isDue(endpoint: Endpoint, now: Date): boolean {
+  const due = probeDue(endpoint);
+  return isUnprobed(endpoint) || due === undefined || now.getTime() >= due.getTime() - earlyMs;
+}
+
+async function find(context: Context, endpoint: Endpoint): Promise<Findings> {
+  const [secret, ca] = await Promise.all([
+    readSecret(context, endpoint, endpoint.spec.secretRef?.name),
+    readSecret(context, endpoint, endpoint.spec.tls?.caSecretRef?.name),
+  ]);
+  const validation = validateEndpoint(endpoint, { secret, ca });
+  if (validation.valid)
+    return { validated: validation.finding, ...(await probe(context, endpoint, validation)) };
+  const message = 'not tried: the Endpoint is not valid';
+  const untried = { status: 'Unknown', reason: 'NotProbed', message } as const;
+  return { validated: validation.finding, reachable: untried, authenticated: untried };
+}
+
+async function readSecret(
+  { api, signal }: Context,
+  endpoint: Endpoint,
+  name: string | undefined,
+): Promise<Secret | undefined> {
+  return name === undefined ? undefined : api.get(secrets, { ...namespaceOf(endpoint), name }, signal);
+}

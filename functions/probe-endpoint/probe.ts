@@ -1,0 +1,59 @@
+import { createSemaphore, type Semaphore } from '#shared/async';
+import type { Endpoint, Validation } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import type { Context } from '#shared/runtime';
+import { createAddressGuard, type ProbeResult, probeServer } from '#shared/transfer';
+
+/** Servers with a probe under way, each with its one slot: many Endpoints may name one registry. */
+const servers = new Map<string, { slot: Semaphore; users: number }>();
+
+/** Asks the server of a valid Endpoint; one probe of a server at a time. */
+export async function probe(
+  { env, signal }: Context,
+  { metadata, spec }: Endpoint,
+  { credentials, ca }: Validation & { valid: true },
+): Promise<ProbeResult> {
+  const { type, remoteURL, tls = {} } = spec;
+  const settings = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(tls.insecureSkipVerify ? { insecureSkipVerify: true } : {}),
+    ...(tls.plainHTTP ? { plainHTTP: true } : {}),
+  };
+  const request = { name: metadata.name, type, remoteURL, tls: settings, guard: guardOf(env), signal };
+  return alone(remoteURL, signal, () =>
+    probeServer(credentials === undefined ? request : { ...request, credentials }),
+  );
+}
+
+/** `ARC_PROBE_ALLOW`: ranges of addresses, separated by commas, that may be probed though they are closed by default. */
+export function guardOf({
+  ARC_PROBE_ALLOW: ranges = '',
+}: Context['env']): ReturnType<typeof createAddressGuard> {
+  try {
+    return createAddressGuard(
+      ranges
+        .split(',')
+        .map((range) => range.trim())
+        .filter((range) => range !== ''),
+    );
+  } catch (caught) {
+    throw new ArcError('InternalError', `ARC_PROBE_ALLOW: ${ArcError.from(caught).message}`);
+  }
+}
+
+async function alone<T>(server: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const found = servers.get(server) ?? { slot: createSemaphore(1), users: 0 };
+  servers.set(server, found);
+  found.users += 1;
+  try {
+    const free = await found.slot.acquire(signal);
+    try {
+      return await work();
+    } finally {
+      free();
+    }
+  } finally {
+    found.users -= 1;
+    if (found.users === 0) servers.delete(server);
+  }
+}

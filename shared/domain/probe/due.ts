@@ -1,0 +1,50 @@
+import type { Endpoint, EndpointStatus } from '../kinds/endpoint.ts';
+import { annotations } from '../kinds/well-known.ts';
+import { isDeleting } from '../lifecycle/phases.ts';
+import { shortHash } from '../values/hash.ts';
+
+const shortestMs = 60_000;
+const usualMs = 10 * 60_000;
+const longestMs = 60 * 60_000;
+const spreadMs = 30_000;
+
+/** What a probe of the Endpoint as it is now would cover: `status.probed` after it. */
+export function probeSubject({ metadata, status }: Endpoint): NonNullable<EndpointStatus['probed']> {
+  const request = metadata.annotations?.[annotations.probeAt];
+  return {
+    ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
+    ...(status?.secretGeneration === undefined ? {} : { secretGeneration: status.secretGeneration }),
+    ...(request === undefined ? {} : { request }),
+  };
+}
+
+/** True while the last probe was one of another spec, of other credentials, or before somebody asked for another. */
+export function isUnprobed(endpoint: Endpoint): boolean {
+  const { probed } = endpoint.status ?? {};
+  const wanted = probeSubject(endpoint);
+  return (
+    probed?.generation !== wanted.generation ||
+    probed?.secretGeneration !== wanted.secretGeneration ||
+    probed?.request !== wanted.request
+  );
+}
+
+/**
+ * When an Endpoint is to be probed again though nothing changed. The wait grows with the time for which its state has not changed: from ten
+ * minutes, or one minute while it is not Ready, up to an hour. Long waits end in a common half minute, so that one start of the function
+ * serves many Endpoints; within it each has its own second. undefined before the first probe, which a change asks for.
+ */
+export function probeDue(endpoint: Endpoint): Date | undefined {
+  const { lastProbeTime, conditions = [] } = endpoint.status ?? {};
+  const last = Date.parse(lastProbeTime ?? '');
+  if (isDeleting(endpoint) || Number.isNaN(last)) return undefined;
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const since = Date.parse(ready?.lastTransitionTime ?? '');
+  const least = ready?.status === 'True' ? usualMs : shortestMs;
+  const stable = Number.isNaN(since) ? 0 : last - since;
+  const wait = Math.min(longestMs, Math.max(least, stable));
+  if (wait < usualMs) return new Date(last + wait);
+  const bunchMs = wait < longestMs ? usualMs : longestMs;
+  const ownMs = Number.parseInt(shortHash([endpoint.metadata.uid ?? null]).slice(0, 8), 16) % spreadMs;
+  return new Date(Math.floor((last + wait) / bunchMs) * bunchMs + ownMs);
+}

@@ -1,0 +1,87 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+/** Decides which addresses may be dialled. */
+export interface AddressGuard {
+  /** For `http.request`: resolves a name to its allowed addresses only. Node does not call it for a host that is an address. */
+  readonly lookup: LookupFunction;
+  /** Throws AddressDeniedError if `host` (as in a URL) is a denied address; says nothing about names. */
+  check(host: string): void;
+}
+
+/** A server that must not be dialled. */
+export class AddressDeniedError extends Error {
+  readonly code = 'ERR_ADDRESS_DENIED';
+}
+
+// This machine, this link and what clouds serve credentials at. BlockList compares IPv4-mapped IPv6 addresses as IPv4.
+const denied = [
+  '0.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '100.100.100.200/32',
+  '192.0.0.192/32',
+  '224.0.0.0/4',
+  '255.255.255.255/32',
+  '::/128',
+  '::1/128',
+  'fe80::/10',
+  'fd00:ec2::254/128',
+  'ff00::/8',
+  // NAT64 of the first ranges
+  '64:ff9b::/104',
+  '64:ff9b::7f00:0/104',
+  '64:ff9b::a9fe:0/112',
+];
+
+/** The addresses that `ranges` contains: CIDR blocks. Throws RangeError with the range that is none. */
+export function addressRanges(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [, address = '', length = ''] = /^([^/]+)\/(\d{1,3})$/.exec(range) ?? [];
+    const family = isIP(address);
+    if (family === 0 || Number(length) > (family === 4 ? 32 : 128))
+      throw new RangeError(`"${range}" is not a range of addresses such as 10.0.0.0/8 or fd00::/8`);
+    list.addSubnet(address, Number(length), family === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}
+
+/**
+ * Refuses loopback, link-local, multicast and metadata addresses, but for those in `allowed` (CIDR blocks). The addresses that a name
+ * resolves to are judged, and one of those is dialled: a name that resolves to another address the next time gains nothing.
+ */
+export function createAddressGuard(allowed: readonly string[] = []): AddressGuard {
+  const closed = addressRanges(denied);
+  const open = addressRanges(allowed);
+  const allows = (address: string) => {
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    return open.check(address, family) || !closed.check(address, family);
+  };
+  const refusal = (name: string, addresses: readonly string[]) =>
+    new AddressDeniedError(`${name} is at ${addresses.join(', ')}, which may not be probed`);
+
+  return {
+    check(host) {
+      const address = host.replace(/^\[|\]$/g, '');
+      if (isIP(address) !== 0 && !allows(address)) throw refusal(host, [address]);
+    },
+    lookup(hostname, options, callback) {
+      lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
+        const usable = found.filter(({ address }) => allows(address));
+        const [first] = usable;
+        if (error) callback(error, []);
+        else if (first === undefined)
+          callback(
+            refusal(
+              hostname,
+              found.map(({ address }) => address),
+            ),
+            [],
+          );
+        else if (options.all === true) callback(null, usable);
+        else callback(null, first.address, first.family);
+      });
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { TLSSocket } from 'node:tls';
+import { type HttpClient, trustedCertificates } from '../http/http-client.ts';
+import type { TlsSettings } from '../reference/image-address.ts';
+import type { AddressGuard } from './address-guard.ts';
+
+/** An HttpClient for probes: a connection for each request, to addresses that the guard allows, with small headers. */
+export interface ProbeClient extends HttpClient {
+  /** When the certificate that `host` (with port) showed last expires; undefined if it showed none. */
+  certificateExpiry(host: string): Date | undefined;
+}
+
+const maxHeaderSize = 64 * 1024;
+
+/** Sends bodyless requests, and waits no longer than the signal of each. Throws a config TransferError for certificates that cannot be read. */
+export function createProbeClient(tls: TlsSettings, guard: AddressGuard): ProbeClient {
+  const expiries = new Map<string, Date>();
+  const secure = {
+    ...(tls.ca === undefined ? {} : { ca: trustedCertificates(tls.ca) }),
+    rejectUnauthorized: tls.insecureSkipVerify !== true,
+  };
+  return {
+    certificateExpiry: (host) => expiries.get(host),
+    close: () => undefined,
+    send: ({ method, url, headers, body, signal }) =>
+      new Promise((resolve, reject) => {
+        guard.check(url.hostname);
+        const encrypted = url.protocol === 'https:';
+        const options = { method, headers, signal, agent: false, maxHeaderSize, lookup: guard.lookup };
+        const outgoing = encrypted
+          ? https.request(url, { ...options, ...secure })
+          : http.request(url, options);
+        outgoing.on('error', reject);
+        outgoing.once('response', (incoming) => {
+          const expiry = expiryOf(incoming);
+          if (expiry !== undefined) expiries.set(url.host, expiry);
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming });
+        });
+        const content = body?.();
+        outgoing.end(content instanceof Uint8Array ? content : undefined);
+      }),
+  };
+}
+
+function expiryOf({ socket }: http.IncomingMessage): Date | undefined {
+  if (!(socket instanceof TLSSocket)) return undefined;
+  const at = Date.parse(socket.getPeerCertificate().valid_to ?? '');
+  return Number.isNaN(at) ? undefined : new Date(at);
+}

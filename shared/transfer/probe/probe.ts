@@ -1,0 +1,207 @@
+import { createAuthorizer } from '../auth/authorizer.ts';
+import { createTokenService } from '../auth/token-service.ts';
+import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
+import type { RegistryCredentials } from '../credentials/docker-config.ts';
+import { createMasker, type Masker } from '../errors/mask.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
+import type { AddressGuard } from './address-guard.ts';
+import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
+import { createProbeClient, type ProbeClient } from './probe-client.ts';
+import { unreachable } from './unreachable.ts';
+
+export interface ProbeRequest {
+  /** The Endpoint: its name, for messages, and what it says of the server. */
+  name: string;
+  type: string;
+  remoteURL: string;
+  tls?: TlsSettings;
+  credentials?: EndpointCredentials;
+  guard: AddressGuard;
+  signal: AbortSignal;
+}
+
+export interface ProbeResult {
+  reachable: Finding<ReachableReason>;
+  authenticated: Finding<AuthenticatedReason>;
+  /** When the server's certificate expires. */
+  certificateExpiry?: Date;
+}
+
+/** For all requests of a probe together. */
+const deadlineMs = 10_000;
+
+/**
+ * Asks a server whether it is there and takes the credentials: one small GET, and after a challenge at most a token request and one more
+ * GET. It follows no redirect, and sends credentials only after a challenge and over TLS. Never rejects.
+ */
+export async function probeServer(request: ProbeRequest): Promise<ProbeResult> {
+  const { name, type, remoteURL, tls = {}, guard } = request;
+  const masker = createMasker();
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(deadlineMs)]);
+  try {
+    const url = targetOf(type, remoteURL, tls);
+    if (url === undefined)
+      return untried('Unknown', 'UnsupportedScheme', `no probe knows the scheme of ${remoteURL}`);
+    const client = createProbeClient(tls, guard);
+    const probe = new Probe(client, url, signal);
+    const first = await probe.get();
+    const expiry = client.certificateExpiry(url.host);
+    return {
+      reachable: reachableBy(first.status, url),
+      authenticated: await authenticated(request, probe, first, masker),
+      ...(expiry === undefined ? {} : { certificateExpiry: expiry }),
+    };
+  } catch (caught) {
+    const { reason, message } = unreachable(caught, name, remoteURL);
+    return untried('False', reason, masker.apply(message));
+  }
+}
+
+function untried(status: 'False' | 'Unknown', reason: ReachableReason, message: string): ProbeResult {
+  const unasked = 'no credentials were sent: the server was not reached';
+  return {
+    reachable: { status, reason, message },
+    authenticated: { status: 'Unknown', reason: 'NotExercised', message: unasked },
+  };
+}
+
+/** What to GET: the version check of a registry, the index of a Helm repository, else the URL itself. */
+function targetOf(type: string, remoteURL: string, tls: TlsSettings): URL | undefined {
+  if (type === 'oci') return new URL('/v2/', resolveAddress(remoteURL, 'probe', tls).origin);
+  const scheme = tls.plainHTTP === true ? 'http' : 'https';
+  const text = remoteURL.includes('://') ? remoteURL : `${scheme}://${remoteURL}`;
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  return type === 'helm' ? new URL(`${text.replace(/\/+$/, '')}/index.yaml`) : new URL(text);
+}
+
+interface Answer {
+  status: number;
+  challenge: string | undefined;
+}
+
+class Probe {
+  readonly client: ProbeClient;
+  readonly url: URL;
+  readonly signal: AbortSignal;
+
+  constructor(client: ProbeClient, url: URL, signal: AbortSignal) {
+    this.client = client;
+    this.url = url;
+    this.signal = signal;
+  }
+
+  async get(authorization?: string): Promise<Answer> {
+    const headers = {
+      'user-agent': 'arc-probe-endpoint',
+      connection: 'close',
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    const { client, url, signal } = this;
+    const { status, headers: answered, body } = await client.send({ method: 'GET', url, headers, signal });
+    // The content says nothing that is looked for here.
+    body.destroy();
+    return { status, challenge: answered['www-authenticate'] };
+  }
+}
+
+function reachableBy(status: number, url: URL): Finding<ReachableReason> {
+  const { host } = url;
+  if (status === 404)
+    return {
+      status: 'Unknown',
+      reason: 'NotFound',
+      message: `${host} answers, but has no ${url.pathname}: check remoteURL`,
+    };
+  if (status >= 500)
+    return {
+      status: 'Unknown',
+      reason: 'ServerError',
+      message: `${host} answers ${status}: the server is in trouble`,
+    };
+  return { status: 'True', reason: 'Reachable', message: `${host} answers` };
+}
+
+async function authenticated(
+  { name, credentials: given }: ProbeRequest,
+  probe: Probe,
+  first: Answer,
+  masker: Masker,
+): Promise<Finding<AuthenticatedReason>> {
+  const { host, protocol } = probe.url;
+  if (first.status !== 401 && first.status !== 403)
+    return { status: 'Unknown', reason: 'NotExercised', message: `${host} did not ask for credentials` };
+  const credentials = credentialsFor(given, host, '');
+  for (const secret of secretsOf(credentials)) masker.add(secret);
+  if (credentials.kind !== 'none' && protocol !== 'https:') {
+    const message = `the credentials were not tried: ${host} is probed without TLS, and they are sent over TLS only`;
+    return { status: 'Unknown', reason: 'InsecureTransport', message };
+  }
+  const second = await answerWith(credentials, name, probe, first, masker);
+  return typeof second === 'number' ? judged(second, credentials, name, host) : second;
+}
+
+/** The status that the credentials get, or why that stays unknown. */
+async function answerWith(
+  credentials: RegistryCredentials,
+  name: string,
+  probe: Probe,
+  first: Answer,
+  masker: Masker,
+): Promise<number | Finding<AuthenticatedReason>> {
+  const { url, client, signal } = probe;
+  const context = {
+    endpoint: name,
+    host: url.host,
+    repository: '',
+    credentials,
+    activity: 'probing',
+    writing: false,
+  };
+  const tokens = createTokenService({ client, credentials, origin: url.origin, context, masker });
+  const authorizer = createAuthorizer(credentials, tokens);
+  const another = authorizer.challenged(first.challenge, [], undefined);
+  try {
+    const header = another || credentials.kind === 'token' ? await authorizer.header([], signal) : undefined;
+    if (header !== undefined) return (await probe.get(header)).status;
+  } catch (caught) {
+    if (caught instanceof TransferError && (caught.reason === 'auth' || caught.reason === 'denied'))
+      return 401;
+    const message = masker.apply(caught instanceof Error ? caught.message : String(caught));
+    return { status: 'Unknown', reason: 'Inconclusive', message };
+  }
+  if (credentials.kind === 'none') return first.status;
+  const asked = first.challenge?.split(' ', 1)[0] ?? 'nothing that a probe knows';
+  const message = `${url.host} asks for ${asked}, which a probe cannot answer with these credentials`;
+  return { status: 'Unknown', reason: 'UnsupportedAuthScheme', message };
+}
+
+function judged(
+  status: number,
+  { kind }: RegistryCredentials,
+  name: string,
+  host: string,
+): Finding<AuthenticatedReason> {
+  const refused = status === 401 || status === 403;
+  if (!refused && status >= 500)
+    return {
+      status: 'Unknown',
+      reason: 'Inconclusive',
+      message: `${host} answered ${status} to the credentials`,
+    };
+  if (kind === 'none')
+    return refused
+      ? {
+          status: 'False',
+          reason: 'NoCredentials',
+          message: `${host} asks for credentials: name their Secret in spec.secretRef of Endpoint "${name}"`,
+        }
+      : { status: 'Unknown', reason: 'Anonymous', message: `${host} lets in anybody, to what is public` };
+  return refused
+    ? {
+        status: 'False',
+        reason: 'Unauthorized',
+        message: `${host} refused the credentials (${status}): check the Secret of Endpoint "${name}"`,
+      }
+    : { status: 'True', reason: 'Authenticated', message: `${host} took the credentials` };
+}
