@@ -2,15 +2,14 @@ import {
   type ArtifactWorkflow,
   annotations,
   artifactWorkflows,
-  cronWorkflows,
   finalizers,
   type Submission,
-  workflows,
 } from '#shared/domain';
-import { addFinalizer, ignoreNotFound, removeFinalizer, uidOf, writeStatus } from '#shared/function-kit';
+import { addFinalizer, removeFinalizer, writeStatus } from '#shared/function-kit';
 import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
-import { submit } from './submit.ts';
+import { change, remove } from './argo.ts';
+import { release, submit } from './submit.ts';
 
 /** Does what was decided for the ArtifactWorkflow. Each write is guarded or safe to repeat. */
 export async function act(
@@ -27,9 +26,8 @@ export async function act(
       return;
     case 'create':
       return submit(context, wake, workflow, step);
-    case 'patch':
-      await context.api.mergePatch(cronWorkflows, step.object.metadata, step.patch, {}, context.signal);
-      return;
+    case 'release':
+      return release(context, workflow, step.object, step.suspend);
     case 'wait':
       await writeStatus(context, artifactWorkflows, workflow, step.status ?? {});
       context.log.debug({ artifactWorkflow: workflow.metadata.name }, step.message);
@@ -41,14 +39,9 @@ export async function act(
   }
 }
 
-async function stop({ api, signal, now }: Context, step: Submission & { action: 'stop' }): Promise<void> {
-  const { object, how } = step;
-  if (how === 'delete') {
-    const kind = object.kind === 'CronWorkflow' ? cronWorkflows : workflows;
-    await api.delete(kind, object.metadata, uidOf(object), signal);
-    return;
-  }
-  const note = { annotations: { [annotations.cancelledAt]: isoSeconds(now.getTime()) } };
+async function stop(context: Context, { object, how }: Submission & { action: 'stop' }): Promise<void> {
+  if (how === 'delete' || how === 'discard') return remove(context, object, { unchanged: how === 'discard' });
+  const note = { annotations: { [annotations.cancelledAt]: isoSeconds(context.now.getTime()) } };
   const patch = { ...(how === 'cancel' ? { metadata: note } : {}), spec: { shutdown: 'Terminate' } };
-  await ignoreNotFound(api.mergePatch(workflows, object.metadata, patch, {}, signal));
+  return change(context, object, patch);
 }

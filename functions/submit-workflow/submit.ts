@@ -2,21 +2,24 @@ import {
   type ArtifactWorkflow,
   artifactWorkflows,
   type CronWorkflow,
-  cronWorkflows,
+  hasEnded,
+  isUnreleased,
+  releasePatch,
   type Submission,
   type Workflow,
-  workflows,
 } from '#shared/domain';
-import { createOrGet, isRefusal, recordWarning, writeStatus } from '#shared/function-kit';
+import { ArcError } from '#shared/errors';
+import { isRefusal, recordWarning, writeStatus } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
+import { change, create, remove } from './argo.ts';
 
 /** W3C trace context of the event that a Workflow was created for. */
 const traceAnnotation = 'arc.opendefense.cloud/traceparent';
 
 /**
- * Writes the reference to the Workflow, guarded, then creates the Workflow: after a crash in between the next wake creates what the
- * reference names, and two instances cannot start two different Workflows. A Workflow of ours that exists already is a success.
+ * Writes the reference to the Workflow, guarded, so that two instances cannot start two different ones; creates it, suspended; releases
+ * it. After a crash in between the next wake goes on from there: a Workflow of ours that exists already is a success.
  */
 export async function submit(
   context: Context,
@@ -24,34 +27,57 @@ export async function submit(
   workflow: ArtifactWorkflow,
   { object, status }: Submission & { action: 'create' },
 ): Promise<void> {
-  if (!(await writeStatus(context, artifactWorkflows, workflow, status))) return;
+  const recorded = await writeStatus(context, artifactWorkflows, workflow, status);
+  if (recorded === undefined) return;
+  const present = await createOwn(context, wake, workflow, object);
+  if (present && isUnreleased(present)) await release(context, recorded, present);
+}
+
+/**
+ * Lets the Workflow run if the ArtifactWorkflow has not changed since it was read. Whoever finished with it meanwhile may have found no
+ * Workflow; so it is looked at after the Workflow is known to exist. Rejects with Conflict if it has changed: what to do is decided again.
+ */
+export async function release(
+  context: Context,
+  { metadata }: ArtifactWorkflow,
+  object: Workflow | CronWorkflow,
+  suspend = false,
+): Promise<void> {
+  const now = await context.api.get(artifactWorkflows, metadata, context.signal);
+  if (now?.metadata.resourceVersion === metadata.resourceVersion)
+    return change(context, object, releasePatch(suspend));
+  // Nobody would remove it soon, and a successor may need its name.
+  const isNeeded = now !== undefined && now.metadata.uid === metadata.uid && !hasEnded(now);
+  if (!isNeeded && isUnreleased(object)) await remove(context, object, { unchanged: true });
+  throw new ArcError(
+    'Conflict',
+    `ArtifactWorkflow "${metadata.name}" changed before its Workflow was released`,
+  );
+}
+
+/** The Workflow with the trace of the wake that led to it, or the one that exists already; undefined where it cannot be made, which a Warning says. */
+async function createOwn(
+  context: Context,
+  wake: Wake,
+  workflow: ArtifactWorkflow,
+  plain: Workflow | CronWorkflow,
+): Promise<Workflow | CronWorkflow | undefined> {
+  const object = context.trace === undefined ? plain : traced(plain, context.trace.traceparent);
   const title = `${object.kind} "${object.metadata.name}"`;
   try {
     const present = await create(context, object);
-    if (isOwnedBy(present, workflow)) return;
+    if (isOwnedBy(present, workflow)) return present;
     await warn(context, wake, workflow, 'NameTaken', `${title} exists and has another owner; delete it`);
   } catch (caught) {
     if (!isRefusal(caught)) throw caught;
     await warn(context, wake, workflow, 'SubmissionFailed', `cannot create ${title}: ${caught.message}`);
   }
-}
-
-/** Creates the Workflow with the trace of the wake that led to it, or reads the one of its name. */
-async function create(context: Context, plain: Workflow | CronWorkflow): Promise<Workflow | CronWorkflow> {
-  const object = context.trace === undefined ? plain : traced(plain, context.trace.traceparent);
-  const { object: present } = isCron(object)
-    ? await createOrGet(context, cronWorkflows, object)
-    : await createOrGet(context, workflows, object);
-  return present;
+  return undefined;
 }
 
 function traced<T extends Workflow | CronWorkflow>(object: T, traceparent: string): T {
   const annotations = { ...object.metadata.annotations, [traceAnnotation]: traceparent };
   return { ...object, metadata: { ...object.metadata, annotations } };
-}
-
-function isCron(object: Workflow | CronWorkflow): object is CronWorkflow {
-  return object.kind === 'CronWorkflow';
 }
 
 async function warn(

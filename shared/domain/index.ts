@@ -105,6 +105,7 @@ export {
 } from './roll-up/milestones.ts';
 export { rollUp } from './roll-up/rollup.ts';
 export { rollUpInterval } from './roll-up/rollup-interval.ts';
+export { isUnreleased, releasePatch } from './submission/release.ts';
 export {
   decideSubmission,
   isUnderWay,

@@ -31,6 +31,8 @@ export const annotations = {
   cancelledAt: 'arc.opendefense.cloud/cancelled-at',
   /** What the user wrote of a named artifact, hashed: an edit of it is no change of an Endpoint or type. */
   content: 'arc.opendefense.cloud/content',
+  /** On a Workflow or CronWorkflow that was created suspended, until it is released. */
+  unreleased: 'arc.opendefense.cloud/unreleased',
 } as const;
 
 export const finalizers = {

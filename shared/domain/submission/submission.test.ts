@@ -6,6 +6,7 @@ import { annotations, finalizers } from '../kinds/well-known.ts';
 import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
+import { unreleased } from './release.ts';
 import { decideSubmission, isUnderWay, needsRunning, type Submission, stopGraceMs } from './submission.ts';
 import { workflowFor } from './workflow.ts';
 
@@ -72,6 +73,18 @@ describe('decideSubmission', () => {
       action: 'create',
       object: { metadata: { name: workflow.metadata.name } },
     });
+  });
+
+  it('releases a Workflow that is recorded, and discards it when it is being deleted or cancelled', () => {
+    const workflow = made(submitted(made()));
+    const waiting = unreleased(workflowFor(workflow, 1));
+    expect(decide(workflow, waiting)).toMatchObject({ action: 'release', suspend: false });
+    expect(decide(made(), waiting)).toMatchObject({ action: 'create' });
+    const suspended = made(submitted(made()), { suspend: true });
+    expect(decide(suspended, waiting)).toMatchObject({ action: 'wait', message: 'suspended' });
+    expect(decide(deleting(workflow), waiting)).toMatchObject({ action: 'stop', how: 'discard' });
+    const cancelled = made(submitted(made()), { cancel: true });
+    expect(decide(cancelled, waiting)).toMatchObject({ action: 'stop', how: 'discard' });
   });
 
   it.each([done, broken])('never runs again because its Workflow was cleaned away ($phase)', (end) => {
@@ -170,13 +183,13 @@ describe('decideSubmission', () => {
     it('suspends, resumes and deletes the CronWorkflow', () => {
       const suspended = made(status, { cron, suspend: true });
       expect(decide(suspended, running)).toMatchObject({
-        action: 'patch',
-        patch: { spec: { suspend: true } },
+        action: 'release',
+        suspend: true,
       });
       const asleep = { ...running, spec: { ...running.spec, suspend: true } };
       expect(decide(suspended, asleep)).toEqual({ action: 'none' });
       const resumed = made(status, { cron });
-      expect(decide(resumed, asleep)).toMatchObject({ action: 'patch', patch: { spec: { suspend: null } } });
+      expect(decide(resumed, asleep)).toMatchObject({ action: 'release', suspend: false });
       expect(decide(deleting(resumed), running)).toMatchObject({ action: 'stop', how: 'delete' });
     });
   });

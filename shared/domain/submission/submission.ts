@@ -1,4 +1,4 @@
-import { isOwnedBy, isoSeconds, sameJson } from '#shared/meta';
+import { isOwnedBy, isoSeconds } from '#shared/meta';
 import { compareAge, compareRevision } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
@@ -11,6 +11,7 @@ import {
   rerunRequested,
 } from '../lifecycle/attempts.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
+import { isUnreleased, unreleased } from './release.ts';
 import { type WorkflowOptions, workflowFor } from './workflow.ts';
 
 /** How long a Workflow may take to end after its shutdown, before it is deleted; and again as long until it is left to the garbage collector. */
@@ -29,14 +30,22 @@ export interface SubmissionInputs {
 export type Submission =
   /** Put our finalizer on; the change wakes us again. Nothing may be created before that. */
   | { action: 'hold' }
-  /** Write `status` first, guarded by resourceVersion, then create `object`; that it exists already is success. */
+  /** Write `status` first, guarded by resourceVersion, then create `object`, which is suspended (that it exists already is success), then release it. */
   | { action: 'create'; object: Workflow | CronWorkflow; status: StatusPatch }
-  /** Merge-patch the CronWorkflow. */
-  | { action: 'patch'; object: CronWorkflow; patch: object }
+  /** Release the Argo object, if the ArtifactWorkflow is still as it was read; or suspend or resume a schedule. */
+  | { action: 'release'; object: Workflow | CronWorkflow; suspend: boolean }
   /** `until`: when to look again; write it as nextAttemptTime where `status` is given. */
   | { action: 'wait'; message: string; until?: Date; status?: StatusPatch }
-  /** `shutdown`: patch spec.shutdown to Terminate; `cancel`: and note in the Workflow why. `delete`: delete the object. Then look again, at `until` at the latest. */
-  | { action: 'stop'; how: 'shutdown' | 'cancel' | 'delete'; object: Workflow | CronWorkflow; until: Date }
+  /**
+   * `shutdown`: patch spec.shutdown to Terminate; `cancel`: and note in the Workflow why. `delete`: delete the object. `discard`: delete the
+   * object, which has never run, guarded by resourceVersion: it may have been released. Then look again, at `until` at the latest.
+   */
+  | {
+      action: 'stop';
+      how: 'shutdown' | 'cancel' | 'delete' | 'discard';
+      object: Workflow | CronWorkflow;
+      until: Date;
+    }
   /** Everything is stopped: take our finalizer off. */
   | { action: 'finish' }
   | { action: 'none' };
@@ -80,7 +89,7 @@ export function decideSubmission(inputs: SubmissionInputs): Submission {
       `${running.kind} "${running.metadata.name}" exists and has another owner; delete or rename it`,
     );
   }
-  if (running && workflow.status?.workflowRef) return decidePatch(workflow, running);
+  if (running && workflow.status?.workflowRef) return decideRelease(workflow, running);
   return decideStart(inputs, workflow.status?.workflowRef?.attempt ?? 1);
 }
 
@@ -99,6 +108,7 @@ function decideStop(
   const escalation = new Date(requested + stopGraceMs);
   const end = new Date(requested + 2 * stopGraceMs);
   if (isDeleting(running)) return { action: 'wait', message: 'its Workflow is being deleted', until: end };
+  if (isUnreleased(running)) return { action: 'stop', how: 'discard', object: running, until: end };
   if (isCron(running) || since >= stopGraceMs) {
     return { action: 'stop', how: 'delete', object: running, until: end };
   }
@@ -118,6 +128,7 @@ function decideCancel(
   const asked = Date.parse(running.metadata.annotations?.[annotations.cancelledAt] ?? '');
   const isAsked = !Number.isNaN(asked);
   const until = new Date((isAsked ? asked : now.getTime()) + stopGraceMs);
+  if (isUnreleased(running)) return { action: 'stop', how: 'discard', object: running, until };
   // Without Argo nothing ends it: the garbage collector stops the pods of a Workflow that is deleted.
   if (isCron(running) || (isAsked && now >= until))
     return { action: 'stop', how: 'delete', object: running, until };
@@ -161,7 +172,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   };
   return {
     action: 'create',
-    object: workflowFor(workflow, attempt, options),
+    object: unreleased(workflowFor(workflow, attempt, options)),
     status: {
       workflowRef: reference,
       attempts: attempt,
@@ -203,11 +214,15 @@ function wasPutInForceBefore(a: ArtifactWorkflow, b: ArtifactWorkflow): boolean 
   return (sameOrder ? compareRevision(a, b) : compareAge(a, b)) < 0;
 }
 
-function decidePatch(workflow: ArtifactWorkflow, running: Workflow | CronWorkflow): Submission {
-  if (!isCron(running) || isDeleting(running)) return { action: 'none' };
+/** Releases what is recorded as in force, and keeps a schedule as suspended as its ArtifactWorkflow. */
+function decideRelease(workflow: ArtifactWorkflow, running: Workflow | CronWorkflow): Submission {
+  if (isDeleting(running)) return { action: 'none' };
   const suspend = workflow.spec.suspend === true;
-  if (sameJson(running.spec.suspend === true, suspend)) return { action: 'none' };
-  return { action: 'patch', object: running, patch: { spec: { suspend: suspend || null } } };
+  const held = isUnreleased(running);
+  if (!isCron(running) && suspend && held) return { action: 'wait', message: 'suspended' };
+  const asWanted = !isCron(running) || (running.spec.suspend === true) === suspend;
+  if (!held && asWanted) return { action: 'none' };
+  return { action: 'release', object: running, suspend };
 }
 
 function isCron(object: Workflow | CronWorkflow): object is CronWorkflow {

@@ -4,6 +4,7 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { absentSecretName, labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { image, inputs, order, stored } from '../testing/plan-objects.ts';
+import { unreleased } from './release.ts';
 import { workflowFor } from './workflow.ts';
 
 function made(spec: Partial<ArtifactWorkflow['spec']> = {}): ArtifactWorkflow {
@@ -15,8 +16,8 @@ function made(spec: Partial<ArtifactWorkflow['spec']> = {}): ArtifactWorkflow {
 
 describe('workflowFor', () => {
   it('sets only what Argo allows beside a template reference in its strict mode', () => {
-    const { spec } = workflowFor(made(), 1) as Workflow;
-    expect(Object.keys(spec).sort()).toEqual(['arguments', 'ttlStrategy', 'workflowTemplateRef']);
+    const { spec } = unreleased(workflowFor(made(), 1) as Workflow);
+    expect(Object.keys(spec).sort()).toEqual(['arguments', 'suspend', 'ttlStrategy', 'workflowTemplateRef']);
   });
 
   it('hands over the parameters and the names of the Secrets, each once', () => {

@@ -5,6 +5,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact
 import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { hasEnded, phaseOf } from '../lifecycle/phases.ts';
 import { planOrder } from '../plan/plan.ts';
+import { unreleased } from '../submission/release.ts';
 import { workflowFor } from '../submission/workflow.ts';
 import { image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { parseProgress } from './progress.ts';
@@ -48,6 +49,17 @@ describe('syncedStatus', () => {
     [{ phase: 'Succeeded' }, { shutdown: 'Stop' }, 'Stopped'],
   ])('of %j with %j is %s', (status, spec, phase) => {
     expect(sync(made(), status, spec).status?.phase).toBe(phase);
+  });
+
+  it('of a Workflow that waits for its release is Pending, though Argo calls it Running', () => {
+    const waiting = (status: ArtifactWorkflowStatus) => {
+      const workflow = made(status);
+      return syncedStatus(workflow, unreleased(argo(workflow, { phase: 'Running', startedAt })), now);
+    };
+    expect(waiting({})).toBeUndefined();
+    expect(waiting({ phase: 'Running', startTime: startedAt })).toMatchObject({ phase: 'Pending' });
+    const byHand = argo(made(), { phase: 'Running', startedAt }, { suspend: true });
+    expect(syncedStatus(made(), byHand, now)).toMatchObject({ phase: 'Running' });
   });
 
   it.each([

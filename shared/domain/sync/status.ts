@@ -6,6 +6,7 @@ import { annotations, labels } from '../kinds/well-known.ts';
 import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { transition } from '../roll-up/conditions.ts';
+import { isUnreleased } from '../submission/release.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 import { cancelledInstead, cancelledMessage, cancelledWithout, type Seen } from './cancelled.ts';
@@ -59,8 +60,11 @@ function seenOf(
 }
 
 function fromWorkflow(workflow: ArtifactWorkflow, argo: Workflow, now: Date): Seen | undefined {
-  const phase = phaseFor(workflow, argo);
   const before = phaseOf(workflow);
+  // Argo calls it Running, and nothing runs. Most are released in a moment, so it is said only where the status says otherwise.
+  if (isUnreleased(argo))
+    return before === 'Pending' || isFinalPhase(before) ? undefined : { phase: 'Pending' };
+  const phase = phaseFor(workflow, argo);
   // An end is an end: a late view of the same attempt changes nothing, unless it had arrived before it was cancelled.
   if (isFinalPhase(before) && !isFinalPhase(phase)) return undefined;
   if (before === 'Cancelled' && phase !== 'Succeeded') return undefined;

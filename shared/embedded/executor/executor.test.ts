@@ -275,7 +275,7 @@ describe('startExecutor', () => {
     await api.client.mergePatch(
       workflows,
       { name: 'suspended', namespace: 'ns' },
-      { spec: { suspend: false } },
+      { spec: { suspend: null } },
     );
     await completed('suspended');
   });

@@ -4,6 +4,7 @@ import {
   cronWorkflows,
   endpoints,
   isDeleting,
+  isUnreleased,
   labels,
   orders,
   type Ref,
@@ -13,6 +14,7 @@ import {
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import type { Key } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import type { Fn, Wake } from '#shared/runtime';
 import { functions } from '../../../scripts/standalone/functions.ts';
@@ -54,8 +56,9 @@ export class World {
   readonly #context = contextOf(this.kube);
   /** What must never be, and was. */
   readonly broken: string[] = [];
-  /** Workflows that were created, by name, each as often as it was. */
+  /** Workflows that were let run, by name, each as often as it was. */
   readonly submitted: string[] = [];
+  readonly #released = new Set<string>();
   /** What the destination holds: the image that was pushed last, by place. */
   readonly registry = new Map<string, string>();
   /** Images whose Workflows fail, and how many times. */
@@ -70,10 +73,8 @@ export class World {
     for (const object of objects) this.kube.put(object);
     let seen = 0;
     this.turns.onCall = ({ owner, isWrite }) => {
-      for (const { verb, body } of this.kube.writes.slice(seen)) {
-        const { kind, metadata } = body as unknown as KubeObject;
-        if (verb === 'create' && (kind === 'Workflow' || kind === 'CronWorkflow'))
-          this.#judge(kind, metadata.name);
+      for (const { apiVersion, name, namespace = '' } of this.kube.writes.slice(seen)) {
+        if (apiVersion === workflows.apiVersion) this.#judge({ name, namespace });
       }
       seen = this.kube.writes.length;
       if (!isWrite) return;
@@ -155,6 +156,7 @@ export class World {
     const { phase } = one.status ?? {};
     if (phase === 'Succeeded' || phase === 'Failed') return false;
     const time = this.kube.time;
+    if (one.spec.suspend && !one.spec.shutdown) return false;
     if (phase !== 'Running' && !one.spec.shutdown) {
       this.kube.put({ ...one, status: { phase: 'Running', startedAt: time } });
       return true;
@@ -231,21 +233,24 @@ export class World {
     return moved || collected || this.#writes > before;
   }
 
-  /** A Workflow has just been created: no other of its artifact or target may be there that has not ended. */
-  #judge(kind: string, name: string): void {
-    this.submitted.push(name);
+  /** A Workflow has just been written. If that let it run, no other of its artifact or target may run that has not ended. */
+  #judge(key: Key): void {
     const made = [...this.kube.all(workflows), ...this.kube.all(cronWorkflows)];
-    const one = made.find((other) => other.metadata.name === name && other.kind === kind);
+    const ours = made.filter((other) => other.metadata.ownerReferences?.[0]?.kind === 'ArtifactWorkflow');
+    const released = ours.filter((other) => other.metadata.name === key.name && !isUnreleased(other));
+    const [one] = released.filter(({ metadata }) => !this.#released.has(metadata.uid ?? ''));
+    if (one === undefined) return;
+    this.#released.add(one.metadata.uid ?? '');
+    this.submitted.push(key.name);
     const artifactOf = ({ metadata }: Workflow | CronWorkflow) => metadata.labels?.[labels.artifact];
-    const others = made.filter(
+    const others = ours.filter(
       (other) =>
-        one !== undefined &&
         (artifactOf(other) === artifactOf(one) || placeOf(other) === placeOf(one)) &&
-        other.metadata.name !== name &&
-        other.metadata.ownerReferences?.some((owner) => owner.kind === 'ArtifactWorkflow') &&
+        other.metadata.name !== key.name &&
+        !isUnreleased(other) &&
         !isOver(other),
     );
-    for (const other of others) this.broken.push(`${name} was started while ${other.metadata.name} ran`);
+    for (const other of others) this.broken.push(`${key.name} was let run while ${other.metadata.name} ran`);
   }
 }
 

@@ -1,0 +1,50 @@
+import { type CronWorkflow, cronWorkflows, type Workflow, workflows } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { createOrGet, ignoreNotFound, uidOf, versionOf } from '#shared/function-kit';
+import type { Kind } from '#shared/kube';
+import type { Context } from '#shared/runtime';
+
+type Argo = Workflow | CronWorkflow;
+type ArgoPatch = { metadata?: object; spec: object };
+
+/** The kind of an Argo object. */
+function kindOf(object: Argo): Kind<Workflow> | Kind<CronWorkflow> {
+  return isCron(object) ? cronWorkflows : workflows;
+}
+
+/** Creates the object, or reads the one that has its name already. */
+export async function create(context: Context, object: Argo): Promise<Argo> {
+  const { object: present } = isCron(object)
+    ? await createOrGet(context, cronWorkflows, object)
+    : await createOrGet(context, workflows, object);
+  return present;
+}
+
+/** Merge-patches this very object; one that is gone needs nothing more. Rejects with Conflict where another one has its name now. */
+export async function change({ api, signal }: Context, object: Argo, patch: ArgoPatch): Promise<void> {
+  const guarded = { ...patch, metadata: { ...patch.metadata, ...uidOf(object) } };
+  try {
+    await ignoreNotFound(api.mergePatch<Argo>(kindOf(object), object.metadata, guarded, {}, signal));
+  } catch (caught) {
+    // So says the API server of a uid that is not that of the object.
+    if (!ArcError.is(caught, 'Invalid')) throw caught;
+    throw new ArcError(
+      'Conflict',
+      `cannot change ${object.kind} "${object.metadata.name}": ${caught.message}`,
+    );
+  }
+}
+
+/** Deletes this very object; with `unchanged`, only if it is as it was read. Rejects with Conflict where it is not. */
+export async function remove(
+  { api, signal }: Context,
+  object: Argo,
+  { unchanged = false } = {},
+): Promise<void> {
+  const guard = { ...uidOf(object), ...(unchanged ? versionOf(object) : {}) };
+  await api.delete(kindOf(object), object.metadata, guard, signal);
+}
+
+function isCron(object: Argo): object is CronWorkflow {
+  return object.kind === 'CronWorkflow';
+}
