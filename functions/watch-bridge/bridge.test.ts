@@ -154,6 +154,19 @@ describe('the bridge over HTTP', () => {
     await expect.poll(() => bridge.depth, { timeout: 10_000, message: 'the queue runs empty' }).toBe(0);
   });
 
+  it('adds no resync to what the broker has yet to take', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    sink.answer = 503;
+    const bridge = await start(api, url, { intervals: { unsettled: 20 } });
+    await api.create(orders, newOrder());
+    await expect.poll(() => sink.ids.length, { timeout: 10_000, message: 'three tries' }).toBeGreaterThan(2);
+    expect(bridge.depth).toBe(1);
+    expect(sink.ids.filter((id) => id.includes('/resync/'))).toEqual([]);
+    sink.answer = 202;
+    await took(sink, 'Order one resync');
+  });
+
   it('holds wakes back while it may not send', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
@@ -219,13 +232,18 @@ describe('the bridge over HTTP', () => {
     expect(new Set(resyncs()).size).toBe(resyncs().length);
   });
 
-  it('checks the Secret of an Endpoint at intervals', async () => {
+  it('checks the Secrets of Endpoints that unfinished work uses at intervals', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     await start(api, url, { intervals: { credentials: 50 } });
     await api.create(endpoints, fresh(endpoint('open')));
-    await api.create(endpoints, fresh(endpoint('guarded', { secretRef: { name: 's' } })));
-    await took(sink, 'Endpoint guarded resync');
+    await api.create(endpoints, fresh(endpoint('unused', { secretRef: { name: 's' } })));
+    await api.create(endpoints, fresh({ ...endpoint('source', { secretRef: { name: 's' } }) }));
+    const tls = { caSecretRef: { name: 'authority' } };
+    await api.create(endpoints, fresh(endpoint('destination', { tls })));
+    await api.create(orders, newOrder());
+    await took(sink, 'Endpoint source resync');
+    await took(sink, 'Endpoint destination resync');
     expect(sink.taken).not.toContain('Endpoint open resync');
   });
 

@@ -44,7 +44,15 @@ export function startBridge(options: BridgeOptions): Bridge {
   const { api, log, signal, clock = systemClock, random = Math.random, parallel = 32 } = options;
   const { maySend = () => true, watchSecrets = false, intervals } = options;
   const metrics = bridgeMetrics(options.metrics);
-  const sender = new WakeSender({ ...options, metrics, clock, random, parallel, maySend });
+  const sender = new WakeSender({
+    ...options,
+    metrics,
+    clock,
+    random,
+    parallel,
+    maySend,
+    delivered: (uid) => waker.delivered(uid),
+  });
   const waker = new Waker({
     clock,
     random,

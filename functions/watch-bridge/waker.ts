@@ -89,6 +89,11 @@ export class Waker {
     this.#timers.sweepSoon();
   }
 
+  /** The broker has taken a wake of the object with this uid. */
+  delivered(uid: string): void {
+    this.#timers.delivered(uid);
+  }
+
   close(): void {
     this.#timers.close();
   }
@@ -112,7 +117,7 @@ export class Waker {
       const { uid } = waking.target;
       this.#timers.woken(uid);
       // The broker may take this wake and lose it.
-      if (waking.target.kind === 'Order') this.#timers.doubt(uid);
+      this.#timers.doubt(uid);
       if (waking.reason !== 'children') {
         send(waking, observed, {});
         continue;

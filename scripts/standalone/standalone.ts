@@ -72,7 +72,9 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
 
   const base = path.join(root, 'knative/base');
   const roles = path.join(import.meta.dirname, 'roles.yaml');
-  const manifests = [...(await loadManifests(base)), ...(await loadManifests(path.dirname(roles)))];
+  // Here nobody else's Secrets are at stake, so a new credential takes effect at once.
+  const folders = [base, path.join(root, 'knative/components/secret-watch'), path.dirname(roles)];
+  const manifests = (await Promise.all(folders.map(loadManifests))).flat();
   const identities = await loadIdentities(folder, [
     'admin',
     'watch-bridge',
@@ -134,6 +136,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     log: log.child({ part: 'bridge' }),
     metrics: createMetrics(),
     signal,
+    watchSecrets: true,
     ...(options.intervals && { intervals: options.intervals }),
   });
   const collector = startGarbageCollector({

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
+import { parseDuration } from '#shared/domain';
 import { manifestFiles } from '#shared/embedded';
 import { etcdRequestBytes } from '#shared/meta';
 
@@ -97,6 +98,21 @@ describe('every pod', () => {
     for (const one of all.filter(isFunction)) {
       const { annotations = {} } = withPods.parse(one).spec.template.metadata;
       expect(Number(annotations['autoscaling.knative.dev/max-scale']), one.metadata.name).toBeGreaterThan(0);
+    }
+  });
+
+  it('is gone within five minutes of its last event, where it scales', () => {
+    // Of Knative: its window of 60 s and its grace of 30 s. Of the bridge: the last look at credentials, at most 75 s after the last Order.
+    const others = 60 + 30 + 75;
+    for (const one of all.filter(isFunction)) {
+      const { annotations = {} } = withPods.parse(one).spec.template.metadata;
+      const { name } = one.metadata;
+      expect(annotations['autoscaling.knative.dev/min-scale'], name).toBe('0');
+      expect(annotations, name).not.toHaveProperty([
+        'autoscaling.knative.dev/scale-to-zero-pod-retention-period',
+      ]);
+      const delay = parseDuration(annotations['autoscaling.knative.dev/scale-down-delay'] ?? '') ?? 0;
+      expect(delay / 1000 + others, name).toBeLessThan(300);
     }
   });
 

@@ -33,11 +33,10 @@ sleep 0.2
 printf '{"outcome":"succeeded"}' > "$ARC_RESULT_FILE"`;
 
 beforeAll(async () => {
-  // The looks at Secrets, which come once a minute otherwise.
   locks = await mkdtemp(path.join(os.tmpdir(), 'arc-locks-'));
   conduit = await startConduit({
     programs: { 'test/lone:*': ['/bin/sh', '-c', loneWorker, locks] },
-    intervals: { credentials: 2_000, due: 2_000 },
+    intervals: { due: 2_000 },
   });
   await conduit.typeOf('lone', 'test/lone:1');
   const options = { platforms: ['linux/amd64'], layers: 1, layerBytes: 16 * 1024, signature: false };

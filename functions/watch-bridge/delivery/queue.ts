@@ -55,6 +55,11 @@ export class WakeQueue<W> {
     return this.#ready.size + this.#later.size + this.#inFlight.size;
   }
 
+  /** True while a wake of `key` is due and not delivered; one that was delayed on purpose is not due. */
+  isDue(key: string): boolean {
+    return this.#ready.has(key) || this.#inFlight.has(key) || this.#failures.has(key);
+  }
+
   /**
    * Takes a wake, to be delivered at `at` (ms since the epoch, default at once). It replaces the pending wake of its key and keeps the
    * earlier of both times, but does not shorten a backoff.

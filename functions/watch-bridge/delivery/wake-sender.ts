@@ -20,6 +20,8 @@ export interface WakeSenderOptions {
   parallel: number;
   /** Called before each attempt; false while another process may be sending. */
   maySend: () => boolean;
+  /** Called with the uid of the woken object when the broker has taken a wake. */
+  delivered: (uid: string) => void;
 }
 
 /** A wake to be delivered: the object to wake, the object that was observed, when, and for repetitions which one it is. */
@@ -34,7 +36,17 @@ export class WakeSender {
   readonly #clock: Clock;
   readonly #queue: WakeQueue<PendingWake>;
 
-  constructor({ sink, signal, log, metrics, clock, random, parallel, maySend }: WakeSenderOptions) {
+  constructor({
+    sink,
+    signal,
+    log,
+    metrics,
+    clock,
+    random,
+    parallel,
+    maySend,
+    delivered,
+  }: WakeSenderOptions) {
     const deliver = createDelivery(sink, signal);
     this.#clock = clock;
     this.#queue = new WakeQueue<PendingWake>({
@@ -45,6 +57,7 @@ export class WakeSender {
         maySend() ? attempt(wake, deliver) : { result: 'transient', reason: 'the Lease is not held' },
       ended: (wake, outcome, lagMs) => {
         metrics.delivered(outcome.result, lagMs);
+        delivered(wake.target.uid);
         if (outcome.result === 'refused')
           log.error({ wake: wake.target, reason: wake.reason }, `wake refused: ${outcome.reason}`);
       },
@@ -62,7 +75,8 @@ export class WakeSender {
   }
 
   /**
-   * Delivers a wake, or replaces the pending one of its object and reason.
+   * Delivers a wake, or replaces the pending one of its object and reason. A resync is dropped while the broker has yet to take another
+   * wake of the object: what waits must not grow by itself.
    *
    * @param observed the object whose state causes the wake
    * @param options.at when to deliver it, ms since the epoch; default at once
@@ -70,9 +84,14 @@ export class WakeSender {
    */
   send(waking: Waking, observed: WakeObject, options: { at?: number; epoch?: string } = {}): void {
     const { at, epoch } = options;
+    if (waking.reason === 'resync' && this.#isBehind(waking.target.uid)) return;
     const wake = { ...waking, watched: watchedOf(observed), time: this.#clock.now() };
     const key = keyOf(waking.target.uid, waking.reason);
     this.#queue.offer(key, epoch === undefined ? wake : { ...wake, epoch }, at);
+  }
+
+  #isBehind(uid: string): boolean {
+    return wakeReasonNames.some((reason) => this.#queue.isDue(keyOf(uid, reason)));
   }
 
   /** Drops the pending wakes of an object that is gone. */

@@ -4,20 +4,22 @@ import { Resync } from './resync.ts';
 
 interface Thing {
   done: boolean;
+  uid?: string;
 }
 
 function setUp() {
   const clock = new FakeClock();
-  const announced: { at: number; epoch: string }[] = [];
+  const announced: { at: number; epoch: string; uid: string | undefined }[] = [];
   const resync = new Resync<Thing>({
     clock,
     random: () => 0.5,
     unsettledMs: 60_000,
     settledMs: 3_600_000,
     isUnsettled: (thing) => !thing.done,
-    wake: (_thing, epoch) => announced.push({ at: clock.now(), epoch }),
+    wake: ({ uid }, epoch) => announced.push({ at: clock.now(), epoch, uid }),
   });
-  return { clock, announced, resync };
+  const uids = () => new Set(announced.map(({ uid }) => uid));
+  return { clock, announced, resync, uids };
 }
 
 describe('Resync', () => {
@@ -36,13 +38,31 @@ describe('Resync', () => {
     expect(announced.map(({ at }) => at)).toEqual([3_600_000]);
   });
 
-  it('is not postponed by changes', () => {
-    const { clock, announced, resync } = setUp();
-    for (let turn = 0; turn < 7; turn++) {
+  it('passes over what changes, is woken or is delivered, for a while', () => {
+    for (const happens of ['update', 'woken', 'touch'] as const) {
+      const { clock, announced, resync } = setUp();
       resync.update('a', { done: false });
-      clock.advance(10_000);
+      for (let turn = 0; turn < 12; turn++) {
+        clock.advance(30_000);
+        if (happens === 'update') resync.update('a', { done: false });
+        else resync[happens]('a');
+      }
+      // An object to which something happens all the time is woken all the same.
+      expect(announced.map(({ at }) => at)).toEqual([330_000]);
     }
-    expect(announced.map(({ at }) => at)).toEqual([60_000]);
+  });
+
+  it('wakes a bounded number in an interval, and all of them by turns', () => {
+    const { clock, announced, resync, uids } = setUp();
+    const many = Array.from({ length: 3_000 }, (_, index) => `a${index}`);
+    for (const uid of many) resync.update(uid, { done: false, uid });
+    clock.advance(60_000);
+    for (let round = 1; round <= 3; round++) {
+      clock.advance(60_000);
+      expect(announced.length).toBeLessThanOrEqual(round * 1_200 + 20);
+    }
+    expect(uids()).toEqual(new Set(many));
+    expect(new Map(announced.slice(0, 3_000).map(({ uid }) => [uid, true])).size).toBe(3_000);
   });
 
   it('comes sooner when a settled object turns unsettled', () => {

@@ -1,4 +1,4 @@
-import { type Clock, DelayQueue, jittered } from '#shared/async';
+import type { Clock } from '#shared/async';
 import { Sweep } from './sweep.ts';
 
 export interface ResyncOptions<T> {
@@ -13,24 +13,44 @@ export interface ResyncOptions<T> {
   wake(object: T, epoch: string): void;
 }
 
+/** Objects that are not settled are woken in so many portions per interval, each of at most so many objects. */
+const portions = 60;
+const portionSize = 20;
+/** An object that changes all the time is passed over for so many intervals at most. */
+const longestRest = 5;
+
+interface Waiting<T> {
+  object: T;
+  /** When it was last woken, delivered or changed, ms since the epoch. */
+  touched: number;
+  /** When a resync last woke it; before that, when it came here. */
+  resynced: number;
+}
+
 /**
- * Wakes every object at intervals: often while it is not settled, each at its own jittered time; rarely when it is, all in one bunch.
- * Brokers may drop events and this process may be killed, so the liveness of the conduit rests on the resync and not on delivery.
+ * Wakes every object at intervals: often while it is not settled; rarely when it is, all in one bunch. Brokers may drop events and
+ * this process may be killed, so the liveness of the conduit rests on the resync and not on delivery.
+ *
+ * Of the objects that are not settled, those that nothing has happened to for longest go first, and those to which something has
+ * happened within the last interval are passed over. The number per interval is bounded. So while functions lag behind, the resync
+ * does not add to what they have to do.
  */
 export class Resync<T> {
   readonly #options: ResyncOptions<T>;
-  /** Objects that are not settled, or may not be, by the time of their next resync. */
-  readonly #schedule: DelayQueue<T>;
+  /** Objects that are not settled, or may not be, in the order in which they were last touched. */
+  readonly #unsettled = new Map<string, Waiting<T>>();
   readonly #settled: Sweep<T>;
   /** Objects that a resync has woken and that have neither changed nor been woken for another reason since. */
   readonly #unanswered = new Set<string>();
   readonly #started: number;
+  /** Before this time there is no further portion. */
+  #notBefore = Number.NEGATIVE_INFINITY;
+  #cancel: (() => void) | undefined;
 
   constructor(options: ResyncOptions<T>) {
     const { clock, random, settledMs } = options;
     this.#options = options;
     this.#started = clock.now();
-    this.#schedule = new DelayQueue(clock, (uid, object) => this.#fire(uid, object));
     this.#settled = new Sweep({
       clock,
       random,
@@ -40,7 +60,11 @@ export class Resync<T> {
   }
 
   get unsettled(): number {
-    return this.#schedule.size;
+    return this.#unsettled.size;
+  }
+
+  *unsettledObjects(): Iterable<T> {
+    for (const { object } of this.#unsettled.values()) yield object;
   }
 
   /**
@@ -68,26 +92,29 @@ export class Resync<T> {
   /** The object is woken for another reason, so its next change does not count as found by a resync. */
   woken(uid: string): void {
     this.#unanswered.delete(uid);
+    this.touch(uid);
+  }
+
+  /** The broker has taken a wake of the object: functions get an interval to act on it. */
+  touch(uid: string): void {
+    const waiting = this.#unsettled.get(uid);
+    const now = this.#options.clock.now();
+    if (waiting === undefined || now - waiting.resynced >= longestRest * this.#options.unsettledMs) return;
+    // Put behind the others.
+    this.#unsettled.delete(uid);
+    this.#unsettled.set(uid, { ...waiting, touched: now });
   }
 
   forget(uid: string): void {
-    this.#schedule.delete(uid);
+    this.#unsettled.delete(uid);
     this.#settled.delete(uid);
     this.#unanswered.delete(uid);
   }
 
   close(): void {
-    this.#schedule.close();
+    this.#cancel?.();
+    this.#unsettled.clear();
     this.#settled.close();
-  }
-
-  #fire(uid: string, object: T): void {
-    if (!this.#options.isUnsettled(object)) {
-      this.#settle(uid, object);
-      return;
-    }
-    this.#wake(uid, object);
-    this.#expect(uid, object);
   }
 
   #wake(uid: string, object: T): void {
@@ -97,15 +124,45 @@ export class Resync<T> {
   }
 
   #expect(uid: string, object: T): void {
-    const { clock, random, unsettledMs } = this.#options;
-    const next = clock.now() + jittered(unsettledMs, random);
+    const now = this.#options.clock.now();
+    const known = this.#unsettled.get(uid);
     this.#settled.delete(uid);
-    // The time is never postponed, so that an object that changes all the time is woken too.
-    this.#schedule.set(uid, Math.min(this.#schedule.at(uid) ?? next, next), object);
+    if (known === undefined) this.#unsettled.set(uid, { object, touched: now, resynced: now });
+    else {
+      known.object = object;
+      this.touch(uid);
+    }
+    this.#arm();
   }
 
   #settle(uid: string, object: T): void {
-    this.#schedule.delete(uid);
+    this.#unsettled.delete(uid);
     this.#settled.set(uid, object);
+  }
+
+  #arm(): void {
+    const { clock, unsettledMs } = this.#options;
+    const [first] = this.#unsettled.values();
+    if (first === undefined || this.#cancel !== undefined) return;
+    const at = Math.max(first.touched + unsettledMs, this.#notBefore);
+    this.#cancel = clock.after(at - clock.now(), () => this.#sendPortion());
+  }
+
+  #sendPortion(): void {
+    const { clock, unsettledMs, isUnsettled } = this.#options;
+    const now = clock.now();
+    this.#cancel = undefined;
+    this.#notBefore = now + unsettledMs / portions;
+    let left = portionSize;
+    for (const [uid, { object, touched }] of this.#unsettled) {
+      if (left === 0 || touched + unsettledMs > now) break;
+      this.#unsettled.delete(uid);
+      if (isUnsettled(object)) {
+        this.#unsettled.set(uid, { object, touched: now, resynced: now });
+        this.#wake(uid, object);
+        left -= 1;
+      } else this.#settled.set(uid, object);
+    }
+    this.#arm();
   }
 }

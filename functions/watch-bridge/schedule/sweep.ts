@@ -5,6 +5,8 @@ export interface SweepOptions<T> {
   random(): number;
   /** ms between two sweeps. */
   everyMs: number;
+  /** Called at the start of each sweep: the objects that it is about. Default: all. */
+  select?(): (object: T) => boolean;
   /** Called for each object; `epoch` differs for each sweep. */
   wake(uid: string, object: T, epoch: string): void;
 }
@@ -57,9 +59,10 @@ export class Sweep<T> {
   }
 
   #sweep(): void {
-    const { clock, everyMs } = this.#options;
+    const { clock, everyMs, select } = this.#options;
     this.#schedule(everyMs);
-    const uids = [...this.#objects.keys()];
+    const isMeant = select?.() ?? (() => true);
+    const uids = [...this.#objects].filter(([, object]) => isMeant(object)).map(([uid]) => uid);
     // However many there are, a sweep ends well before the next one begins.
     const size = Math.max(perSecond, Math.ceil(uids.length / Math.max(1, everyMs / 2_000)));
     this.#wake(uids, size, String(clock.now()));

@@ -5,6 +5,7 @@ import {
   type Endpoint,
   isFinished,
   isSettled,
+  needsConfiguration,
   type Order,
   orderDue,
   probeDue,
@@ -22,7 +23,7 @@ export interface Intervals {
   unsettled: number;
   /** Between resyncs of a settled object; default one hour. */
   settled: number;
-  /** Between checks of the credentials of an Endpoint; default one minute. */
+  /** Between checks of the credentials of an Endpoint that unfinished work uses; default one minute. */
   credentials: number;
   /** Until a due time fires again, while the object still has it; default one minute. */
   due: number;
@@ -66,11 +67,12 @@ export class Timers {
       this.woken(object.metadata.uid ?? '');
       wake(object, 'due', epoch);
     };
-    // Secrets may not be watched, so an Endpoint with credentials is never settled for good.
+    // Secrets may not be watched, and even then an event may be lost. Endpoints that nothing uses are checked when they are resynced.
     this.#credentialChecks = new Sweep({
       clock,
       random,
       everyMs: intervals.credentials,
+      select: () => this.#endpointsInUse(),
       wake: (uid, object, epoch) => {
         this.woken(uid);
         wake(object, 'resync', epoch);
@@ -115,17 +117,22 @@ export class Timers {
     this.#resync.woken(uid);
   }
 
+  /** The broker has taken a wake of the object. */
+  delivered(uid: string): void {
+    this.#resync.touch(uid);
+  }
+
   isUnsettled(object: KubeObject): boolean {
     const known = object as unknown as Order | ArtifactWorkflow | Endpoint;
     if (!isSettled(known)) return true;
+    const references = this.#references;
     if (object.kind === 'Order')
-      return (
-        this.#references.hasStaleInputs(known as Order) || this.#references.hasStaleChildren(known as Order)
-      );
+      return references.hasStaleInputs(known as Order) || references.hasStaleChildren(known as Order);
+    if (object.kind !== 'ArtifactWorkflow') return false;
+    const workflow = known as ArtifactWorkflow;
     // The rendered credentials of a transfer that has ended still have to be removed.
-    return (
-      object.kind === 'ArtifactWorkflow' && (known as ArtifactWorkflow).status?.configSecret !== undefined
-    );
+    const hasLeftovers = workflow.status?.configSecret !== undefined && !needsConfiguration(workflow);
+    return hasLeftovers || references.hasStaleSchedule(workflow);
   }
 
   forget(uid: string): void {
@@ -144,6 +151,19 @@ export class Timers {
       if (!isFinished(child)) continue;
       this.#dueTimes.update(child.metadata.uid ?? '', child as unknown as KubeObject);
     }
+  }
+
+  /** What unfinished work uses, and what Orders wait for: an Endpoint whose Secret has never been there. */
+  #endpointsInUse(): (object: KubeObject) => boolean {
+    const inUse = this.#references.endpointsUsedBy(this.#resync.unsettledObjects());
+    return (object) => {
+      const { metadata, spec, status } = object as unknown as Endpoint;
+      const { namespace = '', name } = metadata;
+      const isMissing = spec.secretRef !== undefined && status?.secretGeneration === undefined;
+      return (
+        inUse.has(`${namespace}/${name}`) || (isMissing && this.#references.hasOrderUsing(namespace, name))
+      );
+    };
   }
 
   #updateCredentialCheck(object: KubeObject): void {

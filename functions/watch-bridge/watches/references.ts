@@ -1,13 +1,16 @@
 import {
+  type ArtifactStatus,
   type ArtifactType,
   type ArtifactWorkflow,
   artifactIdOf,
+  type CronWorkflow,
   type Endpoint,
   endpointsUsed,
   isFinished,
   keyOfName,
   labels,
   type Order,
+  phaseOf,
   templateKey,
   templateKeyOf,
   type WakeIndex,
@@ -24,6 +27,7 @@ export class References implements WakeIndex {
   readonly #typesByTemplate = new Relation<WakeObject>();
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #endpointsBySecret = new Relation<WakeObject>();
+  readonly #schedules = new Map<string, CronWorkflow>();
   readonly #workflowsByName = new Map<string, WakeObject>();
   readonly #childrenByOrder = new Relation<ArtifactWorkflow>();
   // Unfinished ArtifactWorkflows only: a finished one waits for nothing.
@@ -38,6 +42,7 @@ export class References implements WakeIndex {
     if (kind === 'Order') this.#putOrder(object as unknown as Order);
     else if (kind === 'Endpoint') this.#putEndpoint(object as unknown as Endpoint);
     else if (kind === 'ArtifactWorkflow') this.#putWorkflow(object as unknown as ArtifactWorkflow);
+    else if (kind === 'CronWorkflow') this.#schedules.set(keyOf(object), object as unknown as CronWorkflow);
     else if (kind === 'ArtifactType' || kind === 'ClusterArtifactType')
       this.#putType(object as unknown as ArtifactType);
   }
@@ -46,6 +51,7 @@ export class References implements WakeIndex {
     const { uid = '' } = object.metadata;
     if (object.kind === 'Order') this.#orders.delete(uid);
     if (object.kind === 'Endpoint') this.#endpoints.delete(keyOf(object));
+    if (object.kind === 'CronWorkflow') this.#schedules.delete(keyOf(object));
     if (object.kind === 'ArtifactWorkflow') this.#workflowsByName.delete(keyOf(object));
     for (const relation of [
       this.#ordersByEndpoint,
@@ -63,6 +69,20 @@ export class References implements WakeIndex {
 
   ordersUsingEndpoint(namespace: string, name: string): Iterable<WakeObject> {
     return this.#ordersByEndpoint.get(`${namespace}/${name}`);
+  }
+
+  hasOrderUsing(namespace: string, endpoint: string): boolean {
+    return this.#ordersByEndpoint.has(`${namespace}/${endpoint}`);
+  }
+
+  /** The keys (namespace/name) of the Endpoints that these Orders and ArtifactWorkflows name. */
+  endpointsUsedBy(objects: Iterable<KubeObject>): Set<string> {
+    const used = new Set<string>();
+    for (const object of objects) {
+      const { namespace = '' } = object.metadata;
+      for (const name of endpointsNamedBy(object)) used.add(`${namespace}/${name}`);
+    }
+    return used;
   }
 
   ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject> {
@@ -125,18 +145,25 @@ export class References implements WakeIndex {
     const { phase, artifactWorkflows: entries = {} } = order.status ?? {};
     if ((phase === 'Failed' || phase === 'Cancelled') && this.hasUnfinishedChild(uid)) return true;
     for (const child of this.childrenOf(uid)) {
-      const entry = isFinished(child)
-        ? entries[keyOfName(child.metadata.name) ?? child.metadata.name]
-        : undefined;
-      if (entry === undefined) continue;
-      if (child.status?.phase === 'Cancelled') {
-        if (entry.phase !== 'Cancelled') return true;
-        continue;
-      }
-      const succeeded = child.status?.phase === 'Succeeded';
-      if (entry.completionTime === undefined || (entry.phase === 'Succeeded') !== succeeded) return true;
+      const entry = entries[keyOfName(child.metadata.name) ?? child.metadata.name];
+      if (entry !== undefined && !isShown(child, entry)) return true;
     }
     return false;
+  }
+
+  /** True if an Active ArtifactWorkflow does not show the runs of its CronWorkflow, or one of them is suspended and the other is not. */
+  hasStaleSchedule(workflow: ArtifactWorkflow): boolean {
+    if (phaseOf(workflow) !== 'Active') return false;
+    const { metadata, spec, status = {} } = workflow;
+    const { workflowRef, activeWorkflowRef, lastScheduled } = status;
+    const found = this.#schedules.get(`${metadata.namespace ?? ''}/${workflowRef?.name ?? ''}`);
+    const { active, lastScheduledTime } = found?.status ?? {};
+    return (
+      found === undefined ||
+      (found.spec.suspend === true) !== (spec.suspend === true) ||
+      active?.[0]?.name !== activeWorkflowRef?.name ||
+      (lastScheduledTime ?? lastScheduled) !== lastScheduled
+    );
   }
 
   #putOrder(order: Order): void {
@@ -179,6 +206,23 @@ export class References implements WakeIndex {
     this.#waitingByEndpoint.set(uid, target, waiting ? endpoints : []);
     this.#waitingByOrder.set(uid, target, waiting ? orders : []);
   }
+}
+
+/** True if an entry of an Order's status shows how the ArtifactWorkflow ended, or whether a run of its schedule is under way. */
+function isShown(child: ArtifactWorkflow, entry: ArtifactStatus): boolean {
+  const phase = phaseOf(child);
+  if (phase === 'Active')
+    return (entry.progress !== undefined) === (child.status?.activeWorkflowRef !== undefined);
+  if (!isFinished(child)) return true;
+  if (phase === 'Cancelled') return entry.phase === 'Cancelled';
+  return entry.completionTime !== undefined && (entry.phase === 'Succeeded') === (phase === 'Succeeded');
+}
+
+function endpointsNamedBy(object: KubeObject): readonly string[] {
+  if (object.kind === 'Order') return endpointsUsed(object as unknown as Order);
+  if (object.kind !== 'ArtifactWorkflow') return [];
+  const { srcRef, dstRef } = (object as unknown as ArtifactWorkflow).spec;
+  return [srcRef, dstRef].flatMap((ref) => (ref === undefined ? [] : [ref.name]));
 }
 
 /** Keys of objects of one namespace; absent names are left out. */

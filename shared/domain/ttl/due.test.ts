@@ -33,7 +33,44 @@ describe('isSettled', () => {
     expect(isSettled(made(of, done))).toBe(true);
     expect(isSettled(made(of, {}))).toBe(false);
     expect(isSettled(endpoint('a'))).toBe(true);
-    expect(isSettled(endpoint('a', { secretRef: { name: 's' } }))).toBe(false);
+    expect(isSettled(endpoint('a', {}, { observedGeneration: 0 }))).toBe(false);
+    // Whether its Secret is there is looked at for those who use it.
+    expect(isSettled(endpoint('a', { secretRef: { name: 's' } }))).toBe(true);
+  });
+
+  it('is settled while it is suspended, unless something of it still runs', () => {
+    const suspended = order([image('a')], { suspend: true });
+    const waiting = made(suspended, {}, { suspend: true });
+    expect(isSettled(waiting)).toBe(true);
+    expect(isSettled({ ...waiting, spec: { ...waiting.spec, cancel: true } })).toBe(false);
+    const status = rollUp(suspended, planOrder(suspended, inputs()), [waiting], now);
+    expect(status.phase).toBe('Suspended');
+    expect(isSettled({ ...suspended, status })).toBe(true);
+    const workflowRef = { kind: 'Workflow', name: 'a', attempt: 1 } as const;
+    expect(isSettled(made(suspended, { phase: 'Running', workflowRef }, { suspend: true }))).toBe(false);
+    const retry = { limit: 1 };
+    expect(isSettled(made(suspended, broken, { retry, suspend: true }))).toBe(true);
+    expect(isSettled(made(of, broken, { retry }))).toBe(false);
+  });
+
+  it('is settled between two runs of a schedule', () => {
+    const status = { phase: 'Active', observedGeneration: 1 } as const;
+    const scheduled = made(of, status, { cron: { schedules: ['@daily'] } });
+    expect(isSettled(scheduled)).toBe(true);
+    const active = { ...status, activeWorkflowRef: { name: 'run' } };
+    expect(isSettled({ ...scheduled, status: active })).toBe(false);
+    // An edit has not reached the CronWorkflow yet.
+    expect(isSettled({ ...scheduled, metadata: { ...scheduled.metadata, generation: 2 } })).toBe(false);
+  });
+
+  it('is settled while it is being deleted only when nothing of ours holds it', () => {
+    const deletionTimestamp = now.toISOString();
+    const going = (holder: string) => ({
+      ...made(of, done),
+      metadata: { ...made(of, done).metadata, deletionTimestamp, finalizers: [holder] },
+    });
+    expect(isSettled(going('arc.opendefense.cloud/workflow'))).toBe(false);
+    expect(isSettled(going('example.com/backup'))).toBe(true);
   });
 
   it('is not settled while a force is not answered', () => {

@@ -1,11 +1,16 @@
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';
-import { annotations, unixSeconds } from '../kinds/well-known.ts';
-import { currentWorkflow, isFinished, nextAttemptMs, owesAttempt } from '../lifecycle/attempts.ts';
-import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
+import { annotations, finalizers, unixSeconds } from '../kinds/well-known.ts';
+import {
+  currentWorkflow,
+  isCancelDue,
+  isFinished,
+  nextAttemptMs,
+  owesAttempt,
+} from '../lifecycle/attempts.ts';
+import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 import { forceTime } from '../plan/effective.ts';
-import { unseenReason } from '../plan/endpoint-use.ts';
 import { stopGraceMs } from '../submission/submission.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
@@ -32,21 +37,38 @@ function stopDue(workflow: ArtifactWorkflow): Date | undefined {
   return new Date(requested + (single ? 1 : 2) * stopGraceMs);
 }
 
-/** True when an Order, ArtifactWorkflow or Endpoint is in the state that its spec asks for; others are resynced often. */
+/**
+ * True when nothing will happen to an Order, ArtifactWorkflow or Endpoint before something else changes: it is in the state that its
+ * spec asks for, waits for an edit or for its schedule, or somebody else's finalizer holds it. Others are resynced often.
+ */
 export function isSettled(object: Order | ArtifactWorkflow | Endpoint): boolean {
-  if (isDeleting(object)) return false;
-  if (object.kind === 'Endpoint') return unseenReason(object as Endpoint) === undefined;
-  if (object.kind === 'ArtifactWorkflow') return isFinished(object as ArtifactWorkflow);
+  const { deletionTimestamp, finalizers: holders, generation } = object.metadata;
+  if (deletionTimestamp !== undefined)
+    return !Object.values(finalizers).some((ours) => holders?.includes(ours));
+  if (object.kind === 'Endpoint') return object.status?.observedGeneration === generation;
+  if (object.kind === 'ArtifactWorkflow') {
+    const workflow = object as ArtifactWorkflow;
+    return isFinished(workflow) || isResting(workflow);
+  }
   return isOrderSettled(object as Order);
 }
 
-/** Settled is what is Ready or Cancelled, and what has failed in a way that only a person can mend. */
+/** True for an unfinished one that is suspended, or waits for the next run of its schedule. */
+function isResting(workflow: ArtifactWorkflow): boolean {
+  const { metadata, spec, status = {} } = workflow;
+  if (isCancelDue(workflow)) return false;
+  if (phaseOf(workflow) === 'Active')
+    return status.activeWorkflowRef === undefined && status.observedGeneration === metadata.generation;
+  return spec.suspend === true && (status.workflowRef === undefined || hasEnded(workflow));
+}
+
+/** Settled is what is Ready, Cancelled or suspended, and what has failed in a way that only a person can mend. */
 function isOrderSettled(order: Order): boolean {
   const { status, metadata } = order;
   if (status?.observedGeneration !== metadata.generation) return false;
   if (forceTime(order) * 1000 > (Date.parse(status?.lastForceAt ?? '') || 0)) return false;
   if (status?.phase === 'Failed') return !isRetryOwed(order);
-  if (status?.phase === 'Cancelled') return true;
+  if (status?.phase === 'Cancelled' || status?.phase === 'Suspended') return true;
   return status?.conditions?.some(({ type, status: yes }) => type === 'Ready' && yes === 'True') === true;
 }
 

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/meta';
+import { FakeClock } from '../../shared/async/testing/fake-clock.ts';
+import { artifactWorkflow, endpoint, ociType, order } from '../../shared/domain/testing/objects.ts';
+import { Waker } from './waker.ts';
+
+const minute = 60_000;
+const condition = { reason: 'x', message: 'x', lastTransitionTime: '2026-01-02T03:04:05Z' };
+
+function orderIn(phase: string, name: string, spec: object = {}, more: object = {}): KubeObject {
+  const ready = phase === 'Succeeded' || phase === 'Scheduled';
+  const status = {
+    phase,
+    observedGeneration: 1,
+    endpointGenerations: { source: 1, destination: 1 },
+    secretGenerations: { source: 1 },
+    conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', ...condition }],
+    ...more,
+  };
+  return { ...order(name, ['a:1'], spec), status } as unknown as KubeObject;
+}
+
+function workflowIn(phase: string | undefined, name: string, spec: object = {}, status: object = {}) {
+  const made = artifactWorkflow(name);
+  const ended = phase !== undefined && phase !== 'Active' ? { completionTime: '2026-01-02T03:04:05Z' } : {};
+  const shown = phase === undefined ? {} : { phase, observedGeneration: 1 };
+  return {
+    ...made,
+    spec: { ...made.spec, ...spec },
+    status: { ...shown, ...ended, ...status },
+  } as unknown as KubeObject;
+}
+
+const daily = { kind: 'CronWorkflow', name: 'daily', attempt: 1 };
+const cron = {
+  apiVersion: 'argoproj.io/v1alpha1',
+  kind: 'CronWorkflow',
+  metadata: { name: 'daily', namespace: 'team', uid: 'uid-cron' },
+  spec: { suspend: false },
+  status: { active: [], lastScheduledTime: '2026-01-02T00:00:00Z' },
+};
+const scheduled = workflowIn(
+  'Active',
+  'scheduled',
+  { cron: { schedules: ['@daily'] } },
+  { workflowRef: daily, lastScheduled: '2026-01-02T00:00:00Z' },
+);
+const guarded = endpoint(
+  'source',
+  { secretRef: { name: 'login' } },
+  { secretGeneration: 1, credentialDigest: 'k:1' },
+);
+const deletionTimestamp = '2026-01-02T03:04:05Z';
+
+/** One of every kind, in every state in which nothing is to be done. */
+const atRest: KubeObject[] = [
+  orderIn('Succeeded', 'succeeded'),
+  orderIn(
+    'Failed',
+    'failed',
+    {},
+    {
+      artifactWorkflows: { 'index-0': { artifactIndex: 0, phase: 'Invalid', message: 'no such type' } },
+    },
+  ),
+  orderIn('Scheduled', 'scheduled-order'),
+  orderIn('Suspended', 'suspended-order', { suspend: true }),
+  orderIn('Cancelled', 'cancelled-order', { cancel: true }),
+  workflowIn('Succeeded', 'done'),
+  workflowIn('Failed', 'broken'),
+  workflowIn('Stopped', 'stopped'),
+  workflowIn('Cancelled', 'cancelled', { cancel: true }),
+  workflowIn(undefined, 'suspended', { suspend: true }),
+  workflowIn(undefined, 'rendered', { suspend: true }, { configSecret: { name: 'rendered' } }),
+  scheduled,
+  {
+    ...workflowIn('Succeeded', 'held'),
+    metadata: {
+      ...workflowIn('Succeeded', 'held').metadata,
+      deletionTimestamp,
+      finalizers: ['example.com/backup'],
+    },
+  },
+  guarded as unknown as KubeObject,
+  endpoint('destination', { tls: { caSecretRef: { name: 'authority' } } }) as unknown as KubeObject,
+  endpoint('unused', { secretRef: { name: 'absent' } }) as unknown as KubeObject,
+  ociType() as unknown as KubeObject,
+  cron as unknown as KubeObject,
+];
+const woken = atRest.filter(({ kind }) => ['Order', 'ArtifactWorkflow', 'Endpoint'].includes(kind)).length;
+
+function setUp(objects: readonly KubeObject[]) {
+  const clock = new FakeClock();
+  const sent: { at: number; wake: string }[] = [];
+  const waker = new Waker({
+    clock,
+    random: () => 0.5,
+    send: ({ target, reason }) =>
+      sent.push({ at: clock.now(), wake: `${target.kind} ${target.name} ${reason}` }),
+    forget: () => undefined,
+    foundWork: () => undefined,
+  });
+  for (const object of objects) waker.change({ kind: object.kind, after: object });
+  waker.synced();
+  const since = (at: number) => sent.filter((one) => one.at >= at).map(({ wake }) => wake);
+  return { clock, sent, waker, since };
+}
+
+describe('a conduit at rest', () => {
+  it('sends nothing between the bunches of every hour', () => {
+    const { clock, sent, waker } = setUp(atRest);
+    expect(waker.unsettled).toBe(0);
+    clock.advance(190 * minute);
+    const times = [...new Set(sent.map(({ at }) => at))];
+    // One soon after the start, for what changed while no bridge ran.
+    expect(times).toEqual([1, 61, 121, 181].map((at) => at * minute));
+    expect(sent.length).toBe(4 * woken);
+    expect(new Set(sent.map(({ wake }) => wake.split(' ')[2]))).toEqual(new Set(['resync']));
+  });
+
+  it('comes to rest again when the last Order has ended', () => {
+    const { clock, waker, since } = setUp(atRest);
+    clock.advance(2 * minute);
+    const running = orderIn('Running', 'running');
+    waker.change({ kind: 'Order', after: running });
+    clock.advance(3 * minute);
+    expect(since(2 * minute)).toEqual(
+      expect.arrayContaining([
+        'Order running resync',
+        'Endpoint source resync',
+        'Endpoint destination resync',
+      ]),
+    );
+    expect(since(2 * minute)).not.toContain('Endpoint unused resync');
+    waker.change({ kind: 'Order', before: running, after: orderIn('Succeeded', 'running') });
+    const end = clock.now();
+    clock.advance(50 * minute);
+    expect(since(end + 1)).toEqual([]);
+  });
+
+  it('looks every minute for a Secret that an Order waits for, though the Order has failed', () => {
+    const { clock, waker, since } = setUp(atRest);
+    clock.advance(2 * minute);
+    const waiting = orderIn(
+      'Failed',
+      'waiting',
+      { defaults: { srcRef: { name: 'unused' }, dstRef: { name: 'destination' } } },
+      {
+        endpointGenerations: { unused: 1, destination: 1 },
+        secretGenerations: {},
+      },
+    );
+    waker.change({ kind: 'Order', after: waiting });
+    const start = clock.now();
+    clock.advance(4 * minute);
+    expect(since(start + 1).filter((wake) => wake === 'Endpoint unused resync').length).toBe(4);
+  });
+
+  it.each<[string, object]>([
+    ['a run that has begun', { status: { ...cron.status, active: [{ name: 'run' }] } }],
+    ['a run that came and went', { status: { ...cron.status, lastScheduledTime: '2026-01-03T00:00:00Z' } }],
+    ['that it is suspended', { spec: { suspend: true } }],
+  ])('wakes an ArtifactWorkflow again that does not show of its CronWorkflow %s', (_, change) => {
+    const { clock, waker, since } = setUp(atRest);
+    clock.advance(2 * minute);
+    const after = {
+      ...cron,
+      ...change,
+      metadata: {
+        ...cron.metadata,
+        ownerReferences: [
+          {
+            apiVersion: 'arc.opendefense.cloud/v1alpha1',
+            kind: 'ArtifactWorkflow',
+            name: 'scheduled',
+            uid: 'uid-scheduled',
+            controller: true,
+          },
+        ],
+      },
+    };
+    waker.change({
+      kind: 'CronWorkflow',
+      before: cron as unknown as KubeObject,
+      after: after as unknown as KubeObject,
+    });
+    const start = clock.now();
+    clock.advance(90_000);
+    expect(since(start)).toContain('ArtifactWorkflow scheduled workflow');
+    expect(since(start + 1)).toContain('ArtifactWorkflow scheduled resync');
+  });
+});
