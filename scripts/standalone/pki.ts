@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { generate } from 'selfsigned';
 import { readIfPresent } from './state-files.ts';
 
 /** A certificate authority and a serving certificate for loopback, PEM. */
@@ -27,6 +26,7 @@ export async function loadPki(folder: string, now: Date): Promise<Pki> {
 }
 
 async function makePki(now: Date): Promise<Pki> {
+  const { generate } = await import('selfsigned'); // not loaded by the starts that find certificates
   const notBeforeDate = new Date(now.getTime() - 60_000);
   const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate } as const;
   // A name of its own: a client that trusts two authorities of the same name tries the wrong key and gives up.

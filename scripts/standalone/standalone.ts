@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import tls from 'node:tls';
 import type { Logger } from 'pino';
@@ -6,7 +6,6 @@ import { serve } from '#shared/apiserver';
 import {
   type Destination,
   loadManifests,
-  manifestFiles,
   parseTriggers,
   startBroker,
   startExecutor,
@@ -25,7 +24,7 @@ import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
 import { rememberedPort, rememberPort } from './state-files.ts';
 import { keepHeapSmall } from './thrifty-heap.ts';
-import { workerProgram } from './worker-program.ts';
+import { withWorker } from './worker-program.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -115,13 +114,10 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     urls.set(name, new URL(served.url));
   }
 
-  const triggers = parseTriggers(
-    await Promise.all((await manifestFiles(base)).map((file) => readFile(file, 'utf8'))),
-  );
   const resolve = (to: Destination) =>
     to.uri === undefined ? urls.get(to.ref?.name ?? '') : new URL(to.uri);
   const broker = await startBroker({
-    triggers,
+    triggers: parseTriggers(manifests),
     resolve,
     log: log.child({ part: 'broker' }),
     concurrency: deliveriesPerTrigger,
@@ -148,7 +144,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const executor = await startExecutor({
     api: clientOf('argo/executor'),
     workFolder: path.join(folder, 'runs'),
-    programs: { ...(await workerProgram(path.join(folder, 'compiled'), log)), ...options.programs },
+    programs: await withWorker(options.programs, path.join(folder, 'compiled'), log),
     signal,
     log: log.child({ part: 'executor' }),
   });

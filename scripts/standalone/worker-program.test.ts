@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '#shared/telemetry';
-import { workerProgram } from './worker-program.ts';
+import { withWorker } from './worker-program.ts';
 
 const log = createLogger({ name: 'unit', level: 'silent' });
 let folder: string | undefined;
@@ -31,10 +31,10 @@ async function outcomeOf(
   return { code, result: JSON.parse(await readFile(env.ARC_RESULT_FILE, 'utf8')) };
 }
 
-describe('workerProgram', () => {
+describe('withWorker', () => {
   it('is one file that runs as the worker does', async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'arc-worker-'));
-    const [command = []] = Object.values(await workerProgram(path.join(folder, 'compiled'), log));
+    const [command = []] = Object.values(await withWorker({}, path.join(folder, 'compiled'), log));
     expect(command.at(-1)).toBe(path.join(folder, 'compiled/transfer-worker.mjs'));
     expect(await outcomeOf(command, folder)).toMatchObject({
       code: 14,
@@ -44,8 +44,15 @@ describe('workerProgram', () => {
 
   it('falls back to the sources where it cannot be bundled', async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'arc-worker-'));
-    const [command = []] = Object.values(await workerProgram('/dev/null/compiled', log));
+    const [command = []] = Object.values(await withWorker({}, '/dev/null/compiled', log));
     expect(command.at(-1)).toMatch(/functions\/transfer-worker\/main\.ts$/);
     expect(await outcomeOf(command, folder)).toMatchObject({ code: 14 });
+  });
+
+  it('bundles nothing where another program stands for its images', async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'arc-worker-'));
+    const given = { 'artifact-conduit:*': ['/bin/true'], 'other:*': ['/bin/false'] };
+    expect(await withWorker(given, path.join(folder, 'compiled'), log)).toEqual(given);
+    expect(await readdir(folder)).toEqual([]);
   });
 });

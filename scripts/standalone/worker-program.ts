@@ -4,18 +4,25 @@ import type { Logger } from 'pino';
 
 const source = path.resolve(import.meta.dirname, '../../functions/transfer-worker/main.ts');
 
+const images = 'artifact-conduit:*';
+
 /**
- * The transfer-worker's image, run by this very Node. One process is started per artifact, so it is bundled into one file in
+ * `given`, with the transfer-worker's images among them, run by this very Node unless they are given. One process is started per artifact, so it is bundled into one file in
  * `folder` first, where its compiled code is kept as well: it starts with a good half of the CPU time that its sources take. Where the
  * bundler is not installed it runs from its sources.
  */
-export async function workerProgram(folder: string, log: Logger): Promise<Record<string, string[]>> {
+export async function withWorker(
+  given: Readonly<Record<string, string[]>>,
+  folder: string,
+  log: Logger,
+): Promise<Readonly<Record<string, string[]>>> {
+  if (images in given) return given;
   const main = await bundled(folder).catch((caught: unknown) => {
     log.warn({ err: caught }, 'the transfer-worker could not be bundled: it runs from its sources');
     return source;
   });
   const cache = `NODE_COMPILE_CACHE=${folder}`;
-  return { 'artifact-conduit:*': ['/usr/bin/env', cache, process.execPath, main] };
+  return { ...given, [images]: ['/usr/bin/env', cache, process.execPath, main] };
 }
 
 async function bundled(folder: string): Promise<string> {

@@ -27,9 +27,11 @@ describe('kill -9 of the whole standalone', () => {
     spawnStandalone({
       folder: path.join(folder, 'state'),
       programs: {
-        'artifact-conduit:*': [process.execPath, path.resolve('test/chaos/recording-worker.ts'), folder].join(
-          ' ',
-        ),
+        'artifact-conduit:*': [
+          '/usr/bin/env',
+          `NODE_COMPILE_CACHE=${path.join(folder, 'compiled')}`,
+          ...[process.execPath, path.resolve('test/chaos/recording-worker.ts'), folder],
+        ].join(' '),
       },
     });
 

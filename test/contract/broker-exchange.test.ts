@@ -25,7 +25,7 @@ describe('the embedded broker', () => {
       spec: { broker: 'exchange', filters: [{ exact: { type } }], subscriber: { uri: subscriber }, delivery },
     }));
     broker = await startBroker({
-      triggers: parseTriggers(manifests.map((manifest) => JSON.stringify(manifest))),
+      triggers: parseTriggers(manifests),
       resolve: ({ uri = '' }) => new URL(uri, subscribers.url),
       log: createLogger({ name: 'test', level: 'silent' }),
     });

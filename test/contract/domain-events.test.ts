@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { serve } from '@hono/node-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseAllDocuments, stringify } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import {
   artifactWorkflows,
@@ -11,6 +11,7 @@ import {
   wakingOf,
   workflows,
 } from '#shared/domain';
+import type { Manifest } from '#shared/embedded';
 import {
   dataSchemaOf,
   domainEventNames,
@@ -40,7 +41,7 @@ interface Heard {
 }
 
 /** Somebody outside who has subscribed to all of them with one Trigger. */
-async function startSubscriber(): Promise<{ heard: Heard[]; trigger: string }> {
+async function startSubscriber(): Promise<{ heard: Heard[]; trigger: Manifest }> {
   const heard: Heard[] = [];
   const fetch = async (request: Request) => {
     const [id = '', type = ''] = ['ce-id', 'ce-type'].map((name) => request.headers.get(name) ?? '');
@@ -56,12 +57,12 @@ async function startSubscriber(): Promise<{ heard: Heard[]; trigger: string }> {
   const prefixes = ['order', 'artifact'].map((noun) => ({
     prefix: { type: `cloud.opendefense.arc.${noun}.` },
   }));
-  const trigger = stringify({
+  const trigger = {
     apiVersion: 'eventing.knative.dev/v1',
     kind: 'Trigger',
     metadata: { name: 'subscriber', namespace: conduitNamespace },
     spec: { broker: 'arc', filters: [{ exact: { namespace } }, { any: prefixes }], subscriber: { uri } },
-  });
+  };
   return { heard, trigger };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseManifests } from '../rbac/manifests.ts';
 import { parseTriggers } from './trigger.ts';
 
 const trigger = (spec: string) => `
@@ -18,11 +19,14 @@ kind: Service
 metadata: {name: f}
 `;
 
+const triggersOf = (...texts: string[]) =>
+  parseTriggers(texts.flatMap((text) => parseManifests(text, 'test.yaml')));
+
 describe('parseTriggers', () => {
   it('reads filters, subscriber and delivery', () => {
-    const [one] = parseTriggers([
+    const [one] = triggersOf(
       trigger('filters: [{exact: {type: x}}], delivery: {retry: 2, deadLetterSink: {uri: "http://d/"}}'),
-    ]);
+    );
     expect(one).toEqual({
       name: 't',
       namespace: 'ns',
@@ -39,7 +43,7 @@ describe('parseTriggers', () => {
   });
 
   it("takes the Broker's delivery when the Trigger has none", () => {
-    const [one] = parseTriggers([broker, trigger('')]);
+    const [one] = triggersOf(broker, trigger(''));
     expect(one?.delivery).toMatchObject({
       retry: 3,
       backoffPolicy: 'linear',
@@ -49,25 +53,23 @@ describe('parseTriggers', () => {
   });
 
   it("replaces the Broker's delivery as a whole", () => {
-    const [one] = parseTriggers([broker, trigger('delivery: {deadLetterSink: {uri: "http://d/"}}')]);
+    const [one] = triggersOf(broker, trigger('delivery: {deadLetterSink: {uri: "http://d/"}}'));
     expect(one?.delivery).toMatchObject({ retry: 0, timeoutMs: undefined });
   });
 
   it('has the defaults of a Knative installation where nothing is set', () => {
-    expect(parseTriggers([trigger('')])[0]?.delivery).toMatchObject({ retry: 10, backoffDelayMs: 200 });
+    expect(triggersOf(trigger(''))[0]?.delivery).toMatchObject({ retry: 10, backoffDelayMs: 200 });
   });
 
   it('reads the legacy filter, which filters override', () => {
     const legacy = 'filter: {attributes: {type: x, kind: ""}}';
-    expect(parseTriggers([trigger(legacy)])[0]?.filters).toEqual([{ exact: { type: 'x' } }]);
-    const both = parseTriggers([trigger(`${legacy}, filters: [{prefix: {type: y}}]`)]);
+    expect(triggersOf(trigger(legacy))[0]?.filters).toEqual([{ exact: { type: 'x' } }]);
+    const both = triggersOf(trigger(`${legacy}, filters: [{prefix: {type: y}}]`));
     expect(both[0]?.filters).toEqual([{ prefix: { type: 'y' } }]);
   });
 
   it('names the object and field that is wrong', () => {
-    expect(() => parseTriggers([trigger('filters: [{cesql: "a = b"}]')])).toThrow(
-      /Trigger t: spec\.filters\.0/,
-    );
-    expect(() => parseTriggers([trigger('delivery: {timeout: 5s}')])).toThrow(/spec\.delivery\.timeout/);
+    expect(() => triggersOf(trigger('filters: [{cesql: "a = b"}]'))).toThrow(/Trigger t: spec\.filters\.0/);
+    expect(() => triggersOf(trigger('delivery: {timeout: 5s}'))).toThrow(/spec\.delivery\.timeout/);
   });
 });

@@ -1,6 +1,6 @@
-import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { ArcError } from '#shared/errors';
+import type { Manifest } from '../rbac/manifests.ts';
 import { parseDuration } from './duration.ts';
 import type { Filter } from './filter.ts';
 
@@ -79,11 +79,8 @@ const installDefault = { retry: 10, backoffPolicy: 'exponential', backoffDelay: 
  * is among the manifests), else that of a default install. Other kinds are passed over. Throws Invalid, naming the object
  * and the field.
  */
-export function parseTriggers(yamlTexts: readonly string[]): Trigger[] {
-  const documents = yamlTexts.flatMap((text) =>
-    parseAllDocuments(text).map((document) => document.toJS() as unknown),
-  );
-  const objects = documents.filter((one) => isEventing(one));
+export function parseTriggers(manifests: readonly Manifest[]): Trigger[] {
+  const objects = manifests.filter(({ apiVersion }) => apiVersion.startsWith('eventing.knative.dev/'));
   const brokers = new Map(
     objects
       .filter((one) => one.kind === 'Broker')
@@ -108,17 +105,14 @@ export function parseTriggers(yamlTexts: readonly string[]): Trigger[] {
     });
 }
 
-function isEventing(value: unknown): value is { kind: unknown } {
-  if (typeof value !== 'object' || value === null || !('apiVersion' in value)) return false;
-  return String(value.apiVersion).startsWith('eventing.knative.dev/') && 'kind' in value;
-}
-
-function parsed<T>(schema: z.ZodType<T>, object: unknown): T {
+function parsed<T>(schema: z.ZodType<T>, object: Manifest): T {
   const result = schema.safeParse(object);
   if (result.success) return result.data;
-  const { kind, metadata: meta } = object as { kind?: string; metadata?: { name?: string } };
   const issue = result.error.issues[0];
-  throw new ArcError('Invalid', `${kind} ${meta?.name}: ${issue?.path.join('.')}: ${issue?.message}`);
+  throw new ArcError(
+    'Invalid',
+    `${object.kind} ${object.metadata.name}: ${issue?.path.join('.')}: ${issue?.message}`,
+  );
 }
 
 // In the legacy filter an empty value means any value, also none at all.
