@@ -173,6 +173,33 @@ describe('decompose-order', () => {
     expect(api.all(artifactWorkflows)).toEqual([]);
   });
 
+  it('cancels its children with the Order, and takes that back with it', async () => {
+    const one = order('order', images);
+    const api = new FakeApi([one, ...inputs]);
+    await wake(api, one);
+    const held = api.read(orders, one.metadata) ?? one;
+    const cancels = () => api.all(artifactWorkflows).map(({ spec }) => spec.cancel);
+    api.put({ ...held, spec: { ...held.spec, cancel: true } });
+    await wake(api, one);
+    expect(cancels()).toEqual([true, true, true]);
+    api.put(held);
+    await wake(api, one);
+    expect(cancels()).toEqual([undefined, undefined, undefined]);
+    const before = api.writes.length;
+    await wake(api, one);
+    expect(api.writes.length).toBe(before);
+  });
+
+  it('creates nothing for an Order that is cancelled, and deletes it', async () => {
+    const one = order('order', images, { cancel: true });
+    const api = new FakeApi([one, ...inputs]);
+    await wake(api, one);
+    expect(api.all(artifactWorkflows)).toEqual([]);
+    await api.client.delete(orders, one.metadata);
+    await wake(api, one);
+    expect(api.read(orders, one.metadata)).toBeUndefined();
+  });
+
   it('deletes the children that an edited Order no longer wants', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);

@@ -54,6 +54,18 @@ describe('render-secret', () => {
     });
   });
 
+  it('renders none for one that is cancelled, and removes the one that is there', async () => {
+    const cancelled = { ...fresh, spec: { ...fresh.spec, cancel: true } };
+    const api = new FakeApi([fresh, ...inputs]);
+    await handle(contextOf(api), wakeOf(fresh));
+    api.put({ ...cancelled, status: { configSecret: { name }, phase: 'Running' } });
+    await handle(contextOf(api), wakeOf(cancelled));
+    expect(api.all(secrets)).toEqual([]);
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toBeUndefined();
+    await handle(contextOf(api), wakeOf(cancelled));
+    expect(api.all(secrets)).toEqual([]);
+  });
+
   it('writes nothing the second time', async () => {
     const api = new FakeApi([fresh, ...inputs]);
     await handle(contextOf(api), wakeOf(fresh));

@@ -42,6 +42,17 @@ describe('sync-status', () => {
     expect(api.writes).toEqual([]);
   });
 
+  it('ends one at once that is cancelled and has no Workflow, without an Event or domain event', async () => {
+    const bare = artifactWorkflow(name, { spec: { ...submitted.spec, cancel: true }, status: {} });
+    const api = new FakeApi([bare]);
+    expect(await handle(contextOf(api), wakeOf(bare, 'cancelled'))).toBeUndefined();
+    expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ phase: 'Cancelled' });
+    expect(api.all(events)).toEqual([]);
+    const before = api.writes.length;
+    await handle(contextOf(api), wakeOf(bare, 'resync'));
+    expect(api.writes.length).toBe(before);
+  });
+
   it.each(['Succeeded', 'Failed'] as const)('ignores a foreign Workflow that %s', async (phase) => {
     // Made by hand under the name that ours is going to have, or left by an ArtifactWorkflow before this one.
     const { attempts: _none, workflowRef: _unset, ...rendered } = submitted.status ?? {};

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,14 +32,25 @@ mkdir "$0/lock" || touch "$0/overlap"
 sleep 0.2
 printf '{"outcome":"succeeded"}' > "$ARC_RESULT_FILE"`;
 
+/** Waits for the file `go` whatever it is sent. */
+const stubbornWorker = `
+trap '' TERM
+touch "$0/begun"
+while [ ! -e "$0/go" ]; do sleep 0.1; done
+printf '{"outcome":"succeeded"}' > "$ARC_RESULT_FILE"`;
+
 beforeAll(async () => {
   locks = await mkdtemp(path.join(os.tmpdir(), 'arc-locks-'));
   conduit = await startConduit({
-    programs: { 'test/lone:*': ['/bin/sh', '-c', loneWorker, locks] },
+    programs: {
+      'test/lone:*': ['/bin/sh', '-c', loneWorker, locks],
+      'test/stubborn:*': ['/bin/sh', '-c', stubbornWorker, locks],
+    },
     intervals: { due: 2_000 },
   });
   await conduit.typeOf('lone', 'test/lone:1');
   const options = { platforms: ['linux/amd64'], layers: 1, layerBytes: 16 * 1024, signature: false };
+  await conduit.typeOf('stubborn', 'test/stubborn:1');
   await conduit.typeOf('light', light);
   await seedImage(conduit.source, 'team/app', '1.0', options);
   await seedImage(conduit.source, 'slow/app', '1.0', options);
@@ -319,6 +330,27 @@ describe.concurrent('what is not finished', { timeout: 300_000 }, () => {
     expect(children.map(({ metadata }) => metadata.name)).not.toContain(old?.metadata.name);
     expect(conduit.destination.contents.get('second/superseded/app')?.tags.has('1.0')).toBe(true);
     expect(conduit.destination.contents.has('superseded/app')).toBe(false);
+  });
+
+  it('is Cancelled with its Order, though its worker ignores SIGTERM, and runs again when that is taken back', async () => {
+    const tenant = await conduit.tenant('cancelled');
+    await tenant.order('order', [
+      app,
+      { type: 'stubborn', spec: { image: 'team/app:1.0', override: 'stubborn/app:1.0' } },
+    ]);
+    await eventually('the worker to run', 30_000, async () =>
+      expect(await readdir(locks)).toContain('begun'),
+    );
+    await tenant.when('order', 'one to have arrived', ({ status }) => status?.counts?.succeeded === 1);
+    await tenant.patch(orders, 'order', { spec: { cancel: true } });
+    const { status } = await tenant.ended('order', 'Cancelled');
+    expect(status?.counts).toMatchObject({ succeeded: 1, cancelled: 1, failed: 0 });
+    await tenant.settled();
+    expect(tenant.started()).toHaveLength(2);
+    await writeFile(path.join(locks, 'go'), '');
+    await tenant.patch(orders, 'order', { spec: { cancel: null } });
+    await tenant.ended('order');
+    expect(tenant.started()).toHaveLength(3);
   });
 
   it('a burst of edits ends in the last, and no two versions run at once', async () => {

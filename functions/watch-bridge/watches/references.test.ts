@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '#shared/meta';
+import { type KubeObject, ownerReference } from '#shared/meta';
 import { artifactWorkflow, endpoint, order } from '../../../shared/domain/testing/objects.ts';
 import { References } from './references.ts';
 
@@ -62,6 +62,22 @@ describe('References', () => {
     expect(references.hasUnfinishedChild('uid-order')).toBe(true);
     references.put({ ...open, status: { phase: 'Failed' } } as unknown as KubeObject);
     expect(references.hasUnfinishedChild('uid-order')).toBe(false);
+  });
+
+  it('detects that the status of an Order does not show that an artifact is Cancelled, which has no end', () => {
+    const one = order('one', ['a:1']);
+    const child = artifactWorkflow('order-0123456789abcdef', { status: { phase: 'Cancelled' } });
+    child.spec.cancel = true;
+    const references = setUp(one, {
+      ...child,
+      metadata: { ...child.metadata, ownerReferences: [{ ...ownerReference(one), controller: true }] },
+    });
+    const shown = (phase: string) => ({
+      ...one,
+      status: { artifactWorkflows: { '0123456789abcdef': { artifactIndex: 0, phase } } },
+    });
+    expect(references.hasStaleChildren(shown('Running'))).toBe(true);
+    expect(references.hasStaleChildren(shown('Cancelled'))).toBe(false);
   });
 
   it('detects that the status of an Order was computed from other generations', () => {

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { type ArtifactWorkflow, annotations, artifactWorkflows, workflows } from '#shared/domain';
+import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { handle } from './index.ts';
+
+const name = 'order-0123456789abcdef';
+const key = { namespace, name };
+const plain = artifactWorkflow(name);
+
+function cancelled(status: ArtifactWorkflow['status'] = {}): ArtifactWorkflow {
+  return artifactWorkflow(name, {
+    spec: { ...plain.spec, cancel: true },
+    status: { configSecret: { name }, ...status },
+  });
+}
+
+const submitted = {
+  phase: 'Running',
+  attempts: 1,
+  syncedAttempt: 1,
+  workflowRef: { kind: 'Workflow', name, attempt: 1 },
+} as const;
+
+describe('a cancelled ArtifactWorkflow', () => {
+  it('gets no Workflow, whatever wakes it', async () => {
+    const api = new FakeApi([cancelled()]);
+    for (const reason of ['changed', 'rendered', 'due', 'resync'] as const)
+      await handle(contextOf(api), wakeOf(plain, reason));
+    expect(api.writes).toEqual([]);
+  });
+
+  it('has its Workflow terminated once, with a note that says why', async () => {
+    const workflow = cancelled(submitted);
+    const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Running' })]);
+    await handle(contextOf(api), wakeOf(workflow));
+    const { spec, metadata } = api.read(workflows, key) ?? {};
+    expect(spec?.shutdown).toBe('Terminate');
+    expect(metadata?.annotations).toHaveProperty([annotations.cancelledAt]);
+    const before = api.writes.length;
+    for (const reason of ['workflow', 'resync'] as const)
+      await handle(contextOf(api), wakeOf(workflow, reason));
+    expect(api.writes.length).toBe(before);
+  });
+
+  it('has a Workflow deleted that does not end', async () => {
+    const workflow = cancelled(submitted);
+    const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Running' })]);
+    const context = contextOf(api);
+    await handle(context, wakeOf(workflow));
+    const later = new Date(context.now.getTime() + 60_000);
+    await handle({ ...context, now: later }, wakeOf(workflow, 'resync'));
+    expect(api.all(workflows)).toEqual([]);
+  });
+
+  it('has a Workflow terminated that was created while it was cancelled', async () => {
+    const workflow = cancelled({ ...submitted, phase: 'Cancelled' });
+    const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Running' })]);
+    await handle(contextOf(api), wakeOf(workflow, 'workflow'));
+    expect(api.read(workflows, key)?.spec.shutdown).toBe('Terminate');
+  });
+
+  it('runs again, as another attempt, once it is taken back', async () => {
+    const workflow = artifactWorkflow(name, {
+      status: {
+        ...submitted,
+        configSecret: { name },
+        phase: 'Cancelled',
+        completionTime: '2026-01-01T00:00:00Z',
+      },
+    });
+    const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Failed' })]);
+    await handle(contextOf(api), wakeOf(workflow));
+    expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ attempts: 2 });
+    expect(api.all(workflows).map(({ metadata }) => metadata.name)).toEqual([name, `${name}-2`]);
+  });
+});
