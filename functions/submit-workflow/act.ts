@@ -9,6 +9,7 @@ import { addFinalizer, removeFinalizer, writeStatus } from '#shared/function-kit
 import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { change, remove } from './argo.ts';
+import { havePodsEnded } from './pods.ts';
 import { release, submit } from './submit.ts';
 
 /** Does what was decided for the ArtifactWorkflow. Each write is guarded or safe to repeat. */
@@ -25,6 +26,7 @@ export async function act(
       await addFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
       return;
     case 'create':
+      if (!(await havePodsEnded(context, wake, workflow, step.after))) return;
       return submit(context, wake, workflow, step);
     case 'release':
       return release(context, workflow, step.object, step.suspend);
@@ -35,6 +37,7 @@ export async function act(
     case 'stop':
       return stop(context, step);
     case 'finish':
+      if (!(await havePodsEnded(context, wake, workflow, step.after))) return;
       return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
   }
 }

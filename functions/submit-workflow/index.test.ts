@@ -300,6 +300,83 @@ describe('submit-workflow', () => {
     expect(stuck.read(artifactWorkflows, key)).toBeUndefined();
   });
 
+  describe('whose Workflow was stopped while its pod goes on for its grace period', () => {
+    const workflowRef = { kind: 'Workflow' as const, name, attempt: 1 };
+    const running = artifactWorkflow(name, { status: { phase: 'Running', workflowRef } });
+    const pod = (phase: string) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'pod', namespace, labels: { 'workflows.argoproj.io/workflow': name } },
+      status: { phase },
+    });
+
+    it('keeps the name of one that was deleted by hand until the pod has ended', async () => {
+      const api = new FakeApi([running, workflowOf(ready, name, { phase: 'Running' }), pod('Running')]);
+      api.time = '2026-01-01T23:59:50Z';
+      await api.client.delete(artifactWorkflows, key);
+      await handle(contextOf(api), wakeOf(running));
+      const stopped = workflowOf(ready, name, { phase: 'Failed' });
+      api.put({ ...stopped, spec: { shutdown: 'Terminate' } });
+      const again = () => api.client.create(artifactWorkflows, { ...ready, status: {} });
+      for (const wake of [wakeOf(running, 'workflow'), wakeOf(running, 'changed')])
+        await expect(handle(contextOf(api), wake)).rejects.toMatchObject({
+          code: 'Conflict',
+          message: expect.stringContaining('pod "pod" of a Workflow that was stopped has not ended'),
+        });
+      // A resync comes again by itself, and the Workflow may be gone by then.
+      await api.client.delete(workflows, key);
+      await handle(contextOf(api), wakeOf(running, 'resync'));
+      await expect(again()).rejects.toMatchObject({ code: 'AlreadyExists' });
+      api.put(pod('Failed'));
+      await handle(contextOf(api), wakeOf(running));
+      expect((await again()).metadata.name).toBe(name);
+    });
+
+    it('does not hold it for ever', async () => {
+      const old = deleted(running, '2026-01-01T00:00:00Z');
+      const api = new FakeApi([old, pod('Running')]);
+      await handle(contextOf(api), wakeOf(old, 'due'));
+      expect(api.read(artifactWorkflows, key)).toBeUndefined();
+    });
+
+    it('holds up the next attempt, and whatever writes to the same place', async () => {
+      const api = new FakeApi([pod('Running'), { ...ready, metadata: { ...ready.metadata, name: 'next' } }]);
+      const next = { namespace, name: 'next' };
+      const time = { lastTransitionTime: '2026-01-01T23:59:58Z', message: '', status: 'False' as const };
+      const conditions = [{ type: 'Reconciling', reason: 'Stopped', ...time }];
+      api.put({ ...running, status: { ...running.status, phase: 'Stopped', syncedAttempt: 1, conditions } });
+      const wake = { ...wakeOf(ready, 'slot'), name: 'next' };
+      await expect(handle(contextOf(api), wake)).rejects.toMatchObject({ code: 'Conflict' });
+      expect(api.read(artifactWorkflows, next)?.status?.waitMessage).toContain('pod "pod"');
+      expect(api.all(workflows)).toEqual([]);
+      api.put(pod('Succeeded'));
+      await handle(contextOf(api), wake);
+      expect(api.all(workflows).map(({ metadata }) => metadata.name)).toEqual(['next']);
+      expect(api.read(artifactWorkflows, next)?.status?.waitMessage).toBeUndefined();
+    });
+
+    it('asks for no pods where nothing was stopped, and does without where there are none', async () => {
+      const asked: string[] = [];
+      const api = new FakeApi([ready]);
+      api.before = ({ verb, resource }) => {
+        asked.push(`${verb} ${resource}`);
+        if (resource === 'pods') throw new ArcError('NotFound', '404 page not found');
+      };
+      await handle(contextOf(api), wakeOf(ready));
+      api.put({ ...running, status: { ...running.status, phase: 'Succeeded', syncedAttempt: 1 } });
+      await api.client.delete(artifactWorkflows, key);
+      await handle(contextOf(api), wakeOf(ready));
+      expect(api.read(artifactWorkflows, key)).toBeUndefined();
+      expect(asked).not.toContain('list pods');
+      const going = deleted(running);
+      api.remove(workflows, key);
+      api.put(going);
+      await handle(contextOf(api), wakeOf(going));
+      expect(api.read(artifactWorkflows, key)).toBeUndefined();
+      expect(asked).toContain('list pods');
+    });
+  });
+
   it('writes when the next attempt is due and starts it then', async () => {
     const failed = artifactWorkflow(name, {
       spec: { ...ready.spec, retry: { limit: 1, backoff: '60s' } },

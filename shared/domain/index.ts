@@ -39,7 +39,7 @@ export type {
   RetryPolicy,
   WorkflowTemplateRef,
 } from './kinds/common.ts';
-export type { ConfigMap, KubeEvent, Namespace, Secret } from './kinds/core.ts';
+export type { ConfigMap, KubeEvent, Namespace, Pod, Secret } from './kinds/core.ts';
 export type { Endpoint, EndpointSpec, EndpointStatus, EndpointTls, Usage } from './kinds/endpoint.ts';
 export type { Ref } from './kinds/meta.ts';
 export type {
@@ -106,13 +106,13 @@ export {
 export { rollUp } from './roll-up/rollup.ts';
 export { rollUpInterval } from './roll-up/rollup-interval.ts';
 export { isUnreleased, releasePatch } from './submission/release.ts';
+export { podSelector, stopGraceMs } from './submission/stopped.ts';
 export {
   decideSubmission,
   isUnderWay,
   needsRunning,
   type Submission,
   type SubmissionInputs,
-  stopGraceMs,
 } from './submission/submission.ts';
 export { type WorkflowOptions, workflowFor } from './submission/workflow.ts';
 export { failureMessage } from './sync/failure.ts';

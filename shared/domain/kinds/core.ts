@@ -49,3 +49,11 @@ export type KubeEvent = {
   reportingComponent?: string;
   source?: { component?: string };
 };
+
+/** core/v1 Pod, as much of it as is looked at. */
+export type Pod = {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  status?: { phase?: string };
+};

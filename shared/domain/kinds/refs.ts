@@ -2,7 +2,7 @@ import type { KubeObject } from '#shared/meta';
 import type { CronWorkflow, Workflow, WorkflowTemplate } from './argo.ts';
 import type { ArtifactType } from './artifact-type.ts';
 import type { ArtifactWorkflow } from './artifact-workflow.ts';
-import type { ConfigMap, KubeEvent, Namespace, Secret } from './core.ts';
+import type { ConfigMap, KubeEvent, Namespace, Pod, Secret } from './core.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Ref } from './meta.ts';
 import type { Order } from './order.ts';
@@ -33,6 +33,7 @@ export const secrets = ref<Secret>('v1', 'Secret', 'secrets');
 export const configMaps = ref<ConfigMap>('v1', 'ConfigMap', 'configmaps');
 export const namespaces = ref<Namespace>('v1', 'Namespace', 'namespaces', false);
 export const events = ref<KubeEvent>('v1', 'Event', 'events');
+export const pods = ref<Pod>('v1', 'Pod', 'pods');
 
 export const workflows = ref<Workflow>(argoApiVersion, 'Workflow', 'workflows');
 export const cronWorkflows = ref<CronWorkflow>(argoApiVersion, 'CronWorkflow', 'cronworkflows');

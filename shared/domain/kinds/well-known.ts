@@ -14,6 +14,8 @@ export const labels = {
   attempt: 'arc.opendefense.cloud/attempt',
   queue: 'kueue.x-k8s.io/queue-name',
   argoInstance: 'workflows.argoproj.io/controller-instanceid',
+  /** Argo's, on a pod: the name of its Workflow. */
+  argoWorkflow: 'workflows.argoproj.io/workflow',
 } as const;
 
 export const annotations = {

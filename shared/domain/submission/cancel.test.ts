@@ -5,7 +5,8 @@ import { annotations } from '../kinds/well-known.ts';
 import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { broken, image, made, now, order } from '../testing/plan-objects.ts';
 import { artifactWorkflowExpiry } from '../ttl/ttl.ts';
-import { decideSubmission, isUnderWay, needsRunning, type Submission, stopGraceMs } from './submission.ts';
+import { stopGraceMs } from './stopped.ts';
+import { decideSubmission, isUnderWay, needsRunning, type Submission } from './submission.ts';
 import { workflowFor } from './workflow.ts';
 
 const one = order([image('a')]);

@@ -7,7 +7,8 @@ import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { unreleased } from './release.ts';
-import { decideSubmission, isUnderWay, needsRunning, type Submission, stopGraceMs } from './submission.ts';
+import { stopGraceMs } from './stopped.ts';
+import { decideSubmission, isUnderWay, needsRunning, type Submission } from './submission.ts';
 import { workflowFor } from './workflow.ts';
 
 const rendered: ArtifactWorkflowStatus = { configSecret: { name: 'config' } };
@@ -162,13 +163,15 @@ describe('decideSubmission', () => {
       const shut = phase(running, { phase: 'Running' }, { shutdown: 'Terminate' });
       expect(decide(deleting(workflow, 1000), shut)).toMatchObject({ action: 'wait' });
       expect(decide(deleting(workflow, stopGraceMs), shut)).toMatchObject({ action: 'stop', how: 'delete' });
-      expect(decide(deleting(workflow, 2 * stopGraceMs), shut)).toEqual({ action: 'finish' });
+      expect(decide(deleting(workflow, 2 * stopGraceMs), shut)).toMatchObject({ action: 'finish' });
     });
 
     it('goes when its Workflow has ended, is gone or was never there', () => {
-      expect(decide(deleting(workflow), phase(running, { phase: 'Failed' }))).toEqual({ action: 'finish' });
-      expect(decide(deleting(workflow))).toEqual({ action: 'finish' });
-      expect(decide(deleting(made({})))).toEqual({ action: 'finish' });
+      expect(decide(deleting(workflow), phase(running, { phase: 'Failed' }))).toMatchObject({
+        action: 'finish',
+      });
+      expect(decide(deleting(workflow))).toMatchObject({ action: 'finish' });
+      expect(decide(deleting(made({})))).toMatchObject({ action: 'finish' });
       const free = { ...workflow, metadata: { ...workflow.metadata, finalizers: ['other'] } };
       expect(decide(deleting(free), running)).toEqual({ action: 'none' });
     });

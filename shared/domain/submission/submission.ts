@@ -12,10 +12,8 @@ import {
 } from '../lifecycle/attempts.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { isUnreleased, unreleased } from './release.ts';
+import { recentlyStoppedRuns, stopGraceMs, stoppedRuns } from './stopped.ts';
 import { type WorkflowOptions, workflowFor } from './workflow.ts';
-
-/** How long a Workflow may take to end after its shutdown, before it is deleted; and again as long until it is left to the garbage collector. */
-export const stopGraceMs = 60_000;
 
 export interface SubmissionInputs {
   workflow: ArtifactWorkflow;
@@ -30,8 +28,8 @@ export interface SubmissionInputs {
 export type Submission =
   /** Put our finalizer on; the change wakes us again. Nothing may be created before that. */
   | { action: 'hold' }
-  /** Write `status` first, guarded by resourceVersion, then create `object`, which is suspended (that it exists already is success), then release it. */
-  | { action: 'create'; object: Workflow | CronWorkflow; status: StatusPatch }
+  /** Once the pods of the Workflows `after` have ended: write `status` first, guarded by resourceVersion, then create `object`, which is suspended (that it exists already is success), then release it. */
+  | { action: 'create'; object: Workflow | CronWorkflow; status: StatusPatch; after: string[] }
   /** Release the Argo object, if the ArtifactWorkflow is still as it was read; or suspend or resume a schedule. */
   | { action: 'release'; object: Workflow | CronWorkflow; suspend: boolean }
   /** `until`: when to look again; write it as nextAttemptTime where `status` is given. */
@@ -46,8 +44,8 @@ export type Submission =
       object: Workflow | CronWorkflow;
       until: Date;
     }
-  /** Everything is stopped: take our finalizer off. */
-  | { action: 'finish' }
+  /** Everything is stopped: take our finalizer off, once the pods of the Workflows `after` have ended. */
+  | { action: 'finish'; after: string[] }
   | { action: 'none' };
 
 type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempts'>> & {
@@ -100,11 +98,11 @@ function decideStop(
 ): Submission {
   if (!isHeld(workflow)) return { action: 'none' };
   const running = found && isOwnedBy(found, workflow) ? found : undefined;
-  if (!running || isOver(running)) return { action: 'finish' };
   const requested = Date.parse(workflow.metadata.deletionTimestamp ?? '');
   const since = now.getTime() - (Number.isNaN(requested) ? 0 : requested);
-  // An Order must never hang because Argo is gone: the garbage collector removes what is left.
-  if (since >= 2 * stopGraceMs) return { action: 'finish' };
+  // An Order must never hang because Argo is gone, or a node: the garbage collector removes what is left.
+  if (since >= 2 * stopGraceMs) return { action: 'finish', after: [] };
+  if (!running || isOver(running)) return { action: 'finish', after: stoppedRuns(workflow, running) };
   const escalation = new Date(requested + stopGraceMs);
   const end = new Date(requested + 2 * stopGraceMs);
   if (isDeleting(running)) return { action: 'wait', message: 'its Workflow is being deleted', until: end };
@@ -173,6 +171,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   return {
     action: 'create',
     object: unreleased(workflowFor(workflow, attempt, options)),
+    after: [...new Set(recentlyStoppedRuns([workflow, ...rivals], inputs.now))],
     status: {
       workflowRef: reference,
       attempts: attempt,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planOrder } from '../plan/plan.ts';
 import { rollUp } from '../roll-up/rollup.ts';
-import { stopGraceMs } from '../submission/submission.ts';
+import { stopGraceMs } from '../submission/stopped.ts';
 import { endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, made, now, order } from '../testing/plan-objects.ts';
 import { artifactWorkflowDue, isSettled } from './due.ts';

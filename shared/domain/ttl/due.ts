@@ -11,7 +11,7 @@ import {
 } from '../lifecycle/attempts.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 import { forceTime } from '../plan/effective.ts';
-import { stopGraceMs } from '../submission/submission.ts';
+import { stopGraceMs } from '../submission/stopped.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
 /** The next time at which an Order must be looked at though nothing changes; undefined if there is none. */

@@ -55,6 +55,7 @@ const selectable: Readonly<Record<string, readonly string[]>> = {
     ...['reason', 'type', 'source', 'reportingComponent'],
   ],
   namespaces: ['status.phase'],
+  pods: ['status.phase'],
 };
 
 /** The fields that a field selector may name. */
