@@ -8,6 +8,7 @@ import {
   loadManifests,
   parseTriggers,
   startBroker,
+  startCronController,
   startExecutor,
   startGarbageCollector,
 } from '#shared/embedded';
@@ -149,10 +150,16 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     log: log.child({ part: 'executor' }),
   });
 
+  const schedules = startCronController({
+    api: clientOf('argo/executor'),
+    signal,
+    log: log.child({ part: 'cron-controller' }),
+  });
+
   // Last in, first out: workers and watches have ended before the API they speak to does.
   stack.defer(async () => {
     ending.abort();
-    await Promise.all([bridge.done, collector.done, executor.done]);
+    await Promise.all([bridge.done, collector.done, executor.done, schedules.done]);
   });
 
   const kubeconfig = path.join(folder, 'kubeconfig');

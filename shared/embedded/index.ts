@@ -3,6 +3,8 @@
 // A broker with Knative's delivery rules, wired from Trigger manifests.
 export { type Broker, type BrokerOptions, startBroker } from './broker/broker.ts';
 export { type Delivery, type Destination, parseTriggers, type Trigger } from './broker/trigger.ts';
+// Schedules of Workflows.
+export { startCronController } from './cron/cron-controller.ts';
 // Workflows of one pod, run as child processes.
 export { type Executor, type ExecutorOptions, startExecutor } from './executor/executor.ts';
 export type { Programs } from './executor/programs.ts';

@@ -57,9 +57,14 @@ describe('templates and CronWorkflows', () => {
     ]);
   });
 
-  it('show both spellings of a schedule, and warn that nothing runs them', () => {
+  it('show both spellings of a schedule, and refuse what the standalone cannot evaluate', () => {
     const one = workflow({ schedule: '0 * * * *', schedules: ['5 * * * *'] });
     expect(cronWorkflows.columns[0]?.value(one)).toBe('0 * * * *, 5 * * * *');
-    expect(cronWorkflows.hooks?.warn?.(one, undefined)).toHaveLength(1);
+    const causesOf = (spec: object) => cronWorkflows.hooks?.validate?.(workflow(spec), undefined);
+    expect(causesOf({ schedules: ['0 * * * *'], when: '' })).toEqual([]);
+    expect(causesOf({ schedules: ['x'], when: '1 == 1' })).toMatchObject([
+      { field: 'spec.when' },
+      { field: 'spec.schedules', message: expect.stringContaining('"x"') },
+    ]);
   });
 });

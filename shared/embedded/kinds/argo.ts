@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { Column, KindDefinition, KubeObject } from '#shared/apiserver';
-import type { Cause } from '#shared/errors';
+import { ArcError, type Cause } from '#shared/errors';
+import { parseSchedule } from '../cron/schedule.ts';
 import { unsupportedFields } from './supported.ts';
 
 const argo = { group: 'argoproj.io', version: 'v1alpha1', status: false } as const;
@@ -85,7 +86,7 @@ export const clusterWorkflowTemplates = template(
   'of every namespace',
 );
 
-/** argoproj.io CronWorkflow: kept and shown. Nothing in the standalone starts Workflows by it. */
+/** argoproj.io CronWorkflow; the controller of the standalone is in ../cron. */
 export const cronWorkflows: KindDefinition = {
   ...argo,
   kind: 'CronWorkflow',
@@ -101,6 +102,10 @@ export const cronWorkflows: KindDefinition = {
         schedules: z.array(z.string()).optional(),
         timezone: z.string().optional(),
         suspend: z.boolean().optional(),
+        startingDeadlineSeconds: z.int().min(0).nullish(),
+        concurrencyPolicy: z.enum(['Allow', 'Forbid', 'Replace', '']).optional(),
+        successfulJobsHistoryLimit: z.int().min(0).nullish(),
+        failedJobsHistoryLimit: z.int().min(0).nullish(),
         workflowSpec,
       })
       .meta(free),
@@ -122,12 +127,34 @@ export const cronWorkflows: KindDefinition = {
   ],
   hooks: {
     validate: (object, old) =>
-      specCauses(object, old, (spec) => unsupportedFields(spec.workflowSpec, 'spec.workflowSpec')),
-    warn: () => [
-      'the standalone keeps CronWorkflows but has no scheduler for them: nothing will start by this schedule',
-    ],
+      specCauses(object, old, (spec) => [
+        ...unsupportedFields(spec.workflowSpec, 'spec.workflowSpec'),
+        ...scheduleCauses(object),
+      ]),
   },
 };
+
+/** Conditions are expressions that only Argo evaluates; a schedule must be readable. */
+function scheduleCauses(object: KubeObject): Cause[] {
+  const { timezone, when, stopStrategy } = specOf(object);
+  const conditions = Object.entries({ when, stopStrategy })
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name]) => ({
+      reason: 'FieldValueNotSupported',
+      message: 'Unsupported value: the standalone does not evaluate conditions of a schedule',
+      field: `spec.${name}`,
+    }));
+  const unreadable = schedulesOf(object).flatMap((text) => {
+    try {
+      parseSchedule(text, typeof timezone === 'string' ? timezone : undefined);
+      return [];
+    } catch (caught) {
+      const message = `Invalid value: ${JSON.stringify(text)}: ${ArcError.from(caught).message}`;
+      return [{ reason: 'FieldValueInvalid', message, field: 'spec.schedules' }];
+    }
+  });
+  return [...conditions, ...unreadable];
+}
 
 type Spec = Record<string, unknown>;
 
