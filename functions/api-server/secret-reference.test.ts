@@ -116,12 +116,27 @@ describe('secretReferences', () => {
     await expect(admitted).rejects.toMatchObject({ code: 'Forbidden' });
   });
 
+  it('judges what is changed while the object is being deleted, and nothing that stays', async () => {
+    const made = object('Endpoint', endpoint);
+    const ending = structuredClone(made);
+    ending.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    const moved = object('Endpoint', { ...endpoint, remoteURL: 'https://b' });
+    moved.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    await expect(admit(rights(), request(moved, ending))).rejects.toMatchObject({ code: 'Forbidden' });
+    const freed = structuredClone(ending);
+    freed.metadata.finalizers = [];
+    await admit(rights(), request(freed, ending));
+  });
+
+  it('needs the right for another host of the token service', async () => {
+    const made = object('Endpoint', endpoint);
+    const named = object('Endpoint', { ...endpoint, tokenHosts: ['evil.example.com'] });
+    await expect(admit(rights(), request(named, made))).rejects.toMatchObject({ code: 'Forbidden' });
+  });
+
   it('judges neither status writes nor deletions', async () => {
     const made = object('Endpoint', endpoint);
     await admit(rights(), request(made, undefined, { subResource: 'status' }));
     await admit(rights(), request(made, made, { operation: 'DELETE', object: undefined }));
-    const ending = object('Endpoint', { ...endpoint, remoteURL: 'https://b' });
-    ending.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
-    await admit(rights(), request(ending, made));
   });
 });

@@ -5,8 +5,9 @@ import { sameJson } from '#shared/meta';
 
 /**
  * A user who makes the conduit use a Secret needs the right to `get` it, so that none of our kinds is a way to read Secrets (SECURITY.md).
- * This applies to writes of an Endpoint that change secretRef, remoteURL or tls (a new URL would send the credentials
- * elsewhere) and of an ArtifactWorkflow that names Secrets. Rejects with Forbidden naming the field.
+ * This applies to writes of an Endpoint that change secretRef, remoteURL, tls or tokenHosts (another host would get the credentials) and
+ * of an ArtifactWorkflow that names Secrets, also while the object is being deleted: it is used until it is gone. Fields that a write
+ * leaves alone are not judged, so that nothing blocks a finalizer. Rejects with Forbidden naming the field.
  */
 export function secretReferences(authorize: Authorizer): AdmissionPlugin {
   return {
@@ -14,7 +15,6 @@ export function secretReferences(authorize: Authorizer): AdmissionPlugin {
     async validate(request) {
       const { object, subResource } = request;
       if (object === undefined || subResource !== '') return;
-      if (object.metadata.deletionTimestamp !== undefined) return;
       const used = newSecretUses(request, object);
       if (used.length === 0 || (await isTrusted(authorize, request))) return;
       for (const { field, name } of used) await requireGet(authorize, request, field, name);
@@ -40,7 +40,7 @@ function newSecretUses({ kind, oldObject: old }: AdmissionRequest, object: KubeO
 }
 
 function endpointSecrets(object: KubeObject, old: KubeObject | undefined): SecretUse[] {
-  const changed = ['secretRef', 'remoteURL', 'tls'].some(
+  const changed = ['secretRef', 'remoteURL', 'tls', 'tokenHosts'].some(
     (field) => !sameJson(at(object, 'spec', field), at(old, 'spec', field)),
   );
   if (old !== undefined && !changed) return [];

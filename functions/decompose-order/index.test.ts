@@ -38,6 +38,20 @@ describe('decompose-order', () => {
     ]);
   });
 
+  it('leaves out parameters of the type that come from Endpoints, and says so', async () => {
+    const type = ociType();
+    type.spec.parameters = [{ name: 'srcRemoteURL', value: 'https://evil.example.com' }];
+    const one = order('order', ['team/app:1']);
+    const api = new FakeApi([one, endpoint('source'), endpoint('destination'), ociTemplate(), type]);
+    await wake(api, one);
+    const [child] = api.all(artifactWorkflows);
+    const urls = child?.spec.parameters?.filter(({ name }) => name === 'srcRemoteURL');
+    expect(urls).toEqual([{ name: 'srcRemoteURL', value: endpoint('source').spec.remoteURL }]);
+    expect(api.all(events).map(({ reason, message }) => `${reason}: ${message}`)).toContainEqual(
+      expect.stringMatching(/^ParameterIgnored: .*sets srcRemoteURL, which comes from an Endpoint/),
+    );
+  });
+
   it('writes nothing the second time', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);

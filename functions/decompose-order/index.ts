@@ -22,13 +22,15 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const order = await context.api.get(orders, woken.metadata, context.signal);
   if (order === undefined || order.metadata.uid !== woken.metadata.uid) return;
   if (isDeleting(order)) return letGo(context, order, existing);
-  const decision = decideChildren(order, await readPlan(context, order), existing);
+  const plan = await readPlan(context, order);
+  const decision = decideChildren(order, plan, existing);
 
   if (decision.finalizer === 'add' && !(await addFinalizer(context, orders, order, finalizers.children)))
     return;
   await patchChildren(context, decision.patches);
   const created = await createChildren(context, order, decision.create);
   if (created > 0) await announce(context, order, created);
+  if (created > 0) for (const note of plan.notes) await warn(context, order, note);
   await retireChildren(context, decision);
 }
 
@@ -41,6 +43,12 @@ async function letGo(
   const decision = decideDeletion(order, existing);
   await retireChildren(context, { stop: decision.stop, remove: [] });
   if (decision.letGo) await removeFinalizer(context, orders, order, finalizers.children);
+}
+
+async function warn(context: Context, order: Order, message: string): Promise<void> {
+  const component = 'decompose-order';
+  const reason = 'ParameterIgnored';
+  await recordEvent(context, { regarding: order, type: 'Warning', reason, message, component });
 }
 
 async function announce(context: Context, order: Order, created: number): Promise<void> {

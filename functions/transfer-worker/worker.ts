@@ -23,6 +23,8 @@ export interface WorkerProcess {
 
 const unexpectedExitCode = 1;
 const maxRetryAttempts = 20;
+/** 64 GiB: more than any image that is used, and what the volume of the template holds. */
+const defaultMaxBytes = 64 * 1024 ** 3;
 
 /**
  * Does the job in ARC_CONFIG_DIR and reports the outcome. Resolves with the exit code (0, or one per reason, see `exitCodes` of
@@ -57,6 +59,8 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
 
 function transfer(job: Job, { env, stop, warn }: WorkerProcess): ReturnType<typeof copyImage> {
   const images = imagesOf(job);
+  const attempts = wholeNumber(env, 'ARC_RETRY_ATTEMPTS', maxRetryAttempts);
+  const maxBytes = wholeNumber(env, 'ARC_MAX_BYTES', Number.MAX_SAFE_INTEGER) ?? defaultMaxBytes;
   const file = env.ARGO_PROGRESS_FILE;
   const progress =
     file === undefined ? undefined : progressFile({ file, now: () => performance.now(), warn });
@@ -66,30 +70,33 @@ function transfer(job: Job, { env, stop, warn }: WorkerProcess): ReturnType<type
     signal: transferSignal(stop),
     workDir: env.ARC_WORK_DIR ?? '/tmp/arc',
     proxyEnv: env,
-    retry: retryOf(env),
+    retry: attempts === undefined ? {} : { attempts },
+    maxBytes,
     ...(progress === undefined ? {} : { progress }),
   });
 }
 
-function location({ name, remoteURL, tls, credentials }: JobEndpoint, image: string): ImageLocation {
+function location(
+  { name, remoteURL, tls, credentials, tokenHosts }: JobEndpoint,
+  image: string,
+): ImageLocation {
   return {
     name,
     remoteURL,
     image,
     ...(tls === undefined ? {} : { tls }),
     ...(credentials === undefined ? {} : { credentials }),
+    ...(tokenHosts === undefined ? {} : { tokenHosts }),
   };
 }
 
-function retryOf(env: WorkerProcess['env']): { attempts?: number } {
-  const given = env.ARC_RETRY_ATTEMPTS;
-  if (given === undefined || given === '') return {};
-  const attempts = Number(given);
-  if (Number.isInteger(attempts) && attempts >= 1 && attempts <= maxRetryAttempts) return { attempts };
-  throw new TransferError(
-    'config',
-    `ARC_RETRY_ATTEMPTS must be a whole number from 1 to ${maxRetryAttempts}, not "${given}".`,
-  );
+/** The whole number from 1 to `max` in a variable; undefined where it is not set. */
+function wholeNumber(env: WorkerProcess['env'], name: string, max: number): number | undefined {
+  const given = env[name];
+  if (given === undefined || given === '') return undefined;
+  const number = Number(given);
+  if (Number.isInteger(number) && number >= 1 && number <= max) return number;
+  throw new TransferError('config', `${name} must be a whole number from 1 to ${max}, not "${given}".`);
 }
 
 /** Aborted with `stop`; the reason is a message that explains to users why the artifact failed. */

@@ -115,6 +115,11 @@ describe('admission', () => {
     ],
     ['braces in a key', order([{ type: 'oci', spec: { '{{x': 1 } }]), ['spec.artifacts[0].spec.{{x']],
     ['a bad schedule', order([{ ...image('a'), ...cron('often') }]), ['spec.artifacts[0].cron.schedules[0]']],
+    [
+      'a condition that calls a function',
+      order([{ ...image('a'), cron: { schedules: ['@daily'], when: '{{= sprig.env("HOME") == "" }}' } }]),
+      ['spec.artifacts[0].cron.when'],
+    ],
     ['no schedule', order([{ ...image('a'), ...cron() }]), ['spec.artifacts[0].cron.schedules']],
     [
       'a default schedule too often',
@@ -148,12 +153,30 @@ describe('admission', () => {
     ['a URL without host', endpoint('e', { remoteURL: 'https://' }), ['spec.remoteURL']],
     ['a URL with a password', endpoint('e', { remoteURL: 'https://me:x@a' }), ['spec.remoteURL']],
     ['braces in a URL', endpoint('e', { remoteURL: 'https://{{a}}' }), ['spec.remoteURL']],
+    ['a token service', endpoint('e', { tokenHosts: ['auth.example.com', '10.0.0.1', 'auth'] }), []],
+    [
+      'what is no host',
+      endpoint('e', { tokenHosts: ['https://a.io', 'a.io:443', 'A.io', '', '1.2', 'a..io'] }),
+      [0, 1, 2, 3, 4, 5].map((index) => `spec.tokenHosts[${index}]`),
+    ],
+    [
+      'too many hosts',
+      endpoint('e', { tokenHosts: Array.from({ length: 11 }, (_, index) => `h${index}`) }),
+      ['spec.tokenHosts'],
+    ],
     ['an empty Secret name', endpoint('e', { secretRef: { name: '' } }), ['spec.secretRef.name']],
     ['no template', namespacedType({ workflowTemplateRef: { name: '' } }), ['spec.workflowTemplateRef.name']],
     [
       'parameters twice and nameless',
       namespacedType({ parameters: ['a', 'a', '', 'b c'].map((name) => ({ name, value: '' })) }),
       ['spec.parameters[1].name', 'spec.parameters[2].name', 'spec.parameters[3].name'],
+    ],
+    [
+      'parameters of Endpoints',
+      namespacedType({
+        parameters: ['srcRemoteURL', 'severity', 'dstSecretName'].map((name) => ({ name, value: '' })),
+      }),
+      ['spec.parameters[0].name', 'spec.parameters[2].name'],
     ],
     ['an empty rule', namespacedType({ rules: { srcTypes: ['oci', ''] } }), ['spec.rules.srcTypes[1]']],
     ['a negative type TTL', namespacedType({ ttlAfterFailed: '-1s' }), ['spec.ttlAfterFailed']],

@@ -33,7 +33,12 @@ export const cron = z
       .min(0)
       .exactOptional()
       .describe('How many seconds late a missed run may still start.'),
-    when: z.string().exactOptional().describe("Argo's condition for a run to take place."),
+    when: z
+      .string()
+      .exactOptional()
+      .describe(
+        "Argo's condition for a run to take place: {{= … }} with comparisons of cronworkflow.failed, .succeeded and .lastScheduledTime.",
+      ),
   })
   .describe('Runs on a schedule instead of once.');
 

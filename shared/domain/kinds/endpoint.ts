@@ -28,6 +28,13 @@ const spec = z.object({
     })
     .exactOptional()
     .describe('How to secure the connection.'),
+  tokenHosts: z
+    .array(z.string())
+    .exactOptional()
+    .describe(
+      "Other hosts to which the credentials may go: those of the registry's token service, such as gitlab.example.com for registry.example.com.",
+    )
+    .meta({ 'x-kubernetes-list-type': 'set' }),
   maxInFlight: z.int().min(1).exactOptional().describe('How many transfers may use it at once.'),
 });
 

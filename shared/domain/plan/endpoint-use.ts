@@ -82,6 +82,7 @@ function identityOf({ metadata, spec }: Endpoint): unknown[] {
     spec.remoteURL,
     [caSecretRef?.name ?? null, insecureSkipVerify, plainHTTP],
     spec.secretRef?.name ?? null,
+    ...(spec.tokenHosts ? [[...spec.tokenHosts].sort()] : []),
   ];
 }
 

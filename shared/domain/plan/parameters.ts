@@ -1,5 +1,31 @@
 import { canonicalJson, isRecord, type Json } from '#shared/meta';
+import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Parameter } from '../kinds/common.ts';
+
+/**
+ * What comes from Endpoints and their Secrets. A type that could replace it would send the credentials of an Endpoint elsewhere, and
+ * its author needs no right to read them.
+ */
+const fromEndpoints: ReadonlySet<string> = new Set([
+  ...['srcType', 'srcRemoteURL', 'srcSecret', 'srcSecretName'],
+  ...['dstType', 'dstRemoteURL', 'dstSecret', 'dstSecretName', 'configSecretName'],
+]);
+
+export function isFromEndpoint({ name }: Pick<Parameter, 'name'>): boolean {
+  return fromEndpoints.has(name);
+}
+
+/** The parameters that a type sets. Those that come from Endpoints are left out: a type may have been stored before they were refused. */
+export function typeParameters({ spec }: ArtifactType): Parameter[] {
+  return (spec.parameters ?? []).filter((parameter) => !isFromEndpoint(parameter));
+}
+
+/** Tells which parameters of a type are left out; undefined where none is. */
+export function ignoredParameters({ kind, metadata, spec }: ArtifactType): string | undefined {
+  const names = (spec.parameters ?? []).filter(isFromEndpoint).map(({ name }) => name);
+  if (names.length === 0) return undefined;
+  return `${kind} "${metadata.name}" sets ${names.join(', ')}, which comes from an Endpoint and is not replaced: remove it from spec.parameters`;
+}
 
 /** What the parameters of one artifact are made of (docs/extending.md lists them). */
 export interface ParameterInputs {
@@ -7,7 +33,7 @@ export interface ParameterInputs {
   destination: { type: string; remoteURL: string; secret: boolean };
   cron: boolean;
   spec: Readonly<Record<string, Json>>;
-  /** The type's own: they win over everything else, because central configuration takes precedence. */
+  /** `typeParameters` of the type: they win over the artifact's, because central configuration takes precedence. */
   typeParameters: readonly Parameter[];
 }
 

@@ -262,6 +262,16 @@ describe('the name of an ArtifactWorkflow', () => {
       }),
     ],
     [
+      'hosts that get the credentials of an Endpoint',
+      base,
+      inputs({
+        endpoints: [
+          endpoint('from', { ...from, tokenHosts: ['auth.example.com'] }, { secretGeneration: 1 }),
+          endpoint('to'),
+        ],
+      }),
+    ],
+    [
       'uid of an Endpoint',
       base,
       inputs({ endpoints: [endpoint('from', from, { secretGeneration: 1 }), again(endpoint('to'))] }),
@@ -293,6 +303,11 @@ describe('the name of an ArtifactWorkflow', () => {
           edited(endpoint('to'), { tls: { insecureSkipVerify: false } }),
         ],
       }),
+    ],
+    [
+      'parameter of a type that comes from an Endpoint',
+      base,
+      inputs({ types: [artifactType('oci', { parameters: [{ name: 'srcRemoteURL', value: 'evil.io' }] })] }),
     ],
     ['artifact name', order([{ ...image('app'), name: 'renamed' }])],
     ['spelling of the refs', order([{ ...image('app'), srcRef: { name: 'from' }, dstRef: { name: 'to' } }])],

@@ -28,7 +28,7 @@ import {
   resolveEndpoint,
   ruleMismatch,
 } from './endpoint-use.ts';
-import { effectiveSpec, parametersFor } from './parameters.ts';
+import { effectiveSpec, ignoredParameters, parametersFor, typeParameters } from './parameters.ts';
 import { missingTemplate, type TemplateRef, templateOf, typesByName } from './templates.ts';
 
 /** What an Order's artifacts refer to, as far as it exists: Endpoints of its namespace, types of it and of the cluster. */
@@ -49,6 +49,8 @@ export interface OrderPlan {
   /** In the order of spec.artifacts; of artifacts that are alike only the first. */
   artifacts: PlannedArtifact[];
   onChange: OnChange;
+  /** What was left out of the types in use, for their authors. */
+  notes: string[];
   /** The later of the force annotation and status.lastForceAt, in Unix seconds; 0 if never. */
   forceAt: number;
   /** By Endpoint name: what the plan was computed from. */
@@ -76,9 +78,18 @@ export function planOrder(order: Order, inputs: PlanInputs, defaults: PlanDefaul
   return {
     artifacts,
     onChange: order.spec.onChange ?? defaults.onChange ?? 'Rerun',
+    notes: notesOnTypes(order, scope.types),
     forceAt: scope.forceAt,
     ...generationsSeen(order, scope.endpoints),
   };
+}
+
+function notesOnTypes({ spec }: Order, types: ReadonlyMap<string, ArtifactType>): string[] {
+  const used = new Set((spec.artifacts ?? []).map(({ type }) => type));
+  return [...used].flatMap((name) => {
+    const type = types.get(name);
+    return (type && ignoredParameters(type)) ?? [];
+  });
 }
 
 interface Scope {
@@ -154,7 +165,7 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
     order,
     artifact,
     template: templateOf(type),
-    parameters: type.spec.parameters ?? [],
+    parameters: typeParameters(type),
     source: from.use.identity,
     destination: to.use.identity,
     forceAt: scope.forceAt,
@@ -164,7 +175,7 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
     destination: to.use.parameters,
     cron: artifact.cron !== undefined,
     spec: artifact.spec,
-    typeParameters: type.spec.parameters ?? [],
+    typeParameters: typeParameters(type),
   });
   const { remoteURL } = to.use.parameters;
   const target = targetOf({ type, remoteURL, parameters, spec: artifact.spec });
@@ -255,7 +266,6 @@ function notesOf(
 
 function specOf(order: Order, parts: Parts): ArtifactWorkflowSpec {
   const { given, artifact, type, from, to, parameters } = parts;
-  const typeParameters = type.spec.parameters ?? [];
   const { cron, spec } = artifact;
   return {
     workflowTemplateRef: templateOf(type),
@@ -267,7 +277,7 @@ function specOf(order: Order, parts: Parts): ArtifactWorkflowSpec {
     dstRef: to.ref,
     artifact: {
       ...(given.name === undefined ? {} : { name: given.name }),
-      spec: effectiveSpec(spec, typeParameters),
+      spec: effectiveSpec(spec, typeParameters(type)),
     },
     ...policyOf(order, type),
     ...(cron === undefined ? {} : { cron }),

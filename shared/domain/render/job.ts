@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/errors';
 import { jobKey } from '../kinds/well-known.ts';
-import { byField, filledText, flag, object, record, type TypeOf, text } from '../values/shape.ts';
+import { byField, filledText, flag, list, object, record, type TypeOf, text } from '../values/shape.ts';
 
 export type JobCredentials = TypeOf<typeof credentials>;
 const credentials = byField(
@@ -12,6 +12,8 @@ export type JobEndpoint = TypeOf<typeof endpoint>;
 const endpoint = object(
   { name: text, type: text, remoteURL: filledText },
   {
+    /** Hosts beside that of `remoteURL` that may get the credentials. */
+    tokenHosts: list(text),
     /** `ca`: certificates as PEM. */
     tls: object({}, { ca: text, insecureSkipVerify: flag, plainHTTP: flag }),
     credentials,

@@ -64,6 +64,15 @@ describe('renderConfiguration', () => {
     expect(job.destination.tls).toEqual({ ca: 'PEM' });
   });
 
+  it('tells the worker the other hosts that may get the credentials', () => {
+    const named = endpoint('to', { tokenHosts: ['auth.example.com'] });
+    const workflow = made(inputs({ endpoints: [read, named] }));
+    const found = renderConfiguration(workflow, { ...all, destination: named });
+    if (!('secret' in found)) throw new Error(JSON.stringify(found));
+    const job = parseJob(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
+    expect(job.destination.tokenHosts).toEqual(['auth.example.com']);
+  });
+
   it.each<[string, RenderInputs]>([
     ['generation', { ...all, source: { ...endpoint('from'), metadata: { name: 'from', generation: 2 } } }],
     ['uid', { ...all, source: { ...read, metadata: { ...read.metadata, uid: 'made-again' } } }],

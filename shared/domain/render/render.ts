@@ -117,6 +117,7 @@ function fromEndpoint(ref: EndpointRef, { endpoint, secretRef, ca }: Side): Side
       type: spec.type,
       remoteURL: spec.remoteURL,
       ...(Object.keys(tls).length > 0 ? { tls } : {}),
+      ...(spec.tokenHosts ? { tokenHosts: [...spec.tokenHosts] } : {}),
     },
   };
 }

@@ -4,15 +4,21 @@ import type { Cron } from '../kinds/common.ts';
 import { parseDuration } from '../values/duration.ts';
 import { longestSchedule, mostCronSchedules } from '../values/limits.ts';
 import { durationProblem, invalid, quoted, required, templateCauses } from './causes.ts';
+import { whenCauses } from './when-causes.ts';
 
 /** The least time between two runs of a schedule, in minutes. */
 const shortestInterval = 10;
 /** Just before a Monday, a month and a leap year: looking from a fixed point, the answer is the same at any time of day. */
 const reference = new Date('2023-12-31T23:59:00Z');
 
-/** What is wrong with a schedule: too long, unreadable, never due, or due again within less than ten minutes. */
+/**
+ * What is wrong with a schedule: too long, unreadable, never due, or due again within less than ten minutes; or its condition may not
+ * be evaluated.
+ */
 export function cronCauses(field: string, cron: Cron | undefined): Cause[] {
   if (!cron) return [];
+  const condition = whenCauses(`${field}.when`, cron.when);
+  if (condition.length > 0) return condition;
   const { schedules } = cron;
   if (schedules.length === 0) return [required(`${field}.schedules`, 'at least one schedule')];
   if (schedules.length > mostCronSchedules) {

@@ -1,17 +1,21 @@
 import type { Cause } from '#shared/errors';
 import { sameJson } from '#shared/meta';
 import { identityFields, type PolicyField } from '../identity/artifact.ts';
+import { isObjectName } from '../identity/names.ts';
 import type { ArtifactType, ArtifactTypeSpec } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
+import type { Parameter } from '../kinds/common.ts';
 import type { Endpoint, EndpointSpec } from '../kinds/endpoint.ts';
+import { isFromEndpoint } from '../plan/parameters.ts';
 import { parseDuration } from '../values/duration.ts';
-import { longestUrl } from '../values/limits.ts';
+import { longestUrl, mostTokenHosts } from '../values/limits.ts';
 import {
   durationCauses,
   invalid,
   nameCauses,
   parameterCauses,
   queueCauses,
+  quoted,
   required,
   templateCauses,
 } from './causes.ts';
@@ -31,9 +35,23 @@ export function endpointCauses({ spec }: Endpoint, old: Endpoint | undefined): C
       ? [...nameCauses('spec.type', spec.type), ...templateCauses('spec.type', spec.type)]
       : []),
     ...(changed('remoteURL') ? urlCauses('spec.remoteURL', spec.remoteURL) : []),
+    ...(changed('tokenHosts') ? hostCauses('spec.tokenHosts', spec.tokenHosts) : []),
     ...(changed('secretRef') ? nameCauses('spec.secretRef.name', spec.secretRef?.name) : []),
     ...(changed('tls') ? nameCauses('spec.tls.caSecretRef.name', spec.tls?.caSecretRef?.name) : []),
   ];
+}
+
+/** Names of hosts, as a URL has them: lower case, without scheme, port and path. */
+function hostCauses(field: string, hosts: readonly string[] = []): Cause[] {
+  if (hosts.length > mostTokenHosts) {
+    const message = `Too many: ${hosts.length}: must have at most ${mostTokenHosts} items`;
+    return [{ reason: 'FieldValueTooMany', field, message }];
+  }
+  return hosts.flatMap((host, index) => {
+    if (isObjectName(host) && URL.parse(`https://${host}`)?.hostname === host) return [];
+    const message = `Invalid value: ${quoted(host)}: must be the name of a host in lower case, such as auth.example.com`;
+    return [invalid(`${field}[${index}]`, message)];
+  });
 }
 
 function urlCauses(field: string, text: string): Cause[] {
@@ -66,11 +84,25 @@ export function artifactTypeCauses({ spec }: ArtifactType, old: ArtifactType | u
   const { rules, parameters, workflowTemplateRef } = spec;
   return [
     ...(changed('workflowTemplateRef') ? templateRefCauses(workflowTemplateRef.name) : []),
-    ...(changed('parameters') ? parameterCauses('spec.parameters', parameters) : []),
+    ...(changed('parameters') ? typeParameterCauses('spec.parameters', parameters) : []),
     ...(changed('rules') ? ruleCauses('spec.rules.srcTypes', rules?.srcTypes) : []),
     ...(changed('rules') ? ruleCauses('spec.rules.dstTypes', rules?.dstTypes) : []),
     ...policyCauses(spec, changed),
   ];
+}
+
+function typeParameterCauses(field: string, parameters: readonly Parameter[] = []): Cause[] {
+  const replaced = parameters.flatMap(({ name }, index) =>
+    isFromEndpoint({ name })
+      ? [
+          invalid(
+            `${field}[${index}].name`,
+            `Invalid value: ${quoted(name)}: comes from an Endpoint, which a type does not replace`,
+          ),
+        ]
+      : [],
+  );
+  return [...replaced, ...parameterCauses(field, parameters)];
 }
 
 function templateRefCauses(name: string): Cause[] {

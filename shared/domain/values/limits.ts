@@ -22,6 +22,8 @@ export const longestDurationMs = 87_600 * 3_600_000;
 export const longestSchedule = 256;
 /** Characters of an Endpoint's URL. */
 export const longestUrl = 2_048;
+/** Most hosts of an Endpoint's token service. */
+export const mostTokenHosts = 10;
 /** Most schedules of one cron, and most different ones in an Order: to check one takes time. */
 export const mostCronSchedules = 10;
 export const mostSchedules = 100;

@@ -39,6 +39,13 @@ export const record: Shape<Record<string, unknown>> = (value, path) => {
   throw wrong(path, 'an object');
 };
 
+export function list<T>(shape: Shape<T>): Shape<T[]> {
+  return (value, path) => {
+    if (!Array.isArray(value)) throw wrong(path, 'a list');
+    return value.map((item, index) => shape(item, `${path}[${index}]`));
+  };
+}
+
 /** An object with the fields `required`, and those of `optional` that are there. */
 export function object<Required extends Fields, Optional extends Fields = Record<never, never>>(
   required: Required,

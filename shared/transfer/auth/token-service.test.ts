@@ -8,7 +8,12 @@ import { createTokenService } from './token-service.ts';
 const signal = new AbortController().signal;
 const basic: RegistryCredentials = { kind: 'basic', username: 'bob', password: 'x' };
 
-function service(credentials: RegistryCredentials, answer: string, origin = 'https://r.io') {
+function service(
+  credentials: RegistryCredentials,
+  answer: string,
+  origin = 'https://r.io',
+  tokenHosts = ['auth.io'],
+) {
   const sent: HttpRequest[] = [];
   const masker = createMasker();
   const context = {
@@ -26,7 +31,11 @@ function service(credentials: RegistryCredentials, answer: string, origin = 'htt
     },
     close: () => {},
   };
-  return { sent, masker, tokens: createTokenService({ client, credentials, origin, context, masker }) };
+  return {
+    sent,
+    masker,
+    tokens: createTokenService({ client, credentials, origin, context, tokenHosts, masker }),
+  };
 }
 
 const request = {
@@ -49,6 +58,17 @@ describe('the token service', () => {
     expect(await tokens.fetch(request, signal)).toEqual({ value: 't', lifetimeMs: 60_000 });
     expect(sent[0]?.method).toBe('POST');
     expect(String(sent[0]?.body?.())).toContain('grant_type=refresh_token&refresh_token=refresh+me');
+  });
+
+  it('at another host receives credentials only if the Endpoint names it, and anonymous requests always', async () => {
+    const unnamed = service(basic, '{"token":"t"}', 'https://r.io', []);
+    await expect(unnamed.tokens.fetch(request, signal)).rejects.toMatchObject({
+      reason: 'config',
+      message: expect.stringContaining('auth.io, which gets no credentials'),
+    });
+    expect(unnamed.sent).toEqual([]);
+    const anonymous = service({ kind: 'none' }, '{"token":"t"}', 'https://r.io', []);
+    expect(await anonymous.tokens.fetch(request, signal)).toMatchObject({ value: 't' });
   });
 
   it.each([

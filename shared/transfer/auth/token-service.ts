@@ -4,6 +4,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 import { type HttpClient, type HttpRequest, readBody } from '../http/http-client.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
 import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
+import { isTrustedRealm } from './realm.ts';
 
 export interface TokenRequest {
   realm: string;
@@ -27,6 +28,8 @@ export interface TokenServiceOptions {
   /** `https://host[:port]` of the registry: an https registry's credentials are never sent over http. */
   origin: string;
   context: RequestContext;
+  /** Hosts that may get the credentials beside those that belong to the registry. */
+  tokenHosts: readonly string[];
   masker: Masker;
 }
 
@@ -49,9 +52,19 @@ function realmURL(realm: string, options: TokenServiceOptions): URL {
   return url;
 }
 
+/** Throws for a realm on a host that may not get the credentials: whoever can change the challenge would get them. */
+function mustBeTrusted({ hostname }: URL, { origin, tokenHosts, context }: TokenServiceOptions): void {
+  if (isTrustedRealm(new URL(origin).hostname, hostname, tokenHosts)) return;
+  throw new TransferError(
+    'config',
+    `Registry ${context.host} has its token service at another host, ${hostname}, which gets no credentials: if it is the right one, add it to spec.tokenHosts of Endpoint "${context.endpoint}".`,
+  );
+}
+
 function tokenRequest(request: TokenRequest, options: TokenServiceOptions, signal: AbortSignal): HttpRequest {
   const url = realmURL(request.realm, options);
   const { credentials } = options;
+  if (credentials.kind !== 'none') mustBeTrusted(url, options);
   if (credentials.kind === 'identity') {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',

@@ -35,6 +35,7 @@ interface Copy {
   from?: string;
   to?: string;
   progress?: (done: number, total: number) => void;
+  maxBytes?: number;
 }
 
 function copy(
@@ -58,6 +59,17 @@ const tagOf = (registry: Registry, repository: string, tag: string): string | un
 const account = { username: 'bob', password: 'hunter22' };
 
 describe('copying an image', () => {
+  it('refuses one that is larger than allowed before it writes anything', async () => {
+    const [source, destination] = [await registry(), await registry()];
+    await seedImage(source, 'team/app', '1.0', { layers: 2, layerBytes: 1_000 });
+    await expect(copy(source, destination, { maxBytes: 2_000 })).rejects.toMatchObject({
+      reason: 'permanent',
+      message: expect.stringMatching(/takes \d+ bytes, more than this worker moves: raise ARC_MAX_BYTES/),
+    });
+    expect(destination.contents.size).toBe(0);
+    await copy(source, destination, { maxBytes: 20_000 });
+  });
+
   it.each(['none', 'basic', 'bearer'] as const)(
     'moves index, children, blobs and signature (%s authentication)',
     async (auth) => {

@@ -19,6 +19,8 @@ export interface CopyRequest extends SessionOptions {
   progress?: Progress;
   /** The folder for large blobs; the copy creates its own folder in it and removes it. */
   workDir: string;
+  /** An image with more bytes than this is refused before any of its blobs is copied. */
+  maxBytes?: number;
 }
 
 /** The result of a copy. `bytes` and `blobs` count each distinct blob once. */
@@ -61,9 +63,10 @@ export async function copyImage(request: CopyRequest): Promise<CopyResult> {
     const destination = session.open(request.destination, 'pull,push');
     const from = source.address.digest ?? source.address.tag ?? 'latest';
     const plan = await planCopy(source, from, signal);
-    folder = await temporaryFolder(workDir);
     const total =
       sum(plan.blobs.map(({ size }) => size)) + sum(plan.manifests.map(({ bytes }) => bytes.length));
+    if (total > (request.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(source, total);
+    folder = await temporaryFolder(workDir);
     const copyProgress = createCopyProgress(total, request.progress);
     await copyContent({ plan, source, destination, retry: session.retry, folder, copyProgress, signal });
     const tag = destination.address.tag ?? (destination.address.digest === undefined ? 'latest' : undefined);
@@ -96,6 +99,13 @@ function bounded(warnings: readonly string[], mask: (warning: string) => string)
   const first = warnings.slice(0, maxWarnings).map((warning) => mask(warning).slice(0, maxWarningLength));
   const left = warnings.length - first.length;
   return left > 0 ? [...first, `and ${left} more`] : first;
+}
+
+function tooLarge({ address: { host, repository } }: Repository, bytes: number): TransferError {
+  return new TransferError(
+    'permanent',
+    `The image of ${host}/${repository} takes ${bytes} bytes, more than this worker moves: raise ARC_MAX_BYTES, and the sizeLimit of the volume, in the workflow template.`,
+  );
 }
 
 function sum(numbers: readonly number[]): number {

@@ -57,6 +57,7 @@ export interface RegistryClientOptions {
   address: ImageAddress;
   endpoint: string;
   credentials: RegistryCredentials;
+  tokenHosts: readonly string[];
   client: HttpClient;
   limiter: Limiter;
   retry: RetryPolicy;

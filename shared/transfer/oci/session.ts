@@ -18,6 +18,8 @@ export interface ImageLocation {
   image: string;
   tls?: TlsSettings;
   credentials?: EndpointCredentials;
+  /** Hosts of the registry's token service that get the credentials too (`isTrustedRealm`). */
+  tokenHosts?: readonly string[];
 }
 
 export interface SessionOptions {
@@ -59,6 +61,7 @@ export function openSession(options: SessionOptions = {}): Session {
         address,
         endpoint: location.name,
         credentials,
+        tokenHosts: location.tokenHosts ?? [],
         client,
         limiter,
         retry,
