@@ -13,13 +13,14 @@ export async function probe(
   { metadata, spec }: Endpoint,
   { credentials, ca }: Validation & { valid: true },
 ): Promise<ProbeResult> {
-  const { type, remoteURL, tls = {} } = spec;
+  const { type, remoteURL, tls = {}, tokenHosts = [] } = spec;
   const settings = {
     ...(ca === undefined ? {} : { ca }),
     ...(tls.insecureSkipVerify ? { insecureSkipVerify: true } : {}),
     ...(tls.plainHTTP ? { plainHTTP: true } : {}),
   };
-  const request = { name: metadata.name, type, remoteURL, tls: settings, guard: guardOf(env), signal };
+  const server = { type, remoteURL, tls: settings, tokenHosts };
+  const request = { name: metadata.name, ...server, guard: guardOf(env), signal };
   return alone(remoteURL, signal, () =>
     probeServer(credentials === undefined ? request : { ...request, credentials }),
   );

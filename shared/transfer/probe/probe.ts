@@ -17,6 +17,8 @@ export interface ProbeRequest {
   remoteURL: string;
   tls?: TlsSettings;
   credentials?: EndpointCredentials;
+  /** Hosts of its token service that get the credentials too. */
+  tokenHosts?: readonly string[];
   guard: AddressGuard;
   signal: AbortSignal;
 }
@@ -123,11 +125,12 @@ function reachableBy(status: number, url: URL): Finding<ReachableReason> {
 }
 
 async function authenticated(
-  { name, credentials: given }: ProbeRequest,
+  request: ProbeRequest,
   probe: Probe,
   first: Answer,
   masker: Masker,
 ): Promise<Finding<AuthenticatedReason>> {
+  const { name, credentials: given } = request;
   const { host, protocol } = probe.url;
   if (first.status !== 401 && first.status !== 403)
     return { status: 'Unknown', reason: 'NotExercised', message: `${host} did not ask for credentials` };
@@ -137,14 +140,14 @@ async function authenticated(
     const message = `the credentials were not tried: ${host} is probed without TLS, and they are sent over TLS only`;
     return { status: 'Unknown', reason: 'InsecureTransport', message };
   }
-  const second = await answerWith(credentials, name, probe, first, masker);
+  const second = await answerWith(credentials, request, probe, first, masker);
   return typeof second === 'number' ? judged(second, credentials, name, host) : second;
 }
 
 /** The status that the credentials get, or why that stays unknown. */
 async function answerWith(
   credentials: RegistryCredentials,
-  name: string,
+  { name, tokenHosts = [] }: ProbeRequest,
   probe: Probe,
   first: Answer,
   masker: Masker,
@@ -158,7 +161,7 @@ async function answerWith(
     activity: 'probing',
     writing: false,
   };
-  const tokens = createTokenService({ client, credentials, origin: url.origin, context, masker });
+  const tokens = createTokenService({ client, credentials, origin: url.origin, tokenHosts, context, masker });
   const authorizer = createAuthorizer(credentials, tokens);
   const another = authorizer.challenged(first.challenge, [], undefined);
   try {
