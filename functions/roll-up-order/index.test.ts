@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { artifactWorkflows, events, type Order, orders, planOrder } from '#shared/domain';
+import { artifactWorkflows, events, type Order, orderDue, orders, planOrder } from '#shared/domain';
 import { endpoint, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
@@ -61,10 +61,11 @@ describe('roll-up-order', () => {
     const one = order('order', [], {
       artifacts: [
         { type: 'oci', spec: { image: 'a:1' } },
-        { type: 'nonsense', name: 'bad' },
+        { type: 'oci', name: 'bad', srcRef: { name: 'push' } },
       ],
     });
-    const api = new FakeApi([one, ...inputs, ...children(one, 'Running')]);
+    const push = endpoint('push', { usage: 'PushOnly' });
+    const api = new FakeApi([one, push, ...inputs, ...children(one, 'Running')]);
     await handle(contextOf(api), wakeOf(one));
     expect(api.read(orders, one.metadata)?.status).toMatchObject({
       phase: 'Running',
@@ -74,6 +75,25 @@ describe('roll-up-order', () => {
     expect(recorded).toEqual([
       { type: 'Warning', reason: 'Invalid', message: expect.stringContaining('artifact 1 (bad)') },
     ]);
+  });
+
+  it('waits for what is absent, without an Event, until it is due', async () => {
+    const one = order('order', ['a:1']);
+    const api = new FakeApi([one, ociTemplate(), ociType()]);
+    expect(await handle(contextOf(api, new Date('2026-01-02T00:00:00.9Z')), wakeOf(one))).toMatchObject({
+      id: 'uid-order/1/accepted',
+    });
+    const waiting = api.read(orders, one.metadata);
+    expect(waiting?.status).toMatchObject({ phase: 'Pending', counts: { pending: 1 } });
+    expect(api.all(events)).toEqual([]);
+    const due = waiting && orderDue(waiting);
+    expect(due?.toISOString()).toBe('2026-01-02T00:00:11.000Z');
+    const failed = await handle(contextOf(api, due), wakeOf(one, 'due'));
+    expect(failed).toMatchObject({ type: 'cloud.opendefense.arc.order.failed.v1' });
+    const after = api.read(orders, one.metadata);
+    expect(after?.status).toMatchObject({ phase: 'Failed', counts: { invalid: 1 } });
+    expect(after && orderDue(after)).toBeUndefined();
+    expect(api.all(events).map(({ reason }) => reason)).toEqual(['Invalid', 'Failed']);
   });
 
   it.each([

@@ -16,7 +16,7 @@ export interface DemoArtifact {
   name: string;
   image: string;
   override: string;
-  /** The Endpoint it is asked from; `source` is the one that exists. */
+  /** The Endpoint it is asked from; `source` is the right one. */
   source: string;
 }
 

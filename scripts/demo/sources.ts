@@ -13,12 +13,12 @@ export interface Sourced {
   referrers: Map<string, number>;
 }
 
-/** Asks for an Endpoint that nobody made. */
+/** Asks to take an image from where images may only be brought to: no waiting mends that. */
 const wrong: DemoArtifact = {
   name: 'wrong',
   image: 'team/app:1.0',
   override: 'mirror/wrong:1.0',
-  source: 'nowhere',
+  source: 'destination',
 };
 
 const platforms = ['linux/amd64', 'linux/arm64'];

@@ -61,6 +61,7 @@ export {
   owesAttempt,
   rerunRequested,
 } from './lifecycle/attempts.ts';
+export { type HoldReason, holdReasons } from './lifecycle/holds.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
 export { type ChildDecision, type ChildPatch, decideChildren, decideDeletion } from './plan/children.ts';
 export { type CurrentVersion, currentVersions } from './plan/current.ts';
@@ -119,7 +120,7 @@ export { failureMessage } from './sync/failure.ts';
 export { furtherProgress, parseProgress } from './sync/progress.ts';
 export { resultsOf } from './sync/results.ts';
 export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
-export { artifactWorkflowDue, isSettled, orderDue } from './ttl/due.ts';
+export { artifactWorkflowDue, endpointDue, isSettled, orderDue } from './ttl/due.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { parseDuration } from './values/duration.ts';
 export { shortHash } from './values/hash.ts';

@@ -22,8 +22,13 @@ describe('readPlan', () => {
   it('reports a missing template', async () => {
     const [artifact] = (await readPlan(contextOf(new FakeApi([one, ...inputs])), one)).artifacts;
     expect(artifact).toMatchObject({
-      state: 'invalid',
-      message: 'ClusterWorkflowTemplate "arc-oci-image" of artifact type "oci" not found',
+      state: 'held',
+      hold: {
+        reason: 'TemplateMissing',
+        message: expect.stringContaining(
+          'ClusterWorkflowTemplate "arc-oci-image" of artifact type "oci" not found',
+        ),
+      },
     });
   });
 });

@@ -3,12 +3,12 @@ import {
   type ArtifactWorkflow,
   artifactWorkflowDue,
   type Endpoint,
+  endpointDue,
   isFinished,
   isSettled,
   needsConfiguration,
   type Order,
   orderDue,
-  probeDue,
   type TimeReason,
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
@@ -176,7 +176,7 @@ export class Timers {
 
 function dueAt(object: KubeObject, references: References): number | undefined {
   if (object.kind === 'Order') return orderDue(object as unknown as Order)?.getTime();
-  if (object.kind === 'Endpoint') return probeDue(object as unknown as Endpoint)?.getTime();
+  if (object.kind === 'Endpoint') return endpointDue(object as unknown as Endpoint)?.getTime();
   if (object.kind !== 'ArtifactWorkflow') return undefined;
   const owner = ownerOfKind(object, 'Order');
   const order = owner && references.order(owner.uid);

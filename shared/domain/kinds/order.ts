@@ -72,7 +72,12 @@ export type ArtifactStatus = z.infer<typeof artifactStatus>;
 const artifactStatus = z.object({
   artifactIndex: z.int().describe('Position in spec.artifacts, from 0.'),
   phase: z.string().describe('Phase of its ArtifactWorkflow, or Invalid.'),
+  reason: z
+    .string()
+    .exactOptional()
+    .describe('Why it neither runs nor has ended, in one word: see docs/status.md.'),
   message: z.string().exactOptional().describe('Why, in a sentence.'),
+  since: z.string().exactOptional().describe('Since when it has waited for that.'),
   completionTime: z.string().exactOptional().describe('When it finished.'),
   name: z.string().exactOptional().describe('Name of the artifact.'),
   attempts: z.int().exactOptional().describe('Attempts so far, if more than one.'),

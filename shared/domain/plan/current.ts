@@ -38,9 +38,10 @@ export function currentVersions(
       return { versions, ...readyCurrent(plan, artifact, versions, ends) };
     }
     const versions = versionsOf({ id: artifact.id });
-    // What it was made for is away or being looked at: what runs goes on, what is done stays done.
+    // What it was made for is away or being looked at: what runs goes on, what is done stays done. After an edit it is the answer no more.
     const newest = versions.find((one) => !isDeleting(one));
-    if (newest) return { artifact, key: keyOf(newest), workflow: newest, versions };
+    if (newest && contentOfVersion(newest) === artifact.content)
+      return { artifact, key: keyOf(newest), workflow: newest, versions };
     return { versions, ...fromRecord(artifact, ends.byIndex.get(artifact.index)) };
   });
 }

@@ -2,6 +2,7 @@ import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
+import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { shortHash } from '../values/hash.ts';
 
 export type Side = 'source' | 'destination';
@@ -17,10 +18,10 @@ export interface EndpointUse {
   identity: unknown[];
 }
 
+/** `type` is that of the Endpoint, as far as it is known. */
 export type Resolution =
   | { state: 'ready'; type: string; use: EndpointUse }
-  | { state: 'waiting'; type: string; message: string }
-  | { state: 'invalid'; message: string };
+  | { state: 'held'; type?: string; hold: Hold };
 
 /** Finds the Endpoint of one side and says whether it may be used for it now. */
 export function resolveEndpoint(
@@ -30,18 +31,20 @@ export function resolveEndpoint(
 ): Resolution {
   const field = side === 'source' ? 'srcRef' : 'dstRef';
   if (name === undefined) {
-    return { state: 'invalid', message: `no ${side}: set ${field} or spec.defaults.${field}` };
+    return held('NoEndpoint', `no ${side}: set ${field} or spec.defaults.${field}`);
   }
   const endpoint = endpoints.get(name);
-  if (!endpoint) return { state: 'invalid', message: `${side} Endpoint "${name}" not found` };
+  if (!endpoint) {
+    return held('EndpointMissing', `${side} Endpoint "${name}" not found: create it, or correct ${field}`);
+  }
   const usage = endpoint.spec.usage ?? 'All';
   const allowed = side === 'source' ? 'PullOnly' : 'PushOnly';
   if (usage !== 'All' && usage !== allowed) {
-    return { state: 'invalid', message: `Endpoint "${name}" is ${usage} and cannot be a ${side}` };
+    return held('UsageMismatch', `Endpoint "${name}" is ${usage} and cannot be a ${side}`);
   }
   const { type } = endpoint.spec;
-  const unseen = unseenReason(endpoint);
-  if (unseen) return { state: 'waiting', type, message: unseen };
+  const unseen = unseenHold(endpoint);
+  if (unseen) return { state: 'held', type, hold: unseen };
   return { state: 'ready', type, use: useOf(endpoint) };
 }
 
@@ -49,15 +52,21 @@ export function resolveEndpoint(
  * Why an Endpoint cannot be used yet: track-credentials has not looked at it in its current generation. Using it before
  * would run its transfers once with the old counter and again with the new one.
  */
-export function unseenReason(endpoint: Endpoint): string | undefined {
+export function unseenHold(endpoint: Endpoint): Hold | undefined {
   const { metadata, spec, status } = endpoint;
   if (status?.observedGeneration !== metadata.generation) {
-    return `Endpoint "${metadata.name}" has not been looked at since it changed`;
+    const message = `Endpoint "${metadata.name}" has not been looked at since it changed`;
+    return { reason: 'EndpointUnread', message };
   }
   if (spec.secretRef && status?.secretGeneration === undefined) {
-    return `Secret "${spec.secretRef.name}" of Endpoint "${metadata.name}" has not been found yet`;
+    const message = `Secret "${spec.secretRef.name}" of Endpoint "${metadata.name}" not found: create it`;
+    return { reason: 'SecretMissing', message };
   }
   return undefined;
+}
+
+function held(reason: HoldReason, message: string): Resolution {
+  return { state: 'held', hold: { reason, message } };
 }
 
 function useOf(endpoint: Endpoint): EndpointUse {
@@ -102,12 +111,13 @@ export function hasMoved(ref: EndpointRef, endpoint: Endpoint): boolean {
  * Why two Endpoints cannot be used together yet: they share a Secret, and only one of them has been looked at since its data
  * changed. Using them now would run the transfer with half of the change and again with the other half.
  */
-export function halfSeenReason(from: EndpointUse, to: EndpointUse): string | undefined {
+export function halfSeenHold(from: EndpointUse, to: EndpointUse): Hold | undefined {
   for (const [name, digest] of from.digests) {
     const other = to.digests.get(name);
     // Digests under different keys say nothing about each other.
     if (other === undefined || other === digest || keyOf(other) !== keyOf(digest)) continue;
-    return `Secret "${name}" has changed, which Endpoints "${from.ref.name}" and "${to.ref.name}" have not both been looked at for yet`;
+    const message = `Secret "${name}" has changed, which Endpoints "${from.ref.name}" and "${to.ref.name}" have not both been looked at for yet`;
+    return { reason: 'EndpointUnread', message };
   }
   return undefined;
 }
@@ -138,8 +148,8 @@ export function endpointRef(endpoint: Endpoint): EndpointRef {
   };
 }
 
-/** Why a type does not take these Endpoints; an empty or absent list of types takes all. */
-export function ruleMismatch(type: ArtifactType, from: Resolution, to: Resolution): string | undefined {
+/** Set where a type does not take these Endpoints; an empty or absent list of types takes all. */
+export function ruleMismatch(type: ArtifactType, from: Resolution, to: Resolution): Hold | undefined {
   const { srcTypes = [], dstTypes = [] } = type.spec.rules ?? {};
   return mismatch(type, 'source', srcTypes, from) ?? mismatch(type, 'destination', dstTypes, to);
 }
@@ -149,7 +159,8 @@ function mismatch(
   side: string,
   allowed: readonly string[],
   found: Resolution,
-): string | undefined {
-  if (found.state === 'invalid' || allowed.length === 0 || allowed.includes(found.type)) return undefined;
-  return `artifact type "${type.metadata.name}" takes a ${side} of type ${allowed.join(', ')}, not "${found.type}"`;
+): Hold | undefined {
+  if (found.type === undefined || allowed.length === 0 || allowed.includes(found.type)) return undefined;
+  const message = `artifact type "${type.metadata.name}" takes a ${side} of type ${allowed.join(', ')}, not "${found.type}"`;
+  return { reason: 'RuleMismatch', message };
 }

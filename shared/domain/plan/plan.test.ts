@@ -3,6 +3,7 @@ import { fc } from '#shared/testing';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
+import type { HoldReason } from '../lifecycle/holds.ts';
 import { artifactType, endpoint } from '../testing/objects.ts';
 import { image, inputs, order } from '../testing/plan-objects.ts';
 import { type OrderPlan, type PlanInputs, planOrder } from './plan.ts';
@@ -16,7 +17,7 @@ function only(plan: OrderPlan) {
 
 function ready(plan: OrderPlan) {
   const artifact = only(plan);
-  if (artifact.state !== 'ready') throw new Error(artifact.message);
+  if (artifact.state !== 'ready') throw new Error(artifact.hold.message);
   return artifact;
 }
 
@@ -44,27 +45,55 @@ describe('planOrder', () => {
     expect(workflow.spec.parameters).toContainEqual({ name: 'dstSecret', value: 'false' });
   });
 
-  const bad: Array<[string, Artifact, string]> = [
-    ['an unknown type', { type: 'tape' }, 'artifact type "tape" not found'],
+  const bad: Array<[string, Artifact, HoldReason, string]> = [
+    ['an unknown type', { type: 'tape' }, 'TypeMissing', 'artifact type "tape" not found'],
     [
       'an unknown source',
       { type: 'oci', srcRef: { name: 'nowhere' } },
+      'EndpointMissing',
       'source Endpoint "nowhere" not found',
+    ],
+    [
+      'a source whose Secret is missing',
+      { type: 'oci', srcRef: { name: 'locked' } },
+      'SecretMissing',
+      'Secret "x" of Endpoint "locked" not found',
+    ],
+    [
+      'a source that nobody has looked at yet',
+      { type: 'oci', srcRef: { name: 'fresh' } },
+      'EndpointUnread',
+      '"fresh" has not been looked at',
     ],
     [
       'a source only to push to',
       { type: 'oci', srcRef: { name: 'push' } },
+      'UsageMismatch',
       '"push" is PushOnly and cannot be a source',
     ],
     [
       'a destination only to pull from',
       { type: 'oci', dstRef: { name: 'pull' } },
+      'UsageMismatch',
       'PullOnly and cannot be a destination',
     ],
     [
       'a source the type does not take',
       { type: 'strict', srcRef: { name: 's3' } },
+      'RuleMismatch',
       'takes a source of type oci, not "s3"',
+    ],
+    [
+      'a destination that is wrong, before a source that is missing',
+      { type: 'oci', srcRef: { name: 'nowhere' }, dstRef: { name: 'pull' } },
+      'UsageMismatch',
+      'PullOnly and cannot be a destination',
+    ],
+    [
+      'a destination that is missing, before a source that nobody has looked at yet',
+      { type: 'oci', srcRef: { name: 'fresh' }, dstRef: { name: 'nowhere' } },
+      'EndpointMissing',
+      'destination Endpoint "nowhere" not found',
     ],
   ];
   const world = inputs({
@@ -94,8 +123,8 @@ describe('planOrder', () => {
         ),
       );
     expect(seen('k1:new', 'k1:old')).toMatchObject({
-      state: 'waiting',
-      message: expect.stringContaining('Secret "login" has changed'),
+      state: 'held',
+      hold: { reason: 'EndpointUnread', message: expect.stringContaining('Secret "login" has changed') },
     });
     expect(seen('k1:new', 'k1:new').state).toBe('ready');
     // After a change of the conduit's own key digests cannot be compared.
@@ -120,7 +149,7 @@ describe('planOrder', () => {
           }),
         ),
       ).state;
-    expect(seen('k1:login,k1:new', '-,k1:old')).toBe('waiting');
+    expect(seen('k1:login,k1:new', '-,k1:old')).toBe('held');
     expect(seen('k1:login,k1:new', '-,k1:new')).toBe('ready');
     expect(seen('k1:login', '-,k1:new')).toBe('ready');
   });
@@ -137,15 +166,10 @@ describe('planOrder', () => {
     expect(key({ secretGeneration: 1 })).not.toBe(key({}));
   });
 
-  it.each(bad)('calls an artifact with %s invalid and says why', (_, artifact, message) => {
+  it.each(bad)('holds an artifact with %s, and says why', (_, artifact, reason, message) => {
     const found = only(planOrder(order([artifact]), world));
-    expect(found).toMatchObject({ state: 'invalid', key: 'index-0' });
-    expect(found).toHaveProperty('message', expect.stringContaining(message));
-  });
-
-  it.each(['fresh', 'locked'])('lets an artifact wait for the Endpoint %s to be looked at', (name) => {
-    const found = only(planOrder(order([{ type: 'oci', srcRef: { name } }]), world));
-    expect(found).toMatchObject({ state: 'waiting', message: expect.stringContaining(name) });
+    expect(found).toMatchObject({ state: 'held', key: 'index-0', hold: { reason } });
+    expect(found).toHaveProperty('hold.message', expect.stringContaining(message));
   });
 
   it('never lets bad artifacts affect the others', () => {
@@ -168,7 +192,7 @@ describe('planOrder', () => {
     let deep: Artifact['spec'] = {};
     for (let level = 0; level < 100_000; level += 1) deep = { deep };
     const plan = planOrder(order([{ type: 'oci', spec: deep }, image('app')]), inputs());
-    expect(plan.artifacts.map(({ state }) => state)).toEqual(['invalid', 'ready']);
+    expect(plan.artifacts.map(({ state }) => state)).toEqual(['held', 'ready']);
   });
 
   it('moves artifacts that are alike once', () => {
@@ -183,10 +207,10 @@ describe('planOrder', () => {
     const daily = { schedules: ['@daily'] };
     const clash = (second: Artifact, first: Artifact = image('a')) =>
       planOrder(order([first, second]), inputs()).artifacts.map((one) =>
-        one.state === 'ready' ? 'ready' : `${one.state}: ${one.message}`,
+        one.state === 'ready' ? 'ready' : `${one.hold.reason}: ${one.hold.message}`,
       );
     const taken =
-      'invalid: artifact 0 (a) writes to the same place at the destination; give one of them another';
+      'TargetTaken: artifact 0 (a) writes to the same place at the destination; give one of them another';
     const override = { image: 'b:1.0', override: 'a:1.0' };
     expect(clash({ ...image('b'), spec: override })).toEqual(['ready', taken]);
     expect(clash({ ...image('a'), name: 'b', cron: daily })).toEqual(['ready', taken]);

@@ -20,10 +20,11 @@ import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, OnChange, Order } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
+import { gravest, type Hold } from '../lifecycle/holds.ts';
 import { forceTime, secondsTtl } from './effective.ts';
 import {
   type EndpointUse,
-  halfSeenReason,
+  halfSeenHold,
   type Resolution,
   resolveEndpoint,
   ruleMismatch,
@@ -39,10 +40,13 @@ export interface PlanInputs {
   missingTemplates?: readonly TemplateRef[];
 }
 
-/** One distinct artifact of an Order; `cancel` where it, or the whole Order, is cancelled. Its `id` finds the versions made of it before; its `key` is that of the version it needs now. */
+/**
+ * One distinct artifact of an Order. Its `id` finds the versions made of it before; its `key` is that of the version it needs now;
+ * `cancel` where it, or the whole Order, is cancelled. One that is held has no version to make; `content` is what the user wrote of it, hashed.
+ */
 export type PlannedArtifact = { index: number; key: string; id: string; name?: string; cancel?: true } & (
   | { state: 'ready'; workflow: ArtifactWorkflow; target: string }
-  | { state: 'waiting' | 'invalid'; message: string }
+  | { state: 'held'; hold: Hold; content?: string }
 );
 
 export interface OrderPlan {
@@ -64,8 +68,8 @@ export interface PlanDefaults {
 }
 
 /**
- * The ArtifactWorkflows that an Order needs. Each artifact is planned by itself: one that cannot be planned is `invalid` (a
- * person has to act) or `waiting` (a function has to act), with its own message, and changes nothing for the others.
+ * The ArtifactWorkflows that an Order needs. Each artifact is planned by itself: one that cannot be planned is held, with its own
+ * reason and message, and changes nothing for the others.
  */
 export function planOrder(order: Order, inputs: PlanInputs, defaults: PlanDefaults = {}): OrderPlan {
   const scope = scopeOf(order, inputs);
@@ -123,7 +127,14 @@ function planSafely(
     // A spec may be nested deeper than the stack allows: that must not stop the other artifacts.
     const message = `artifact ${index} cannot be planned: ${ArcError.from(caught).message}`;
     const key = indexKey(index);
-    return { index, key, id: key, ...cancelOf(scope.order, artifact), state: 'invalid', message };
+    return {
+      index,
+      key,
+      id: key,
+      ...cancelOf(scope.order, artifact),
+      state: 'held',
+      hold: { reason: 'SpecUnreadable', message },
+    };
   }
 }
 
@@ -140,7 +151,7 @@ function alone(planned: PlannedArtifact, writers: Map<string, PlannedArtifact>):
   const key = indexKey(index);
   const called = first.name === undefined ? '' : ` (${first.name})`;
   const message = `artifact ${first.index}${called} writes to the same place at the destination; give one of them another`;
-  return { ...common, key, id: key, state: 'invalid', message };
+  return { ...common, key, id: key, state: 'held', hold: { reason: 'TargetTaken', message } };
 }
 
 function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArtifact {
@@ -156,8 +167,11 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
   const from = resolveEndpoint(scope.endpoints, artifact.source, 'source');
   const to = resolveEndpoint(scope.endpoints, artifact.destination, 'destination');
   const type = scope.types.get(artifact.type);
-  const problem = firstProblem(scope, artifact.type, from, to);
-  if (problem) return { ...common, key: indexKey(index), ...problem };
+  const hold = holdOf(scope, artifact.type, from, to);
+  if (hold) {
+    const content = contentOf(order, given);
+    return { ...common, key: indexKey(index), state: 'held', hold, content };
+  }
   if (from.state !== 'ready' || to.state !== 'ready' || !type) {
     throw new ArcError('InternalError', 'an artifact without a problem has no Endpoints or no type');
   }
@@ -187,26 +201,16 @@ function cancelOf(order: Order, given: Artifact): { cancel?: true } {
   return order.spec.cancel === true || given.cancel === true ? { cancel: true } : {};
 }
 
-// A problem that needs a person goes before one that needs only time.
-function firstProblem(
-  scope: Scope,
-  typeName: string,
-  from: Resolution,
-  to: Resolution,
-): { state: 'invalid' | 'waiting'; message: string } | undefined {
-  for (const found of [from, to]) if (found.state === 'invalid') return found;
+function holdOf(scope: Scope, typeName: string, from: Resolution, to: Resolution): Hold | undefined {
   const type = scope.types.get(typeName);
-  if (!type) {
-    const message = `artifact type "${typeName}" not found: neither an ArtifactType in this namespace nor a ClusterArtifactType`;
-    return { state: 'invalid', message };
-  }
-  const mismatch = ruleMismatch(type, from, to);
-  const unusable = mismatch ?? missingTemplate(type, scope.missingTemplates);
-  if (unusable) return { state: 'invalid', message: unusable };
-  for (const found of [from, to]) if (found.state === 'waiting') return found;
+  const message = `artifact type "${typeName}" not found: create an ArtifactType in this namespace or a ClusterArtifactType, or correct type`;
+  const ofEndpoints = [from, to].map((found) => (found.state === 'held' ? found.hold : undefined));
+  const ofType: (Hold | undefined)[] = type
+    ? [ruleMismatch(type, from, to), missingTemplate(type, scope.missingTemplates)]
+    : [{ reason: 'TypeMissing', message }];
   const halfSeen =
-    from.state === 'ready' && to.state === 'ready' ? halfSeenReason(from.use, to.use) : undefined;
-  return halfSeen === undefined ? undefined : { state: 'waiting', message: halfSeen };
+    from.state === 'ready' && to.state === 'ready' ? halfSeenHold(from.use, to.use) : undefined;
+  return gravest([...ofEndpoints, ...ofType, halfSeen]);
 }
 
 interface Parts {

@@ -30,13 +30,16 @@ describe('the templates of an Order', () => {
     ]);
   });
 
-  it('make only the artifacts invalid whose template is missing', () => {
+  it('hold only the artifacts whose template is missing', () => {
     const missing = { name: 'own-steps' };
     const given = inputs({ types: [artifactType(), own('own')], missingTemplates: [missing] });
     const plan = planOrder(order([image('a'), { type: 'own' }]), given);
-    expect(plan.artifacts.map(({ state }) => state)).toEqual(['ready', 'invalid']);
+    expect(plan.artifacts.map(({ state }) => state)).toEqual(['ready', 'held']);
     expect(plan.artifacts[1]).toMatchObject({
-      message: 'WorkflowTemplate "own-steps" of artifact type "own" not found',
+      hold: {
+        reason: 'TemplateMissing',
+        message: 'WorkflowTemplate "own-steps" of artifact type "own" not found: apply it, or install Argo',
+      },
     });
   });
 

@@ -1,5 +1,6 @@
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Order } from '../kinds/order.ts';
+import type { Hold } from '../lifecycle/holds.ts';
 
 /** A WorkflowTemplate of the Order's namespace, or a ClusterWorkflowTemplate. */
 export type TemplateRef = { name: string; clusterScope?: boolean };
@@ -34,12 +35,13 @@ export function templatesUsed(order: Order, types: readonly ArtifactType[]): Tem
   return used;
 }
 
-/** Why an artifact of the type cannot be run: the template it needs is not there. */
-export function missingTemplate(type: ArtifactType, missing: readonly TemplateRef[]): string | undefined {
+/** Set where an artifact of the type cannot be run: the template it needs is not there. */
+export function missingTemplate(type: ArtifactType, missing: readonly TemplateRef[]): Hold | undefined {
   const template = templateOf(type);
   if (!missing.some((one) => sameTemplate(one, template))) return undefined;
   const kind = template.clusterScope ? 'ClusterWorkflowTemplate' : 'WorkflowTemplate';
-  return `${kind} "${template.name}" of artifact type "${type.metadata.name}" not found`;
+  const message = `${kind} "${template.name}" of artifact type "${type.metadata.name}" not found: apply it, or install Argo`;
+  return { reason: 'TemplateMissing', message };
 }
 
 /** Keys for a template as it is named by a type, or by itself: equal where they mean the same one. */

@@ -3,9 +3,11 @@ import type { OrderPhase } from '../kinds/order.ts';
 import { now } from '../testing/plan-objects.ts';
 import { conditionsFor } from './conditions.ts';
 
+const state = (phase: OrderPhase) => ({ phase, reason: phase, message: '' });
+
 /** What kstatus makes of conditions (cli-utils, pkg/kstatus/status/core.go). */
 function kstatus(phase: OrderPhase): string {
-  const found = conditionsFor(phase, '', 1, [], now);
+  const found = conditionsFor(state(phase), 1, [], now);
   const is = (type: string) => found.find((one) => one.type === type)?.status === 'True';
   if (is('Reconciling')) return 'InProgress';
   if (is('Stalled')) return 'Failed';
@@ -24,8 +26,8 @@ describe('conditionsFor', () => {
   ])('reads %s as %s', (phase, expected) => expect(kstatus(phase)).toBe(expected));
 
   it('speaks about one generation', () => {
-    for (const one of conditionsFor('Running', 'x', 7, [], now)) expect(one.observedGeneration).toBe(7);
-    for (const one of conditionsFor('Running', 'x', undefined, [], now)) {
+    for (const one of conditionsFor(state('Running'), 7, [], now)) expect(one.observedGeneration).toBe(7);
+    for (const one of conditionsFor(state('Running'), undefined, [], now)) {
       expect(one).not.toHaveProperty('observedGeneration');
     }
   });

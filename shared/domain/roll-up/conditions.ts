@@ -16,14 +16,12 @@ const verdicts: Record<OrderPhase, Verdict> = {
   Scheduled: { Ready: true, Reconciling: false, Stalled: false },
 };
 
-/** Ready, Reconciling and Stalled for a phase, which is their reason unless another is given; a condition whose status has not changed keeps its transition time. */
+/** Ready, Reconciling and Stalled for a phase; a condition whose status has not changed keeps its transition time. */
 export function conditionsFor(
-  phase: OrderPhase,
-  message: string,
+  { phase, reason, message }: { phase: OrderPhase; reason: string; message: string },
   generation: number | undefined,
   before: readonly Condition[],
   now: Date,
-  reason: string = phase,
 ): Condition[] {
   return Object.entries(verdicts[phase]).map(([type, yes]) =>
     transition(before, now, {

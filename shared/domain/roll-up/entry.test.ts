@@ -3,7 +3,7 @@ import { printableLines } from '#shared/errors';
 import { anyCharacter, fc } from '#shared/testing';
 import type { ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { planOrder } from '../plan/plan.ts';
-import { image, inputs, order, stored } from '../testing/plan-objects.ts';
+import { image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { cut } from '../values/text.ts';
 import { entryBudget, entryFor } from './entry.ts';
 
@@ -14,7 +14,7 @@ describe('entryFor', () => {
     const workflow = stored(artifact.workflow, status);
     const metadata = { ...workflow.metadata, ...(deletionTimestamp && { deletionTimestamp }) };
     const current = { artifact, key: artifact.key, workflow: { ...workflow, metadata }, versions: [] };
-    return entryFor(current, entryBudget(1));
+    return entryFor(current, entryBudget(1), undefined, now);
   };
 
   it('says why an artifact has no configuration while it waits for one', () => {
@@ -29,7 +29,9 @@ describe('entryFor', () => {
       artifactIndex: 0,
       name: 'app',
       phase: 'Pending',
+      reason: 'Retrying',
       message: 'attempt 1 failed, trying again at 2026-01-02T03:00:10Z: no answer',
+      since: '2026-01-02T03:04:05Z',
     });
   });
 

@@ -1,11 +1,14 @@
+import { instantOf, isoSeconds } from '#shared/meta';
 import { revisionOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus } from '../kinds/order.ts';
-import { isCancelDue, owesAttempt } from '../lifecycle/attempts.ts';
+import { isCancelDue } from '../lifecycle/attempts.ts';
+import { isAbsence, isWrong, patienceEnd } from '../lifecycle/holds.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { CurrentVersion } from '../plan/current.ts';
 import { largestOrderStatus, longestDigest, longestMessage, shortestMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
+import { cancelling, holdOf, preparing } from './hold.ts';
 
 /** What one artifact may take in an Order's status, so that the whole object can be stored. */
 export interface EntryBudget {
@@ -16,7 +19,7 @@ export interface EntryBudget {
 }
 
 /** Bytes of an entry without its message, and of its details. */
-export const fixedBytes = 130;
+export const fixedBytes = 150;
 export const detailBytes = 180;
 
 /** The budget of each entry of an Order of so many artifacts; the same for all, whatever their messages. */
@@ -27,62 +30,64 @@ export function entryBudget(artifacts: number): EntryBudget {
   return { details, messageBytes: Math.max(shortestMessage, Math.min(longestMessage, left)) };
 }
 
-/** The entry of one artifact in the Order's status. */
-export function entryFor(current: CurrentVersion, budget: EntryBudget): ArtifactStatus {
-  const { artifact, workflow, recorded } = current;
-  const name = budget.details && artifact.name !== undefined ? { name: artifact.name } : {};
-  const artifactIndex = artifact.index;
-  if (recorded) return bounded({ ...recorded, artifactIndex }, budget);
-  // Recorded as ended, it would never be created again.
-  if (workflow && isStoppedByDeletion(workflow))
-    return { artifactIndex, phase: artifact.cancel === true ? 'Cancelled' : 'Pending', ...name };
-  if (workflow) return bounded({ artifactIndex, ...name, ...fromWorkflow(workflow) }, budget);
-  if (artifact.cancel === true) return { artifactIndex, phase: 'Cancelled', ...name };
-  if (artifact.state === 'ready') return { artifactIndex, phase: 'Pending', ...name };
-  const phase = artifact.state === 'invalid' ? 'Invalid' : 'Pending';
-  return bounded({ artifactIndex, phase, message: artifact.message, ...name }, budget);
+/**
+ * The entry of one artifact in the Order's status. `before` is its former entry: while the artifact is held up for the same reason,
+ * the time since when stays, and absence that lasts longer than `patienceMs` is Invalid. Both times are of roll-up-order's clock.
+ */
+export function entryFor(
+  current: CurrentVersion,
+  budget: EntryBudget,
+  before: ArtifactStatus | undefined,
+  now: Date,
+): ArtifactStatus {
+  const entry = bounded(plainEntry(current), budget);
+  return entry.reason === undefined ? entry : sinceWhen(entry, before, now);
 }
 
-function fromWorkflow({
-  spec,
-  status = {},
-  metadata,
-}: ArtifactWorkflow): Omit<ArtifactStatus, 'artifactIndex'> {
-  const workflow = { apiVersion: '', kind: '', metadata, spec, status };
+function plainEntry({ artifact, workflow, recorded }: CurrentVersion): ArtifactStatus {
+  const artifactIndex = artifact.index;
+  const common = { artifactIndex, ...(artifact.name === undefined ? {} : { name: artifact.name }) };
+  if (recorded) return { ...recorded, artifactIndex };
+  // Recorded as ended, it would never be created again.
+  if (workflow && !isStoppedByDeletion(workflow)) return { ...common, ...fromWorkflow(workflow) };
+  if (artifact.cancel === true) return { ...common, phase: 'Cancelled' };
+  return { ...common, phase: 'Pending', ...(artifact.state === 'held' ? artifact.hold : preparing) };
+}
+
+function sinceWhen(entry: ArtifactStatus, before: ArtifactStatus | undefined, now: Date): ArtifactStatus {
+  const { reason, message } = entry;
+  const same = before?.reason === reason && (!isAbsence(reason) || before?.message === message);
+  const began = same ? instantOf(before?.since) : undefined;
+  // Another pod of roll-up-order may have written a time that is still to come here.
+  const since = began === undefined || began > now.getTime() ? now.getTime() : began;
+  const lasts = same && (before?.phase === 'Invalid' || now.getTime() >= patienceEnd(since));
+  const isInvalid = isWrong(reason) || (isAbsence(reason) && lasts);
+  return { ...entry, phase: isInvalid ? 'Invalid' : entry.phase, since: isoSeconds(since) };
+}
+
+function fromWorkflow(workflow: ArtifactWorkflow): Omit<ArtifactStatus, 'artifactIndex'> {
+  const { status = {} } = workflow;
+  const phase = phaseOf(workflow);
   const revision = revisionOf(workflow);
-  const owed = owesAttempt(workflow);
-  const phase = owed ? 'Pending' : phaseOf(workflow);
-  const message = messageOf(workflow, owed);
+  const counted = {
+    ...((status.attempts ?? 1) > 1 ? { attempts: status.attempts ?? 1 } : {}),
+    ...(revision > 1 ? { revision } : {}),
+  };
+  const hold = holdOf(workflow);
+  if (hold) return { phase: phase === 'Queued' ? phase : 'Pending', ...hold, ...counted };
+  const message = isCancelDue(workflow) ? cancelling.message : status.message;
   const running = phase === 'Running' || (phase === 'Active' && status.activeWorkflowRef !== undefined);
   return {
     phase,
-    ...(message ? { message } : {}),
+    ...(message && phase !== 'Succeeded' ? { message } : {}),
     // What is cancelled has not finished: its entry is no record of an end.
     ...(!isFinalPhase(phase) || phase === 'Cancelled' || status.completionTime === undefined
       ? {}
       : { completionTime: status.completionTime }),
-    ...((status.attempts ?? 1) > 1 ? { attempts: status.attempts ?? 1 } : {}),
-    ...(revision > 1 ? { revision } : {}),
+    ...counted,
     ...(running ? { progress: status.progress ?? '0/1' } : {}),
     ...(status.results?.digest === undefined ? {} : { digest: status.results.digest }),
   };
-}
-
-function messageOf(workflow: ArtifactWorkflow, owed: boolean): string | undefined {
-  const { status = {} } = workflow;
-  const phase = phaseOf(workflow);
-  if (owed) return phase === 'Cancelled' ? undefined : retryMessage(workflow);
-  if (phase === 'Succeeded') return undefined;
-  if (isCancelDue(workflow)) return 'cancelled: its Workflow is being stopped';
-  const waiting = phase === 'Pending' ? (status.configMessage ?? status.waitMessage) : undefined;
-  // Until the next attempt is seen, the message is about the one before.
-  return (phase === (status.phase ?? phase) ? status.message : undefined) ?? waiting;
-}
-
-function retryMessage({ status = {} }: ArtifactWorkflow): string {
-  const when = status.nextAttemptTime === undefined ? '' : ` at ${status.nextAttemptTime}`;
-  const why = status.message ? `: ${status.message}` : '';
-  return `attempt ${status.attempts ?? 1} failed, trying again${when}${why}`;
 }
 
 function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {

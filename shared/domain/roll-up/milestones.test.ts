@@ -8,7 +8,6 @@ import { broken, done, image, inputs, made, now, order, stored } from '../testin
 import { artifactMilestone, orderMilestone } from './milestones.ts';
 import { rollUp } from './rollup.ts';
 
-const bad = { name: 'bad', type: 'tape' };
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
 
 /** The Order with the status that follows when its artifacts have these. */
@@ -44,9 +43,18 @@ describe('the milestones of an Order', () => {
   });
 
   it('are only the end of one that has nothing to run', () => {
-    expect(announced(order([bad]), rolled(order([bad]), []))).toBe(
+    const nowhere = order([image('a')], { defaults: {} });
+    expect(announced(nowhere, rolled(nowhere, []))).toBe(
       'failed 1/2026-01-02T03:04:05Z 2026-01-02T03:04:05Z',
     );
+  });
+
+  it('are no failure while what is absent is waited for', () => {
+    const absent = order([{ ...image('a'), type: 'tape' }]);
+    const waiting = rolled(absent, []);
+    expect(announced(absent, waiting)).toMatch(/^accepted 1/);
+    expect(announced(waiting, rolled(waiting, [], at(9)), at(9))).toBeUndefined();
+    expect(announced(waiting, rolled(waiting, [], at(11)), at(11))).toMatch(/^failed 1/);
   });
 
   it('are accepted, and never completed, without artifacts', () => {

@@ -2,35 +2,46 @@ import { describe, expect, it } from 'vitest';
 import { largestObjectBytes, mergePatchBetween } from '#shared/meta';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
-import type { Artifact, Order } from '../kinds/order.ts';
+import type { Artifact, Order, OrderStatus } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
+import { endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { orderStatusRoom } from './order-size.ts';
 import { rollUp } from './rollup.ts';
 
 const later = new Date(now.getTime() + 3_600_000);
-const bad: Artifact = { name: 'bad', type: 'tape' };
+const absent: Artifact = { name: 'absent', type: 'tape' };
+const bad: Artifact = { name: 'bad', type: 'oci', srcRef: { name: 'push' } };
+const known = inputs({ endpoints: [...inputs().endpoints, endpoint('push', { usage: 'PushOnly' })] });
 const daily = { schedules: ['@daily'] };
 
 function children(
   of: Order,
   statuses: ReadonlyArray<ArtifactWorkflowStatus | undefined>,
 ): ArtifactWorkflow[] {
-  return planOrder(of, inputs()).artifacts.flatMap((one, index) =>
+  return planOrder(of, known).artifacts.flatMap((one, index) =>
     one.state === 'ready' && statuses[index] ? [stored(one.workflow, statuses[index])] : [],
   );
 }
 
 function roll(of: Order, statuses: ReadonlyArray<ArtifactWorkflowStatus | undefined>, at = now) {
-  return rollUp(of, planOrder(of, inputs()), children(of, statuses), at);
+  return rollUp(of, planOrder(of, known), children(of, statuses), at);
 }
+
+const preparing = 'its Workflow is being prepared (since 2026-01-02T03:04:05Z)';
 
 describe('rollUp', () => {
   const running: ArtifactWorkflowStatus = { phase: 'Running', progress: '1/4' };
   const cases: Array<[string, Order, Array<ArtifactWorkflowStatus | undefined>, string, string]> = [
     ['nothing listed', order([]), [], 'Succeeded', 'the Order lists no artifacts'],
-    ['nothing made yet', order([image('a')]), [], 'Pending', '0 of 1 succeeded, 1 pending'],
+    [
+      'nothing made yet',
+      order([image('a')]),
+      [],
+      'Pending',
+      `0 of 1 succeeded, 1 pending; artifact 0 (a): ${preparing}`,
+    ],
     [
       'one running',
       order([image('a'), image('b')]),
@@ -38,7 +49,13 @@ describe('rollUp', () => {
       'Running',
       '1 of 2 succeeded, 1 running',
     ],
-    ['some done', order([image('a'), image('b')]), [done], 'Running', '1 of 2 succeeded, 1 pending'],
+    [
+      'some done',
+      order([image('a'), image('b')]),
+      [done],
+      'Running',
+      `1 of 2 succeeded, 1 pending; artifact 1 (b): ${preparing}`,
+    ],
     ['all done', order([image('a'), image('b')]), [done, done], 'Succeeded', '2 of 2 succeeded'],
     [
       'one failed',
@@ -52,14 +69,14 @@ describe('rollUp', () => {
       order([bad, image('b')]),
       [undefined, done],
       'Failed',
-      '1 of 2 succeeded, 1 invalid; artifact 0 (bad): artifact type "tape" not found: neither an ArtifactType in this namespace nor a ClusterArtifactType',
+      '1 of 2 succeeded, 1 invalid; artifact 0 (bad): Endpoint "push" is PushOnly and cannot be a source (since 2026-01-02T03:04:05Z)',
     ],
     [
       'suspended',
       order([image('a')], { suspend: true }),
       [],
       'Suspended',
-      '0 of 1 succeeded, 1 pending; suspended: nothing new is started',
+      `0 of 1 succeeded, 1 pending; suspended: nothing new is started; artifact 0 (a): ${preparing}`,
     ],
     [
       'only a schedule',
@@ -159,7 +176,7 @@ describe('rollUp', () => {
     expect(lost.phase).toBe('Succeeded');
     expect(lost.artifactWorkflows).toEqual(seen.status.artifactWorkflows);
     const edited = { ...seen, metadata: { ...seen.metadata, generation: 2 } };
-    expect(rollUp(edited, planOrder(edited, { endpoints: [], types: [] }), [], later).counts?.invalid).toBe(
+    expect(rollUp(edited, planOrder(edited, { endpoints: [], types: [] }), [], later).counts?.pending).toBe(
       1,
     );
   });
@@ -175,6 +192,71 @@ describe('rollUp', () => {
       endpointGenerations: { from: 1, to: 1 },
       secretGenerations: { from: 1 },
     });
+  });
+});
+
+describe('what is absent', () => {
+  const of = order([absent]);
+  const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+  const entryOf = (status: OrderStatus) => Object.values(status.artifactWorkflows ?? {})[0];
+  const first = roll(of, []);
+  const waited = (seconds: number, before = first) => roll({ ...of, status: before }, [], at(seconds));
+  const message =
+    'artifact type "tape" not found: create an ArtifactType in this namespace or a ClusterArtifactType, or correct type';
+
+  it('is waited for, and named with what would help', () => {
+    expect(first).toMatchObject({
+      phase: 'Pending',
+      message: `0 of 1 succeeded, 1 pending; artifact 0 (absent): ${message} (since 2026-01-02T03:04:05Z)`,
+    });
+    const entry = { phase: 'Pending', reason: 'TypeMissing', message, since: '2026-01-02T03:04:05Z' };
+    expect(entryOf(first)).toMatchObject(entry);
+    expect(first.conditions).toMatchObject([
+      { type: 'Ready', status: 'False', reason: 'TypeMissing' },
+      { type: 'Reconciling', status: 'True', reason: 'TypeMissing' },
+      { type: 'Stalled', status: 'False' },
+    ]);
+    expect(waited(9)).toEqual(first);
+  });
+
+  it('is Invalid when it is still absent after ten seconds, and stays so for every clock', () => {
+    const lasting = waited(11);
+    expect(lasting).toMatchObject({ phase: 'Failed', counts: { invalid: 1 } });
+    expect(entryOf(lasting)).toMatchObject({ phase: 'Invalid', since: '2026-01-02T03:04:05Z' });
+    expect(lasting.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'TypeMissing' }),
+    );
+    expect(entryOf(waited(-300, lasting))?.phase).toBe('Invalid');
+  });
+
+  it('is waited for anew after an edit that asks for something else', () => {
+    const other = { ...order([{ ...absent, type: 'disk' }]), status: waited(11) };
+    expect(entryOf(roll(other, [], at(12)))).toMatchObject({
+      phase: 'Pending',
+      since: '2026-01-02T03:04:17Z',
+    });
+  });
+
+  it('is waited for by a clock that is behind the one that wrote since when', () => {
+    const behind = waited(-300);
+    expect(entryOf(behind)).toMatchObject({ phase: 'Pending', since: '2026-01-02T02:59:05Z' });
+    expect(waited(-289, behind).phase).toBe('Failed');
+  });
+
+  it('comes before what only waits, and says how many more need a person', () => {
+    const two = roll(order([image('a'), absent, { ...absent, name: 'also', type: 'disk' }]), []);
+    expect(two.message).toContain(
+      `; artifact 1 (absent): ${message} (since 2026-01-02T03:04:05Z), and 1 more`,
+    );
+  });
+
+  it('is the answer though an earlier version has arrived, once the artifact is edited', () => {
+    const before = order([image('a')]);
+    const status = roll(before, [done]);
+    const after = order([{ ...image('a'), srcRef: { name: 'nowhere' } }]);
+    const edited = { ...after, metadata: { ...after.metadata, generation: 2 }, status };
+    const rolled = rollUp(edited, planOrder(edited, known), children(before, [done]), later);
+    expect(entryOf(rolled)).toMatchObject({ phase: 'Pending', reason: 'EndpointMissing' });
   });
 });
 
@@ -198,13 +280,17 @@ describe('the size of a status', () => {
 
   it.each([1, 10, 500, 5_000])('is bounded for %d artifacts, whatever they say', (count) => {
     const of = order(Array.from({ length: count }, (_, index) => image(`artifact-${index}`)));
-    const statuses =
-      of.spec.artifacts?.map((_, index) => ({ ...broken, message: texts[index % 3] ?? '' })) ?? [];
-    const status = roll(of, statuses);
-    expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(900 * 1024);
-    expect(Buffer.byteLength(JSON.stringify({ ...of, status }))).toBeLessThan(largestObjectBytes);
-    expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThanOrEqual(orderStatusRoom(of));
-    expect(status.counts?.failed).toBe(count);
+    const ends = of.spec.artifacts?.map((_, index) => ({ ...broken, message: texts[index % 3] ?? '' })) ?? [];
+    const types = of.spec.artifacts?.map((one, index) => ({ ...one, type: `${index}${texts[index % 3]}` }));
+    for (const status of [
+      roll(of, ends),
+      roll({ ...of, spec: { ...of.spec, artifacts: types ?? [] } }, []),
+    ]) {
+      expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(920 * 1024);
+      expect(Buffer.byteLength(JSON.stringify({ ...of, status }))).toBeLessThan(largestObjectBytes);
+      expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThanOrEqual(orderStatusRoom(of));
+      expect((status.counts?.failed ?? 0) + (status.counts?.pending ?? 0)).toBe(count);
+    }
   });
 
   it('shows digests where there is room for them', () => {

@@ -2,6 +2,7 @@ import { printable } from '#shared/errors';
 import { isoSeconds, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
+import { isAbsence } from '../lifecycle/holds.ts';
 import { phaseOf as artifactPhase } from '../lifecycle/phases.ts';
 import { type CurrentVersion, currentVersions } from '../plan/current.ts';
 import type { OrderPlan } from '../plan/plan.ts';
@@ -22,11 +23,12 @@ export function rollUp(
 ): OrderStatus {
   const current = currentVersions(order, plan, children);
   const budget = entryBudget(current.length);
-  const entries = entriesOf(order, current, budget);
+  const entries = entriesOf(order, current, budget, now);
   const shown = Object.values(entries);
   const counts = countsOf(shown);
   const phase = phaseOf(order, current, shown, counts);
-  const message = messageOf(phase, counts, shown);
+  const headline = headlineOf(shown);
+  const message = messageOf(phase, counts, headline);
   const before = order.status ?? {};
   const startTime = before.startTime ?? earliest(children);
   const completionTime = counts.total === 0 ? undefined : completionOf(phase, before, shown, now);
@@ -41,12 +43,10 @@ export function rollUp(
     secretGenerations: plan.secretGenerations,
     ...(forced === undefined ? {} : { lastForceAt: forced }),
     conditions: conditionsFor(
-      phase,
-      message,
+      { phase, reason: reasonOf(phase, counts, headline), message },
       generation,
       before.conditions ?? [],
       now,
-      counts.total === 0 ? 'NoArtifacts' : undefined,
     ),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...(startTime === undefined ? {} : { startTime }),
@@ -54,11 +54,11 @@ export function rollUp(
   };
 }
 
-function entriesOf(order: Order, current: readonly CurrentVersion[], budget: EntryBudget) {
+function entriesOf(order: Order, current: readonly CurrentVersion[], budget: EntryBudget, now: Date) {
   const entries: Record<string, ArtifactStatus> = {};
   for (const one of current) {
-    const entry = entryFor(one, budget);
     const before = order.status?.artifactWorkflows?.[one.key];
+    const entry = entryFor(one, budget, before, now);
     entries[one.key] = before && sameJson(before, entry) ? before : entry;
   }
   return entries;
@@ -123,20 +123,45 @@ const heldBack: { [Phase in OrderPhase]?: string } = {
   Cancelled: '; cancelled: nothing runs until that is taken back',
 };
 
-function messageOf(phase: OrderPhase, counts: OrderCounts, entries: readonly ArtifactStatus[]): string {
+function messageOf(phase: OrderPhase, counts: OrderCounts, { entry, others }: Headline): string {
   if (counts.total === 0) return 'the Order lists no artifacts';
   const parts = (['running', 'pending', 'failed', 'invalid', 'cancelled'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => `${counts[name]} ${name}`);
   const summary = [`${counts.succeeded} of ${counts.total} succeeded`, ...parts].join(', ');
-  const bad = entries
-    .filter((entry) => ['invalid', 'failed'].includes(countOf[entry.phase] ?? ''))
-    .sort((a, b) => a.artifactIndex - b.artifactIndex)[0];
   const held = heldBack[phase] ?? '';
-  if (!bad) return summary + held;
-  const label = bad.name === undefined ? '' : ` (${printable(bad.name)})`;
-  const why = (bad.message ?? bad.phase).slice(0, longestQuotedMessage);
-  return `${summary}${held}; artifact ${bad.artifactIndex}${label}: ${why}`;
+  if (!entry) return summary + held;
+  const label = entry.name === undefined ? '' : ` (${printable(entry.name)})`;
+  const why = (entry.message ?? entry.phase).slice(0, longestQuotedMessage);
+  const since = entry.since === undefined ? '' : ` (since ${entry.since})`;
+  const more = others === 0 ? '' : `, and ${others} more`;
+  return `${summary}${held}; artifact ${entry.artifactIndex}${label}: ${why}${since}${more}`;
+}
+
+/** The artifact that the Order's message quotes, and how many others are in the same plight. */
+interface Headline {
+  entry?: ArtifactStatus;
+  others: number;
+}
+
+/** The first of those that need a person; where there is none, the first of those that wait. */
+function headlineOf(entries: readonly ArtifactStatus[]): Headline {
+  const plights = [
+    ({ phase }: ArtifactStatus) => ['invalid', 'failed'].includes(countOf[phase] ?? ''),
+    ({ reason }: ArtifactStatus) => isAbsence(reason),
+    ({ reason }: ArtifactStatus) => reason !== undefined,
+  ];
+  for (const plight of plights) {
+    const [entry, ...others] = entries.filter(plight).sort((a, b) => a.artifactIndex - b.artifactIndex);
+    if (entry) return { entry, others: others.length };
+  }
+  return { others: 0 };
+}
+
+/** The reason of the conditions: what the Order waits for where nothing of it runs, else its phase. */
+function reasonOf(phase: OrderPhase, counts: OrderCounts, { entry }: Headline): string {
+  if (counts.total === 0) return 'NoArtifacts';
+  return phase === 'Pending' || phase === 'Failed' ? (entry?.reason ?? phase) : phase;
 }
 
 function completionOf(

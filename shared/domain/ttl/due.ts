@@ -1,3 +1,4 @@
+import { instantOf } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';
@@ -9,14 +10,42 @@ import {
   nextAttemptMs,
   owesAttempt,
 } from '../lifecycle/attempts.ts';
+import { isAbsence, patienceEnd, patienceMs } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 import { forceTime } from '../plan/effective.ts';
+import { unseenHold } from '../plan/endpoint-use.ts';
+import { probeDue } from '../probe/due.ts';
 import { stopGraceMs } from '../submission/stopped.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
-/** The next time at which an Order must be looked at though nothing changes; undefined if there is none. */
+/**
+ * The next time at which an Order must be looked at though nothing changes: the end of the wait for what is absent, or its expiry;
+ * undefined if there is none.
+ */
 export function orderDue(order: Order): Date | undefined {
-  return orderExpiry(order);
+  const waits = Object.values(order.status?.artifactWorkflows ?? {}).map(({ phase, reason, since }) => {
+    const began = phase === 'Pending' && isAbsence(reason) ? instantOf(since) : undefined;
+    return began === undefined ? undefined : new Date(patienceEnd(began));
+  });
+  return isDeleting(order) ? undefined : earliest([...waits, orderExpiry(order)]);
+}
+
+/**
+ * The same for an Endpoint: its next probe, and a second look for a Secret that is missing. Where Secrets are not watched, one that is
+ * applied just after its Endpoint would else be found a minute later, when its artifacts are Invalid.
+ */
+export function endpointDue(endpoint: Endpoint): Date | undefined {
+  const created = instantOf(endpoint.metadata.creationTimestamp);
+  const isMissing = !isDeleting(endpoint) && unseenHold(endpoint)?.reason === 'SecretMissing';
+  const look = isMissing && created !== undefined ? new Date(created + patienceMs / 2) : undefined;
+  return earliest([look, probeDue(endpoint)]);
+}
+
+function earliest(times: readonly (Date | undefined)[]): Date | undefined {
+  return times.reduce(
+    (first, time) => (first === undefined || (time && time < first) ? time : first),
+    undefined,
+  );
 }
 
 /** The same for an ArtifactWorkflow: the next attempt, the deadline of a Workflow that is being stopped, or its expiry. */

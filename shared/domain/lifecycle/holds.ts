@@ -1,0 +1,67 @@
+/**
+ * Why an artifact neither runs nor has ended: the `reason` of its entry in the Order's status. This is the one list; docs/status.md
+ * says what each means and what to do about it, and a test holds the two together.
+ *
+ * `wrong`: as it is written it can never be moved, so it is Invalid at once. `absent`: something is missing or refused, which may be
+ * there in a moment, so it is Pending for `patienceMs` and only then Invalid. `waits`: it goes on by itself, and is Pending.
+ */
+export const holdReasons = {
+  EndpointMissing: 'absent',
+  TypeMissing: 'absent',
+  TemplateMissing: 'absent',
+  SecretMissing: 'absent',
+  NoEndpoint: 'wrong',
+  UsageMismatch: 'wrong',
+  RuleMismatch: 'wrong',
+  TargetTaken: 'wrong',
+  SpecUnreadable: 'wrong',
+  EndpointUnread: 'waits',
+  Preparing: 'waits',
+  PlaceInUse: 'waits',
+  Starting: 'waits',
+  Queued: 'waits',
+  Retrying: 'waits',
+  Suspended: 'waits',
+  Cancelling: 'waits',
+} as const satisfies Record<string, HoldKind>;
+
+type HoldKind = 'wrong' | 'absent' | 'waits';
+export type HoldReason = keyof typeof holdReasons;
+
+/** What holds an artifact up: the reason for machines, the message for people. */
+export interface Hold {
+  reason: HoldReason;
+  message: string;
+}
+
+/** How long something may be absent before its artifact is Invalid: a bundle may be applied in any order. */
+export const patienceMs = 10_000;
+
+/** When something absent since then has been waited for long enough; Unix milliseconds. Times are recorded in whole seconds, rounded down. */
+export function patienceEnd(since: number): number {
+  return since + patienceMs + 1_000;
+}
+
+/** True for a reason that becomes Invalid when it lasts. */
+export function isAbsence(reason: string | undefined): boolean {
+  return kindOf(reason) === 'absent';
+}
+
+/** True for a reason that no time mends. */
+export function isWrong(reason: string | undefined): boolean {
+  return kindOf(reason) === 'wrong';
+}
+
+/** The one of several holds that says most: what is wrong before what is absent, and that before what only waits. */
+export function gravest(holds: readonly (Hold | undefined)[]): Hold | undefined {
+  const found = (kind: HoldKind) => holds.find((one) => kindOf(one?.reason) === kind);
+  return found('wrong') ?? found('absent') ?? found('waits');
+}
+
+function kindOf(reason: string | undefined): HoldKind | undefined {
+  return isHoldReason(reason) ? holdReasons[reason] : undefined;
+}
+
+function isHoldReason(reason: string | undefined): reason is HoldReason {
+  return reason !== undefined && Object.hasOwn(holdReasons, reason);
+}

@@ -1,0 +1,44 @@
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import { isCancelDue, owesAttempt } from '../lifecycle/attempts.ts';
+import type { Hold } from '../lifecycle/holds.ts';
+import { phaseOf } from '../lifecycle/phases.ts';
+
+/** Of an artifact that has no Workflow yet, and that nothing holds up. */
+export const preparing: Hold = { reason: 'Preparing', message: 'its Workflow is being prepared' };
+
+/** Of one that is to end as Cancelled. */
+export const cancelling: Hold = {
+  reason: 'Cancelling',
+  message: 'cancelled: its Workflow is being stopped',
+};
+
+/** What an ArtifactWorkflow that neither runs nor has ended waits for; undefined for the others. */
+export function holdOf(workflow: ArtifactWorkflow): Hold | undefined {
+  const { spec, status = {} } = workflow;
+  const owed = owesAttempt(workflow);
+  const phase = owed ? 'Pending' : phaseOf(workflow);
+  if (isCancelDue(workflow) && (phase === 'Pending' || phase === 'Queued')) return cancelling;
+  if (phase === 'Queued') return { reason: 'Queued', message: status.message ?? 'it waits in a queue' };
+  if (phase !== 'Pending') return undefined;
+  if (spec.suspend === true && (owed || status.workflowRef === undefined)) return suspended;
+  const { configMessage, waitMessage } = status;
+  if (configMessage !== undefined) return { ...preparing, message: configMessage };
+  if (waitMessage !== undefined) return { reason: 'PlaceInUse', message: waitMessage };
+  if (owed && phaseOf(workflow) === 'Cancelled') return preparing;
+  if (owed) return { reason: 'Retrying', message: retryMessage(workflow) };
+  return status.workflowRef === undefined ? preparing : starting(workflow);
+}
+
+const suspended: Hold = { reason: 'Suspended', message: 'suspended: set spec.suspend of the Order to false' };
+
+function retryMessage({ status = {} }: ArtifactWorkflow): string {
+  const when = status.nextAttemptTime === undefined ? '' : ` at ${status.nextAttemptTime}`;
+  const why = status.message ? `: ${status.message}` : '';
+  return `attempt ${status.attempts ?? 1} failed, trying again${when}${why}`;
+}
+
+function starting({ status = {} }: ArtifactWorkflow): Hold {
+  const { workflowRef, syncedAttempt, message } = status;
+  const why = message && workflowRef?.attempt === syncedAttempt ? `: ${message}` : '';
+  return { reason: 'Starting', message: `Argo has not started its Workflow yet${why}` };
+}
