@@ -26,7 +26,7 @@ import { asKind, watchEvents } from './watch-stream.ts';
 const pageSize = 500;
 
 /**
- * A client for one API server, over fetch. Custom certificate authorities are set for the whole process
+ * A client for one API server. Custom certificate authorities are set for the whole process
  * (NODE_EXTRA_CA_CERTS or tls.setDefaultCACertificates). Throws BadRequest for a wrong address.
  */
 export function createKubeClient(options: TransportOptions): KubeClient {

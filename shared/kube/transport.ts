@@ -1,20 +1,9 @@
-import { type Deadline, startDeadline } from '#shared/async';
+import { connectLimitMs, type Deadline, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { TraceContext } from '#shared/telemetry';
+import { type Fetch, nodeFetch } from './node-fetch.ts';
 import { errorFromAnswer } from './status.ts';
 import { serverAddress } from './url.ts';
-
-/** The part of `fetch` that the client uses. */
-export type Fetch = (
-  url: string,
-  init: {
-    method: string;
-    headers: Record<string, string>;
-    body: string | null;
-    signal: AbortSignal;
-    redirect: 'manual';
-  },
-) => Promise<Response>;
 
 /** Where an API server is, and how to sign in. */
 export interface ClusterAccess {
@@ -22,7 +11,7 @@ export interface ClusterAccess {
   server: string;
   /** Called before every request, so that a rotated token is used at once. Absent: anonymous, or signed in by `fetch`. */
   token?: (() => string | Promise<string>) | undefined;
-  /** Default: the global fetch. */
+  /** Default: `nodeFetch`, with a connection within 2 s. */
   fetch?: Fetch | undefined;
 }
 
@@ -60,6 +49,7 @@ export interface Transport {
 }
 
 const defaultDeadlineMs = 30_000;
+const defaultFetch = nodeFetch(connectLimitMs);
 
 /** HTTP with the API server: headers, deadline, and failures as ArcError. Redirects are refused: they could carry the token away. */
 export function createTransport(options: TransportOptions): Transport {
@@ -85,7 +75,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 
   const open = async (request: Outgoing, deadline: Deadline): Promise<Response> => {
-    const answer = await (options.fetch ?? globalThis.fetch)(`${server}${request.path}`, {
+    const answer = await (options.fetch ?? defaultFetch)(`${server}${request.path}`, {
       method: request.method,
       headers: await headers(request),
       body: request.body === undefined ? null : JSON.stringify(request.body),
@@ -130,7 +120,7 @@ function parse(text: string, request: Outgoing): unknown {
   }
 }
 
-/** fetch says only "fetch failed"; the reason is in its cause. */
+/** The global fetch says only "fetch failed"; the reason is in its cause. */
 function networkReason(caught: unknown): string {
   const cause = caught instanceof Error && caught.cause instanceof Error ? caught.cause : caught;
   if (!(cause instanceof Error)) return String(cause);

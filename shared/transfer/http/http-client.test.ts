@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deafServer, silentServer } from '../../../test/fixtures/http/black-hole.ts';
 import { createHttpClient, defaultTimeouts } from './http-client.ts';
 
-describe('createHttpClient', () => {
+describe.concurrent('createHttpClient', () => {
   it.each([
     ['does not answer the connect', 'http', deafServer],
     ['accepts and does not answer the TLS handshake', 'https', silentServer],
@@ -16,6 +16,26 @@ describe('createHttpClient', () => {
       await expect(sent).rejects.toMatchObject({
         code: 'ETIMEDOUT',
         message: `no connection to 127.0.0.1:${hole.port} within 5 s (TLS handshake included)`,
+      });
+    } finally {
+      client.close();
+      await hole.close();
+    }
+  });
+
+  it.each([
+    ['does not answer the connect', deafServer],
+    ['accepts and opens no tunnel', silentServer],
+  ])('gives up within seconds on a proxy that %s', async (_, start) => {
+    const hole = await start();
+    const client = createHttpClient({}, defaultTimeouts, { HTTPS_PROXY: `http://127.0.0.1:${hole.port}` });
+    try {
+      const url = new URL('https://registry.example.com/v2/');
+      const { signal } = new AbortController();
+      const sent = client.send({ method: 'GET', url, headers: {}, signal });
+      await expect(sent).rejects.toMatchObject({
+        code: 'ERR_PROXY_TUNNEL',
+        message: expect.stringContaining('timed out after 5000ms'),
       });
     } finally {
       client.close();

@@ -89,6 +89,8 @@ export function createHttpClient(
         headers: request.headers,
         agent: encrypted ? secure : plain,
         signal: request.signal,
+        // Of a proxy's tunnel, which there is before the request has a socket; nothing else listens to it.
+        timeout: farConnectLimitMs,
       };
       const outgoing = (encrypted ? https : http).request(request.url, options);
       limitConnect(outgoing, farConnectLimitMs);
