@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
 import type { Etcd3, IOptions, IWatchResponse } from 'etcd3';
 import { ArcError } from '#shared/errors';
+import { limitConnections } from './connect-limit.ts';
 import type { EtcdTls } from './endpoints.ts';
 import type { EtcdWire, WatchStream } from './wire.ts';
 
@@ -30,6 +31,7 @@ export async function connect(endpoints: readonly string[], tls: EtcdTls | undef
     // Watches have a connection of their own: large ranges on the same one would hold their events up.
     return { calls: new Client(options), watches: new Client(options) };
   };
+  const endLimit = limitConnections(endpoints.map((endpoint) => Number(new URL(endpoint).port)));
   let clients = open(tls);
   const close = ({ calls, watches }: typeof clients) => {
     calls.close();
@@ -45,7 +47,10 @@ export async function connect(endpoints: readonly string[], tls: EtcdTls | undef
       clients = open(next);
       close(before);
     },
-    close: () => close(clients),
+    close: () => {
+      close(clients);
+      endLimit();
+    },
   };
 }
 
