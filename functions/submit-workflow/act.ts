@@ -5,10 +5,11 @@ import {
   finalizers,
   type Submission,
 } from '#shared/domain';
-import { addFinalizer, removeFinalizer, writeStatus } from '#shared/function-kit';
+import { addFinalizer, writeStatus } from '#shared/function-kit';
 import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { change, remove } from './argo.ts';
+import { finish } from './finish.ts';
 import { havePodsEnded } from './pods.ts';
 import { release, submit } from './submit.ts';
 
@@ -37,8 +38,7 @@ export async function act(
     case 'stop':
       return stop(context, step);
     case 'finish':
-      if (!(await havePodsEnded(context, wake, workflow, step.after))) return;
-      return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
+      return finish(context, wake, workflow, step.after);
   }
 }
 

@@ -5,11 +5,12 @@ import {
   cronWorkflows,
   events,
   finalizers,
+  type Order,
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { unreleased } from '../../shared/domain/submission/release.ts';
-import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
+import { artifactWorkflow, namespace, order, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
@@ -20,6 +21,16 @@ const ready = artifactWorkflow(name);
 
 function deleted(workflow: ArtifactWorkflow, at = '2026-01-01T23:59:50Z'): ArtifactWorkflow {
   return { ...workflow, metadata: { ...workflow.metadata, deletionTimestamp: at } };
+}
+
+function deletedOrder(): Order {
+  const one = order('order', ['team/app:1.0']);
+  const metadata = {
+    ...one.metadata,
+    deletionTimestamp: '2026-01-01T23:59:50Z',
+    finalizers: [finalizers.children],
+  };
+  return { ...one, metadata };
 }
 
 describe('submit-workflow', () => {
@@ -374,6 +385,46 @@ describe('submit-workflow', () => {
       await handle(contextOf(api), wakeOf(going));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
       expect(asked).toContain('list pods');
+    });
+  });
+
+  describe('of one that had finished when it was deleted', () => {
+    const end = { phase: 'Succeeded', completionTime: '2026-01-01T23:00:00Z' } as const;
+    const finished = deleted(artifactWorkflow(name, { status: { ...end, syncedAttempt: 1 } }));
+    const recorded = { [name.slice(-16)]: { artifactIndex: 0, ...end } };
+
+    it('waits until the status of its Order shows the end, so that it does not run again', async () => {
+      const one = order('order', ['team/app:1.0']);
+      const api = new FakeApi([one, finished]);
+      await expect(handle(contextOf(api), wakeOf(finished))).rejects.toMatchObject({
+        code: 'Conflict',
+        message: expect.stringContaining('the status of its Order does not show yet how it ended'),
+      });
+      await handle(contextOf(api), wakeOf(finished, 'resync'));
+      expect(api.read(artifactWorkflows, key)).toBeDefined();
+      api.put({ ...one, status: { artifactWorkflows: recorded } });
+      await handle(contextOf(api), wakeOf(finished, 'resync'));
+      expect(api.read(artifactWorkflows, key)).toBeUndefined();
+    });
+
+    it.each<[string, Order[]]>([
+      ['is gone', []],
+      [
+        'is another one of that name',
+        [{ ...order('order', []), metadata: { name: 'order', namespace, uid: 'other' } }],
+      ],
+      ['is being deleted', [deletedOrder()]],
+    ])('does not wait for an Order that %s', async (_, others) => {
+      const api = new FakeApi([...others, finished]);
+      await handle(contextOf(api), wakeOf(finished));
+      expect(api.read(artifactWorkflows, key)).toBeUndefined();
+    });
+
+    it('does not wait where a later version is there', async () => {
+      const later = artifactWorkflow('order-aaaaaaaaaaaaaaaa', { spec: { ...ready.spec, revision: 2 } });
+      const api = new FakeApi([order('order', ['team/app:1.0']), later, finished]);
+      await handle(contextOf(api), wakeOf(finished));
+      expect(api.read(artifactWorkflows, key)).toBeUndefined();
     });
   });
 

@@ -5,12 +5,12 @@ import {
   decideSubmission,
   isUnderWay,
   needsRunning,
-  rivalSelectors,
   type Submission,
 } from '#shared/domain';
-import { namespaceOf, readWorkflow } from '#shared/function-kit';
+import { readWorkflow } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { act } from './act.ts';
+import { readRivals } from './rivals.ts';
 
 /** Does the next step for the ArtifactWorkflow. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
@@ -34,12 +34,4 @@ async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Sub
   // Only a start depends on the others that write to the same place.
   if (alone.action !== 'create') return alone;
   return decideSubmission({ ...inputs, rivals: await readRivals(context, workflow) });
-}
-
-/** The ArtifactWorkflows that must not run beside the given one; it may be among them. */
-async function readRivals({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<ArtifactWorkflow[]> {
-  const lists = rivalSelectors(workflow).map((labelSelector) =>
-    api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal),
-  );
-  return (await Promise.all(lists)).flatMap(({ items }) => items);
 }

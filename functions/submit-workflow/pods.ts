@@ -1,12 +1,9 @@
-import { type ArtifactWorkflow, artifactWorkflows, podSelector, pods } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { ignoreNotFound, namespaceOf, writeStatus } from '#shared/function-kit';
+import { type ArtifactWorkflow, podSelector, pods } from '#shared/domain';
+import { ignoreNotFound, namespaceOf } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
+import { waitAgain } from './again.ts';
 
-/**
- * True once no pod of these Workflows, which were stopped, is left that has not ended. Pods are not watched: while one is left it rejects
- * with Conflict, so that the broker asks again, at first soon; a wake that comes again by itself gets false.
- */
+/** True once no pod of these Workflows, which were stopped, is left that has not ended. Pods are not watched: see `waitAgain`. */
 export async function havePodsEnded(
   context: Context,
   wake: Wake,
@@ -15,10 +12,8 @@ export async function havePodsEnded(
 ): Promise<boolean> {
   const pod = names.length === 0 ? undefined : await findPod(context, workflow, names);
   if (pod === undefined) return true;
-  const waitMessage = `pod "${pod}" of a Workflow that was stopped has not ended`;
-  await writeStatus(context, artifactWorkflows, workflow, { waitMessage });
-  if (wake.reason === 'resync' || wake.reason === 'due') return false;
-  throw new ArcError('Conflict', `ArtifactWorkflow "${workflow.metadata.name}" waits: ${waitMessage}`);
+  await waitAgain(context, wake, workflow, `pod "${pod}" of a Workflow that was stopped has not ended`);
+  return false;
 }
 
 /** The name of a pod that has not ended. Where there are no pods, as in the standalone, a Workflow ends with its processes. */

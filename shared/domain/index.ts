@@ -106,6 +106,7 @@ export {
 } from './roll-up/milestones.ts';
 export { rollUp } from './roll-up/rollup.ts';
 export { rollUpInterval } from './roll-up/rollup-interval.ts';
+export { isEndRecorded, isOverwritten } from './submission/record.ts';
 export { isUnreleased, releasePatch } from './submission/release.ts';
 export { podSelector, stopGraceMs } from './submission/stopped.ts';
 export {

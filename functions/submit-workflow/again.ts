@@ -1,0 +1,19 @@
+import { type ArtifactWorkflow, artifactWorkflows } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { writeStatus } from '#shared/function-kit';
+import type { Context, Wake } from '#shared/runtime';
+
+/**
+ * Waits for what no change announces, and says so in the status. Rejects with Conflict, so that the broker asks again, at first soon; but
+ * not for a wake that comes again by itself.
+ */
+export async function waitAgain(
+  context: Context,
+  wake: Wake,
+  workflow: ArtifactWorkflow,
+  waitMessage: string,
+): Promise<void> {
+  await writeStatus(context, artifactWorkflows, workflow, { waitMessage });
+  if (wake.reason !== 'resync' && wake.reason !== 'due')
+    throw new ArcError('Conflict', `ArtifactWorkflow "${workflow.metadata.name}" waits: ${waitMessage}`);
+}

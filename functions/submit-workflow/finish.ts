@@ -1,0 +1,38 @@
+import {
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  finalizers,
+  isEndRecorded,
+  isOverwritten,
+  orders,
+} from '#shared/domain';
+import { namespaceOf, removeFinalizer } from '#shared/function-kit';
+import { ownerOfKind } from '#shared/meta';
+import type { Context, Wake } from '#shared/runtime';
+import { waitAgain } from './again.ts';
+import { havePodsEnded } from './pods.ts';
+import { readRivals } from './rivals.ts';
+
+/**
+ * Takes the finalizer off: once the pods of the Workflows `after`, which were stopped, have ended, and once the Order's status shows the end
+ * of one that had finished. Without that record the Order would run the artifact again.
+ */
+export async function finish(
+  context: Context,
+  wake: Wake,
+  workflow: ArtifactWorkflow,
+  after: readonly string[],
+): Promise<void> {
+  if (!(await havePodsEnded(context, wake, workflow, after))) return;
+  if (await isKnown(context, workflow))
+    return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
+  await waitAgain(context, wake, workflow, 'the status of its Order does not show yet how it ended');
+}
+
+async function isKnown(context: Context, workflow: ArtifactWorkflow): Promise<boolean> {
+  const owner = ownerOfKind(workflow, 'Order');
+  if (owner === undefined) return true;
+  const found = await context.api.get(orders, { ...namespaceOf(workflow), name: owner.name }, context.signal);
+  const order = found?.metadata.uid === owner.uid ? found : undefined;
+  return isEndRecorded(workflow, order) || isOverwritten(workflow, await readRivals(context, workflow));
+}

@@ -1,0 +1,14 @@
+import { type ArtifactWorkflow, artifactWorkflows, rivalSelectors } from '#shared/domain';
+import { namespaceOf } from '#shared/function-kit';
+import type { Context } from '#shared/runtime';
+
+/** The ArtifactWorkflows that must not run beside the given one; it may be among them. */
+export async function readRivals(
+  { api, signal }: Context,
+  workflow: ArtifactWorkflow,
+): Promise<ArtifactWorkflow[]> {
+  const lists = rivalSelectors(workflow).map((labelSelector) =>
+    api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal),
+  );
+  return (await Promise.all(lists)).flatMap(({ items }) => items);
+}
