@@ -12,11 +12,15 @@ export interface AuditedBody {
 }
 
 /** @param type its media type; YAML is recorded as JSON */
-export function auditedBody(bytes: Uint8Array, type: string, choice: AuditChoice): AuditedBody {
+export async function auditedBody(
+  bytes: Uint8Array,
+  type: string,
+  choice: AuditChoice,
+): Promise<AuditedBody> {
   if (bytes.byteLength > maxRecordedBytes) return { truncated: true };
   let value: unknown;
   try {
-    ({ value } = parseBody(bytes, type));
+    ({ value } = await parseBody(bytes, type));
   } catch {
     return { truncated: false }; // protobuf, or malformed, which the response code shows
   }

@@ -46,8 +46,8 @@ export function createAuditor(policy: AuditPolicy, write: AuditSink, now: () => 
       async responseComplete(response, failure) {
         if (choice.level === 'None' || choice.omitStages.has('ResponseComplete')) return;
         const copy = recordsResponse(choice, request, response) ? response.clone() : undefined;
-        const received = recordsRequest(choice) ? requestBody(request, choice) : undefined;
-        const sent = copy && auditedBody(await readUpTo(copy), 'application/json', choice);
+        const received = recordsRequest(choice) ? await requestBody(request, choice) : undefined;
+        const sent = copy && (await auditedBody(await readUpTo(copy), 'application/json', choice));
         const more = {
           responseStatus: statusOf(response, failure),
           ...(received?.object && { requestObject: received.object }),
@@ -86,7 +86,7 @@ function recordsResponse(choice: AuditChoice, { info }: ApiRequest, response: Re
   );
 }
 
-function requestBody({ body, raw }: ApiRequest, choice: AuditChoice): AuditedBody | undefined {
+async function requestBody({ body, raw }: ApiRequest, choice: AuditChoice): Promise<AuditedBody | undefined> {
   return body && auditedBody(body, bodyType(raw), choice);
 }
 

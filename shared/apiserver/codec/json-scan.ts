@@ -6,17 +6,45 @@ export interface JsonScan {
   prototypeKey: boolean;
 }
 
-/** True when objects and arrays nest more than `limit` deep. Works on any text, valid or not, so that it can be called first. */
-export function nestsDeeper(text: string, limit: number): boolean {
-  let depth = 0;
+/** What parsing costs time for, beside bytes. */
+export interface JsonLimits {
+  /** Levels of objects and arrays. */
+  depth: number;
+  /** Fields and items, in all. */
+  values: number;
+  /** Fields of one object. */
+  fields: number;
+}
+
+/** The limit that a text exceeds. Works on any text, valid or not, so that it can be called first. */
+export function exceeded(text: string, limits: JsonLimits): keyof JsonLimits | undefined {
+  let values = 0;
+  /** Commas of each open object; those of arrays do not count for `fields`. */
+  const commas: number[] = [];
   for (let at = 0; at < text.length; at++) {
-    const letter = text.charCodeAt(at);
-    if (letter === 0x22) at = stringEnd(text, at);
-    else if (letter === 0x7b || letter === 0x5b) depth++;
-    else if (letter === 0x7d || letter === 0x5d) depth--;
-    if (depth > limit) return true;
+    switch (text.charCodeAt(at)) {
+      case 0x22:
+        at = stringEnd(text, at);
+        break;
+      case 0x7b:
+      case 0x5b:
+        values++;
+        commas.push(text[at] === '{' ? 0 : Number.NEGATIVE_INFINITY);
+        if (commas.length > limits.depth) return 'depth';
+        break;
+      case 0x7d:
+      case 0x5d:
+        commas.pop();
+        break;
+      case 0x2c:
+        values++;
+        commas[commas.length - 1] = (commas.at(-1) ?? 0) + 1;
+        if ((commas.at(-1) ?? 0) >= limits.fields) return 'fields';
+        break;
+    }
+    if (values > limits.values) return 'values';
   }
-  return false;
+  return undefined;
 }
 
 interface Level {

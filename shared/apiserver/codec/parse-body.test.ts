@@ -2,18 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { parseBody } from './parse-body.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const yaml = (text: string) => parseBody(bytes(text), 'application/yaml').value;
+const parsed = async (text: string, type = '') => (await parseBody(bytes(text), type)).value;
+const yaml = (text: string) => parsed(text, 'application/yaml');
 
 describe('parseBody', () => {
-  it('reads JSON and YAML alike', () => {
-    expect(parseBody(bytes('{"a":[1]}'), '').value).toEqual({ a: [1] });
-    expect(yaml('a: [1]\n')).toEqual({ a: [1] });
-    expect(parseBody(new Uint8Array(), '').value).toBeUndefined();
-    expect(yaml('{a: [1]}')).toEqual({ a: [1] });
+  it('reads JSON and YAML alike', async () => {
+    expect(await parsed('{"a":[1]}')).toEqual({ a: [1] });
+    expect(await yaml('a: [1]\n')).toEqual({ a: [1] });
+    expect(await parsed('')).toBeUndefined();
+    expect(await yaml('{a: [1]}')).toEqual({ a: [1] });
   });
 
-  it('finds keys named twice in JSON that is sent as YAML', () => {
-    expect(parseBody(bytes('{"a":1,"a":2}'), 'application/apply-patch+yaml').duplicates).toEqual(['a']);
+  it('finds keys named twice in JSON that is sent as YAML', async () => {
+    const body = await parseBody(bytes('{"a":1,"a":2}'), 'application/apply-patch+yaml');
+    expect(body.duplicates).toEqual(['a']);
   });
 
   it.each([
@@ -29,17 +31,43 @@ describe('parseBody', () => {
       `a0: &a0 [x]\n${Array.from({ length: 12 }, (_, index) => `a${index + 1}: &a${index + 1} [${`*a${index},`.repeat(10)}]\n`).join('')}`,
       'application/yaml',
     ],
-  ])('answers BadRequest to %s', (_what, text, type) => {
+  ])('answers BadRequest to %s', async (_what, text, type) => {
     const given = type === 'latin' ? new Uint8Array([0x22, 0xff, 0x22]) : bytes(text);
-    expect(() => parseBody(given, type)).toThrowError(expect.objectContaining({ code: 'BadRequest' }));
+    await expect(parseBody(given, type)).rejects.toMatchObject({ code: 'BadRequest' });
   });
 
-  it('replaces half a surrogate pair by U+FFFD', () => {
-    const { value } = parseBody(bytes('{"a":"\\ud800","b":"\\ud83d\\ude00"}'), 'application/json');
-    expect(value).toEqual({ a: '\ufffd', b: '\u{1f600}' });
+  it.each([
+    ['{"a":"\\ud800","b":"\\ud83d\\ude00"}', { a: '\ufffd', b: '\u{1f600}' }],
+    ['{"\\udc00x":"\\ud800\\ud83d\\ude00"}', { '\ufffdx': '\ufffd\u{1f600}' }],
+    ['{"a":"\\\\ud800","b":"\\\\\\ud800"}', { a: '\\ud800', b: '\\\ufffd' }],
+  ])('replaces half a surrogate pair by U+FFFD, in keys too: %s', async (text, value) => {
+    expect(await parsed(text)).toEqual(value);
   });
 
-  it('drops __proto__ keys from YAML too', () => {
-    expect(Object.keys(yaml('__proto__: {a: 1}\nb: 1\n') as object)).toEqual(['b']);
+  it('refuses a field __proto__ in any form, and keeps constructor', async () => {
+    const refused = { code: 'BadRequest', message: expect.stringContaining('__proto__') };
+    for (const text of ['{"__proto__":{"a":1}}', '{"b":[{"\\u005f_proto__":1}]}'])
+      await expect(parsed(text)).rejects.toMatchObject(refused);
+    await expect(yaml('__proto__: {a: 1}\nb: 1\n')).rejects.toMatchObject(refused);
+    expect(Object.entries((await parsed('{"constructor":1,"toString":2}')) as object)).toEqual([
+      ['constructor', 1],
+      ['toString', 2],
+    ]);
+  });
+
+  it('refuses numbers beyond float64, not texts of many digits', async () => {
+    await expect(parsed(`{"a":[1e999]}`)).rejects.toMatchObject({ code: 'BadRequest' });
+    await expect(parsed(`[${'1'.repeat(310)}]`)).rejects.toMatchObject({ code: 'BadRequest' });
+    expect(await parsed(`["${'1'.repeat(310)}",1e100,"x, 1e999"]`)).toHaveLength(3);
+  });
+
+  it('refuses what takes long: too many fields and items, or fields of one object', async () => {
+    const refused = { code: 'RequestEntityTooLarge' };
+    const fields = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join()}}`;
+    expect(Object.keys((await parsed(fields(10_000))) as object)).toHaveLength(10_000);
+    await expect(parsed(fields(10_001))).rejects.toMatchObject(refused);
+    await expect(parsed(`[${'0,'.repeat(100_000)}0]`)).rejects.toMatchObject(refused);
+    await expect(parsed('[{},'.repeat(400))).rejects.toMatchObject({ code: 'BadRequest' });
+    await expect(parsed(`[${'{},'.repeat(50_001)}0]`)).rejects.toMatchObject(refused);
   });
 });

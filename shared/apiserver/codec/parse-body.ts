@@ -1,13 +1,18 @@
 import { ArcError } from '#shared/errors';
 import { largestBodyBytes } from '#shared/meta';
 import { badRequest } from '../errors/request-errors.ts';
-import { nestsDeeper, scanJson } from './json-scan.ts';
+import { exceeded, type JsonLimits, scanJson } from './json-scan.ts';
 import { yamlToJson } from './yaml-body.ts';
 
 /** Bytes a body may have. */
 export const bodyLimit = largestBodyBytes;
 /** Most levels of nesting in a body: far above any real object, far below the depth at which a recursive walk overflows the stack. */
 export const depthLimit = 500;
+/**
+ * Most fields and items in a body, and fields of one object, so that each step of a request ends soon; kube-apiserver has no such
+ * limit. An Order whose status fits has less than 8,000 artifacts.
+ */
+export const bodyLimits: JsonLimits = { depth: depthLimit, values: 100_000, fields: 10_000 };
 
 /** A parsed body, and the paths of keys that it names twice. */
 export interface ParsedBody {
@@ -15,13 +20,13 @@ export interface ParsedBody {
   duplicates: string[];
 }
 
-/** JSON or YAML to a value. YAML goes through JSON, so both meet the same limits. Rejects with BadRequest. */
-export function parseBody(bytes: Uint8Array, type: string): ParsedBody {
+/** JSON or YAML to a value. YAML goes through JSON, so both meet the same limits. Rejects with BadRequest or RequestEntityTooLarge. */
+export async function parseBody(bytes: Uint8Array, type: string): Promise<ParsedBody> {
   const text = decodeText(bytes);
   if (text.trim() === '') return { value: undefined, duplicates: [] };
   const mayBeYaml = type === 'application/yaml' || type === 'application/apply-patch+yaml';
   const asJson = mayBeYaml ? jsonInYaml(text) : parseJson(text);
-  return asJson ?? parseJson(yamlToJson(text, { depth: depthLimit, size: bodyLimit }));
+  return asJson ?? parseJson(await yamlToJson(text, { depth: depthLimit, size: bodyLimit }));
 }
 
 /** Most clients that say YAML send JSON, which is YAML too. Parsing it as JSON is many times faster and finds repeated keys. */
@@ -44,34 +49,54 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** JSON.parse that refuses deep nesting, drops `__proto__` keys and finds keys named twice. */
+/** JSON.parse that refuses what takes long, `__proto__` as a key and numbers beyond float64, and finds keys named twice. */
 export function parseJson(text: string): ParsedBody {
-  if (nestsDeeper(text, depthLimit)) throw badRequest(`the body is nested deeper than ${depthLimit} levels`);
+  checkLimits(text);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(wellFormed(text));
   } catch (caught) {
     const reason = caught instanceof Error ? caught.message : String(caught);
     throw new ArcError('BadRequest', `the body is not valid JSON: ${reason}`, { cause: caught });
   }
   const { duplicates, prototypeKey } = scanJson(text);
-  if (prototypeKey) value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : inner));
-  if (mayOverflow.test(text)) JSON.parse(text, (_key, inner) => finite(inner));
-  if (surrogate.test(text))
-    value = JSON.parse(text, (key, inner) => (key === '__proto__' ? undefined : wellFormed(inner)));
+  // Much code takes such a field for the prototype of its object: it would be lost on the way.
+  if (prototypeKey) throw badRequest('the body has a field "__proto__", which cannot be stored');
+  if (mayOverflow.test(text) && holdsInfinity(value))
+    throw badRequest('the body is not valid JSON: a number is out of range');
   return { value, duplicates };
 }
 
-/** A number beyond float64 cannot be stored. */
-const mayOverflow = /[:[,\s]-?\d[\d.]*[eE]\+?\d{3}|\d{309}/;
-function finite(value: unknown): unknown {
-  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
-    throw badRequest('the body is not valid JSON: a number is out of range');
-  return value;
+function checkLimits(text: string): void {
+  const { depth, values, fields } = bodyLimits;
+  switch (exceeded(text, bodyLimits)) {
+    case 'depth':
+      throw badRequest(`the body is nested deeper than ${depth} levels`);
+    case 'values':
+      throw tooMany(`the body has more than ${values} fields and items: split the object into several`);
+    case 'fields':
+      throw tooMany(`an object in the body has more than ${fields} fields: split it into several`);
+  }
 }
 
-/** Half a surrogate pair cannot be stored as UTF-8: it becomes U+FFFD, as in Go's decoder. */
-const surrogate = /\\u[dD][89a-fA-F]/;
-function wellFormed(value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
+const tooMany = (message: string) => new ArcError('RequestEntityTooLarge', message);
+
+/** A number beyond float64 cannot be stored. */
+const mayOverflow = /[:[,\s]-?\d[\d.]*[eE]\+?\d{3}|(?<!\d)\d{309}/;
+
+function holdsInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return (Array.isArray(value) ? value : Object.values(value)).some(holdsInfinity);
+}
+
+/** An escape in a text, and behind the first half of a surrogate pair also the second. */
+const escapes =
+  /\\(?:u[dD][89abAB][0-9a-fA-F]{2}(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u[dD][c-fC-F][0-9a-fA-F]{2}|.)/gs;
+
+/** Half a surrogate pair, in a key or a value, cannot be stored as UTF-8: it becomes U+FFFD, as in Go's decoder. */
+function wellFormed(text: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
+  const half = /^\\u[dD][89a-fA-F]..$/;
+  return text.replace(escapes, (found) => (half.test(found) ? '\\ufffd' : found));
 }

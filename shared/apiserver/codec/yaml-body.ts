@@ -1,11 +1,31 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, type Scalar } from 'yaml';
+import {
+  Composer,
+  type CST,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  Parser,
+  type Scalar,
+  type YAMLError,
+} from 'yaml';
+import { breathe } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import { badRequest } from '../errors/request-errors.ts';
 import { plainScalar } from './yaml-scalar.ts';
 
-/** Most bytes of a YAML body. Parsing YAML takes a hundred times as long as JSON and blocks all other requests. */
-export const yamlLimit = 512 * 1024;
+/**
+ * Most characters of a YAML body, and words and marks in it. Parsing YAML takes a hundred times as long as JSON, and its last part cannot
+ * be interrupted.
+ */
+export const yamlLimit = 256 * 1024;
+const lexemeLimit = 150_000;
+/** They take about 2 ms. */
+const sliceLexemes = 2_000;
 
 interface Limits {
   depth: number;
@@ -22,37 +42,61 @@ interface Sized {
 /**
  * One YAML document as JSON, in time linear in its length, however many keys and anchors it has. Rejects with
  * BadRequest for broken YAML, several documents, keys named twice, cycles, and aliases or nesting beyond the limits; with
- * RequestEntityTooLarge for more than 512 KiB.
+ * RequestEntityTooLarge for more than 256 KiB.
  */
-export function yamlToJson(text: string, limits: Limits): string {
-  if (text.length > yamlLimit) {
-    throw new ArcError(
-      'RequestEntityTooLarge',
-      `Request entity too large: limit is ${yamlLimit} for YAML; JSON may have more`,
-    );
-  }
-  const [document, ...more] = parsed(text, limits);
+export async function yamlToJson(text: string, limits: Limits): Promise<string> {
+  if (text.length > yamlLimit) throw tooLarge(`limit is ${yamlLimit} for YAML`);
+  const [document, ...more] = await parsed(text, limits);
+  await breathe();
   if (more.length > 0) throw unreadable('the body holds several documents: send one object in a request');
   if (!document) return '';
   return JSON.stringify(new Reader(limits).read(document, 0).value) ?? '';
 }
 
 /** The library's check for repeated keys is quadratic, so the reader does it instead. */
-function parsed(text: string, limits: Limits): Node[] {
+async function parsed(text: string, limits: Limits): Promise<Node[]> {
   try {
-    const found = parseAllDocuments(text, { uniqueKeys: false, prettyErrors: true, logLevel: 'silent' });
-    if (!Array.isArray(found)) return [];
-    return found.flatMap(({ errors, contents }) => {
+    const lines = new LineCounter();
+    const tokens = await tokensOf(text, lines);
+    const composer = new Composer({ uniqueKeys: false, logLevel: 'silent' });
+    return [...composer.compose(tokens)].flatMap(({ errors, contents }) => {
       const [error] = errors;
-      if (error) throw error;
+      if (error?.message.includes('Maximum call stack')) throw tooDeep(limits);
+      if (error) throw unreadable(`${error.message}${placeOf(error, lines)}`, error);
       return contents ? [contents as Node] : [];
     });
   } catch (caught) {
+    if (caught instanceof ArcError) throw caught;
     const reason = caught instanceof Error ? caught.message : String(caught);
     // The library reads nested collections recursively and reports a full stack in one of two ways.
     if (reason.includes('Maximum call stack')) throw tooDeep(limits);
-    throw unreadable(reason.split('\n')[0]?.replace(/:$/, '') ?? reason, caught);
+    throw unreadable(reason.split('\n')[0] ?? reason, caught);
   }
+}
+
+function placeOf({ pos: [at] }: YAMLError, lines: LineCounter): string {
+  const { line, col } = lines.linePos(at);
+  return line > 0 ? ` at line ${line}, column ${col}` : '';
+}
+
+/** The library's lexer and parser, of which others may run in between. */
+async function tokensOf(text: string, lines: LineCounter): Promise<CST.Token[]> {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  lines.addNewLine(0);
+  let lexemes = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    lexemes += 1;
+    if (lexemes > lexemeLimit) throw tooLarge('it has too many words and marks for YAML');
+    if (lexemes % sliceLexemes === 0) await breathe();
+  }
+  tokens.push(...parser.end());
+  return tokens;
+}
+
+function tooLarge(why: string): ArcError {
+  return new ArcError('RequestEntityTooLarge', `Request entity too large: ${why}; JSON may have more`);
 }
 
 function unreadable(reason: string, cause?: unknown): ArcError {

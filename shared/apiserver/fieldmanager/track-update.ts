@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
-import { isEmpty, noFields, union } from './fieldpath/field-set.ts';
+import { isEmpty, noFields, union, unionOf } from './fieldpath/field-set.ts';
 import {
   compareText,
   identityOf,
@@ -112,6 +112,6 @@ function capped(writer: Writer, managed: Managed): Managed {
     fieldsType: 'FieldsV1',
     fieldsV1: noFields,
   };
-  const fields = oldest.map(([, entry]) => entry.fieldsV1).reduce(union);
+  const fields = unionOf(oldest.map(([, entry]) => entry.fieldsV1));
   return result.set(identityOf(merged), withFields(merged, fields));
 }

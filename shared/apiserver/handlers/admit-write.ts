@@ -3,6 +3,7 @@ import type { Cause } from '#shared/errors';
 import { invalid } from '../errors/request-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
+import { betweenSteps } from '../request/long-steps.ts';
 import { immutableCauses, metadataCauses, metadataWarnings } from '../validation/metadata.ts';
 import { validateSchema } from '../validation/validate-schema.ts';
 import { admissionRequest } from './admission-request.ts';
@@ -30,13 +31,16 @@ export async function admitWrite(
   );
   if (mutated && mutated !== checked.object) checked = defaultAndValidate(request, mutated, old);
   if (checked.causes.length > 0) throw invalid(definition, given.metadata.name, checked.causes);
+  await betweenSteps(request);
   const object = withManagedFields(
     hooks?.prepare && !isDeleting ? hooks.prepare(checked.object, old) : checked.object,
   );
+  await betweenSteps(request);
   const ownCauses = isDeleting ? [] : (hooks?.validate?.(object, old) ?? []);
   if (ownCauses.length > 0) throw invalid(definition, object.metadata.name, ownCauses);
   await server.admission.validate(admissionRequest(request, { ...write, object }));
   if (isDeleting) return object;
+  await betweenSteps(request);
   request.warnings.push(...metadataWarnings(object.metadata, old?.metadata));
   request.warnings.push(...(hooks?.warn?.(object, old) ?? []));
   return object;

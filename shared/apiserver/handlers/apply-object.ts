@@ -8,6 +8,7 @@ import { type Applied, applyConfiguration } from '../fieldmanager/apply-configur
 import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
+import { betweenSteps } from '../request/long-steps.ts';
 import { readBody } from '../request/request-body.ts';
 import { isTrue } from '../request/request-info.ts';
 import { respondWritten } from '../response/respond.ts';
@@ -16,20 +17,24 @@ import { fieldManagerOf } from './field-manager.ts';
 import { cleanObject, enforceFieldValidation } from './object-input.ts';
 import { writeObject } from './write-object.ts';
 
+type Apply = (live: KubeObject | undefined) => Promise<Applied>;
+
 /** Server-side apply: changes the object, or creates it where there is none. */
 export async function applyObject(request: ResourceRequest, dryRun: boolean): Promise<Response> {
   const { definition, query, info } = request;
   const config = await readConfiguration(request);
   const force = isTrue(query.get('force'));
-  const apply = (live: KubeObject | undefined): Applied => {
+  const apply: Apply = async (live) => {
+    await betweenSteps(request);
     const { object, managedFields } = applyConfiguration(fieldManagerOf(request), live, config, force);
+    await betweenSteps(request);
     return { object: cleanObject(request, object), managedFields };
   };
   let created = false;
   const written = await writeObject(request, {
     dryRun,
-    change(old) {
-      const { object, managedFields } = apply(old);
+    async change(old) {
+      const { object, managedFields } = await apply(old);
       const { resourceVersion = '' } = config.metadata;
       if (resourceVersion && resourceVersion !== old.metadata.resourceVersion)
         throw conflict(definition, info.name);
@@ -46,18 +51,14 @@ export async function applyObject(request: ResourceRequest, dryRun: boolean): Pr
 }
 
 /** The object that an apply creates. The user needs the right to create beside the right to patch. */
-async function newObject(
-  request: ResourceRequest,
-  config: KubeObject,
-  apply: (live: undefined) => Applied,
-): Promise<Applied> {
+async function newObject(request: ResourceRequest, config: KubeObject, apply: Apply): Promise<Applied> {
   const { definition, server, info, user } = request;
   if (info.subresource !== '') throw notFound(definition, info.name);
   await mustBeAllowed(server.authorize, user, { ...info, verb: 'create' });
   // As in Kubernetes, a resourceVersion is a precondition only for an object that exists.
   const { name, uid } = config.metadata;
   if (uid) throw uidMismatch(request, String(uid));
-  const { object, managedFields } = apply(undefined);
+  const { object, managedFields } = await apply(undefined);
   if (!name) {
     throw badRequest(
       `the name of the object (${info.name} based on URL) was undeterminable: name must be provided`,
@@ -76,7 +77,7 @@ function uidMismatch({ definition, info }: ResourceRequest, uid: string): ArcErr
 /** Reads the body and checks apiVersion and kind against the URL. Applying checks it against the schema. */
 async function readConfiguration(request: ResourceRequest): Promise<KubeObject> {
   const { definition } = request;
-  const { value, duplicates } = parseBody(await readBody(request), 'application/apply-patch+yaml');
+  const { value, duplicates } = await parseBody(await readBody(request), 'application/apply-patch+yaml');
   if (!isRecord(value)) throw badRequest('error decoding YAML: the body must hold an object');
   const { apiVersion = '', kind = '', metadata } = value;
   if (apiVersion !== apiVersionOf(definition) || kind !== definition.kind) {

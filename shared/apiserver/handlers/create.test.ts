@@ -127,8 +127,13 @@ describe('create', () => {
 
   it('stores no key that could change a prototype', async () => {
     const text = `{"apiVersion":"${group}/v1","kind":"Widget","metadata":{"name":"proto"},"spec":{"free":{"__proto__":{"polluted":true},"\\u005f_proto__":1,"ok":1}}}`;
-    const { body } = await call('POST', widgets, text);
-    expect(body.spec.free).toEqual({ ok: 1 });
+    const { status, body } = await call('POST', widgets, text);
+    expect(status).toBe(400);
+    expect(body.message).toContain('"__proto__"');
+    const kept = widget('constructor', { free: { constructor: { prototype: { polluted: true } } } });
+    expect((await call('POST', widgets, kept)).body.spec).toMatchObject({
+      free: { constructor: { prototype: { polluted: true } } },
+    });
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 

@@ -6,6 +6,7 @@ import type { KubeObject } from '../kinds/definition.ts';
 import { objectKey } from '../registry/keys.ts';
 import { decodeObject, encodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
+import { betweenSteps } from '../request/long-steps.ts';
 import { respondObject, respondWritten, type Written } from '../response/respond.ts';
 import { generatedPrefix } from '../validation/metadata.ts';
 import { checkSize } from '../validation/object-size.ts';
@@ -83,9 +84,10 @@ export async function admitAndStore(
   const object = await admitWrite(request, given, undefined, (next) =>
     withManagedFields(next, managedFieldsOf(next)),
   );
+  await betweenSteps(request);
   const key = objectKey(definition, request.namespace, object.metadata.name);
   const value = encodeObject(definition, object);
-  checkSize(definition, { object, bytes: value.byteLength });
+  checkSize(definition, { object, value });
   if (dryRun) return (await server.store.get(key)).item ? undefined : { object };
   const written = await server.store.create(key, value);
   return written.ok ? { item: { key, value, revision: written.revision } } : undefined;

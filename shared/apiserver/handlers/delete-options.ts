@@ -27,7 +27,7 @@ export async function readDeleteOptions(request: ResourceRequest): Promise<Delet
   if (!['', 'application/json', 'application/yaml', protobuf].includes(type)) {
     throw unsupportedMediaType(['application/json', 'application/yaml']);
   }
-  const body = type === protobuf ? decodeReview(bytes) : parseBody(bytes, type).value;
+  const body = type === protobuf ? decodeReview(bytes) : (await parseBody(bytes, type)).value;
   if (body === undefined || body === null) return optionsOf(queryOptions(request.query));
   if (!isRecord(body)) throw badRequest('the body of a delete must hold DeleteOptions');
   if (body.kind !== undefined && body.kind !== '' && body.kind !== 'DeleteOptions') {

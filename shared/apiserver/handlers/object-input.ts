@@ -7,6 +7,7 @@ import { badRequest, invalidOf, unsupportedMediaType } from '../errors/request-e
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
+import { betweenSteps } from '../request/long-steps.ts';
 import { bodyType, readBody } from '../request/request-body.ts';
 import { metadataTypeFault } from '../validation/metadata.ts';
 import { checkFields } from '../validation/structural.ts';
@@ -25,7 +26,8 @@ export async function readObject(request: ResourceRequest): Promise<KubeObject> 
     return acceptObject(request, { value: decodeCore(await readBody(request)), duplicates: [] });
   }
   if (!jsonTypes.includes(type)) throw unsupportedMediaType(['application/json', 'application/yaml']);
-  const body = parseBody(await readBody(request), type);
+  const body = await parseBody(await readBody(request), type);
+  await betweenSteps(request);
   return acceptObject(request, body);
 }
 

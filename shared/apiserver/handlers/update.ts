@@ -3,6 +3,7 @@ import { conflict, uidPreconditionFailed } from '../errors/resource-errors.ts';
 import { applyPatch, isApply, patchType, readPatch } from '../patch/patch.ts';
 import { objectKey } from '../registry/keys.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
+import { betweenSteps } from '../request/long-steps.ts';
 import { respondWritten } from '../response/respond.ts';
 import { applyObject } from './apply-object.ts';
 import { trackManagedFields } from './field-manager.ts';
@@ -57,8 +58,9 @@ export async function patchObject(request: ResourceRequest): Promise<Response> {
   const patch = await readPatch(request, definition);
   const written = await writeObject(request, {
     dryRun,
-    change(old) {
-      const value = applyPatch(patch, old, definition);
+    async change(old) {
+      const value = await applyPatch(patch, old, definition);
+      await betweenSteps(request);
       const object = acceptPatched(request, { value, duplicates: patch.duplicates });
       const { resourceVersion = '', managedFields } = object.metadata;
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)

@@ -7,6 +7,7 @@ import { objectKey } from '../registry/keys.ts';
 import { decodeObject, encodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
+import { betweenSteps } from '../request/long-steps.ts';
 import type { Written } from '../response/respond.ts';
 import { checkSize } from '../validation/object-size.ts';
 import { admitWrite } from './admit-write.ts';
@@ -21,7 +22,7 @@ export interface Change {
 
 export interface WriteOptions {
   dryRun: boolean;
-  change: (old: KubeObject) => Change;
+  change: (old: KubeObject) => Change | Promise<Change>;
   /** Creates the object where there is none; undefined: it was created meanwhile. Without this function: NotFound. */
   absent?: () => Promise<Written | undefined>;
 }
@@ -103,11 +104,15 @@ async function nextState(
   { change }: WriteOptions,
 ): Promise<NextState> {
   const { definition } = request;
+  request.objectBytes = item.value.byteLength;
   const old = decodeObject(item);
-  const { object: wanted, managedFieldsOf } = change(old);
+  await betweenSteps(request);
+  const { object: wanted, managedFieldsOf } = await change(old);
+  await betweenSteps(request);
   const admitted = await admitWrite(request, merged(request, wanted, old), old, (next) =>
     withManagedFields(next, managedFieldsOf(submitted(request, wanted, next))),
   );
+  await betweenSteps(request);
   const metadata = withGeneration(request, admitted, old);
   const next = { ...item, value: encodeObject(definition, { ...admitted, metadata }) };
   // Decoded again for the comparison, because fields that hold undefined are not stored.
@@ -115,11 +120,11 @@ async function nextState(
     metadata.generation === old.metadata.generation &&
     (Buffer.compare(next.value, item.value) === 0 || isSame(decodeObject(next), old));
   if (same) return { metadata, item, same };
-  const { byteLength: bytes } = next.value;
+  await betweenSteps(request);
   checkSize(
     definition,
-    { object: { ...admitted, metadata }, bytes },
-    { object: old, bytes: item.value.byteLength },
+    { object: { ...admitted, metadata }, value: next.value },
+    { object: old, value: item.value },
   );
   return { metadata, item: next, same };
 }

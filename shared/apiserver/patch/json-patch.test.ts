@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import { applyOperation, isOperation, type Operation, OperationError } from './json-patch.ts';
 
+const free = { copied: () => undefined, shifted: () => undefined };
 const patched = (document: unknown, ...operations: Operation[]) =>
   operations.reduce<unknown>(
-    (at, operation) => applyOperation(at, operation, () => undefined),
+    (at, operation) => applyOperation(at, operation, free),
     structuredClone(document),
   );
 
@@ -69,7 +70,7 @@ describe('applyOperation', () => {
       const [from, path] = turn % 2 === 0 ? ['/a', '/b'] : ['/b', '/a'];
       return { op: 'move', from, path };
     });
-    const end = operations.reduce<unknown>((at, one) => applyOperation(at, one, () => undefined), document);
+    const end = operations.reduce<unknown>((at, one) => applyOperation(at, one, free), document);
     expect(end).toBe(document);
   });
 
@@ -103,12 +104,12 @@ describe('isOperation', () => {
     (value) => {
       expect(isOperation(value)).toBe(true);
       if (!isOperation(value)) return;
-      expect(() => applyOperation({ a: 1 }, value, () => undefined)).toThrow(OperationError);
+      expect(() => applyOperation({ a: 1 }, value, free)).toThrow(OperationError);
     },
   );
 
   it('reads a missing value as null, and an index with leading zeros as the number', () => {
-    const set = (path: string) => applyOperation({ list: [1] }, { op: 'add', path }, () => undefined);
+    const set = (path: string) => applyOperation({ list: [1] }, { op: 'add', path }, free);
     expect(set('/a')).toEqual({ list: [1], a: null });
     expect(set('/list/01')).toEqual({ list: [1, null] });
   });

@@ -110,20 +110,24 @@ function locate(document: unknown, path: string): TargetLocation {
   return { fields: parent, key };
 }
 
-function add(document: unknown, path: string, value: unknown): unknown {
+function add(document: unknown, path: string, value: unknown, shifted: Count): unknown {
   if (path === '') return value;
   const target = locate(document, path);
-  if ('list' in target) target.list.splice(target.index, 0, value);
-  else target.fields[target.key] = value;
+  if ('list' in target) {
+    shifted(target.list.length - target.index);
+    target.list.splice(target.index, 0, value);
+  } else target.fields[target.key] = value;
   return document;
 }
 
-function remove(document: unknown, path: string): unknown {
+function remove(document: unknown, path: string, shifted: Count): unknown {
   if (path === '') return null;
   valueAt(document, path);
   const target = locate(document, path);
-  if ('list' in target) target.list.splice(target.index, 1);
-  else delete target.fields[target.key];
+  if ('list' in target) {
+    shifted(target.list.length - target.index);
+    target.list.splice(target.index, 1);
+  } else delete target.fields[target.key];
   return document;
 }
 
@@ -137,37 +141,44 @@ function replace(document: unknown, path: string, value: unknown): unknown {
   return document;
 }
 
-function move(document: unknown, from: string, path: string): unknown {
+function move(document: unknown, from: string, path: string, shifted: Count): unknown {
   const value = valueAt(document, from);
   if (from === path) return document;
   if (path.startsWith(`${from}/`)) throw new OperationError(`${shownPath(from)} cannot move into itself`);
-  return add(remove(document, from), path, value);
+  return add(remove(document, from, shifted), path, value, shifted);
+}
+
+type Count = (items: number) => void;
+
+/** Called with each value that is copied, and with the number of list items that an operation shifts, so that a caller can count them. */
+export interface Costs {
+  copied(value: unknown): void;
+  shifted: Count;
 }
 
 /**
- * Carries out one operation of RFC 6902 on `document`, which is changed, and returns the document there is then.
- * Its cost depends on the operation, not on the size of the document: a body may have ten thousand operations. `copied` is called
- * with each value that is copied, so that a caller can count. Throws OperationError.
+ * Carries out one operation of RFC 6902 on `document`, which is changed, and returns the document there is then. What it costs beyond
+ * its own length, `costs` hears of: a body may have ten thousand operations. Throws OperationError.
  */
 export function applyOperation(
   document: unknown,
   operation: Partial<Operation> | null,
-  copied: (value: unknown) => void,
+  { copied, shifted }: Costs,
 ): unknown {
   const { op, path, from = '', value: given } = complete(operation);
   switch (op) {
     case 'add':
-      return add(document, path, structuredClone(given));
+      return add(document, path, structuredClone(given), shifted);
     case 'replace':
       return replace(document, path, structuredClone(given));
     case 'remove':
-      return remove(document, path);
+      return remove(document, path, shifted);
     case 'move':
-      return move(document, from, path);
+      return move(document, from, path, shifted);
     case 'copy': {
       const value = valueAt(document, from);
       copied(value);
-      return add(document, path, structuredClone(value));
+      return add(document, path, structuredClone(value), shifted);
     }
     default: {
       if (isDeepStrictEqual(valueOrNull(document, path), given)) return document;

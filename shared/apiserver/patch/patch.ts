@@ -1,10 +1,11 @@
+import { breathe } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { applyMergePatch, isRecord } from '#shared/meta';
 import { bodyLimit, parseBody, parseJson } from '../codec/parse-body.ts';
 import { badRequest, unsupportedMediaType } from '../errors/request-errors.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { type BodySource, bodyType, readBody } from '../request/request-body.ts';
-import { applyOperation, isOperation, type Operation } from './json-patch.ts';
+import { applyOperation, type Costs, isOperation, type Operation } from './json-patch.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
 const jsonType = 'application/json-patch+json';
@@ -40,7 +41,7 @@ export function isApply(type: string): boolean {
 /** Reads a patch body; rejects with UnsupportedMediaType, BadRequest or RequestEntityTooLarge. */
 export async function readPatch(request: BodySource, definition: KindDefinition): Promise<Patch> {
   const type = patchType(request.raw, definition);
-  const { value, duplicates } = parseBody(await readBody(request), 'application/json');
+  const { value, duplicates } = await parseBody(await readBody(request), 'application/json');
   if (type !== jsonType) {
     if (!isRecord(value)) throw badRequest('a merge patch must be a JSON object');
     return { type: type === mergeType ? 'merge' : 'strategic', changes: value, duplicates };
@@ -57,28 +58,55 @@ export async function readPatch(request: BodySource, definition: KindDefinition)
 }
 
 /** The patched object, not yet validated. `object` is not changed. Throws Invalid when an operation cannot be applied. */
-export function applyPatch(patch: Patch, object: KubeObject, definition: KindDefinition): unknown {
+export async function applyPatch(
+  patch: Patch,
+  object: KubeObject,
+  definition: KindDefinition,
+): Promise<unknown> {
   if (patch.type === 'json') return applyOperations(patch.operations, object, definition);
   return patch.type === 'merge'
     ? applyMergePatch(object, patch.changes)
     : strategicMerge(object, patch.changes);
 }
 
-/** Each copy may double the document, so the bytes copied are limited. */
-function applyOperations(operations: Operations, object: KubeObject, definition: KindDefinition): unknown {
-  let document: unknown = structuredClone(object);
-  let copied = 0;
-  const count = (value: unknown) => {
-    copied += JSON.stringify(value ?? null).length;
-    if (copied <= bodyLimit) return;
-    throw new ArcError(
-      'RequestEntityTooLarge',
-      `the copies of a JSON patch may not exceed ${bodyLimit} bytes in all`,
-    );
+const operationsAtOnce = 200;
+
+/** Most items of lists that the operations of a patch may shift in all: 10,000 of them in a list of 1,000. */
+const shiftLimit = 10_000_000;
+
+/** Each copy may double the document, and each item put in front of a list shifts all others: both are limited. */
+function limitedCosts(): Costs {
+  let copies = 0;
+  let shifts = 0;
+  return {
+    copied(value) {
+      copies += JSON.stringify(value ?? null).length;
+      if (copies > bodyLimit)
+        throw tooLarge(`the copies of a JSON patch may not exceed ${bodyLimit} bytes in all`);
+    },
+    shifted(items) {
+      shifts += items;
+      if (shifts > shiftLimit)
+        throw tooLarge(
+          'the JSON patch inserts and removes too much in long lists: replace the lists instead',
+        );
+    },
   };
+}
+
+const tooLarge = (message: string) => new ArcError('RequestEntityTooLarge', message);
+
+async function applyOperations(
+  operations: Operations,
+  object: KubeObject,
+  definition: KindDefinition,
+): Promise<unknown> {
+  let document: unknown = structuredClone(object);
+  const costs = limitedCosts();
   for (const [index, operation] of operations.entries()) {
+    if (index % operationsAtOnce === operationsAtOnce - 1) await breathe();
     try {
-      document = applyOperation(document, operation, count);
+      document = applyOperation(document, operation, costs);
     } catch (caught) {
       throw caught instanceof ArcError ? caught : operationFailed(operation, index, definition, caught);
     }
@@ -88,8 +116,7 @@ function applyOperations(operations: Operations, object: KubeObject, definition:
     throw new ArcError('Invalid', message, { details: {} });
   }
   const text = JSON.stringify(document);
-  if (text.length > bodyLimit)
-    throw new ArcError('RequestEntityTooLarge', `the patched object exceeds ${bodyLimit} bytes`);
+  if (text.length > bodyLimit) throw tooLarge(`the patched object exceeds ${bodyLimit} bytes`);
   // Patches can nest deeper than a body may: the same limits apply.
   return parseJson(text).value;
 }

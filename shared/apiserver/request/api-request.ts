@@ -50,6 +50,8 @@ export class ApiRequest {
   closesConnection = false;
   /** Set once the body has been read. */
   body: Uint8Array | undefined;
+  /** Bytes of the stored object that this request changes. */
+  objectBytes = 0;
 
   readonly #outgoing: ServerResponse | undefined;
   readonly #socket: Socket | undefined;

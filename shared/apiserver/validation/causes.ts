@@ -10,7 +10,7 @@ type Issue = z.core.$ZodIssue;
 export type Show = (value: unknown) => string;
 
 /** Most causes in one answer: nobody reads more, and a body can hold a hundred thousand mistakes. */
-const maxCauses = 100;
+export const maxCauses = 100;
 
 const typeNames: Readonly<Record<string, string>> = { int: 'integer', record: 'object', map: 'object' };
 
@@ -182,13 +182,12 @@ function issueCauses(issue: Issue, outer: IssueLocation): Cause[] {
   }
 }
 
-/** At most 100 causes; the last one counts the rest. */
+/** At most 100 causes, and one more that says that there are others. */
 export function bounded(causes: Cause[]): Cause[] {
   if (causes.length <= maxCauses) return causes;
-  const rest = causes.length - maxCauses;
   return [
     ...causes.slice(0, maxCauses),
-    { reason: 'FieldValueInvalid', message: `and ${rest} more fields are wrong` },
+    { reason: 'FieldValueInvalid', message: 'and more fields are wrong' },
   ];
 }
 
@@ -198,5 +197,7 @@ export function bounded(causes: Cause[]): Cause[] {
  */
 export function toCauses(issues: readonly Issue[], root: unknown, options: CauseOptions = {}): Cause[] {
   const { show = shownValue, typeAt = () => undefined } = options;
-  return issues.flatMap((issue) => issueCauses(issue, { root, steps: [], show, typeAt }));
+  // One more than are named shows that there are more.
+  const shown = issues.slice(0, maxCauses + 1);
+  return shown.flatMap((issue) => issueCauses(issue, { root, steps: [], show, typeAt }));
 }

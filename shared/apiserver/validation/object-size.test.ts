@@ -65,7 +65,7 @@ describe('an object whose status may grow', () => {
   const definition = parts as unknown as KindDefinition;
   const sized = (bytes: number, room: number, status?: object) => ({
     object: { metadata: { name: 'a' }, spec: { room }, ...(status && { status }) } as unknown as KubeObject,
-    bytes,
+    value: new Uint8Array(bytes),
   });
   const check =
     (...of: ReturnType<typeof sized>[]) =>

@@ -18,6 +18,8 @@ export interface StructuralTree {
   nullable: boolean;
   /** Items of a list must differ: as a whole ('set'), or in these fields (a map list). */
   unique: 'set' | readonly string[] | undefined;
+  /** Whether this or a list anywhere below has `unique`. */
+  hasUnique: boolean;
 }
 
 /** Most unknown fields that are named: each becomes a header of the answer. Further ones are pruned silently. */
@@ -25,16 +27,21 @@ const maxNamedFields = 100;
 
 function grow(schema: Schema): StructuralTree {
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, grow(field)] as const);
+  const values = schema.additionalProperties && grow(schema.additionalProperties);
+  const items = schema.items && grow(schema.items);
+  const unique = uniqueOf(schema);
+  const inside = [...fields.map(([, field]) => field), values, items];
   return {
     type: schema.type,
     fields: new Map(fields),
-    values: schema.additionalProperties && grow(schema.additionalProperties),
-    items: schema.items && grow(schema.items),
+    values,
+    items,
     preserve:
       schema['x-kubernetes-preserve-unknown-fields'] === true ||
       (schema.type === undefined && fields.length === 0),
     nullable: schema.nullable === true || schema.type === undefined,
-    unique: uniqueOf(schema),
+    unique,
+    hasUnique: unique !== undefined || inside.some((one) => one?.hasUnique === true),
   };
 }
 
@@ -63,31 +70,42 @@ interface Walk {
 function pruneList(tree: StructuralTree, list: readonly unknown[], walk: Walk): unknown {
   const { items } = tree;
   if (!items) return list;
-  return list.map((item, index) => {
+  let changed = false;
+  const pruned = list.map((item, index) => {
     walk.steps.push(index);
-    const pruned = prune(items, item, walk);
+    const kept = prune(items, item, walk);
     walk.steps.pop();
-    return pruned;
+    changed ||= kept !== item;
+    return kept;
   });
+  return changed ? pruned : list;
 }
 
-function pruneObject(tree: StructuralTree, object: Record<string, unknown>, walk: Walk): unknown {
+/** A new object is made only where a field goes or changes: to build one with thousands of fields takes long. */
+function pruneObject(tree: StructuralTree, object: Record<string, unknown>, walk: Walk): object {
+  if (tree.preserve && tree.fields.size === 0 && !tree.values) return object;
   const kept: [string, unknown][] = [];
+  let changed = false;
   for (const [name, value] of Object.entries(object)) {
-    const field = tree.fields.get(name);
-    const child = field ?? tree.values;
-    if (child && value === null && !child.nullable) continue;
-    if (!child && tree.preserve) {
-      kept.push([name, value]);
-      continue;
-    }
     walk.steps.push(name);
-    if (child) kept.push([name, prune(child, value, walk)]);
-    else if (walk.unknown.length < maxNamedFields) walk.unknown.push(fieldPath(walk.steps));
+    const pruned = pruneField(tree, name, value, walk);
     walk.steps.pop();
+    changed ||= pruned !== value;
+    if (pruned !== gone) kept.push([name, pruned]);
   }
   // fromEntries defines each key, so a field called __proto__ stays a field.
-  return Object.fromEntries(kept);
+  return changed ? Object.fromEntries(kept) : object;
+}
+
+/** Stands for a field that is left out. */
+const gone = Symbol('gone');
+
+function pruneField(tree: StructuralTree, name: string, value: unknown, walk: Walk): unknown {
+  const child = tree.fields.get(name) ?? tree.values;
+  if (child) return value === null && !child.nullable ? gone : prune(child, value, walk);
+  if (tree.preserve) return value;
+  if (walk.unknown.length < maxNamedFields) walk.unknown.push(fieldPath(walk.steps));
+  return gone;
 }
 
 function prune(tree: StructuralTree, value: unknown, walk: Walk): unknown {

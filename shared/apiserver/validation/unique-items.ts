@@ -8,6 +8,7 @@ import type { StructuralTree } from './structural.ts';
  * at its second position. Fill in the defaults of keys first.
  */
 export function duplicateCauses(tree: StructuralTree, value: unknown, steps: readonly Step[] = []): Cause[] {
+  if (!tree.hasUnique) return [];
   if (Array.isArray(value)) {
     const { items, unique } = tree;
     const inside = items

@@ -1,7 +1,7 @@
 import { ArcError, type Cause } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
-import { bounded, type Show, toCauses, typeCause } from './causes.ts';
+import { bounded, maxCauses, type Show, toCauses, typeCause } from './causes.ts';
 import { fieldPath, type Step } from './field-path.ts';
 import { shownValue, typeName } from './shown-value.ts';
 import { type StructuralTree, structuralTree } from './structural.ts';
@@ -19,14 +19,18 @@ function showFor(definition: KindDefinition): Show {
 function overlay(input: unknown, output: unknown): unknown {
   if (input === output) return input;
   if (Array.isArray(input) && Array.isArray(output) && input.length === output.length) {
-    return output.map((item, index) => overlay(input[index], item));
+    const items = output.map((item, index) => overlay(input[index], item));
+    return items.some((item, index) => item !== input[index]) ? items : input;
   }
   if (!isRecord(input) || !isRecord(output)) return output;
-  const merged = new Map(Object.entries(input));
+  // A new object is made only where something differs: to build one with thousands of fields takes long.
+  const changes: [string, unknown][] = [];
   for (const [name, value] of Object.entries(output)) {
-    if (value !== undefined) merged.set(name, merged.has(name) ? overlay(merged.get(name), value) : value);
+    if (value === undefined) continue;
+    const laid = Object.hasOwn(input, name) ? overlay(input[name], value) : value;
+    if (laid !== input[name]) changes.push([name, laid]);
   }
-  return Object.fromEntries(merged);
+  return changes.length === 0 ? input : Object.fromEntries([...Object.entries(input), ...changes]);
 }
 
 function fits(type: StructuralTree['type'], value: unknown): boolean {
@@ -34,19 +38,29 @@ function fits(type: StructuralTree['type'], value: unknown): boolean {
   return type === undefined || is === type || (type === 'number' && is === 'integer');
 }
 
-/** Checks types alone, by the tree: for metadata, which has no zod schema. */
-function typeCauses(tree: StructuralTree, value: unknown, steps: readonly Step[]): Cause[] {
-  if (value === undefined || (value === null && tree.nullable)) return [];
-  if (!fits(tree.type, value)) return [typeCause(fieldPath(steps), value, tree.type ?? 'another')];
+/** Checks types alone, by the tree: all of metadata, which has no zod schema. Adds to `causes` until there are more than can be named. */
+function addTypeCauses(causes: Cause[], tree: StructuralTree, value: unknown, steps: Step[]): void {
+  if (value === undefined || (value === null && tree.nullable) || causes.length > maxCauses) return;
+  if (!fits(tree.type, value)) {
+    causes.push(typeCause(fieldPath(steps), value, tree.type ?? 'another'));
+    return;
+  }
   if (Array.isArray(value)) {
     const { items } = tree;
-    return items ? value.flatMap((item, index) => typeCauses(items, item, [...steps, index])) : [];
+    if (items) for (const [index, item] of value.entries()) below(causes, items, item, steps, index);
+    return;
   }
-  if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([name, field]) => {
+  if (!isRecord(value)) return;
+  for (const [name, field] of Object.entries(value)) {
     const child = tree.fields.get(name) ?? tree.values;
-    return child ? typeCauses(child, field, [...steps, name]) : [];
-  });
+    if (child) below(causes, child, field, steps, name);
+  }
+}
+
+function below(causes: Cause[], tree: StructuralTree, value: unknown, steps: Step[], step: Step): void {
+  steps.push(step);
+  addTypeCauses(causes, tree, value, steps);
+  steps.pop();
 }
 
 function subtree(tree: StructuralTree, steps: readonly Step[]): StructuralTree | undefined {
@@ -80,7 +94,12 @@ export function validateSchema(
   const tree = structuralTree(definition);
   const metadataTree = tree.fields.get('metadata');
   const typeAt = (steps: readonly Step[]) => subtree(tree, steps)?.type;
-  const causes = metadataTree ? typeCauses(metadataTree, metadata, ['metadata']) : [];
+  const causes: Cause[] = [];
+  if (metadataTree) addTypeCauses(causes, metadataTree, metadata, ['metadata']);
+  // A hundred thousand wrong types would take zod a second to list.
+  const wrong = [...causes];
+  addTypeCauses(wrong, tree, fields, []);
+  if (wrong.length > maxCauses) return { object, causes: bounded(wrong) };
   const result = parse(definition, fields);
   if (!result.success)
     causes.push(...toCauses(result.error.issues, object, { show: showFor(definition), typeAt }));

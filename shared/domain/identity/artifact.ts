@@ -1,3 +1,4 @@
+import { canonicalJson } from '#shared/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Cron, Parameter, WorkflowTemplateRef } from '../kinds/common.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
@@ -49,7 +50,8 @@ export function artifactId(order: Order, given: Artifact): string {
 
 /** The same for two artifacts of one Order that ask for the same transfers: they are moved once, whatever their names. */
 export function likenessOf(order: Order, given: Artifact): string {
-  return shortHash([contentOf(order, given), withDefaults(order, given).cron ?? null]);
+  const { type, source = null, destination = null, spec, cron = null } = withDefaults(order, given);
+  return canonicalJson([type, source, destination, spec, cron]);
 }
 
 /** Everything that makes a transfer another one; not what only says how it is treated (TTL, retry, queue). */

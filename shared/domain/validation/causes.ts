@@ -104,15 +104,29 @@ export function queueCauses(field: string, value: string | undefined): Cause[] {
  * Texts with `{{` anywhere within, keys included: Argo substitutes a submitted spec as a whole, so that a user's value could
  * read other parameters or run expressions in its controller. Also values that are nested too deep.
  */
-export function templateCauses(field: string, value: unknown, depth = 0): Cause[] {
-  if (typeof value === 'string') return bracesIn(field, value);
-  if (typeof value !== 'object' || value === null) return [];
-  if (depth > deepestNesting)
-    return [invalid(field, `Invalid value: nested more than ${deepestNesting} levels deep`)];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const at = Array.isArray(value) ? `${field}[${key}]` : `${field}.${key}`;
-    return [...(Array.isArray(value) ? [] : bracesIn(at, key)), ...templateCauses(at, inner, depth + 1)];
-  });
+export function templateCauses(field: string, value: unknown): Cause[] {
+  const causes: Cause[] = [];
+  addTemplateCauses(causes, field, value, 0);
+  return causes;
+}
+
+/** Of one field, so many problems are named. */
+const mostCauses = 20;
+
+function addTemplateCauses(causes: Cause[], field: string, value: unknown, depth: number): void {
+  if (causes.length >= mostCauses) return;
+  if (typeof value === 'string') causes.push(...bracesIn(field, value));
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > deepestNesting) {
+    causes.push(invalid(field, `Invalid value: nested more than ${deepestNesting} levels deep`));
+    return;
+  }
+  const isList = Array.isArray(value);
+  for (const [key, inner] of Object.entries(value)) {
+    const at = isList ? `${field}[${key}]` : `${field}.${key}`;
+    if (!isList) causes.push(...bracesIn(at, key));
+    addTemplateCauses(causes, at, inner, depth + 1);
+  }
 }
 
 function bracesIn(field: string, text: string): Cause[] {

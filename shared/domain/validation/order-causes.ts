@@ -67,6 +67,7 @@ function artifactsCauses(spec: OrderSpec, old: OrderSpec | undefined): Cause[] {
 
 /** Most artifacts keep their position, so that one is compared first. */
 function isNew(known: readonly Artifact[]): (entry: [number, Artifact]) => boolean {
+  if (known.length === 0) return () => true;
   let elsewhere: Set<string> | undefined;
   return ([index, artifact]) => {
     if (index < known.length && sameJson(artifact, known[index])) return false;
@@ -115,7 +116,10 @@ function schedulesCauses(artifacts: ReadonlyArray<[number, Artifact]>): Cause[] 
 /** Valid but probably not intended. */
 export function orderWarnings(order: Order): string[] {
   const seen = new Map<string, number>();
-  return (order.spec.artifacts ?? []).flatMap((artifact, index) => {
+  const artifacts = order.spec.artifacts ?? [];
+  // Alone it is like no other, and may take long to compare.
+  if (artifacts.length < 2) return [];
+  return artifacts.flatMap((artifact, index) => {
     const likeness = likenessOf(order, artifact);
     const first = seen.get(likeness);
     if (first === undefined) seen.set(likeness, index);

@@ -39,14 +39,15 @@ describe('bodies that are no object', () => {
       400,
       /./,
     ],
-    ['of 30,000 keys', many(30_000, (at) => `k${at}: 1`).join('\n'), 400, /'Kind' is missing/],
+    ['of 10,000 keys', many(10_000, (at) => `k${at}: 1`).join('\n'), 400, /'Kind' is missing/],
+    ['of 30,000 keys', many(30_000, (at) => `k${at}: 1`).join('\n'), 413, /limit is 262144 for YAML/],
     [
-      'of 15,000 anchors',
-      many(15_000, (at) => `- &a${at} 1\n- *a${at}`).join('\n'),
+      'of 8,000 anchors',
+      many(8_000, (at) => `- &a${at} 1\n- *a${at}`).join('\n'),
       400,
       /must hold an object/,
     ],
-    ['too large', '#'.repeat(600_000), 413, /limit is 524288 for YAML/],
+    ['too large', '#'.repeat(600_000), 413, /limit is 262144 for YAML/],
   ])('YAML that is %s is refused', async (_what, body, code, words) => {
     expect(refused(await yaml(body), code).message).toMatch(words);
   });

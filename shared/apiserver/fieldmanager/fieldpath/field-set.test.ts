@@ -12,6 +12,7 @@ import {
   isEmpty,
   sorted,
   union,
+  unionOf,
   without,
 } from './field-set.ts';
 
@@ -43,6 +44,12 @@ describe('FieldSetBuilder', () => {
     expect(setOf(['f:a', 'f:b'], ['f:a', 'f:c'])).toEqual({ 'f:a': { 'f:b': {}, 'f:c': {} } });
     expect(setOf([])).toEqual({});
     expect(setOf(['f:a'], ['f:a'])).toEqual({ 'f:a': {} });
+  });
+
+  it('collects 20,000 paths and no more', () => {
+    const paths = (count: number) => Array.from({ length: count }, (_, at) => [`f:${at}`]);
+    expect(Object.keys(setOf(...paths(20_000)))).toHaveLength(20_000);
+    expect(() => setOf(...paths(20_001))).toThrow(expect.objectContaining({ code: 'RequestEntityTooLarge' }));
   });
 
   it('holds exactly what was inserted', () => {
@@ -94,6 +101,14 @@ describe('operations', () => {
         const removed = [...members(b)].map((one) => `${one} `);
         const left = [...members(a)].filter((one) => !removed.some((start) => `${one} `.startsWith(start)));
         expect(members(without(a, b))).toEqual(new Set(left));
+      }),
+    );
+  });
+
+  it('unite any number of sets', () => {
+    fc.assert(
+      fc.property(fc.array(fields), (sets) => {
+        expect(members(unionOf(sets))).toEqual(new Set(sets.flatMap((set) => [...members(set)])));
       }),
     );
   });

@@ -1,3 +1,4 @@
+import { ArcError } from '#shared/errors';
 import { type PathElement, sortElements } from './path-element.ts';
 
 /**
@@ -38,6 +39,14 @@ function set(children: Growing, element: PathElement, child: FieldSet | undefine
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmpty(b)) return a;
   return isEmpty(a) ? b : unionChildren(a, b);
+}
+
+/** Paths of any of the sets. By halves: each step of a set is copied a few times, however many sets there are. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const [first = noFields, second] = sets;
+  if (second === undefined) return first;
+  const middle = sets.length >> 1;
+  return union(unionOf(sets.slice(0, middle)), unionOf(sets.slice(middle)));
 }
 
 function unionChildren(a: FieldSet, b: FieldSet): Growing {
@@ -165,15 +174,22 @@ export function sorted(fields: FieldSet): FieldSet {
   return result;
 }
 
+/** Most paths that one walk collects: sets of so many are compared within a few ms. */
+const mostPaths = 20_000;
+
 /** A node that paths are being added below, and whether it has any yet. */
 interface Open {
   node: Growing;
   filled: boolean;
 }
 
-/** Collects paths along a walk: `enter` and `leave` follow it, `add` makes the place where it is a member. */
+/**
+ * Collects paths along a walk: `enter` and `leave` follow it, `add` makes the place where it is a member. Rejects more than 20,000 with
+ * RequestEntityTooLarge.
+ */
 export class FieldSetBuilder {
   readonly #root: Growing = {};
+  #added = 0;
   readonly #path: PathElement[] = [];
   /** The nodes along the path, as far as they have been needed; the first is the root. */
   readonly #open: Open[] = [{ node: this.#root, filled: true }];
@@ -195,6 +211,8 @@ export class FieldSetBuilder {
       if (depth > 0 && here?.filled) here.node[self] = noFields;
       return;
     }
+    this.#added += 1;
+    checkPaths(this.#added);
     while (this.#open.length <= depth) this.#descend(this.#open.length === depth);
   }
 
@@ -222,4 +240,13 @@ export class FieldSetBuilder {
   result(): FieldSet {
     return this.#root;
   }
+}
+
+/** Refuses to go on with more paths than are compared within a few ms. */
+export function checkPaths(count: number): void {
+  if (count <= mostPaths) return;
+  throw new ArcError(
+    'RequestEntityTooLarge',
+    `the request sets or removes more than ${mostPaths} fields that are owned one by one: split the object into several`,
+  );
 }

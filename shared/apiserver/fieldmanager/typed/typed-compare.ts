@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FieldSet, FieldSetBuilder, isEmpty, without } from '../fieldpath/field-set.ts';
+import { checkPaths, type FieldSet, FieldSetBuilder, isEmpty, without } from '../fieldpath/field-set.ts';
 import { fieldElement, type PathElement } from '../fieldpath/path-element.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
 import { elementsOf, listOf, mapOf, type Shape, shapesOf } from './value-shape.ts';
@@ -99,6 +99,7 @@ function visitList(walk: Walk, list: ListType, before: unknown, after: unknown):
   const left = listOf(before);
   const right = listOf(after);
   if (list.kind === 'atomic' || left.length + right.length === 0) return compareAtomic(walk, before, after);
+  checkPaths(right.length);
   const leftElements = elementsOf(list, left);
   const rightElements = elementsOf(list, right);
   if (!leftElements || !rightElements) return compareAtomic(walk, before, after);
