@@ -28,6 +28,7 @@ export interface ArcKind {
   status: boolean;
   columns: readonly ArcColumn[];
   hooks: {
+    prepare(object: KubeObject, old: KubeObject | undefined): KubeObject;
     validate(object: KubeObject, old: KubeObject | undefined): Cause[];
     statusRoom?(object: KubeObject): number;
     sizeAdvice?(object: KubeObject, bytes: number): string | undefined;
@@ -51,6 +52,12 @@ interface Parts<T extends KubeObject> {
   warnings?(object: T): string[];
 }
 
+/**
+ * The status of a new object. kstatus (cli-utils, pkg/kstatus) takes an object without status for current; one whose generation has not
+ * been observed is in progress. Flux does the same.
+ */
+const unseen = { observedGeneration: -1 };
+
 /** Fills in what all kinds of the group have in common. An object that is being deleted is not validated. */
 export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
   const { kind, causes, statusRoom, sizeAdvice, warnings } = parts;
@@ -71,6 +78,7 @@ export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
     status: parts.status,
     columns: parts.columns.map((column) => ({ ...column, value: (object) => column.value(typed(object)) })),
     hooks: {
+      prepare: (object, old) => (parts.status && old === undefined ? { ...object, status: unseen } : object),
       validate: (object, old) => (isDeleting(object) ? [] : causes(typed(object), old && typed(old))),
       ...(statusRoom ? { statusRoom: (object) => statusRoom(typed(object)) } : {}),
       ...(sizeAdvice ? { sizeAdvice: (object, bytes) => sizeAdvice(typed(object), bytes) } : {}),

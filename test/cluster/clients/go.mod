@@ -7,6 +7,7 @@ require (
 	k8s.io/client-go v0.36.6
 	k8s.io/component-base v0.36.6
 	k8s.io/kubectl v0.36.6
+	sigs.k8s.io/cli-utils v0.37.2
 )
 
 require (

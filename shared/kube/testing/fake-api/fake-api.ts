@@ -4,7 +4,7 @@ import type { Key, Kind, KubeClient } from '../../client.ts';
 import { createKubeClient } from '../../create-client.ts';
 import { deletedStatus } from './form.ts';
 import { type Backend, handlersOf } from './handlers.ts';
-import { type Collection, ObjectStore } from './object-store.ts';
+import { type Change, type Collection, ObjectStore } from './object-store.ts';
 import { Reads } from './reads.ts';
 import { type ApiRequest, hasGeneration, pluralOf } from './resources.ts';
 import { expiredLine, type OpenWatch, watchBody } from './watches.ts';
@@ -75,6 +75,11 @@ export class FakeApi implements Backend {
       ...(hasGeneration(collection) && { generation: 1 }),
     };
     return this.#store.put(collection, { ...object, metadata: { ...defaults, ...metadata } }) as T;
+  }
+
+  /** Calls `listener` with every change from now on, whoever makes it, in the midst of the write. */
+  listen(listener: (change: Change) => void): void {
+    this.#store.listeners.add(listener);
   }
 
   /** Takes an object away, whatever its finalizers. */

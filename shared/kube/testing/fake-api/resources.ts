@@ -41,6 +41,12 @@ export function hasStatus({ apiVersion, resource }: Pick<ApiRequest, 'apiVersion
   return group !== 'argoproj.io' && !plain.includes(resource);
 }
 
+/** What the status of a new object says. */
+export function initialStatus(request: Pick<ApiRequest, 'apiVersion' | 'resource'>): object | undefined {
+  const isOurs = groupOf(request.apiVersion) === 'arc.opendefense.cloud';
+  return isOurs && hasStatus(request) ? { observedGeneration: -1 } : undefined;
+}
+
 /** Custom resources insist on a resourceVersion in an update; kinds of Kubernetes take it as it comes. */
 export function needsVersion({ apiVersion }: Pick<ApiRequest, 'apiVersion'>): boolean {
   return groupOf(apiVersion) !== '';

@@ -3,7 +3,7 @@ import { ArcError } from '#shared/errors';
 import { applyMergePatch, type KubeObject, type ObjectMeta } from '#shared/meta';
 import type { ObjectStore } from './object-store.ts';
 import { keyOf } from './reads.ts';
-import { type ApiRequest, hasGeneration, hasStatus, needsVersion } from './resources.ts';
+import { type ApiRequest, hasGeneration, hasStatus, initialStatus, needsVersion } from './resources.ts';
 import { alreadyExists, conflict, invalid, notFound } from './status-error.ts';
 
 /** Creates, updates, patches and deletes by the rules of the Kubernetes API. */
@@ -38,11 +38,11 @@ export class Writes {
       creationTimestamp: this.#now(),
       ...(hasGeneration(request) && { generation: 1 }),
     };
-    const { status, ...rest } = body;
-    const ownStatus = status !== undefined && !hasStatus(request);
+    const { status: sent, ...rest } = body;
+    const status = hasStatus(request) ? initialStatus(request) : sent;
     return this.#store.put(request, {
       ...rest,
-      ...(ownStatus && { status }),
+      ...(status !== undefined && { status }),
       metadata: withoutEmpty(metadata),
     });
   }
