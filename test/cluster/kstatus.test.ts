@@ -2,9 +2,15 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ArtifactWorkflow, phaseOf, syncedStatus } from '#shared/domain';
+import {
+  type ArtifactWorkflow,
+  type EndpointStatus,
+  endpointConditions,
+  phaseOf,
+  syncedStatus,
+} from '#shared/domain';
 import { applyMergePatch, type KubeObject } from '#shared/meta';
-import { artifactWorkflow, workflowOf } from '../../shared/domain/testing/objects.ts';
+import { artifactWorkflow, endpoint, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { reachedStates } from '../chaos/model/states.ts';
 import {
   arcPath,
@@ -16,14 +22,16 @@ import {
 import { newNamespace } from '../fixtures/cluster/cluster-objects.ts';
 
 const namespace = 'team';
+const now = new Date('2026-01-01T00:00:00Z');
 
 /** What each phase of an Order and of an ArtifactWorkflow means, in the words of kstatus. */
 const meanings: Readonly<Record<string, string>> = {
   Pending: 'InProgress',
   Queued: 'InProgress',
   Running: 'InProgress',
-  // Neither failed nor done: it goes on when it is resumed.
+  // Neither failed nor done: it goes on when that is taken back.
   Suspended: 'InProgress',
+  Cancelled: 'InProgress',
   Succeeded: 'Current',
   Active: 'Current',
   Scheduled: 'Current',
@@ -37,7 +45,30 @@ function meaning({ kind, metadata, status = {} }: KubeObject): string {
   if (metadata.deletionTimestamp !== undefined) return 'Terminating';
   const { phase = 'Pending', observedGeneration } = status as { phase?: string; observedGeneration?: number };
   if (observedGeneration !== metadata.generation) return 'InProgress';
-  return kind === 'Endpoint' ? 'Current' : (meanings[phase] ?? `unknown phase ${phase}`);
+  if (kind === 'Endpoint') return meaningOfEndpoint(status as EndpointStatus);
+  return meanings[phase] ?? `unknown phase ${phase}`;
+}
+
+/** An Endpoint has no phase: it can be used, or it cannot, or nobody knows yet. Without probes it is as it should be once it was looked at. */
+function meaningOfEndpoint({ conditions = [] }: EndpointStatus): string {
+  const ready = conditions.find(({ type }) => type === 'Ready')?.status ?? 'True';
+  return { True: 'Current', False: 'Failed', Unknown: 'InProgress' }[ready];
+}
+
+/** What a probe of an Endpoint may find. */
+function statesByProbe(): Map<string, KubeObject> {
+  const one = endpoint('one');
+  const good = { status: 'True', reason: 'Valid', message: 'good' } as const;
+  return new Map(
+    (['True', 'False', 'Unknown'] as const).map((status) => {
+      const findings = { validated: good, reachable: { ...good, status }, authenticated: good };
+      const conditions = endpointConditions(one, findings, now);
+      return [
+        `Endpoint that is reachable: ${status}`,
+        { ...one, status: { observedGeneration: 1, conditions } },
+      ];
+    }),
+  );
 }
 
 /** States that Argo brings about and the model does not. */
@@ -51,7 +82,7 @@ function statesByArgo(): Map<string, KubeObject> {
   return new Map(
     states.map(([argo, spec]) => {
       const run = { ...workflowOf(one, 'one', argo), spec };
-      const status = syncedStatus(one, run, new Date('2026-01-01T00:00:00Z'));
+      const status = syncedStatus(one, run, now);
       return [
         `ArtifactWorkflow whose Workflow is ${argo.phase}`,
         applyMergePatch(one, { status }) as KubeObject,
@@ -101,7 +132,7 @@ describeCluster(
     }
 
     it('reads every state of an Order, an ArtifactWorkflow and an Endpoint as we mean it', async () => {
-      const states = new Map([...(await reachedStates()), ...statesByArgo()]);
+      const states = new Map([...(await reachedStates()), ...statesByArgo(), ...statesByProbe()]);
       const names = [...states.keys()];
       const stored: KubeObject[] = [];
       for (const object of states.values()) stored.push(await store(object, stored.length));
