@@ -116,8 +116,8 @@ export class Waker {
     for (const waking of wakesFor(change, this.#references)) {
       const { uid } = waking.target;
       this.#timers.woken(uid);
-      // The broker may take this wake and lose it.
-      this.#timers.doubt(uid);
+      // The broker may take this wake and lose it. No status shows by which type or template it was computed.
+      this.#timers.doubt(uid, waking.reason === 'inputs');
       if (waking.reason !== 'children') {
         send(waking, observed, {});
         continue;

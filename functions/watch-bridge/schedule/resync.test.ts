@@ -128,6 +128,18 @@ describe('Resync', () => {
     expect(announced.map(({ at }) => at)).toEqual([60_000, 3_660_000]);
   });
 
+  it('wakes an object once more when nothing it says can show that its wake was lost', () => {
+    const { clock, announced, resync } = setUp();
+    resync.update('a', { done: true });
+    resync.doubt('a', true);
+    clock.advance(50_000);
+    // It has answered another wake meanwhile.
+    resync.update('a', { done: true });
+    clock.advance(300_000);
+    expect(announced.length).toBe(1);
+    expect(resync.unsettled).toBe(0);
+  });
+
   it('looks again at an object in doubt, and wakes it only when it is no longer settled', () => {
     const { clock, announced, resync } = setUp();
     const thing = { done: true };

@@ -25,6 +25,8 @@ interface Waiting<T> {
   touched: number;
   /** When a resync last woke it; before that, when it came here. */
   resynced: number;
+  /** It is woken once more, even if it looks settled by then. */
+  again: boolean;
 }
 
 /**
@@ -73,15 +75,21 @@ export class Resync<T> {
    */
   update(uid: string, object: T): boolean {
     const foundWork = this.#unanswered.delete(uid);
-    if (this.#options.isUnsettled(object)) this.#expect(uid, object);
+    const isDoubtful = this.#unsettled.get(uid)?.again === true;
+    if (isDoubtful || this.#options.isUnsettled(object)) this.#expect(uid, object);
     else this.#settle(uid, object);
     return foundWork;
   }
 
-  /** Something that the object refers to has changed: it is looked at again with the next resync of what is unsettled. */
-  doubt(uid: string): void {
+  /**
+   * The object is woken: it is looked at again with the next resync of what is unsettled. With `again` it is woken then whatever it looks
+   * like, for what it does not show itself: which type or template it was judged by.
+   */
+  doubt(uid: string, again = false): void {
     const object = this.#settled.get(uid);
     if (object !== undefined) this.#expect(uid, object);
+    const waiting = this.#unsettled.get(uid);
+    if (waiting !== undefined && again) waiting.again = true;
   }
 
   /** All settled objects are woken within about one interval of unsettled ones, for what changed while nobody watched. */
@@ -127,7 +135,7 @@ export class Resync<T> {
     const now = this.#options.clock.now();
     const known = this.#unsettled.get(uid);
     this.#settled.delete(uid);
-    if (known === undefined) this.#unsettled.set(uid, { object, touched: now, resynced: now });
+    if (known === undefined) this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false });
     else {
       known.object = object;
       this.touch(uid);
@@ -154,11 +162,11 @@ export class Resync<T> {
     this.#cancel = undefined;
     this.#notBefore = now + unsettledMs / portions;
     let left = portionSize;
-    for (const [uid, { object, touched }] of this.#unsettled) {
+    for (const [uid, { object, touched, again }] of this.#unsettled) {
       if (left === 0 || touched + unsettledMs > now) break;
       this.#unsettled.delete(uid);
-      if (isUnsettled(object)) {
-        this.#unsettled.set(uid, { object, touched: now, resynced: now });
+      if (again || isUnsettled(object)) {
+        this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false });
         this.#wake(uid, object);
         left -= 1;
       } else this.#settled.set(uid, object);

@@ -102,9 +102,9 @@ export class Timers {
     return foundWork;
   }
 
-  /** Something that the object refers to has changed: whether it is settled is decided again, within the interval of what is not. */
-  doubt(uid: string): void {
-    this.#resync.doubt(uid);
+  /** The object is woken: whether it is settled is decided again within the interval of what is not; with `again` it is woken then in any case. */
+  doubt(uid: string, again: boolean): void {
+    this.#resync.doubt(uid, again);
   }
 
   /** The objects that are settled are woken within a minute or so: what they refer to may have changed while no bridge ran. */

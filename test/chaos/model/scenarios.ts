@@ -217,6 +217,29 @@ export const scenarios: readonly Scenario[] = [
     expected: {},
   },
   {
+    name: 'it is cancelled, and that is taken back',
+    async act(world) {
+      await patchOrder({ spec: { cancel: true } })(world);
+      await world.settle();
+      await patchOrder({ spec: { cancel: null } })(world);
+    },
+    expected: {},
+  },
+  {
+    name: 'it is cancelled for good, and so are edits',
+    spec: mirrored('team/app:1', 'team/web:1'),
+    async act(world) {
+      await patchOrder({ spec: { cancel: true } })(world);
+      await aWhile(world);
+      await patchOrder({ spec: mirrored('team/app:2', 'team/web:2') })(world);
+    },
+    expected: {
+      phase: 'Cancelled',
+      artifacts: { 'team/app:2': 'Cancelled', 'team/web:2': 'Cancelled' },
+      doubled: expectAnything(),
+    },
+  },
+  {
     name: 'it is deleted',
     async act({ client }) {
       await client.delete(orders, at);

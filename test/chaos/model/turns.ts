@@ -3,6 +3,7 @@ import type { KubeClient } from '#shared/kube';
 /** One call to the API that waits for its turn. */
 interface Call {
   owner: object;
+  isWrite: boolean;
   run(): Promise<void>;
   drop(): void;
 }
@@ -44,11 +45,11 @@ export class Turns {
     });
   }
 
-  /** Nothing that `owner` has not done yet will be done. */
-  kill(owner: object): void {
+  /** Nothing that `owner` has not done yet will be done; with `late`, but for the writes that are on their way. */
+  kill(owner: object, late = false): void {
     this.#killed.add(owner);
     const [dropped, kept] = [this.#of(owner, true), this.#of(owner, false)];
-    this.#calls = kept;
+    this.#calls = [...kept, ...dropped.filter(({ isWrite }) => late && isWrite)];
     for (const call of dropped) call.drop();
   }
 
@@ -77,7 +78,7 @@ export class Turns {
         if (this.#killed.has(owner)) drop();
         else answer();
       };
-      this.#calls.push({ owner, run, drop });
+      this.#calls.push({ owner, isWrite: writing.has(name), run, drop });
     });
   }
 }

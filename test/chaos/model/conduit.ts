@@ -1,0 +1,226 @@
+import { isDeleting, type Ref, workflows } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { isoSeconds, type KubeObject } from '#shared/meta';
+import type { Wake } from '#shared/runtime';
+import { functions } from '../../../scripts/standalone/functions.ts';
+import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf } from '../../../shared/runtime/testing/handler-context.ts';
+import { Argo } from './argo.ts';
+import { directClient } from './direct-client.ts';
+import { ModelBridge } from './model-bridge.ts';
+import { ModelClock } from './model-clock.ts';
+import { subscribersOf } from './triggers.ts';
+import { Killed, Turns } from './turns.ts';
+
+/** An event on its way from the broker to one function. */
+interface Delivery {
+  name: string;
+  wake: Wake;
+  attempt: number;
+  /** ms since the epoch. */
+  at: number;
+}
+
+/** A delivery under way. */
+interface Work {
+  delivery: Delivery;
+  over: boolean;
+}
+
+/** How wrong the clocks are, in ms. */
+export interface Skews {
+  api: number;
+  argo: number;
+  bridge: number;
+  /** One after the other: each function runs on a machine of its own. */
+  functions: readonly number[];
+}
+
+const attempts = 8;
+const names = Object.keys(functions);
+
+/**
+ * The whole conduit: every function, the bridge's decisions, a broker with the Triggers of knative/base, Argo, the garbage collector. They
+ * meet only in the API. Nothing happens by itself: the test says what comes next, and time passes when it says so.
+ */
+export class Conduit {
+  readonly kube = new FakeApi();
+  readonly client = directClient(this.kube);
+  readonly clock = new ModelClock();
+  readonly turns = new Turns(this.client);
+  readonly argo = new Argo(this.kube, () => this.clock.now);
+  readonly bridge: ModelBridge;
+  /** What functions said that they must not. */
+  readonly failed: string[] = [];
+  /** Types of the domain events that were sent, with the time. */
+  readonly events: { type: string; subject: string; at: number }[] = [];
+  /** A policy refuses Workflows. */
+  refuses = false;
+  readonly #context = contextOf(this.kube);
+  readonly #skews: Skews;
+  #broker: Delivery[] = [];
+  #works: Work[] = [];
+  #writes = 0;
+  /** Something has gone, or been created, since the garbage collector last looked. */
+  #isLitterPossible = true;
+
+  constructor(skews: Skews, objects: readonly KubeObject[]) {
+    this.#skews = skews;
+    this.argo.skewMs = skews.argo;
+    this.#setApiClock();
+    for (const object of objects) this.kube.put(object);
+    this.bridge = new ModelBridge(this.kube, this.clock.of(skews.bridge));
+    this.kube.listen(({ before, after }) => {
+      if (!before || !after) this.#isLitterPossible = true;
+    });
+    this.turns.onCall = ({ isWrite }) => {
+      if (isWrite) this.#writes += 1;
+    };
+    this.kube.before = ({ apiVersion, resource, verb }) => {
+      if (apiVersion !== workflows.apiVersion) return;
+      // The answer to a path that the server does not know names no object.
+      if (!this.argo.installed) throw new ArcError('NotFound', '404 page not found');
+      if (this.refuses && verb === 'create' && resource.endsWith('workflows'))
+        throw new ArcError('Forbidden', 'the policy of the cluster refuses Workflows');
+    };
+  }
+
+  pass(ms: number): void {
+    this.clock.pass(ms);
+    this.#setApiClock();
+  }
+
+  /** The time by the clock of the API server: Unix seconds. */
+  get apiSeconds(): number {
+    return Math.floor((this.clock.now + this.#skews.api) / 1000);
+  }
+
+  /** The bridge sees something. */
+  observe(choice: number): boolean {
+    return this.bridge.observe(choice);
+  }
+
+  /** The bridge sends something, to each function whose Trigger lets it through. */
+  send(choice: number): boolean {
+    const waking = this.bridge.send(choice);
+    if (waking === undefined) return false;
+    const { target, reason } = waking;
+    for (const name of subscribersOf(target.kind, reason))
+      this.#broker.push({ name, wake: { ...target, reason }, attempt: 1, at: this.clock.now });
+    return true;
+  }
+
+  /** A function is given an event. */
+  begin(choice: number): boolean {
+    const due = this.#broker.filter(({ at }) => at <= this.clock.now);
+    const delivery = due[choice % due.length];
+    if (delivery === undefined) return false;
+    this.#broker.splice(this.#broker.indexOf(delivery), 1);
+    const work: Work = { delivery, over: false };
+    this.#works.push(work);
+    void this.#handle(work);
+    return true;
+  }
+
+  /** The broker loses an event, or delivers it a second time. */
+  disturb(choice: number, how: 'lose' | 'double'): void {
+    const delivery = this.#broker[choice % this.#broker.length];
+    if (delivery === undefined) return;
+    if (how === 'double') this.#broker.push({ ...delivery });
+    else this.#broker.splice(this.#broker.indexOf(delivery), 1);
+  }
+
+  /** A function at work dies; with `late`, one of its requests arrives nevertheless, whenever its turn comes. */
+  kill(choice: number, late: boolean): void {
+    const work = this.#works[choice % this.#works.length];
+    if (work) this.turns.kill(work, late);
+  }
+
+  /** One call of a function at work is executed. */
+  async take(choice: number): Promise<boolean> {
+    if (this.turns.waiting === 0) return false;
+    await this.turns.take(choice);
+    this.#works = this.#works.filter(({ over }) => !over);
+    return true;
+  }
+
+  get working(): number {
+    return this.#works.length;
+  }
+
+  /** What has owners of which none is there goes. True if there was something. */
+  async collect(): Promise<boolean> {
+    if (!this.#isLitterPossible) return false;
+    this.#isLitterPossible = false;
+    const all = this.kube.all();
+    const uids = new Set(all.map(({ metadata }) => metadata.uid));
+    let found = false;
+    for (const { metadata, kind, apiVersion } of all) {
+      const owners = metadata.ownerReferences ?? [];
+      if (owners.length === 0 || kind === 'Pod' || owners.some(({ uid }) => uids.has(uid))) continue;
+      if (isDeleting({ metadata })) continue;
+      await this.client.delete(kindOf(apiVersion, kind), metadata);
+      found = true;
+    }
+    return found;
+  }
+
+  /** Everything goes on until nothing has happened for `quietMs`. */
+  async settle(quietMs = 15 * 60_000): Promise<void> {
+    let quietSince = this.clock.now;
+    for (let turn = 0; this.clock.now - quietSince < quietMs; turn += 1) {
+      if (turn > 20_000) throw new Error('it does not come to rest');
+      const before = this.#writes;
+      let busy = this.observe(1) || this.send(0) || this.begin(0);
+      busy = (await this.take(0)) || busy;
+      if (busy) {
+        if (this.#writes > before) quietSince = this.clock.now;
+        continue;
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.turns.waiting > 0) continue;
+      const moved = this.argo.step();
+      if ((await this.collect()) || moved) quietSince = this.clock.now;
+      else this.pass(Math.max(1, Math.min(30_000, this.clock.untilNext, this.#untilRetry())));
+    }
+  }
+
+  #untilRetry(): number {
+    return Math.min(...this.#broker.map(({ at }) => at - this.clock.now));
+  }
+
+  async #handle(work: Work): Promise<void> {
+    const { delivery } = work;
+    const { name, wake } = delivery;
+    const skew = this.#skews.functions[names.indexOf(name) % this.#skews.functions.length] ?? 0;
+    const now = new Date(this.clock.now + skew);
+    const context = { ...this.#context, now, api: this.turns.clientOf(work) };
+    try {
+      const event = await functions[name]?.handle(context, wake);
+      if (event) this.events.push({ type: event.type, subject: event.subject ?? '', at: this.clock.now });
+    } catch (caught) {
+      this.#again(delivery, caught);
+    } finally {
+      work.over = true;
+    }
+  }
+
+  /** The broker tries again what was not answered well. */
+  #again(delivery: Delivery, caught: unknown): void {
+    const { code, message } = ArcError.from(caught);
+    const expected = caught instanceof Killed || code === 'Conflict' || message === '';
+    if (!expected) this.failed.push(`${delivery.name} failed: ${code} ${message}`);
+    if (delivery.attempt > attempts) return;
+    const at = this.clock.now + 200 * 2 ** delivery.attempt;
+    this.#broker.push({ ...delivery, attempt: delivery.attempt + 1, at });
+    this.clock.of(0).after(at - this.clock.now, () => undefined);
+  }
+
+  #setApiClock(): void {
+    this.kube.time = isoSeconds(this.clock.now + this.#skews.api);
+  }
+}
+
+function kindOf(apiVersion: string, kind: string): Ref<KubeObject> {
+  return { apiVersion, kind, plural: `${kind.toLowerCase()}s`, namespaced: true };
+}

@@ -1,0 +1,199 @@
+import {
+  annotations,
+  artifactWorkflows,
+  clusterArtifactTypes,
+  clusterWorkflowTemplates,
+  endpoints,
+  type Order,
+  orders,
+  type Ref,
+  secrets,
+  workflows,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import type { Key } from '#shared/kube';
+import type { KubeObject, ObjectMeta } from '#shared/meta';
+import {
+  endpoint,
+  namespace,
+  ociTemplate,
+  ociType,
+  order,
+  secret,
+} from '../../../shared/domain/testing/objects.ts';
+import type { Conduit } from './conduit.ts';
+
+/** What a user, an operator or the cluster does in the midst of it. `choice` says which of its objects. */
+export type Operation = (conduit: Conduit, choice: number) => Promise<void>;
+
+const app = 'mirror/app:stable';
+const web = 'mirror/web:stable';
+const imagesOfApp = ['team/app:1', 'team/app:2', 'team/app:3'];
+
+function firstOrder(appImage = 'team/app:1', webImage = 'team/web:1', webPlace = web): Order['spec'] {
+  return {
+    defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
+    artifacts: [
+      { type: 'oci', spec: { image: appImage, override: app } },
+      { type: 'oci', name: 'web', spec: { image: webImage, override: webPlace } },
+    ],
+  };
+}
+
+/** A collection, whatever its objects are like. */
+type Place = Pick<Ref<KubeObject>, 'apiVersion' | 'kind' | 'plural' | 'namespaced'>;
+
+/** The Order, another one that writes to one of its places, and all that they need. */
+const type = asNew(ociType());
+const credentials = asNew(secret('credentials', { username: 'mover', password: 'old' }));
+const source = unseen('source', { secretRef: { name: 'credentials' } });
+const needed: readonly [Place, KubeObject][] = [
+  [clusterArtifactTypes, type],
+  [clusterWorkflowTemplates, asNew(ociTemplate())],
+  [secrets, credentials],
+  [endpoints, source],
+  [endpoints, unseen('destination')],
+];
+const first = asNew(order('order', [], firstOrder()));
+const other = asNew(
+  order('other', [], {
+    artifacts: [{ type: 'oci', name: 'app', spec: { image: 'team/other:1', override: app } }],
+  }),
+);
+
+/** What is there at the beginning. */
+export const objects: readonly KubeObject[] = [...needed.map(([, object]) => object), first];
+
+const at = { namespace, name: 'order' };
+const otherAt = { namespace, name: 'other' };
+
+export const operations: Readonly<Record<string, Operation>> = {
+  'edit the image': (conduit, choice) => {
+    const artifacts = firstOrder(imagesOfApp[choice % 3], choice % 2 ? 'team/web:1' : 'team/web:2').artifacts;
+    return patch(conduit, orders, at, { spec: { artifacts } });
+  },
+  'exchange the places': (conduit) => {
+    const { artifacts } = firstOrder('team/web:1', 'team/app:1');
+    return patch(conduit, orders, at, { spec: { artifacts } });
+  },
+  'take an artifact out': (conduit) =>
+    patch(conduit, orders, at, { spec: { artifacts: firstOrder().artifacts?.slice(0, 1) } }),
+  'put it back': (conduit) => patch(conduit, orders, at, { spec: firstOrder() }),
+  'let two write to one place': (conduit) =>
+    patch(conduit, orders, at, { spec: firstOrder('team/app:1', 'team/web:1', app) }),
+  'create the other Order': (conduit) => create(conduit, orders, other),
+  'edit the other Order': (conduit, choice) => {
+    const [artifact] = other.spec.artifacts ?? [];
+    const image = `team/other:${(choice % 2) + 1}`;
+    return patch(conduit, orders, otherAt, {
+      spec: { artifacts: [{ ...artifact, spec: { image, override: app } }] },
+    });
+  },
+  'delete the other Order': (conduit) => remove(conduit, orders, otherAt),
+  'delete the Order': (conduit) => remove(conduit, orders, at),
+  'create the Order': (conduit) => create(conduit, orders, first),
+  suspend: (conduit) => patch(conduit, orders, at, { spec: { suspend: true } }),
+  resume: (conduit) => patch(conduit, orders, at, { spec: { suspend: null } }),
+  force: (conduit) => annotate(conduit, annotations.forceAt),
+  retry: (conduit) => annotate(conduit, annotations.retryAt),
+  'keep less history': (conduit, choice) =>
+    patch(conduit, orders, at, { spec: { revisionHistoryLimit: choice % 3 } }),
+  'let a transfer fail': async ({ argo }, choice) => {
+    const image = imagesOfApp[choice % 3] ?? '';
+    // Two further attempts are the default: it succeeds in the end.
+    argo.failures.set(image, Math.min(2, (argo.failures.get(image) ?? 0) + 1));
+  },
+  'delete an ArtifactWorkflow': (conduit, choice) => removeOne(conduit, artifactWorkflows, choice),
+  'delete a Workflow': (conduit, choice) => removeOne(conduit, workflows, choice),
+  'delete a rendered Secret': (conduit, choice) =>
+    removeOne(conduit, secrets, choice, ({ metadata }) => metadata.name.startsWith('order-')),
+  'move the source': (conduit, choice) =>
+    patch(conduit, endpoints, source.metadata, {
+      spec: { remoteURL: `https://source-${choice % 2}.example.com` },
+    }),
+  'edit what moves nothing': (conduit, choice) =>
+    patch(conduit, endpoints, source.metadata, { spec: { maxInFlight: (choice % 3) + 1 } }),
+  'change the credentials': (conduit, choice) =>
+    patch(conduit, secrets, credentials.metadata, {
+      data: { password: Buffer.from(`password ${choice % 3}`).toString('base64') },
+    }),
+  'set parameters of the type': (conduit, choice) =>
+    patch(conduit, clusterArtifactTypes, type.metadata, {
+      spec: { parameters: choice % 2 ? [{ name: 'scan', value: 'strict' }] : null },
+    }),
+  'take away what is needed': (conduit, choice) => {
+    const [place, object] = needed[choice % needed.length] ?? [endpoints, source];
+    return remove(conduit, place, object.metadata);
+  },
+  'bring back what is needed': restore,
+  'uninstall Argo': async ({ argo }) => argo.uninstall(),
+  'install Argo': async ({ argo }) => argo.install(),
+  'refuse Workflows': async (conduit) => {
+    conduit.refuses = true;
+  },
+  'allow Workflows': async (conduit) => {
+    conduit.refuses = false;
+  },
+  'restart the bridge': async ({ bridge }, choice) => bridge.restart(choice),
+};
+
+/** Everything that is needed is there, and nothing is held back. */
+export async function heal(conduit: Conduit): Promise<void> {
+  conduit.argo.install();
+  await restore(conduit);
+  conduit.refuses = false;
+  await patch(conduit, orders, at, { spec: { suspend: null } });
+}
+
+async function restore(conduit: Conduit): Promise<void> {
+  for (const [place, object] of needed) await create(conduit, place, object);
+}
+
+async function annotate(conduit: Conduit, annotation: string): Promise<void> {
+  await patch(conduit, orders, at, {
+    metadata: { annotations: { [annotation]: String(conduit.apiSeconds) } },
+  });
+}
+
+async function removeOne(
+  conduit: Conduit,
+  place: Place,
+  choice: number,
+  of: (object: KubeObject) => boolean = () => true,
+): Promise<void> {
+  const all = conduit.kube.all<KubeObject>(place).filter(of);
+  const one = all[choice % all.length];
+  if (one) await remove(conduit, place, one.metadata);
+}
+
+async function create({ client }: Conduit, place: Place, object: KubeObject): Promise<void> {
+  await ifPossible(client.create<KubeObject>(place, object));
+}
+
+async function patch({ client }: Conduit, place: Place, key: Key, change: object): Promise<void> {
+  await ifPossible(client.mergePatch<KubeObject>(place, key, change));
+}
+
+async function remove({ client }: Conduit, place: Place, key: Key): Promise<void> {
+  await ifPossible(client.delete(place, key));
+}
+
+/** What is there already, or no longer, is no matter. */
+async function ifPossible(request: Promise<unknown>): Promise<void> {
+  try {
+    await request;
+  } catch (caught) {
+    if (!ArcError.is(caught, 'NotFound', 'AlreadyExists')) throw caught;
+  }
+}
+
+function unseen(...args: Parameters<typeof endpoint>) {
+  const { status: _none, ...rest } = endpoint(...args);
+  return asNew(rest);
+}
+
+/** Its uid is the API's to give. */
+function asNew<T extends { metadata: ObjectMeta }>(object: T): T {
+  const { uid: _given, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,137 @@
+import {
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  cronWorkflows,
+  endpoints,
+  isFinished,
+  type Order,
+  orders,
+  secrets,
+  workflows,
+} from '#shared/domain';
+import { digestOf, isOver } from './argo.ts';
+import type { Conduit } from './conduit.ts';
+
+/** What is wrong with the conduit now that everything has been made good and nothing moves any more; nothing, if all is well. */
+export function faultsOf(conduit: Conduit): string[] {
+  const { kube, argo, failed, bridge } = conduit;
+  const all = kube.all(orders);
+  return [
+    ...argo.broken,
+    ...failed,
+    ...all.flatMap((order) => faultsOfOrder(conduit, order)),
+    ...all.flatMap((order) => lies(conduit, order)),
+    ...history(conduit),
+    ...litter(conduit),
+    ...kube.all(endpoints).flatMap((one) => behind(one)),
+    ...(bridge.unsettled > 0 ? [`${bridge.unsettled} objects are woken again and again`] : []),
+  ];
+}
+
+/** Every artifact has arrived, but for one that claims the place of another one of the Order. */
+function faultsOfOrder({ kube }: Conduit, order: Order): string[] {
+  const name = `Order ${order.metadata.name}`;
+  const { artifacts = [] } = order.spec;
+  const { phase, artifactWorkflows: entries = {}, counts } = order.status ?? {};
+  const places = artifacts.map((artifact) => placeOf(artifact.spec));
+  const expected = places.map((place, at) => (places.indexOf(place) < at ? 'Invalid' : 'Succeeded'));
+  const shown = Object.values(entries).toSorted((a, b) => a.artifactIndex - b.artifactIndex);
+  const found = shown.map(
+    ({ artifactIndex, phase: at, message = '' }) => `${artifactIndex} ${at} ${message}`,
+  );
+  const isAsExpected = shown.every((entry, at) => entry.phase === expected[at]);
+  const whole = expected.includes('Invalid') ? 'Failed' : 'Succeeded';
+  const missing = Object.entries(entries)
+    .filter(([, entry]) => entry.phase === 'Succeeded')
+    .filter(([key]) => !kube.all(artifactWorkflows).some(({ metadata }) => metadata.name.endsWith(key)))
+    .map(([key]) => key);
+  return [
+    ...(order.metadata.deletionTimestamp === undefined ? [] : [`${name} does not go`]),
+    ...(phase === whole ? [] : [`${name} is ${phase}, not ${whole}`]),
+    ...(isAsExpected && shown.length === artifacts.length ? [] : [`${name}: ${found.join('; ')}`]),
+    ...(counts?.total === artifacts.length ? [] : [`${name} counts ${counts?.total}`]),
+    ...missing.map((key) => `${name}: ${key} has no ArtifactWorkflow`),
+    ...behind(order),
+  ];
+}
+
+/** What an Order says has arrived, and the registry does not hold. Of several Orders with one place, the registry holds what one of them says. */
+function lies({ kube, argo }: Conduit, order: Order): string[] {
+  return Object.values(order.status?.artifactWorkflows ?? {}).flatMap(({ artifactIndex, phase, digest }) => {
+    if (phase !== 'Succeeded') return [];
+    const spec = order.spec.artifacts?.[artifactIndex]?.spec;
+    const image = String(spec?.image);
+    const place = placeOf(spec);
+    const held = [...argo.registry].find(([at]) => at.endsWith(`/${place}`))?.[1];
+    const claims = kube
+      .all(orders)
+      .flatMap((one) => one.spec.artifacts ?? [])
+      .filter((artifact) => placeOf(artifact.spec) === place)
+      .map((artifact) => digestOf(String(artifact.spec?.image)));
+    const others = kube.all(orders).length > 1;
+    return [
+      ...(digest === undefined || digest === digestOf(image)
+        ? []
+        : [`${place}: the digest is of another image`]),
+      ...(held === digestOf(image) || (others && claims.includes(held ?? ''))
+        ? []
+        : [`${place} holds ${held}, and the Order says ${digestOf(image)} (${image})`]),
+    ];
+  });
+}
+
+function placeOf(spec: Record<string, unknown> = {}): string {
+  return String(spec.override ?? spec.image);
+}
+
+/** Each artifact keeps so many finished versions beside the one in force; nothing else is left of it. */
+function history({ kube }: Conduit): string[] {
+  return kube.all(orders).flatMap((order) => {
+    const { artifacts = [], revisionHistoryLimit = 3 } = order.spec;
+    const children = kube
+      .all(artifactWorkflows)
+      .filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === order.metadata.uid));
+    const most = artifacts.length * (1 + revisionHistoryLimit);
+    const entries = Object.keys(order.status?.artifactWorkflows ?? {});
+    const isInForce = ({ metadata }: ArtifactWorkflow) => entries.some((key) => metadata.name.endsWith(key));
+    return [
+      ...(children.length <= most ? [] : [`${children.length} ArtifactWorkflows of ${order.metadata.name}`]),
+      ...children
+        .filter((child) => isInForce(child) && !isFinished(child))
+        .map((child) => `${child.metadata.name} has not ended`),
+      ...children.filter(isInForce).flatMap((child) => behind(child)),
+    ];
+  });
+}
+
+/** What nobody needs any more. */
+function litter({ kube }: Conduit): string[] {
+  const uids = new Set(kube.all(orders).map(({ metadata }) => metadata.uid));
+  const orphans = kube
+    .all(artifactWorkflows)
+    .filter(({ metadata }) => !metadata.ownerReferences?.some(({ uid }) => uids.has(uid)));
+  const kept = ['credentials', 'arc-credential-key'];
+  return [
+    ...orphans,
+    ...kube
+      .all(artifactWorkflows)
+      .filter((one) => !isFinished(one) || one.metadata.deletionTimestamp !== undefined),
+    ...kube.all(workflows).filter((one) => !isOver(one)),
+    ...kube.all(cronWorkflows),
+    ...kube.all(secrets).filter(({ metadata }) => !kept.includes(metadata.name)),
+  ].map(({ kind, metadata }) => `${kind} ${metadata.name} is left`);
+}
+
+/** kstatus calls an object in progress until its status is about its present generation. */
+function behind(object: {
+  kind: string;
+  metadata: { name: string; generation?: number };
+  status?: { observedGeneration?: number };
+}): string[] {
+  const { kind, metadata, status } = object;
+  return status?.observedGeneration === metadata.generation
+    ? []
+    : [
+        `${kind} ${metadata.name} is at generation ${metadata.generation}, its status at ${status?.observedGeneration}`,
+      ];
+}

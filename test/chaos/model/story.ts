@@ -1,0 +1,41 @@
+import { Conduit, type Skews } from './conduit.ts';
+import { heal, type Operation, objects, operations } from './operations.ts';
+
+const acts: readonly Operation[] = Object.values(operations);
+/** Right, seconds and minutes wrong, in both directions; ms. */
+const wrong = [0, 0, 3_000, -3_000, 90_000, -90_000, 300_000, -300_000];
+
+/** A story: how wrong the clocks are, and what happens, one number for each step. */
+export interface Story {
+  clocks: number;
+  steps: readonly number[];
+}
+
+/** Plays a story: functions, bridge, broker, Argo and people by turns; then everything is made good, and goes on until nothing moves. */
+export async function play({ clocks, steps }: Story): Promise<Conduit> {
+  const conduit = new Conduit(skewsOf(clocks), objects);
+  for (const step of steps) await take(conduit, step % 64, step >> 6);
+  await heal(conduit);
+  await conduit.settle();
+  return conduit;
+}
+
+/** Most steps let something go on that is under way; few do harm. */
+async function take(conduit: Conduit, kind: number, choice: number): Promise<void> {
+  if (kind < 20) await conduit.take(choice);
+  else if (kind < 28) conduit.observe(choice);
+  else if (kind < 36) conduit.send(choice);
+  else if (kind < 46) conduit.working < 4 ? conduit.begin(choice) : await conduit.take(choice);
+  else if (kind < 51) conduit.argo.step();
+  else if (kind < 53) await conduit.collect();
+  else if (kind < 56) conduit.pass(1_000 * (1 + (choice % 40)));
+  else if (kind === 56) conduit.disturb(choice, 'lose');
+  else if (kind === 57) conduit.disturb(choice, 'double');
+  else if (kind === 58) conduit.kill(choice, choice % 2 === 0);
+  else await acts[(choice >> 4) % acts.length]?.(conduit, choice % 16);
+}
+
+function skewsOf(clocks: number): Skews {
+  const at = (digit: number) => wrong[(clocks >> (3 * digit)) % wrong.length] ?? 0;
+  return { api: at(0), argo: at(1), bridge: at(2), functions: [at(3), at(4), at(5)] };
+}

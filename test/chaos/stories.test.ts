@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { fc, runs, timeoutOf } from '#shared/testing';
+import { faultsOf } from './model/oracle.ts';
+import { play, type Story } from './model/story.ts';
+
+const stories: fc.Arbitrary<Story> = fc.record({
+  clocks: fc.nat({ max: 2 ** 18 - 1 }),
+  steps: fc.array(fc.nat({ max: 2 ** 20 - 1 }), { minLength: 100, maxLength: 600, size: 'max' }),
+});
+
+describe('whatever people, machines and clocks do', () => {
+  it('ends with Orders that say what the registry holds, and in silence', {
+    timeout: timeoutOf(240_000),
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, async (story) => {
+        expect(faultsOf(await play(story))).toEqual([]);
+      }),
+      // Shrinking would take longer than reading what was found.
+      { numRuns: runs(150), endOnFailure: true },
+    );
+  });
+});
