@@ -428,6 +428,58 @@ describe('submit-workflow', () => {
     });
   });
 
+  it('says once, to both, that it overwrites what another Order has put in place', async () => {
+    const place = { 'arc.opendefense.cloud/target': 'place' };
+    const at = (one: ArtifactWorkflow, labels: object, owner: string) => ({
+      ...one,
+      metadata: {
+        ...one.metadata,
+        labels: { ...place, ...labels },
+        ownerReferences: [{ apiVersion: one.apiVersion, kind: 'Order', name: owner, uid: `uid-${owner}` }],
+      },
+    });
+    const status = { phase: 'Succeeded', completionTime: '2026-01-01T23:00:00Z' } as const;
+    const first = at(artifactWorkflow('first-0123456789abcdef', { status }), {}, 'first');
+    const second = at(ready, {}, 'second');
+    const api = new FakeApi([first, second]);
+    const asked: string[] = [];
+    api.before = ({ verb, resource }) => asked.push(`${verb} ${resource}`);
+    await handle(contextOf(api), wakeOf(second));
+    expect(api.all(workflows).length).toBe(1);
+    expect(asked.filter((one) => one === 'list artifactworkflows').length).toBe(1);
+    expect(asked).not.toContain('get orders');
+    await api.client.delete(workflows, key);
+    await handle(contextOf(api), wakeOf(second));
+    expect(
+      api.all(events).map(({ involvedObject: { kind, name }, message }) => ({ kind, name, message })),
+    ).toEqual([
+      {
+        kind: 'ArtifactWorkflow',
+        name: second.metadata.name,
+        message:
+          'writes to the same place as ArtifactWorkflow "first-0123456789abcdef" of Order "first", which had succeeded: what is there is overwritten',
+      },
+      {
+        kind: 'Order',
+        name: 'first',
+        message:
+          'ArtifactWorkflow "order-0123456789abcdef" of Order "second" overwrites what ArtifactWorkflow "first-0123456789abcdef" has put in place',
+      },
+    ]);
+    expect(api.all(events)).toMatchObject([
+      { reason: 'TargetShared', type: 'Normal', count: 1 },
+      { count: 1 },
+    ]);
+  });
+
+  it('says nothing of other versions of its own Order', async () => {
+    const old = artifactWorkflow('order-aaaaaaaaaaaaaaaa', { status: { phase: 'Succeeded' } });
+    const api = new FakeApi([old, ready]);
+    await handle(contextOf(api), wakeOf(ready));
+    expect(api.all(workflows).length).toBe(1);
+    expect(api.all(events)).toEqual([]);
+  });
+
   it('writes when the next attempt is due and starts it then', async () => {
     const failed = artifactWorkflow(name, {
       spec: { ...ready.spec, retry: { limit: 1, backoff: '60s' } },

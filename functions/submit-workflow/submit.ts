@@ -13,6 +13,7 @@ import { isRefusal, recordWarning, writeStatus } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { change, create, remove } from './argo.ts';
+import { announceSharing } from './sharing.ts';
 
 /** W3C trace context of the event that a Workflow was created for. */
 const traceAnnotation = 'arc.opendefense.cloud/traceparent';
@@ -25,12 +26,14 @@ export async function submit(
   context: Context,
   wake: Wake,
   workflow: ArtifactWorkflow,
-  { object, status }: Submission & { action: 'create' },
+  { object, status, overwritten }: Submission & { action: 'create' },
 ): Promise<void> {
   const recorded = await writeStatus(context, artifactWorkflows, workflow, status);
   if (recorded === undefined) return;
   const present = await createOwn(context, wake, workflow, object);
-  if (present && isUnreleased(present)) await release(context, recorded, present);
+  if (present === undefined) return;
+  if (isUnreleased(present)) await release(context, recorded, present);
+  if (overwritten !== undefined) await announceSharing(context, workflow, overwritten);
 }
 
 /**

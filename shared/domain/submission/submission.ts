@@ -12,6 +12,7 @@ import {
 } from '../lifecycle/attempts.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { isUnreleased, unreleased } from './release.ts';
+import { overwrittenBy } from './sharing.ts';
 import { recentlyStoppedRuns, stopGraceMs, stoppedRuns } from './stopped.ts';
 import { type WorkflowOptions, workflowFor } from './workflow.ts';
 
@@ -29,7 +30,14 @@ export type Submission =
   /** Put our finalizer on; the change wakes us again. Nothing may be created before that. */
   | { action: 'hold' }
   /** Once the pods of the Workflows `after` have ended: write `status` first, guarded by resourceVersion, then create `object`, which is suspended (that it exists already is success), then release it. */
-  | { action: 'create'; object: Workflow | CronWorkflow; status: StatusPatch; after: string[] }
+  | {
+      action: 'create';
+      object: Workflow | CronWorkflow;
+      status: StatusPatch;
+      after: string[];
+      /** Of another Order, which has put there what is overwritten now. */
+      overwritten: ArtifactWorkflow | undefined;
+    }
   /** Release the Argo object, if the ArtifactWorkflow is still as it was read; or suspend or resume a schedule. */
   | { action: 'release'; object: Workflow | CronWorkflow; suspend: boolean }
   /** `until`: when to look again; write it as nextAttemptTime where `status` is given. */
@@ -171,6 +179,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   return {
     action: 'create',
     object: unreleased(workflowFor(workflow, attempt, options)),
+    overwritten: overwrittenBy(workflow, rivals),
     after: [...new Set(recentlyStoppedRuns([workflow, ...rivals], inputs.now))],
     status: {
       workflowRef: reference,
