@@ -31,12 +31,15 @@ export interface Write {
 
 /** Every write that the kinds allow. */
 export function writesTo(kinds: readonly KindDefinition[]): Write[] {
-  return kinds.flatMap(({ group, version, plural, scope, status }) => {
+  return kinds.flatMap(({ group, version, plural, scope, status, actions = [] }) => {
     const same = kinds.filter((other) => other.group === group && other.plural === plural);
     const resource = { group, version, versions: same.map((other) => other.version), resource: plural };
     const namespaced = scope === 'Namespaced';
     const whole = ['CREATE', 'UPDATE', 'DELETE'].map((operation) => ({ subresource: '', operation }));
-    const part = status ? [{ subresource: 'status', operation: 'UPDATE' }] : [];
+    const part = [
+      ...(status ? [{ subresource: 'status', operation: 'UPDATE' }] : []),
+      ...actions.map(({ name }) => ({ subresource: name, operation: 'CREATE' })),
+    ];
     return [...whole, ...part].map((write) => ({ ...resource, namespaced, ...write }));
   });
 }

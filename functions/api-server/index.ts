@@ -7,6 +7,7 @@ import {
 } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
 import type { Logger } from '#shared/telemetry';
+import { requestedByServer } from './requested-by.ts';
 import { rerunTimes } from './rerun-time.ts';
 import { secretReferences } from './secret-reference.ts';
 
@@ -24,7 +25,7 @@ export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
     ...rest,
     now,
     kinds: [...arcKinds, ...extraKinds],
-    admission: [secretReferences(options.authorize), rerunTimes(now), ...admission],
+    admission: [secretReferences(options.authorize), rerunTimes(now), requestedByServer, ...admission],
     ...(log === undefined
       ? {}
       : { log: (message: string, caught: unknown) => log.error({ err: caught }, message) }),

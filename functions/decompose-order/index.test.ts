@@ -204,6 +204,17 @@ describe('decompose-order', () => {
     expect(api.writes.length).toBe(before);
   });
 
+  it('records once who asked for an action', async () => {
+    const one = order('order', images);
+    const request = { action: 'force', user: 'jo', time: '2026-01-01T00:00:00Z' };
+    const notes = { 'arc.opendefense.cloud/requested-by': JSON.stringify(request) };
+    const api = new FakeApi([{ ...one, metadata: { ...one.metadata, annotations: notes } }, ...inputs]);
+    await wake(api, one);
+    await wake(api, one);
+    const asked = api.all(events).filter(({ reason }) => reason === 'ForceRequested');
+    expect(asked).toMatchObject([{ message: 'jo asked for everything to run again', count: 1 }]);
+  });
+
   it('creates nothing for an Order that is cancelled, and deletes it', async () => {
     const one = order('order', images, { cancel: true });
     const api = new FakeApi([one, ...inputs]);

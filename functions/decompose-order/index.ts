@@ -8,7 +8,14 @@ import {
   type Order,
   orders,
 } from '#shared/domain';
-import { addFinalizer, readChildren, readPlan, recordEvent, removeFinalizer } from '#shared/function-kit';
+import {
+  addFinalizer,
+  readChildren,
+  readPlan,
+  recordEvent,
+  recordRequest,
+  removeFinalizer,
+} from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { patchChildren, retireChildren } from './change-children.ts';
 import { createChildren } from './create-children.ts';
@@ -22,6 +29,7 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const order = await context.api.get(orders, woken.metadata, context.signal);
   if (order === undefined || order.metadata.uid !== woken.metadata.uid) return;
   if (isDeleting(order)) return letGo(context, order, existing);
+  await recordRequest(context, wake, order, 'decompose-order');
   const plan = await readPlan(context, order);
   const decision = decideChildren(order, plan, existing);
 

@@ -7,7 +7,7 @@ import {
   needsRunning,
   type Submission,
 } from '#shared/domain';
-import { readWorkflow } from '#shared/function-kit';
+import { readWorkflow, recordRequest } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { act } from './act.ts';
 import { readRivals } from './rivals.ts';
@@ -16,6 +16,7 @@ import { readRivals } from './rivals.ts';
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const workflow = await context.api.get(artifactWorkflows, wake, context.signal);
   if (workflow === undefined) return;
+  await recordRequest(context, wake, workflow, 'submit-workflow');
   // Most wakes report progress of the Workflow, which concerns sync-status only.
   if (wake.reason === 'workflow' && isUnderWay(workflow)) return;
   await act(context, wake, workflow, await decide(context, workflow));

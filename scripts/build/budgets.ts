@@ -3,7 +3,7 @@ import type { Bundle } from './bundle.ts';
 /** KiB. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
 const budgets: Record<string, number> = {
   'transfer-worker': 60,
-  'api-server': 1250,
+  'api-server': 1270,
   // makes certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
   'watch-bridge': 300,

@@ -46,6 +46,7 @@ function kindSection(kind: ArcKind): string {
     `short name \`${kind.shortNames.join('`, `')}\``,
     `categories \`${kind.categories.join('`, `')}\``,
     ...(kind.status ? ['subresource `status`'] : []),
+    ...kind.actions.map(({ name }) => `action \`${name}\``),
   ];
   const columns = kind.columns.map(({ name, priority = 0 }) => (priority > 0 ? `${name} (wide)` : name));
   const rows = fieldsOf(schema, '').map(

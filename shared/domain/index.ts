@@ -1,5 +1,6 @@
 /** The pure heart of the conduit: kinds, plans, names, phases and the table of wakes. No I/O and no clock. */
 
+export { type ActionRequest, actions, requestOf } from './actions/requested-by.ts';
 export { arcKinds } from './definitions/arc-kinds.ts';
 export type { ArcColumn, ArcKind } from './definitions/definition.ts';
 export { artifactIdOf, childSelector, endpointsUsed, rivalSelectors } from './identity/artifact.ts';

@@ -15,6 +15,8 @@ export interface EventInput {
   /** The name of the function that records it. */
   component: string;
   now: Date;
+  /** Recorded once for its time `now`; a repetition is not counted. */
+  once?: true;
 }
 
 const events: Kind = { apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true };
@@ -31,7 +33,7 @@ export async function emitEvent(client: KubeClient, input: EventInput, signal?: 
   const key = { name: event.metadata.name, namespace: event.metadata.namespace ?? 'default' };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await createOrCount(client, event, key, signal);
+      await createOrCount(client, event, key, input.once === true, signal);
       return;
     } catch (caught) {
       // Another instance counted meanwhile, or the Event expired.
@@ -44,6 +46,7 @@ async function createOrCount(
   client: KubeClient,
   event: KubeObject,
   key: { name: string; namespace: string },
+  once: boolean,
   signal?: AbortSignal,
 ): Promise<void> {
   try {
@@ -51,6 +54,7 @@ async function createOrCount(
     return;
   } catch (caught) {
     if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
+    if (once) return;
   }
   const present = await client.get(events, key, signal);
   if (present === undefined) throw new ArcError('NotFound', `Event ${key.name} was removed meanwhile`);
@@ -71,6 +75,7 @@ function newEvent(input: EventInput): KubeObject {
     reason,
     message,
     component,
+    ...(input.once ? [input.now.toISOString()] : []),
   ]);
   const digest = createHash('sha256').update(statement).digest('hex').slice(0, 16);
   const time = isoSeconds(input.now);

@@ -15,4 +15,5 @@ export { readChildren } from './read-children.ts';
 export { readPlan } from './read-plan.ts';
 export { readWorkflow } from './read-workflow.ts';
 export { recordEvent, recordWarning } from './record-event.ts';
+export { recordRequest } from './record-request.ts';
 export { writeStatus } from './write-status.ts';

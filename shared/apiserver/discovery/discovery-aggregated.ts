@@ -1,7 +1,7 @@
 import { parseAccept } from '../codec/accept.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ServedGroup } from '../kinds/served-groups.ts';
-import { hasStatus, statusVerbs, verbsOf } from '../kinds/verbs.ts';
+import { subresourcesOf, verbsOf } from '../kinds/verbs.ts';
 
 /** The aggregator compares this string by equality: parameters in this order, no blanks. */
 export const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -9,6 +9,11 @@ export const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=AP
 function resource(definition: KindDefinition): object {
   const { group, version, kind, shortNames = [], categories = [] } = definition;
   const responseKind = { group, version, kind };
+  const parts = subresourcesOf(definition).map(({ name, verbs }) => ({
+    subresource: name,
+    responseKind,
+    verbs,
+  }));
   return {
     resource: definition.plural,
     responseKind,
@@ -17,9 +22,7 @@ function resource(definition: KindDefinition): object {
     verbs: verbsOf(definition),
     ...(shortNames.length > 0 ? { shortNames } : {}),
     ...(categories.length > 0 ? { categories } : {}),
-    ...(hasStatus(definition)
-      ? { subresources: [{ subresource: 'status', responseKind, verbs: statusVerbs }] }
-      : {}),
+    ...(parts.length > 0 ? { subresources: parts } : {}),
   };
 }
 

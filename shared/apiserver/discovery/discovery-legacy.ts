@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ServedGroup, ServedVersion } from '../kinds/served-groups.ts';
-import { hasStatus, statusVerbs, verbsOf } from '../kinds/verbs.ts';
+import { subresourcesOf, verbsOf } from '../kinds/verbs.ts';
 
 /** The hash by which storage migrators recognise a stored encoding: base64 of the first 8 bytes of SHA-256. */
 function storageVersionHash({ group, version, kind }: KindDefinition): string {
@@ -25,8 +25,14 @@ function resources(definition: KindDefinition): object[] {
     ...(categories.length > 0 ? { categories } : {}),
     ...(definition.virtual ? {} : { storageVersionHash: storageVersionHash(definition) }),
   };
-  if (!hasStatus(definition)) return [main];
-  return [main, { name: `${plural}/status`, singularName: '', namespaced, kind, verbs: statusVerbs }];
+  const parts = subresourcesOf(definition).map(({ name, verbs }) => ({
+    name: `${plural}/${name}`,
+    singularName: '',
+    namespaced,
+    kind,
+    verbs,
+  }));
+  return [main, ...parts];
 }
 
 /** metav1.APIResourceList of one group-version. */

@@ -9,6 +9,7 @@ import type { ApiRequest, ResourceRequest } from '../request/api-request.ts';
 import { readBody } from '../request/request-body.ts';
 import { definitionFor, pathName, type ResourceRequestInfo } from '../request/request-info.ts';
 import { checkFieldValidation, checkTimeout } from '../request/request-options.ts';
+import { actOnObject } from './act.ts';
 import { createObject } from './create.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
 import { getObject, listObjects } from './read.ts';
@@ -80,7 +81,10 @@ function handlersFor(
 ): Readonly<Record<string, Handler>> | undefined {
   if (definition.virtual) return name === '' ? { create: createObject } : undefined;
   if (subresource === 'status') return definition.status ? statusHandlers : undefined;
-  if (subresource !== '') return undefined;
+  if (subresource !== '') {
+    const action = definition.actions?.find((one) => one.name === subresource);
+    return action && { create: (request) => actOnObject(request, action) };
+  }
   return name === '' ? collectionHandlers : objectHandlers;
 }
 

@@ -25,12 +25,23 @@ export interface KindDefinition {
   schema: z.ZodObject;
   /** True where `/status` exists; then writes to the main endpoint leave status alone, and the reverse. */
   status: boolean;
+  /** Verbs of the kind's own, each a subresource. */
+  actions?: readonly Action[];
   columns: readonly Column[];
   /** Beside metadata.name and metadata.namespace. */
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** Answers a create without storing anything (access reviews). */
   virtual?: (object: KubeObject, user: User) => KubeObject | Promise<KubeObject>;
   hooks?: KindHooks;
+}
+
+/** `POST <object>/<name>`, for which RBAC grants `create` on `<plural>/<name>`. Pure: no I/O, no clock. */
+export interface Action {
+  name: string;
+  /** What it does, as OpenAPI says it: `cancel the Order`. */
+  description: string;
+  /** The object as it is to be stored; the object itself where there is nothing to do. */
+  act(object: KubeObject, asked: { user: User; now: Date }): KubeObject;
 }
 
 /** Rules of a kind beside the server's own. Pure: no I/O, no clock. */

@@ -7,12 +7,18 @@ export function verbsOf(definition: KindDefinition): readonly string[] {
   return definition.virtual ? ['create'] : storedVerbs;
 }
 
-/** The verbs of `/status`. */
-export const statusVerbs: readonly string[] = ['get', 'patch', 'update'];
-
 /** True where the kind serves `/status`. */
 export function hasStatus(definition: KindDefinition): boolean {
   return definition.status && !definition.virtual;
+}
+
+/** The subresources of a kind with their verbs: `status`, and its actions. */
+export function subresourcesOf(definition: KindDefinition): { name: string; verbs: readonly string[] }[] {
+  const actions = definition.virtual ? [] : (definition.actions ?? []);
+  return [
+    ...(hasStatus(definition) ? [{ name: 'status', verbs: ['get', 'patch', 'update'] }] : []),
+    ...actions.map(({ name }) => ({ name, verbs: ['create'] })),
+  ];
 }
 
 /** `arc.opendefense.cloud/v1alpha1`, or `v1` in the core group. */

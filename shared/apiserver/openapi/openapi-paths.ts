@@ -1,4 +1,4 @@
-import type { KindDefinition } from '../kinds/definition.ts';
+import type { Action, KindDefinition } from '../kinds/definition.ts';
 import { hasStatus, rootPath } from '../kinds/verbs.ts';
 import { metaPrefix } from './meta-schemas.ts';
 import { definitionPrefix, operationId, operationTag } from './openapi-names.ts';
@@ -146,6 +146,19 @@ function remove(subject: Subject): Operation {
   });
 }
 
+function act(subject: Subject, { name, description }: Action): Operation {
+  const { definition } = subject;
+  const suffix = name.charAt(0).toUpperCase() + name.slice(1);
+  return {
+    ...operation(subject, 'create', 'post', {
+      description: `${description} (${definition.kind})`,
+      parameters: [...writeParameters],
+      responses: { 201: kindName(definition) },
+    }),
+    operationId: operationId('create', definition, subject.scope, `${definition.kind}${suffix}`),
+  };
+}
+
 /** Every path of a kind with its operations. Watch paths below `/watch` are not served, as deprecated. */
 export function pathsOf(definition: KindDefinition): [path: string, item: PathItem][] {
   const namespaced = definition.scope === 'Namespaced';
@@ -181,6 +194,10 @@ export function pathsOf(definition: KindDefinition): [path: string, item: PathIt
     const part: Subject = { ...subject, suffix: 'Status' };
     const operations = { get: read(part), put: replace(part), patch: partially(part) };
     paths.push([`${collection}/{name}/status`, { parameters: ofObject, operations }]);
+  }
+  for (const action of definition.actions ?? []) {
+    const operations = { post: act(subject, action) };
+    paths.push([`${collection}/{name}/${action.name}`, { parameters: ofObject, operations }]);
   }
   if (namespaced) {
     const everywhere: Subject = { definition, scope: '', suffix: 'ForAllNamespaces' };

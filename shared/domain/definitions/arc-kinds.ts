@@ -1,4 +1,5 @@
 import { isoSeconds } from '#shared/meta';
+import { artifactWorkflowActions, orderActions } from '../actions/actions.ts';
 import { type ArtifactType, artifactTypeSchema } from '../kinds/artifact-type.ts';
 import { type ArtifactWorkflow, artifactWorkflowSchema } from '../kinds/artifact-workflow.ts';
 import { type Endpoint, endpointSchema } from '../kinds/endpoint.ts';
@@ -22,6 +23,7 @@ const order = arcKind<Order>({
     'An Order lists artifacts to move from a source to a destination; its status reports on each of them.',
   schema: orderSchema,
   status: true,
+  actions: orderActions,
   columns: [
     {
       name: 'Phase',
@@ -82,6 +84,7 @@ const artifactWorkflow = arcKind<ArtifactWorkflow>({
   description: 'An ArtifactWorkflow moves one artifact. Orders make them; one can be made by hand too.',
   schema: artifactWorkflowSchema,
   status: true,
+  actions: artifactWorkflowActions,
   columns: [
     { name: 'Phase', type: 'string', description: 'Where the attempt in force stands.', value: phaseOf },
     {

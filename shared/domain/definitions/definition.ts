@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { Cause } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
+import type { ArcAction } from '../actions/actions.ts';
 import { group, version } from '../kinds/refs.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
 
@@ -26,6 +27,7 @@ export interface ArcKind {
   description: string;
   schema: z.ZodObject;
   status: boolean;
+  actions: readonly ArcAction[];
   columns: readonly ArcColumn[];
   hooks: {
     prepare(object: KubeObject, old: KubeObject | undefined): KubeObject;
@@ -43,6 +45,7 @@ interface Parts<T extends KubeObject> {
   description: string;
   schema: z.ZodObject;
   status: boolean;
+  actions?: readonly ArcAction<T>[];
   columns: ReadonlyArray<Omit<ArcColumn, 'value'> & { value(object: T): ReturnType<ArcColumn['value']> }>;
   causes(object: T, old: T | undefined): Cause[];
   /** Most bytes its status may come to take. */
@@ -76,6 +79,10 @@ export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
     description: parts.description,
     schema: parts.schema,
     status: parts.status,
+    actions: (parts.actions ?? []).map((action) => ({
+      ...action,
+      act: (object, asked) => action.act(typed(object), asked),
+    })),
     columns: parts.columns.map((column) => ({ ...column, value: (object) => column.value(typed(object)) })),
     hooks: {
       prepare: (object, old) => (parts.status && old === undefined ? { ...object, status: unseen } : object),

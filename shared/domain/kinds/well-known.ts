@@ -25,6 +25,8 @@ export const annotations = {
   retryAt: 'arc.opendefense.cloud/retry-at',
   /** On an Endpoint: each new value asks for a probe. */
   probeAt: 'arc.opendefense.cloud/probe-at',
+  /** Who asked for an action last, and when, as JSON: the API server alone writes it. */
+  requestedBy: 'arc.opendefense.cloud/requested-by',
   /** The force time of the Order that an ArtifactWorkflow was made for. */
   orderForceAt: 'arc.opendefense.cloud/order-force-at',
   /** On an ArtifactWorkflow whose `spec.cancel` follows its Order: without it the cancel was asked for on the ArtifactWorkflow itself. */

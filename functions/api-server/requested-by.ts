@@ -1,0 +1,18 @@
+import type { AdmissionPlugin } from '#shared/apiserver';
+import { annotations, group } from '#shared/domain';
+
+/**
+ * Keeps the annotation `requested-by` as the last action has written it: what a client sends for it is not stored, as with other
+ * fields of the server, so that nobody can put another user's name there. It may be taken away.
+ */
+export const requestedByServer: AdmissionPlugin = {
+  name: 'RequestedBy',
+  async mutate({ kind, subResource, object, oldObject }) {
+    if (kind.group !== group || subResource !== '' || object === undefined) return undefined;
+    const { [annotations.requestedBy]: given, ...notes } = object.metadata.annotations ?? {};
+    const before = oldObject?.metadata.annotations?.[annotations.requestedBy];
+    if (given === undefined || given === before) return undefined;
+    const kept = before === undefined ? {} : { [annotations.requestedBy]: before };
+    return { ...object, metadata: { ...object.metadata, annotations: { ...notes, ...kept } } };
+  },
+};
