@@ -30,7 +30,7 @@ export async function actOnObject(request: ResourceRequest, action: Action): Pro
 async function checkBody(request: ResourceRequest, { name }: Action): Promise<void> {
   const type = bodyType(request.raw);
   if (!bodyTypes.includes(type)) throw unsupportedMediaType(bodyTypes.slice(1));
-  const { value = {} } = parseBody(await readBody(request), type);
+  const { value = {} } = await parseBody(await readBody(request), type);
   if (isRecord(value) && Object.keys(value).length === 0) return;
   throw badRequest(`${name} takes no options: send an empty body or {}`);
 }

@@ -17,7 +17,8 @@ export function cancelledWithout(workflow: ArtifactWorkflow, now: Date): Seen | 
   const isSeen = (status.syncedAttempt ?? 1) === (status.workflowRef?.attempt ?? 1);
   // What is left of the attempt before is not about one that was decided on and never seen.
   const rest = isSeen ? {} : { startTime: undefined, progress: undefined, results: undefined };
-  return { ...rest, ...endOf(workflow, now), activeWorkflowRef: undefined };
+  // The run of a schedule stays named: its pod may have yet to end.
+  return { ...rest, ...endOf(workflow, now) };
 }
 
 /** An attempt that failed, and would be followed by another one, ends as Cancelled once that is asked for. */
