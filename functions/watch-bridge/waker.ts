@@ -86,7 +86,7 @@ export class Waker {
       if (observed !== undefined) this.#wake(change, observed);
     }
     this.#changedBeforeSync.clear();
-    this.#timers.sweepSoon();
+    this.#timers.start();
   }
 
   /** The broker has taken a wake of the object with this uid. */

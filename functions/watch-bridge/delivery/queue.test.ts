@@ -91,7 +91,7 @@ describe('WakeQueue', () => {
     expect(queue.depth).toBe(1);
   });
 
-  it('retries transient outcomes without end, with growing waits up to 30 s', async () => {
+  it('retries transient outcomes without end, with growing waits up to 5 s', async () => {
     const { clock, sender, queue } = setUp();
     queue.offer('a', 'a1');
     const times: number[] = [];
@@ -103,7 +103,36 @@ describe('WakeQueue', () => {
     }
     expect(sender.sent.length).toBe(41);
     expect(times.slice(0, 3)).toEqual([200, 400, 800]);
-    expect(times.at(-1)).toBe(30_000);
+    expect(times.at(-1)).toBe(5_000);
+  });
+
+  it('makes about 20 attempts a second while a broker is away, however many wakes wait', async () => {
+    for (const [waiting, most] of [
+      [10, 4],
+      [100, 40],
+      [500, 40],
+    ] as const) {
+      const clock = new FakeClock();
+      let attempts = 0;
+      const attempt = async (): Promise<Outcome> => {
+        attempts += 1;
+        return transient;
+      };
+      const queue = new WakeQueue<string>({ attempt, clock, random: Math.random, parallel: 32 });
+      for (let key = 0; key < waiting; key++) queue.offer(`a${key}`, 'wake');
+      const pass = async (seconds: number) => {
+        for (let turn = 0; turn < 2 * seconds; turn++) {
+          clock.advance(500);
+          await settle();
+        }
+      };
+      await pass(120);
+      attempts = 0;
+      await pass(60);
+      expect(attempts / 60).toBeLessThanOrEqual(most);
+      expect(attempts / 60).toBeGreaterThan(Math.min(waiting / 5, 10));
+      await queue.close();
+    }
   });
 
   it('sends the newer wake after a failure, once the backoff has passed', async () => {

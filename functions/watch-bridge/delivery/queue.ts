@@ -135,9 +135,15 @@ export class WakeQueue<W> {
     // A wake that arrived during the attempt replaces the one that failed.
     const newer = this.#ready.get(key) ?? this.#later.get(key);
     this.#ready.delete(key);
-    const wait = Math.max(outcome.retryAfterMs ?? 0, backoffMs(failures, { random: this.#options.random }));
+    const wait = Math.max(outcome.retryAfterMs ?? 0, this.#backoff(failures));
     const at = this.#options.clock.now() + wait;
     this.#later.set(key, at, { wake: newer?.wake ?? pending.wake, dueAt: pending.dueAt });
     this.#options.retrying?.(pending.wake, outcome.reason, failures);
+  }
+
+  /** ms: short waits for few wakes, so that a broker that is back is noticed; with many, there are about 20 attempts a second. */
+  #backoff(failures: number): number {
+    const maxMs = Math.min(30_000, Math.max(5_000, this.#failures.size * 50));
+    return backoffMs(failures, { maxMs, random: this.#options.random });
   }
 }

@@ -123,7 +123,7 @@ describe('Resync', () => {
   it('wakes what is settled soon after the start, and then at the usual interval', () => {
     const { clock, announced, resync } = setUp();
     resync.update('a', { done: true });
-    resync.sweepSoon();
+    resync.start();
     clock.advance(2 * 3_600_000);
     expect(announced.map(({ at }) => at)).toEqual([60_000, 3_660_000]);
   });
@@ -138,6 +138,24 @@ describe('Resync', () => {
     clock.advance(300_000);
     expect(announced.length).toBe(1);
     expect(resync.unsettled).toBe(0);
+  });
+
+  it('wakes what is unsettled every ten seconds in the first minute, unless something happens to it', () => {
+    const { clock, announced, resync } = setUp();
+    resync.update('a', { done: false });
+    resync.update('b', { done: false, uid: 'b' });
+    clock.advance(5_000);
+    resync.start();
+    for (let turn = 0; turn < 12; turn++) {
+      resync.touch('b');
+      clock.advance(5_000);
+    }
+    expect(announced.map(({ at }) => at)).toEqual([10, 20, 30, 40, 50, 60].map((at) => at * 1_000));
+    clock.advance(60_000);
+    expect(announced.slice(6).map(({ at, uid }) => [at, uid])).toEqual([
+      [120_000, undefined],
+      [120_000, 'b'],
+    ]);
   });
 
   it('looks again at an object in doubt, and wakes it only when it is no longer settled', () => {

@@ -16,6 +16,8 @@ export interface ResyncOptions<T> {
 /** Objects that are not settled are woken in so many portions per interval, each of at most so many objects. */
 const portions = 60;
 const portionSize = 20;
+/** At the start of the bridge the interval is shorter by this factor, until the usual one has passed. */
+const eagerness = 6;
 /** An object that changes all the time is passed over for so many intervals at most. */
 const longestRest = 5;
 
@@ -45,6 +47,7 @@ export class Resync<T> {
   /** Objects that a resync has woken and that have neither changed nor been woken for another reason since. */
   readonly #unanswered = new Set<string>();
   readonly #started: number;
+  #eagerUntil = Number.NEGATIVE_INFINITY;
   /** Before this time there is no further portion. */
   #notBefore = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
@@ -92,9 +95,18 @@ export class Resync<T> {
     if (waiting !== undefined && again) waiting.again = true;
   }
 
-  /** All settled objects are woken within about one interval of unsettled ones, for what changed while nobody watched. */
-  sweepSoon(): void {
-    this.#settled.soon(this.#options.unsettledMs);
+  /**
+   * Every kind has been listed. What is not settled is woken more often for one interval: where everything starts at once, the broker and
+   * the functions are not ready yet and lose what they take. What is settled is woken within about that interval, for what changed while
+   * nobody watched.
+   */
+  start(): void {
+    const { clock, unsettledMs } = this.#options;
+    this.#eagerUntil = clock.now() + unsettledMs;
+    this.#settled.soon(unsettledMs);
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#arm();
   }
 
   /** The object is woken for another reason, so its next change does not count as found by a resync. */
@@ -149,11 +161,17 @@ export class Resync<T> {
   }
 
   #arm(): void {
-    const { clock, unsettledMs } = this.#options;
+    const { clock } = this.#options;
     const [first] = this.#unsettled.values();
     if (first === undefined || this.#cancel !== undefined) return;
-    const at = Math.max(first.touched + unsettledMs, this.#notBefore);
+    const at = Math.max(first.touched + this.#interval(), this.#notBefore);
     this.#cancel = clock.after(at - clock.now(), () => this.#sendPortion());
+  }
+
+  /** ms for which an object that is not settled is left alone after it was touched. */
+  #interval(): number {
+    const { clock, unsettledMs } = this.#options;
+    return clock.now() < this.#eagerUntil ? unsettledMs / eagerness : unsettledMs;
   }
 
   #sendPortion(): void {
@@ -163,7 +181,7 @@ export class Resync<T> {
     this.#notBefore = now + unsettledMs / portions;
     let left = portionSize;
     for (const [uid, { object, touched, again }] of this.#unsettled) {
-      if (left === 0 || touched + unsettledMs > now) break;
+      if (left === 0 || touched + this.#interval() > now) break;
       this.#unsettled.delete(uid);
       if (again || isUnsettled(object)) {
         this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false });

@@ -107,9 +107,9 @@ export class Timers {
     this.#resync.doubt(uid, again);
   }
 
-  /** The objects that are settled are woken within a minute or so: what they refer to may have changed while no bridge ran. */
-  sweepSoon(): void {
-    this.#resync.sweepSoon();
+  /** Every kind has been listed: what is settled is woken within a minute or so, and what is not more often until then. */
+  start(): void {
+    this.#resync.start();
   }
 
   /** The object is woken for another reason than a resync. */

@@ -53,6 +53,9 @@ const always: readonly Watched[] = [
 /** The bridge learns that a Secret was written, but never its data. Without this watch the credentials of Endpoints are checked every minute. */
 const secretWatch: Watched = { kind: secrets as Kind, optional: true, metadataOnly: true };
 
+/** The bridge has work only once every kind is listed, so it asks often while the API is away: ten requests each time. */
+const backoff = { baseMs: 200, maxMs: 5_000 };
+
 export interface Watches {
   /** Ends when the signal is aborted; rejects if the program has a mistake. */
   done: Promise<void>;
@@ -86,7 +89,7 @@ export function startWatches(options: WatchesOptions): Watches {
             log.warn({ kind: kind.kind, err: error }, failureMessage(kind, error));
           },
         },
-        { signal, random },
+        { signal, random, backoff },
       ),
   );
   const sum = (read: (loop: ListWatch<KubeObject>) => number) =>
