@@ -4,9 +4,11 @@ import {
   type ApiServerOptions,
   createApiServer,
   type KindDefinition,
+  storedObjects,
 } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
 import type { Logger } from '#shared/telemetry';
+import { artifactSchemas } from './artifact-schema.ts';
 import { requestedByServer } from './requested-by.ts';
 import { rerunTimes } from './rerun-time.ts';
 import { secretReferences } from './secret-reference.ts';
@@ -21,11 +23,18 @@ export interface ArcApiServerOptions extends Omit<ApiServerOptions, 'kinds' | 'l
 export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
   const { extraKinds = [], admission = [], log, ...rest } = options;
   const now = options.now ?? (() => new Date());
+  const kinds = [...arcKinds, ...extraKinds];
   return createApiServer({
     ...rest,
     now,
-    kinds: [...arcKinds, ...extraKinds],
-    admission: [secretReferences(options.authorize), rerunTimes(now), requestedByServer, ...admission],
+    kinds,
+    admission: [
+      secretReferences(options.authorize),
+      rerunTimes(now),
+      requestedByServer,
+      artifactSchemas(storedObjects(kinds, options.store)),
+      ...admission,
+    ],
     ...(log === undefined
       ? {}
       : { log: (message: string, caught: unknown) => log.error({ err: caught }, message) }),

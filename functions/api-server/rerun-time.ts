@@ -1,7 +1,8 @@
 import type { AdmissionPlugin, KubeObject } from '#shared/apiserver';
 import { annotations, group } from '#shared/domain';
-import { ArcError, type Cause } from '#shared/errors';
+import type { Cause } from '#shared/errors';
 import { isoSeconds } from '#shared/meta';
+import { invalidObject } from './invalid-object.ts';
 
 /** How far the clock of a client may be ahead of the server's, in seconds. */
 const clockSkew = 60;
@@ -20,11 +21,7 @@ export function rerunTimes(now: () => Date): AdmissionPlugin {
       if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
       const causes = futureTimes(object, oldObject, Math.floor(now().getTime() / 1000));
       if (causes.length === 0) return;
-      const texts = causes.map(({ field, message }) => `${field}: ${message}`);
-      const all = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
-      throw new ArcError('Invalid', `${kind.kind}.${group} "${name}" is invalid: ${all}`, {
-        details: { name, group, kind: kind.kind, causes },
-      });
+      throw invalidObject(kind.kind, name, causes);
     },
   };
 }

@@ -22,5 +22,6 @@ export type { HealthCheck } from './health.ts';
 export type * from './kinds/definition.ts';
 export { processMetrics } from './metrics/process-metrics.ts';
 export { storagePrefix } from './registry/keys.ts';
+export { type StoredObjects, storedObjects } from './registry/stored-objects.ts';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
 export { type Certificate, type ServeOptions, type Serving, serve } from './serving/serve.ts';

@@ -107,6 +107,9 @@ export {
 } from './roll-up/milestones.ts';
 export { rollUp } from './roll-up/rollup.ts';
 export { rollUpInterval } from './roll-up/rollup-interval.ts';
+export type { Schema } from './schema/schema.ts';
+export { schemaCauses } from './schema/schema-causes.ts';
+export { type PatternMatcher, valueCauses } from './schema/value-causes.ts';
 export { isEndRecorded, isOverwritten } from './submission/record.ts';
 export { isUnreleased, releasePatch } from './submission/release.ts';
 export { podSelector, stopGraceMs } from './submission/stopped.ts';
@@ -124,6 +127,7 @@ export { resultsOf } from './sync/results.ts';
 export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
 export { artifactWorkflowDue, endpointDue, isSettled, orderDue } from './ttl/due.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
+export { isNew } from './validation/order-causes.ts';
 export { parseDuration } from './values/duration.ts';
 export { shortHash } from './values/hash.ts';
 export { longestObjectName } from './values/limits.ts';

@@ -2,8 +2,7 @@ import { ArcError } from '#shared/errors';
 import type { Store } from '#shared/storage';
 import { notFound, qualified } from '../errors/resource-errors.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
-import { objectKey } from '../registry/keys.ts';
-import { decodeObject } from '../registry/stored-object.ts';
+import { storedObjects } from '../registry/stored-objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);
@@ -23,8 +22,9 @@ export function namespaceLifecycle(
   store: Store,
   findElsewhere?: FindNamespace,
 ): AdmissionPlugin | undefined {
-  const namespaces = kinds.find((kind) => kind.group === '' && kind.plural === 'namespaces');
-  const find = namespaces ? findStored(namespaces, store) : findElsewhere;
+  const isServed = kinds.some((kind) => kind.group === '' && kind.plural === 'namespaces');
+  const stored = storedObjects(kinds, store);
+  const find = isServed ? (name: string) => stored.get('', 'namespaces', '', name) : findElsewhere;
   if (!find) return undefined;
   return {
     name: 'NamespaceLifecycle',
@@ -38,13 +38,6 @@ export function namespaceLifecycle(
       if (namespace.metadata.deletionTimestamp !== undefined) throw terminating(request);
       return undefined;
     },
-  };
-}
-
-function findStored(namespaces: KindDefinition, store: Store): FindNamespace {
-  return async (name) => {
-    const { item } = await store.get(objectKey(namespaces, '', name));
-    return item && decodeObject(item);
   };
 }
 

@@ -14,6 +14,7 @@ export const holdReasons = {
   UsageMismatch: 'wrong',
   RuleMismatch: 'wrong',
   TargetTaken: 'wrong',
+  SpecMismatch: 'wrong',
   SpecUnreadable: 'wrong',
   EndpointUnread: 'waits',
   Preparing: 'waits',

@@ -45,6 +45,20 @@ describe('planOrder', () => {
     expect(workflow.spec.parameters).toContainEqual({ name: 'dstSecret', value: 'false' });
   });
 
+  const typed = {
+    schema: {
+      type: 'object',
+      properties: { image: { type: 'string' }, size: { type: 'integer', default: 3 } },
+    },
+  };
+
+  it('fills in the defaults of the schema of its type', () => {
+    const one = order([{ name: 'a', type: 'typed', spec: { image: 'a:1' } }]);
+    const { workflow } = ready(planOrder(one, inputs({ types: [artifactType('typed', typed)] })));
+    expect(workflow.spec.parameters).toContainEqual({ name: 'specSize', value: '3' });
+    expect(workflow.spec.artifact?.spec).toEqual({ image: 'a:1', size: 3 });
+  });
+
   const bad: Array<[string, Artifact, HoldReason, string]> = [
     ['an unknown type', { type: 'tape' }, 'TypeMissing', 'artifact type "tape" not found'],
     [
@@ -84,6 +98,12 @@ describe('planOrder', () => {
       'takes a source of type oci, not "s3"',
     ],
     [
+      'a spec that does not fit the schema of its type',
+      { type: 'typed', spec: { image: 'a:1', size: 'small' } },
+      'SpecMismatch',
+      'schema of artifact type "typed": spec.size: Invalid value: "string": must be of type integer',
+    ],
+    [
       'a destination that is wrong, before a source that is missing',
       { type: 'oci', srcRef: { name: 'nowhere' }, dstRef: { name: 'pull' } },
       'UsageMismatch',
@@ -105,7 +125,11 @@ describe('planOrder', () => {
       endpoint('fresh', {}, { observedGeneration: 0 }),
       endpoint('locked', { secretRef: { name: 'x' } }),
     ],
-    types: [artifactType(), artifactType('strict', { rules: { srcTypes: ['oci'] } })],
+    types: [
+      artifactType(),
+      artifactType('strict', { rules: { srcTypes: ['oci'] } }),
+      artifactType('typed', typed),
+    ],
   });
 
   it('waits while only one of two Endpoints has seen the change of the Secret they share', () => {

@@ -21,6 +21,9 @@ import type { Artifact, OnChange, Order } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
 import { gravest, type Hold } from '../lifecycle/holds.ts';
+import { withSchemaDefaults } from '../schema/defaults.ts';
+import type { Schema } from '../schema/schema.ts';
+import { valueCauses } from '../schema/value-causes.ts';
 import { forceTime, secondsTtl } from './effective.ts';
 import {
   type EndpointUse,
@@ -156,7 +159,7 @@ function alone(planned: PlannedArtifact, writers: Map<string, PlannedArtifact>):
 
 function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArtifact {
   const { order } = scope;
-  const artifact = withDefaults(order, given);
+  const { type, artifact } = typedArtifact(scope, withDefaults(order, given));
   const id = artifactId(order, given);
   const common = {
     index,
@@ -166,8 +169,7 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
   };
   const from = resolveEndpoint(scope.endpoints, artifact.source, 'source');
   const to = resolveEndpoint(scope.endpoints, artifact.destination, 'destination');
-  const type = scope.types.get(artifact.type);
-  const hold = holdOf(scope, artifact.type, from, to);
+  const hold = holdOf(scope, artifact, from, to);
   if (hold) {
     const content = contentOf(order, given);
     return { ...common, key: indexKey(index), state: 'held', hold, content };
@@ -201,12 +203,34 @@ function cancelOf(order: Order, given: Artifact): { cancel?: true } {
   return order.spec.cancel === true || given.cancel === true ? { cancel: true } : {};
 }
 
-function holdOf(scope: Scope, typeName: string, from: Resolution, to: Resolution): Hold | undefined {
+/** The artifact with the defaults of its type's schema. */
+function typedArtifact({ types }: Scope, artifact: EffectiveArtifact) {
+  const type = types.get(artifact.type);
+  const schema = type?.spec.schema as Schema | undefined;
+  if (schema === undefined) return { type, artifact };
+  return { type, artifact: { ...artifact, spec: withSchemaDefaults(schema, artifact.spec) } };
+}
+
+/** Why the spec does not fit the schema of its type; patterns have been compared when the Order was written. */
+function specMismatch(type: ArtifactType, spec: EffectiveArtifact['spec']): Hold | undefined {
+  if (type.spec.schema === undefined) return undefined;
+  const [problem] = valueCauses('spec', type.spec.schema as Schema, spec);
+  if (problem === undefined) return undefined;
+  const message = `it does not fit the schema of artifact type "${type.metadata.name}": ${problem.field}: ${problem.message}`;
+  return { reason: 'SpecMismatch', message };
+}
+
+function holdOf(
+  scope: Scope,
+  { type: typeName, spec }: EffectiveArtifact,
+  from: Resolution,
+  to: Resolution,
+): Hold | undefined {
   const type = scope.types.get(typeName);
   const message = `artifact type "${typeName}" not found: create an ArtifactType in this namespace or a ClusterArtifactType, or correct type`;
   const ofEndpoints = [from, to].map((found) => (found.state === 'held' ? found.hold : undefined));
   const ofType: (Hold | undefined)[] = type
-    ? [ruleMismatch(type, from, to), missingTemplate(type, scope.missingTemplates)]
+    ? [ruleMismatch(type, from, to), specMismatch(type, spec), missingTemplate(type, scope.missingTemplates)]
     : [{ reason: 'TypeMissing', message }];
   const halfSeen =
     from.state === 'ready' && to.state === 'ready' ? halfSeenHold(from.use, to.use) : undefined;

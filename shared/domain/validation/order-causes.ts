@@ -65,8 +65,8 @@ function artifactsCauses(spec: OrderSpec, old: OrderSpec | undefined): Cause[] {
   ];
 }
 
-/** Most artifacts keep their position, so that one is compared first. */
-function isNew(known: readonly Artifact[]): (entry: [number, Artifact]) => boolean {
+/** True for an artifact that an Order did not have before. Most keep their position, so that one is compared first. */
+export function isNew(known: readonly Artifact[]): (entry: [number, Artifact]) => boolean {
   if (known.length === 0) return () => true;
   let elsewhere: Set<string> | undefined;
   return ([index, artifact]) => {

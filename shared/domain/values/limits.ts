@@ -27,6 +27,9 @@ export const mostTokenHosts = 10;
 /** Most schedules of one cron, and most different ones in an Order: to check one takes time. */
 export const mostCronSchedules = 10;
 export const mostSchedules = 100;
+/** Parts of a type's schema, and characters of a pattern in it: each is paid for with every artifact of the type. */
+export const mostSchemaNodes = 1_000;
+export const longestPattern = 1_000;
 /** Most levels of nesting in a value that a user writes. */
 export const deepestNesting = 32;
 /** Further attempts after a failure that the worker calls retryable, where neither Order nor type sets a limit. */

@@ -1,0 +1,97 @@
+import { RE2JS } from 're2js';
+import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/apiserver';
+import {
+  type Artifact,
+  type ArtifactType,
+  group,
+  isNew,
+  type Order,
+  type PatternMatcher,
+  type Schema,
+  schemaCauses,
+  valueCauses,
+} from '#shared/domain';
+import type { Cause } from '#shared/errors';
+import { sameJson } from '#shared/meta';
+import { invalidObject } from './invalid-object.ts';
+
+/** Most problems of one Order that are named. */
+const mostCauses = 20;
+
+/** RE2's expressions take linear time, whatever the pattern and the text: both come from users. */
+const matches: PatternMatcher = (pattern, text) => compiled(pattern).matcher(text).find();
+
+const patterns = new Map<string, ReturnType<typeof RE2JS.compile>>();
+const mostPatterns = 500;
+function compiled(pattern: string) {
+  const known = patterns.get(pattern);
+  if (known) return known;
+  if (patterns.size >= mostPatterns) patterns.clear();
+  const made = RE2JS.compile(pattern);
+  patterns.set(pattern, made);
+  return made;
+}
+
+/**
+ * Holds the artifacts of an Order to the schema of their type, and the schema of a type to what ARC understands. Artifacts that an update
+ * leaves alone are not judged anew, and a type that is not there yet is waited for. Rejects with Invalid naming the fields.
+ */
+export function artifactSchemas(stored: StoredObjects): AdmissionPlugin {
+  return {
+    name: 'ArtifactSchema',
+    async validate({ kind, subResource, namespace, name, object, oldObject }) {
+      if (kind.group !== group || subResource !== '' || object === undefined) return;
+      if (object.metadata.deletionTimestamp !== undefined) return;
+      const causes =
+        kind.kind === 'Order'
+          ? await orderCauses(stored, namespace, asOrder(object), oldObject && asOrder(oldObject))
+          : typeCauses(kind.kind, object, oldObject);
+      if (causes.length > 0) throw invalidObject(kind.kind, name, causes.slice(0, mostCauses));
+    },
+  };
+}
+
+// Validated before, by the schema of the kind.
+const asOrder = (object: KubeObject) => object as Order;
+const asType = (object: KubeObject) => object as ArtifactType;
+
+function typeCauses(kind: string, object: KubeObject, old: KubeObject | undefined): Cause[] {
+  if (kind !== 'ArtifactType' && kind !== 'ClusterArtifactType') return [];
+  const { schema } = asType(object).spec;
+  if (old && sameJson(schema, asType(old).spec.schema)) return [];
+  return schemaCauses('spec.schema', schema, matches);
+}
+
+async function orderCauses(
+  stored: StoredObjects,
+  namespace: string,
+  { spec }: Order,
+  old: Order | undefined,
+): Promise<Cause[]> {
+  const fresh = [...(spec.artifacts ?? []).entries()].filter(isNew(old?.spec.artifacts ?? []));
+  const schemas = new Map<string, Schema | undefined>();
+  const causes: Cause[] = [];
+  for (const [index, artifact] of fresh) {
+    const { type } = artifact;
+    if (!schemas.has(type)) schemas.set(type, await schemaOf(stored, namespace, artifact));
+    const schema = schemas.get(type);
+    if (schema)
+      causes.push(...valueCauses(`spec.artifacts[${index}].spec`, schema, artifact.spec ?? {}, matches));
+    if (causes.length >= mostCauses) break;
+  }
+  return causes;
+}
+
+/** The schema of the artifact's type: that of its namespace hides the one of the cluster. */
+async function schemaOf(
+  stored: StoredObjects,
+  namespace: string,
+  { type }: Artifact,
+): Promise<Schema | undefined> {
+  // From memory: an Order may name many types, and the plan compares again.
+  const any = { atLeast: 0 };
+  const found =
+    (await stored.get(group, 'artifacttypes', namespace, type, any)) ??
+    (await stored.get(group, 'clusterartifacttypes', '', type, any));
+  return found && (asType(found).spec.schema as Schema | undefined);
+}

@@ -1,0 +1,11 @@
+import { group } from '#shared/domain';
+import { ArcError, type Cause } from '#shared/errors';
+
+/** The refusal of an object of ours for these causes, in the words of kube-apiserver (k8s.io/apimachinery, NewInvalid). */
+export function invalidObject(kind: string, name: string, causes: Cause[]): ArcError {
+  const texts = causes.map(({ field, message }) => `${field}: ${message}`);
+  const all = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return new ArcError('Invalid', `${kind}.${group} "${name}" is invalid: ${all}`, {
+    details: { name, group, kind, causes },
+  });
+}
