@@ -68,6 +68,26 @@ describe('the kinds', () => {
     expect(kind('ArtifactWorkflow').schema.parse({ spec, status: state })).toEqual({ spec, status: state });
   });
 
+  it('take a status that others wrote in part', () => {
+    const part = { counts: { total: 3 }, artifactWorkflows: { 'index-0': { message: 'x' } } };
+    expect(kind('Order').schema.parse({ spec: {}, status: part })).toMatchObject({
+      status: {
+        counts: { total: 3, invalid: 0, pending: 0, running: 0, succeeded: 0, failed: 0 },
+        artifactWorkflows: { 'index-0': { artifactIndex: 0, phase: 'Pending', message: 'x' } },
+      },
+    });
+    const condition = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'Done',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const status = { workflowRef: { kind: 'Workflow', name: 'a' }, conditions: [condition] };
+    expect(kind('ArtifactWorkflow').schema.parse({ spec: workflow().spec, status })).toMatchObject({
+      status: { workflowRef: { attempt: 1 }, conditions: [{ message: '' }] },
+    });
+  });
+
   it('default the usage of an Endpoint to All and refuse others', () => {
     const { schema } = kind('Endpoint');
     const spec = { type: 'oci', remoteURL: 'x' };

@@ -111,7 +111,7 @@ export type WorkflowReference = z.infer<typeof workflowRef>;
 const workflowRef = z.object({
   kind: z.enum(['Workflow', 'CronWorkflow']).describe('Which kind of Argo object.'),
   name: z.string().describe('Its name.'),
-  attempt: z.int().describe('Which attempt it is, from 1.'),
+  attempt: z.int().default(1).describe('Which attempt it is, from 1.'),
   rerunAt: z.int().exactOptional().describe('The retry-at or force-at (Unix seconds) it answers.'),
 });
 

@@ -86,7 +86,7 @@ const condition = z.object({
   type: z.string().describe('The aspect that this condition describes.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
   reason: z.string().describe('One word for machines.'),
-  message: z.string().describe('A sentence for people.'),
+  message: z.string().default('').describe('A sentence for people.'),
   lastTransitionTime: z.string().describe('When the status last changed.'),
   observedGeneration: z
     .int()

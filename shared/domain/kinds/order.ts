@@ -65,13 +65,14 @@ const spec = z.object({
     .describe('Finished versions of each artifact that are kept beside the one in force. Default: 3.'),
 });
 
-const count = (what: string) => z.int().describe(`Number of artifacts ${what}.`);
+/** With a default, as others may write a status in part: an older conduit, or a client that knows fewer states. */
+const count = (what: string) => z.int().default(0).describe(`Number of artifacts ${what}.`);
 
 /** The state of one artifact in an Order's status: the phase of its ArtifactWorkflow, or `Invalid`. */
 export type ArtifactStatus = z.infer<typeof artifactStatus>;
 const artifactStatus = z.object({
-  artifactIndex: z.int().describe('Position in spec.artifacts, from 0.'),
-  phase: z.string().describe('Phase of its ArtifactWorkflow, or Invalid.'),
+  artifactIndex: z.int().default(0).describe('Position in spec.artifacts, from 0.'),
+  phase: z.string().default('Pending').describe('Phase of its ArtifactWorkflow, or Invalid.'),
   reason: z
     .string()
     .exactOptional()
