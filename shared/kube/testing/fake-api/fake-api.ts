@@ -128,7 +128,9 @@ export class FakeApi implements Backend {
         cause: new Error(`no answer to ${request.method} ${request.url}`),
       });
     if (!(response.body && request.url.includes('watch=true'))) return response;
-    return new Response(response.body.pipeThrough(new TransformStream(), request), response);
+    // The caller's signal: that of the Request follows it no longer than the Request lives, which the collector decides.
+    const through = { ...(init?.signal && { signal: init.signal }) };
+    return new Response(response.body.pipeThrough(new TransformStream(), through), response);
   };
 
   /** What a request is answered with, without HTTP. Throws an ArcError where it is refused. */
