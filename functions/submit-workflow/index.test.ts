@@ -366,6 +366,28 @@ describe('submit-workflow', () => {
       expect(api.read(artifactWorkflows, next)?.status?.waitMessage).toBeUndefined();
     });
 
+    it('holds up a Workflow that is made again because somebody deleted it, but not for a pod on a lost node', async () => {
+      const api = new FakeApi([ready]);
+      await handle(contextOf(api), wakeOf(ready));
+      await api.client.delete(workflows, key);
+      api.put(pod('Running'));
+      await expect(handle(contextOf(api), wakeOf(ready, 'gone'))).rejects.toMatchObject({ code: 'Conflict' });
+      expect(api.all(workflows)).toEqual([]);
+      const lost = { ...pod('Running').metadata, deletionTimestamp: '2026-01-01T23:58:00Z' };
+      api.put({ ...pod('Running'), metadata: lost });
+      await handle(contextOf(api), wakeOf(ready));
+      expect(api.all(workflows).length).toBe(1);
+    });
+
+    it("goes though Argo's kinds are gone", async () => {
+      const api = new FakeApi([deleted(running)]);
+      api.before = ({ resource, verb }) => {
+        if (resource === 'workflows') throw new ArcError('NotFound', `404 page not found (${verb})`);
+      };
+      await handle(contextOf(api), wakeOf(running));
+      expect(api.read(artifactWorkflows, key)).toBeUndefined();
+    });
+
     it('asks for no pods where nothing was stopped, and does without where there are none', async () => {
       const asked: string[] = [];
       const api = new FakeApi([ready]);

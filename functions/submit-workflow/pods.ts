@@ -1,4 +1,4 @@
-import { type ArtifactWorkflow, podSelector, pods } from '#shared/domain';
+import { type ArtifactWorkflow, isLostPod, podSelector, pods } from '#shared/domain';
 import { ignoreNotFound, namespaceOf } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { waitAgain } from './again.ts';
@@ -18,7 +18,7 @@ export async function havePodsEnded(
 
 /** The name of a pod that has not ended. Where there are no pods, as in the standalone, a Workflow ends with its processes. */
 async function findPod(
-  { api, signal }: Context,
+  { api, now, signal }: Context,
   workflow: ArtifactWorkflow,
   names: readonly string[],
 ): Promise<string | undefined> {
@@ -28,8 +28,7 @@ async function findPod(
     fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed',
     // What a pod is made of is none of our business.
     metadataOnly: true,
-    limit: 1,
   };
   const found = await ignoreNotFound(api.list(pods, selection, signal));
-  return found?.items[0]?.metadata.name;
+  return found?.items.find((pod) => !isLostPod(pod, now))?.metadata.name;
 }

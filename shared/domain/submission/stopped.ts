@@ -1,5 +1,6 @@
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Pod } from '../kinds/core.ts';
 import { labels } from '../kinds/well-known.ts';
 import { hasEnded, phaseOf } from '../lifecycle/phases.ts';
 
@@ -30,6 +31,19 @@ export function recentlyStoppedRuns(workflows: readonly ArtifactWorkflow[], now:
     return wasStopped(workflow) && now.getTime() - Date.parse(seen ?? '') < 2 * stopGraceMs;
   });
   return recent.flatMap(runsOf);
+}
+
+/**
+ * Names of the Workflows of an attempt that starts though it has started before: its Workflow was deleted while it ran, and the garbage
+ * collector stops its pods. None for a first start.
+ */
+export function lostRuns(workflow: ArtifactWorkflow, attempt: number): string[] {
+  return workflow.status?.workflowRef?.attempt === attempt ? runsOf(workflow) : [];
+}
+
+/** True for a pod that was to have ended long ago, as on a node that is lost: nobody waits for it. */
+export function isLostPod({ metadata }: Pick<Pod, 'metadata'>, now: Date): boolean {
+  return now.getTime() - Date.parse(metadata.deletionTimestamp ?? '') >= 2 * stopGraceMs;
 }
 
 /** Selects the pods of Workflows, by the label that Argo puts on them. */

@@ -13,7 +13,7 @@ import {
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { isUnreleased, unreleased } from './release.ts';
 import { overwrittenBy } from './sharing.ts';
-import { recentlyStoppedRuns, stopGraceMs, stoppedRuns } from './stopped.ts';
+import { lostRuns, recentlyStoppedRuns, stopGraceMs, stoppedRuns } from './stopped.ts';
 import { type WorkflowOptions, workflowFor } from './workflow.ts';
 
 export interface SubmissionInputs {
@@ -180,7 +180,9 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
     action: 'create',
     object: unreleased(workflowFor(workflow, attempt, options)),
     overwritten: overwrittenBy(workflow, rivals),
-    after: [...new Set(recentlyStoppedRuns([workflow, ...rivals], inputs.now))],
+    after: [
+      ...new Set([...lostRuns(workflow, attempt), ...recentlyStoppedRuns([workflow, ...rivals], inputs.now)]),
+    ],
     status: {
       workflowRef: reference,
       attempts: attempt,
