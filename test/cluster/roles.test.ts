@@ -21,10 +21,10 @@ type Role = (typeof roles)[number];
 const reads = ['get', 'list', 'watch'];
 const writes = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-/** What the roles allow: everyone reads, users write Orders, operators write all kinds, nobody writes a status. */
+/** What the roles allow: everyone reads, users write Orders and ask for their actions, operators do so for all kinds, nobody writes a status. */
 function mayBe(role: Role, verb: string, resource: string, subresource = ''): boolean {
   if (role === 'nothing' || resource === 'clusterartifacttypes') return false;
-  if (subresource) return verb === 'get';
+  if (subresource === 'status') return verb === 'get';
   if (reads.includes(verb)) return true;
   if (['admin', 'arc-operator'].includes(role)) return true;
   return resource === 'orders' && ['edit', 'arc-user'].includes(role);
@@ -37,6 +37,15 @@ const questions = resources.flatMap((resource) =>
 const statuses = ['orders', 'artifactworkflows', 'endpoints'].flatMap((resource) =>
   ['get', 'update', 'patch'].map((verb) => ({ resource, verb, subresource: 'status' })),
 );
+const actions = [
+  ...['retry', 'force', 'cancel'].map((subresource) => ({ resource: 'orders', verb: 'create', subresource })),
+  ...['retry', 'cancel'].map((subresource) => ({
+    resource: 'artifactworkflows',
+    verb: 'create',
+    subresource,
+  })),
+];
+const all = [...questions, ...statuses, ...actions];
 
 describeCluster('the rights of users', (machine) => {
   let cluster: Cluster;
@@ -74,7 +83,7 @@ describeCluster('the rights of users', (machine) => {
       get: ['GET', absent],
       list: ['GET', collection],
       watch: ['GET', `${collection}?watch=true&timeoutSeconds=1`],
-      create: ['POST', `${collection}?dryRun=All`, {}],
+      create: subresource ? ['POST', absent, {}] : ['POST', `${collection}?dryRun=All`, {}],
       update: ['PUT', absent, {}],
       patch: ['PATCH', absent, {}],
       delete: ['DELETE', absent],
@@ -88,14 +97,14 @@ describeCluster('the rights of users', (machine) => {
     `${role} ${verb} ${resource}${subresource && `/${subresource}`}`;
 
   describe.each(roles)('of %s', (role) => {
-    const expected = [...questions, ...statuses].map((question) => [
+    const expected = all.map((question) => [
       name(role, question),
       mayBe(role, question.verb, question.resource, question.subresource),
     ]);
 
     it('match the answers of SelfSubjectAccessReview', async () => {
       const said = [];
-      for (const question of [...questions, ...statuses]) {
+      for (const question of all) {
         const resourceAttributes = { ...question, group, namespace };
         if (question.resource === 'clusterartifacttypes') resourceAttributes.namespace = '';
         const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
@@ -109,7 +118,6 @@ describeCluster('the rights of users', (machine) => {
       'hold %s',
       async (way) => {
         const client = way === 'directly' ? cluster.plane.admin(cluster.ours.first.url) : cluster.api;
-        const all = [...questions, ...statuses];
         const codes = await Promise.all(all.map((question) => ask(client, role, question)));
         expect(codes.filter((code) => code === 401 || code >= 500)).toEqual([]);
         expect(all.map((question, at) => [name(role, question), codes[at] !== 403])).toEqual(expected);

@@ -107,6 +107,13 @@ describe('the status of an Order that is cancelled', () => {
     ['one of two artifacts', order([{ ...a, cancel: true }, b]), [undefined, done], 'Cancelled', 1],
     ['one, and one failed', order([{ ...a, cancel: true }, b]), [undefined, broken], 'Failed', 1],
     ['one, and one under way', order([{ ...a, cancel: true }, b]), [], 'Pending', 1],
+    [
+      'a retry that is yet to be given up',
+      order([a], { cancel: true, retry: { limit: 3 } }),
+      [broken],
+      'Pending',
+      0,
+    ],
     ['an artifact that is not valid', order([{ type: 'tape' }], { cancel: true }), [], 'Cancelled', 1],
   ])('with %s', (_, of, statuses, phase, cancelled) => {
     expect(states(of, statuses)).toMatchObject({ phase, cancelled });
@@ -116,7 +123,7 @@ describe('the status of an Order that is cancelled', () => {
     const of = order([a], { cancel: true });
     const status = roll(of, []);
     expect(status).toMatchObject({
-      message: '0 of 1 succeeded, 1 cancelled; cancelled: nothing runs until that is taken back',
+      message: '0 of 1 succeeded, 1 cancelled; nothing more runs until the cancel is taken back',
     });
     expect(status).not.toHaveProperty('completionTime');
     expect(status.conditions?.map((one) => `${one.type} ${one.status} ${one.reason}`)).toEqual([

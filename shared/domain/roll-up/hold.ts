@@ -17,7 +17,8 @@ export function holdOf(workflow: ArtifactWorkflow): Hold | undefined {
   const { spec, status = {} } = workflow;
   const owed = owesAttempt(workflow);
   const phase = owed ? 'Pending' : phaseOf(workflow);
-  if (isCancelDue(workflow) && (phase === 'Pending' || phase === 'Queued')) return cancelling;
+  // One that has failed, and would be tried again, too: it is not to be reported as a failure in between.
+  if (isCancelDue(workflow) && phase !== 'Running' && phase !== 'Active') return cancelling;
   if (phase === 'Queued') return { reason: 'Queued', message: status.message ?? 'it waits in a queue' };
   if (phase !== 'Pending') return undefined;
   if (spec.suspend === true && (owed || status.workflowRef === undefined)) return suspended;

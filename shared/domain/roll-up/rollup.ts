@@ -120,7 +120,7 @@ function isScheduled({ workflow }: CurrentVersion): boolean {
 
 const heldBack: { [Phase in OrderPhase]?: string } = {
   Suspended: '; suspended: nothing new is started',
-  Cancelled: '; cancelled: nothing runs until that is taken back',
+  Cancelled: '; nothing more runs until the cancel is taken back',
 };
 
 function messageOf(phase: OrderPhase, counts: OrderCounts, { entry, others }: Headline): string {

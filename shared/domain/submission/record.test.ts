@@ -44,6 +44,9 @@ describe('isEndRecorded', () => {
     expect(isEndRecorded(made(), { ...one, metadata: { ...one.metadata, deletionTimestamp } })).toBe(true);
     expect(isEndRecorded(made({ phase: 'Running' }), one)).toBe(true);
     expect(isEndRecorded(made({ phase: 'Stopped' }), one)).toBe(true);
+    const cancelled = made({ ...done, phase: 'Cancelled' });
+    cancelled.spec.cancel = true;
+    expect(isEndRecorded(cancelled, seen(cancelled))).toBe(true);
   });
 });
 

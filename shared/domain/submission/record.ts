@@ -14,6 +14,8 @@ export function isEndRecorded(workflow: ArtifactWorkflow, order: Order | undefin
   if (order === undefined || isDeleting(order)) return true;
   // One that was stopped because it is being deleted has not finished: it is to run again.
   if (!isFinished(workflow) || completionTime === undefined) return true;
+  // Nor has one that was cancelled: the Order keeps no record of it.
+  if (phaseOf(workflow) === 'Cancelled') return true;
   const entry = order.status?.artifactWorkflows?.[keyOf(workflow)];
   if (entry) return entry.phase === phaseOf(workflow) && entry.completionTime === completionTime;
   return order.status?.observedGeneration === order.metadata.generation;

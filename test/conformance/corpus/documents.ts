@@ -1,3 +1,4 @@
+import { arcKinds } from '#shared/domain';
 import { accept, get, type Scenario, type Step } from '../scenario.ts';
 
 type Json = Record<string, unknown>;
@@ -7,8 +8,12 @@ const ours = ['orders', 'artifactworkflows', 'artifacttypes', 'clusterartifactty
 const byName = (field: string) => (list: unknown) =>
   [...((list ?? []) as Json[])].sort((a, b) => (String(a[field]) < String(b[field]) ? -1 : 1));
 
+/** A CRD has no actions: they are left out. */
+const actions = new Set(arcKinds.flatMap((kind) => kind.actions.map(({ name }) => name as string)));
+const isAction = (path: unknown) => actions.has(`${path}`.split('/').at(-1) ?? '');
+
 const isOurs = (name: unknown) =>
-  ours.some((plural) => name === plural || `${name}`.startsWith(`${plural}/`));
+  ours.some((plural) => name === plural || `${name}`.startsWith(`${plural}/`)) && !isAction(name);
 
 const legacyGroup = (body: Json, group: string) =>
   ((body.groups ?? []) as Json[]).find(({ name }) => name === group);
@@ -29,6 +34,12 @@ function sortedVerbs(resource: Json): Json {
   return { ...resource, verbs };
 }
 
+function withoutActions(resource: Json): Json {
+  const { subresources, ...rest } = resource;
+  if (subresources === undefined) return rest;
+  return { ...rest, subresources: (subresources as Json[]).filter((one) => !isAction(one.subresource)) };
+}
+
 const aggregated = (body: Json, group: string) => {
   const items = (body.items ?? []) as { metadata: Json; versions: Json[] }[];
   const found = items.find(({ metadata }) => metadata.name === group);
@@ -38,6 +49,7 @@ const aggregated = (body: Json, group: string) => {
       ...version,
       resources: byName('resource')(version.resources)
         .filter(({ resource }) => isOurs(resource))
+        .map(withoutActions)
         .map(sortedVerbs),
     })),
   };
@@ -48,7 +60,10 @@ const operations = (body: Json) => {
   const paths = Object.entries((body.paths ?? {}) as Record<string, Json>);
   return Object.fromEntries(
     paths
-      .filter(([path]) => ours.some((plural) => path.includes(`/${plural}`)) && !path.includes('/watch/'))
+      .filter(
+        ([path]) =>
+          ours.some((plural) => path.includes(`/${plural}`)) && !path.includes('/watch/') && !isAction(path),
+      )
       .map(([path, methods]) => [
         path,
         Object.fromEntries(
