@@ -125,6 +125,33 @@ describe('watch', () => {
     );
   });
 
+  it('answers a WatchList of a revision still to come with an ERROR event, a list with 504', async () => {
+    const future = Number(await revision()) + 1_000;
+    const query = `resourceVersion=${future}&resourceVersionMatch=NotOlderThan`;
+    const [watched, listed] = await Promise.all([
+      watch(`${query}&sendInitialEvents=true&allowWatchBookmarks=true`),
+      server.call('GET', `${widgets}?${query}`),
+    ]);
+    expect(await watched.next()).toMatchObject({
+      type: 'ERROR',
+      object: {
+        ...{ kind: 'Status', code: 504, reason: 'Timeout' },
+        details: { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 },
+      },
+    });
+    expect(await watched.next()).toBeUndefined();
+    expect(listed.status).toBe(504);
+  });
+
+  it('sends no bookmark of a revision that it has not seen', async () => {
+    const from = Number(await revision());
+    const query = 'allowWatchBookmarks=true&timeoutSeconds=1';
+    const future = await watch(`resourceVersion=${from + 1_000}&${query}`);
+    const present = await watch(`resourceVersion=${from}&${query}`);
+    expect(await future.next()).toBeUndefined();
+    expect(await present.next()).toMatchObject({ type: 'BOOKMARK' });
+  });
+
   it('requires resourceVersionMatch for a WatchList', async () => {
     expect((await server.call('GET', `${widgets}?watch=1&sendInitialEvents=true`)).status).toBe(422);
   });

@@ -37,6 +37,8 @@ interface WatchSession {
   stop: AbortController;
   /** All events up to here are sent. */
   revision: number;
+  /** False while the store may still have to come to `revision`: a bookmark of it would promise what nobody has seen. */
+  reached: boolean;
   /** True until the first event of a Table watch, which describes the columns. */
   columnsDue: boolean;
   /** True once the initial list is sent: before, `revision` must not be sent in a bookmark. */
@@ -51,7 +53,6 @@ export async function watchObjects(request: ResourceRequest): Promise<Response> 
   const selected = selection(definition, options.labelSelector, options.fieldSelector);
   const form = { as: request.format.as, includeObject: includeObjectOf(request.query) };
   const requested = options.resourceVersion ?? 0;
-  if (options.sendInitialEvents && requested > 0) await waitForRevision(request, requested);
   // Without an initial state a watch begins at the newest revision, otherwise at that of the list.
   const isFromNow = requested === 0 && options.sendInitialEvents === false;
   const stop = new AbortController();
@@ -64,6 +65,7 @@ export async function watchObjects(request: ResourceRequest): Promise<Response> 
     out: new LineStream(stop),
     stop,
     revision: isFromNow ? await server.store.revision() : requested,
+    reached: isFromNow,
     columnsDue: form.as === 'Table',
     live: false,
   };
@@ -76,7 +78,8 @@ async function run(session: WatchSession): Promise<void> {
   const seconds = options.timeoutSeconds || randomInt(1800, 3600);
   const end = () => stop.abort();
   const timer = setTimeout(end, Math.min(seconds, 86_400) * 1000);
-  const bookmarks = setInterval(() => bookmark(session, false), bookmarkEvery);
+  const failed = (caught: unknown) => request.server.log('a bookmark could not be sent', caught);
+  const bookmarks = setInterval(() => bookmark(session, false).catch(failed), bookmarkEvery);
   let spread: NodeJS.Timeout | undefined;
   const close = () => {
     spread = setTimeout(end, Math.random() * request.server.spreadMs());
@@ -88,7 +91,7 @@ async function run(session: WatchSession): Promise<void> {
   if (signal.aborted || closing.aborted) end();
   try {
     await sendEvents(session);
-    bookmark(session, false);
+    await bookmark(session, false);
   } catch (caught) {
     if (!stop.signal.aborted) out.write(line('ERROR', toStatus(caught)));
   } finally {
@@ -107,7 +110,7 @@ async function sendEvents(session: WatchSession): Promise<void> {
   const fromNow = (options.resourceVersion ?? 0) === 0;
   if (options.sendInitialEvents ?? fromNow) await sendInitial(session);
   session.live = true;
-  if (options.sendInitialEvents && options.allowBookmarks) bookmark(session, true);
+  if (options.sendInitialEvents && options.allowBookmarks) await bookmark(session, true);
   const after = session.revision;
   const { prefix, key } = range;
   for await (const batch of request.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {
@@ -119,6 +122,7 @@ async function sendEvents(session: WatchSession): Promise<void> {
       session,
       events.flatMap((event) => watchEventFor(request.definition, selected, event) ?? []),
     );
+    session.reached ||= progress(batch) >= after;
     session.revision = Math.max(session.revision, progress(batch));
     await out.drained();
     if (events.length > 0) await nextFlush();
@@ -135,6 +139,9 @@ async function sendInitial(session: WatchSession): Promise<void> {
   const { definition, server } = request;
   const atLeast = options.resourceVersion;
   const { signal } = stop;
+  // As in kube-apiserver the answer is 200, and an ERROR event in it says that the revision did not come: after an HTTP 504 clients ask
+  // ten times more before they list anew.
+  if (atLeast) await waitForRevision(request, atLeast);
   const { items, revision } = await server.store.list(range.key ?? range.prefix, {
     signal,
     ...(atLeast !== undefined && { atLeast }),
@@ -152,6 +159,7 @@ async function sendInitial(session: WatchSession): Promise<void> {
     if (signal.aborted) return;
   }
   session.revision = revision;
+  session.reached = true;
 }
 
 /** Writes events as one chunk. A single line is not copied: other watches share it. */
@@ -174,8 +182,9 @@ function lineOf(session: WatchSession, seen: WatchEvent): Uint8Array {
   return line;
 }
 
-function bookmark(session: WatchSession, initialEnd: boolean): void {
-  const { request, form, out, options, revision } = session;
+async function bookmark(session: WatchSession, initialEnd: boolean): Promise<void> {
+  const { request, form, out, options } = session;
   if (!session.live || !(options.allowBookmarks || initialEnd)) return;
-  out.write(bookmarkLine(request.definition, form.as, revision, initialEnd));
+  session.reached ||= (await request.server.store.revision()) >= session.revision;
+  if (session.reached) out.write(bookmarkLine(request.definition, form.as, session.revision, initialEnd));
 }
