@@ -1,5 +1,13 @@
 import { eachBounded } from '#shared/async';
-import { type ArtifactWorkflow, artifactWorkflows, type Order } from '#shared/domain';
+import {
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  type Hold,
+  keyOf,
+  mostRefusals,
+  type Order,
+  type Refusals,
+} from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { createOrGet, readChildren, recordEvent } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
@@ -10,9 +18,9 @@ const parallel = 16;
 const transient = ['Conflict', 'TooManyRequests', 'ServiceUnavailable', 'Timeout', 'InternalError'] as const;
 
 /**
- * Creates the missing ArtifactWorkflows and returns how many were new. One that cannot be created (its name is taken, a policy
- * refuses it) becomes a Warning Event on the Order and does not delay the others. Rejects, after trying all, when one failed that
- * may succeed later.
+ * Creates the missing ArtifactWorkflows and returns how many were new, and which ones the API refuses, by their keys. One that cannot be
+ * created (its name is taken, a policy refuses it) is also a Warning Event on the Order and does not delay the others. Rejects, after trying
+ * all, when one failed that may succeed later.
  *
  * Two instances may do this at once. An instance that meets a child which the other has just created lists again what is missing and
  * goes on from another position, so that they share the work instead of doing it twice.
@@ -21,7 +29,7 @@ export async function createChildren(
   context: Context,
   order: Order,
   missing: readonly ArtifactWorkflow[],
-): Promise<number> {
+): Promise<{ created: number; refusals: Refusals }> {
   const failures: { item: ArtifactWorkflow; error: unknown }[] = [];
   let created = 0;
   let left = missing;
@@ -38,12 +46,14 @@ export async function createChildren(
     const untried = left.filter((workflow) => !tried.has(workflow));
     left = untried.length === 0 ? [] : await stillMissing(context, order, untried);
   }
-  for (const { item, error } of failures) {
-    if (!ArcError.is(error, ...transient)) await report(context, order, item, ArcError.from(error));
-  }
+  const refused = failures.filter(({ error }) => !ArcError.is(error, ...transient));
+  const refusals = refused.map(
+    ({ item, error }) => [keyOf(item), holdOf(item, ArcError.from(error))] as const,
+  );
+  for (const [, hold] of refusals.slice(0, mostRefusals)) await report(context, order, hold);
   const retry = failures.find(({ error }) => ArcError.is(error, ...transient));
   if (retry !== undefined) throw ArcError.from(retry.error);
-  return created;
+  return { created, refusals: Object.fromEntries(refusals) };
 }
 
 /** The ones that still do not exist, rotated to a random start: another instance works at another position. */
@@ -65,15 +75,13 @@ async function createOne(context: Context, order: Order, workflow: ArtifactWorkf
   throw new ArcError('AlreadyExists', 'it exists and has another owner; delete it');
 }
 
-async function report(
-  context: Context,
-  order: Order,
-  workflow: ArtifactWorkflow,
-  error: ArcError,
-): Promise<void> {
+function holdOf(workflow: ArtifactWorkflow, error: ArcError): Hold {
   const message = `cannot create ArtifactWorkflow "${workflow.metadata.name}": ${error.message}`;
-  context.log.warn({ order: order.metadata.name, err: error }, message);
-  const reason = error.code === 'AlreadyExists' ? 'NameTaken' : 'CreationFailed';
+  return { reason: error.code === 'AlreadyExists' ? 'NameTaken' : 'CreationFailed', message };
+}
+
+async function report(context: Context, order: Order, { reason, message }: Hold): Promise<void> {
+  context.log.warn({ order: order.metadata.name }, message);
   const component = 'decompose-order';
   await recordEvent(context, { regarding: order, type: 'Warning', reason, message, component });
 }

@@ -7,6 +7,7 @@ import {
   type Order,
   orders,
   planOrder,
+  refusalsOf,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { endpoint, namespace, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
@@ -161,6 +162,29 @@ describe('decompose-order', () => {
     await wake(api, one);
     expect(api.all(artifactWorkflows).length).toBe(2);
     expect(api.all(events)[0]?.message).toContain('exceeded quota');
+  });
+
+  it('notes on the Order which child is refused, until it no longer is, and writes that once', async () => {
+    const one = order('order', ['a:1']);
+    const api = new FakeApi([one, ...inputs]);
+    let tries = 0;
+    const refuse = ({ verb, resource }: { verb: string; resource: string }) => {
+      if (verb !== 'create' || resource !== 'artifactworkflows') return;
+      tries += 1;
+      throw new ArcError('RequestEntityTooLarge', `too large, try ${tries}`);
+    };
+    api.before = refuse;
+    await wake(api, one);
+    const noted = api.read(orders, one.metadata);
+    expect(Object.values(noted ? refusalsOf(noted) : {})).toMatchObject([
+      { reason: 'CreationFailed', message: expect.stringContaining('too large, try 1') },
+    ]);
+    const about = () => api.writes.filter(({ body }) => JSON.stringify(body).includes('/refused')).length;
+    await wake(api, one);
+    expect([tries, about()]).toEqual([2, 1]);
+    api.before = () => undefined;
+    await wake(api, one);
+    expect(api.read(orders, one.metadata)?.metadata.annotations).toBeUndefined();
   });
 
   it('tries all children before it rejects with a transient error', async () => {

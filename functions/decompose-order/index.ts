@@ -1,20 +1,25 @@
 /** decompose-order: an Order -> its ArtifactWorkflows, and the Order's finalizer. Writes no status. */
 import {
   type ArtifactWorkflow,
+  annotations,
   decideChildren,
   decideDeletion,
   finalizers,
   isDeleting,
   type Order,
   orders,
+  type Refusals,
+  refusalNote,
 } from '#shared/domain';
 import {
   addFinalizer,
+  ignoreNotFound,
   readChildren,
   readPlan,
   recordEvent,
   recordRequest,
   removeFinalizer,
+  uidOf,
 } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { patchChildren, retireChildren } from './change-children.ts';
@@ -36,10 +41,19 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   if (decision.finalizer === 'add' && !(await addFinalizer(context, orders, order, finalizers.children)))
     return;
   await patchChildren(context, decision.patches);
-  const created = await createChildren(context, order, decision.create);
+  const { created, refusals } = await createChildren(context, order, decision.create);
+  await noteRefusals(context, order, refusals);
   if (created > 0) await announce(context, order, created);
   if (created > 0) for (const note of plan.notes) await warn(context, order, note);
   await retireChildren(context, decision);
+}
+
+/** Notes on the Order which of its children the API refuses, for roll-up-order: this function writes no status. */
+async function noteRefusals({ api, signal }: Context, order: Order, refusals: Refusals): Promise<void> {
+  const note = refusalNote(order, refusals);
+  if (note === undefined) return;
+  const patch = { metadata: { ...uidOf(order), annotations: { [annotations.refused]: note } } };
+  await ignoreNotFound(api.mergePatch(orders, order.metadata, patch, {}, signal));
 }
 
 /** Stops the children of an Order that is being deleted, and lets it go when they are gone. */

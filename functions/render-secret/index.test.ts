@@ -94,10 +94,13 @@ describe('render-secret', () => {
   it('reports a missing input once per cause, and writes nothing on a resync', async () => {
     const api = new FakeApi([fresh, endpoint('source')]);
     await handle(contextOf(api), wakeOf(fresh));
-    expect(api.all(events)[0]).toMatchObject({ reason: 'ConfigurationMissing' });
-    const missing = 'Endpoint "destination" not found';
+    expect(api.all(events)[0]).toMatchObject({ reason: 'EndpointMissing' });
+    const missing = 'Endpoint "destination" not found: create it';
     expect(api.all(events)[0]?.message).toContain(missing);
-    expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configMessage).toBe(missing);
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({
+      configReason: 'EndpointMissing',
+      configMessage: missing,
+    });
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(fresh, 'resync'));
     expect(api.writes.length).toBe(before);
@@ -105,6 +108,7 @@ describe('render-secret', () => {
     await handle(contextOf(api), wakeOf(fresh, 'inputs'));
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).toMatchObject({ configSecret: { name } });
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).not.toHaveProperty('configMessage');
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status).not.toHaveProperty('configReason');
   });
 
   it('reports a foreign Secret of the same name and does not change it', async () => {
@@ -176,9 +180,29 @@ describe('render-secret', () => {
     };
     await handle(contextOf(api), wakeOf(fresh));
     const message = `cannot create Secret "${name}": exceeded quota: few`;
-    expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({ configMessage: message });
+    expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({
+      configReason: 'RenderingFailed',
+      configMessage: message,
+    });
     expect(api.all(events)[0]).toMatchObject({ reason: 'RenderingFailed', message });
   });
+
+  it.each(['get', 'create'])(
+    'says how to give it a namespace in which it may not %s Secrets',
+    async (verb) => {
+      const api = new FakeApi([fresh, ...inputs]);
+      const user = 'system:serviceaccount:arc-system:render-secret';
+      const answer = `secrets is forbidden: User "${user}" cannot ${verb} resource "secrets" in API group "" in the namespace "team"`;
+      api.before = (call) => {
+        if (call.verb === verb && call.resource === 'secrets') throw new ArcError('Forbidden', answer);
+      };
+      await handle(contextOf(api), wakeOf(fresh));
+      expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({
+        configReason: 'NamespaceNotGiven',
+        configMessage: expect.stringContaining('kubectl apply -k knative/tenant -n team'),
+      });
+    },
+  );
 
   it('leaves the Secret of a deleted ArtifactWorkflow to the garbage collector', async () => {
     const going = artifactWorkflow(name, {

@@ -8,7 +8,7 @@ import {
   secrets,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { uidOf, writeStatus } from '#shared/function-kit';
+import { missingRight, uidOf, writeStatus } from '#shared/function-kit';
 import { isOwnedBy, ownerOfKind } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { render, setReady } from './render.ts';
@@ -24,6 +24,21 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   // The garbage collector removes the Secret with its owner.
   if (workflow === undefined || isDeleting(workflow)) return undefined;
   if (!needsConfiguration(workflow)) return remove(context, workflow);
+  try {
+    return await configure(context, wake, workflow);
+  } catch (caught) {
+    const hold = missingRight(caught, workflow);
+    if (hold === undefined) throw caught;
+    return reportWaiting(context, wake, workflow, hold);
+  }
+}
+
+async function configure(
+  context: Context,
+  wake: Wake,
+  workflow: ArtifactWorkflow,
+): Promise<CloudEvent<unknown> | undefined> {
+  const { api, signal } = context;
   const present = await api.get(secrets, workflow.metadata, signal);
   if (present === undefined) return render(context, wake, workflow);
   if (isOwnedBy(present, workflow)) return setReady(context, workflow);
@@ -33,7 +48,7 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   if (ownerOfKind(present, workflow.kind)?.name === name)
     throw new ArcError('Conflict', `Secret "${name}" of an earlier ArtifactWorkflow "${name}" still exists`);
   const message = `Secret "${name}" exists and has another owner; delete it`;
-  return reportWaiting(context, wake, workflow, 'NameTaken', message);
+  return reportWaiting(context, wake, workflow, { reason: 'NameTaken', message });
 }
 
 async function remove(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {

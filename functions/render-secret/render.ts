@@ -2,12 +2,13 @@ import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
+  type Hold,
   renderConfiguration,
   type Secret,
   secrets,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { isRefusal, writeStatus } from '#shared/function-kit';
+import { isRefusal, missingRight, writeStatus } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { readInputs } from './read-inputs.ts';
 import { orderWake, reportWaiting } from './waiting.ts';
@@ -21,16 +22,18 @@ export async function render(
   const rendering = renderConfiguration(workflow, await readInputs(context, workflow));
   if ('stale' in rendering) {
     const reply = orderWake(context, workflow);
-    return reply ?? reportWaiting(context, wake, workflow, 'Stale', rendering.stale);
+    return (
+      reply ?? reportWaiting(context, wake, workflow, { reason: 'EndpointMoved', message: rendering.stale })
+    );
   }
-  if ('waiting' in rendering)
-    return reportWaiting(context, wake, workflow, 'ConfigurationMissing', rendering.waiting);
+  if ('waiting' in rendering) return reportWaiting(context, wake, workflow, rendering.waiting);
   try {
     await create(context, rendering.secret);
   } catch (caught) {
     if (!isRefusal(caught)) throw caught;
     const message = `cannot create Secret "${rendering.secret.metadata.name}": ${caught.message}`;
-    return reportWaiting(context, wake, workflow, 'RenderingFailed', message);
+    const refused: Hold = { reason: 'RenderingFailed', message };
+    return reportWaiting(context, wake, workflow, missingRight(caught, workflow) ?? refused);
   }
   return setReady(context, workflow);
 }
@@ -48,6 +51,7 @@ async function create({ api, signal }: Context, secret: Secret): Promise<void> {
 
 /** Records that the Secret exists, which lets submit-workflow start. */
 export async function setReady(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
-  const status = { configSecret: { name: workflow.metadata.name }, configMessage: null };
+  const configSecret = { name: workflow.metadata.name };
+  const status = { configSecret, configReason: null, configMessage: null };
   await writeStatus(context, artifactWorkflows, workflow, status);
 }

@@ -1,5 +1,5 @@
 import type { CloudEvent } from 'cloudevents';
-import { type ArtifactWorkflow, artifactWorkflows } from '#shared/domain';
+import { type ArtifactWorkflow, artifactWorkflows, type Hold } from '#shared/domain';
 import { printableLines } from '#shared/errors';
 import { wakeEvent } from '#shared/events';
 import { recordWarning, writeStatus } from '#shared/function-kit';
@@ -24,15 +24,15 @@ export function orderWake(
   });
 }
 
-/** Writes `status.configMessage`, which says what a person has to change, and records it as a Warning. */
+/** Writes to the status what a person has to change, and records it as a Warning. */
 export async function reportWaiting(
   context: Context,
   wake: Wake,
   workflow: ArtifactWorkflow,
-  reason: string,
-  message: string,
+  { reason, message }: Hold,
 ): Promise<undefined> {
   const written = await writeStatus(context, artifactWorkflows, workflow, {
+    configReason: reason,
     configMessage: printableLines(message),
   });
   if (written === undefined) return;

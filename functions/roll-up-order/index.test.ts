@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { artifactWorkflows, events, type Order, orderDue, orders, planOrder } from '#shared/domain';
+import {
+  annotations,
+  artifactWorkflows,
+  events,
+  type Order,
+  orderDue,
+  orders,
+  planOrder,
+} from '#shared/domain';
 import { endpoint, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
@@ -75,6 +83,24 @@ describe('roll-up-order', () => {
     expect(recorded).toEqual([
       { type: 'Warning', reason: 'Invalid', message: expect.stringContaining('artifact 1 (bad)') },
     ]);
+  });
+
+  it('shows which ArtifactWorkflow the API refuses to create, and is Stalled when that lasts', async () => {
+    const one = order('order', ['a:1']);
+    const [artifact] = planOrder(one, { endpoints, types: [ociType()] }).artifacts;
+    const hold = { reason: 'CreationFailed', message: 'cannot create ArtifactWorkflow "x": too large' };
+    const note = JSON.stringify({ [artifact?.key ?? '']: hold });
+    const noted = { ...one, metadata: { ...one.metadata, annotations: { [annotations.refused]: note } } };
+    const api = new FakeApi([noted, ...inputs]);
+    await handle(contextOf(api), wakeOf(noted));
+    const waiting = api.read(orders, one.metadata);
+    expect(Object.values(waiting?.status?.artifactWorkflows ?? {})).toMatchObject([
+      { phase: 'Pending', ...hold },
+    ]);
+    await handle(contextOf(api, waiting && orderDue(waiting)), wakeOf(noted, 'due'));
+    expect(api.read(orders, one.metadata)?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'CreationFailed' }),
+    );
   });
 
   it('waits for what is absent, without an Event, until it is due', async () => {

@@ -11,7 +11,7 @@ import type { Context, Wake } from '#shared/runtime';
 import { change, remove } from './argo.ts';
 import { finish } from './finish.ts';
 import { havePodsEnded } from './pods.ts';
-import { release, submit } from './submit.ts';
+import { release, submit, waitNoMore } from './submit.ts';
 
 /** Does what was decided for the ArtifactWorkflow. Each write is guarded or safe to repeat. */
 export async function act(
@@ -29,8 +29,11 @@ export async function act(
     case 'create':
       if (!(await havePodsEnded(context, wake, workflow, step.after))) return;
       return submit(context, wake, workflow, step);
-    case 'release':
-      return release(context, workflow, step.object, step.suspend);
+    case 'release': {
+      const ready = await waitNoMore(context, workflow);
+      if (ready) await release(context, ready, step.object, step.suspend);
+      return;
+    }
     case 'wait':
       await writeStatus(context, artifactWorkflows, workflow, step.status ?? {});
       context.log.debug({ artifactWorkflow: workflow.metadata.name }, step.message);

@@ -1,4 +1,4 @@
-import { type ArtifactWorkflow, artifactWorkflows } from '#shared/domain';
+import { type ArtifactWorkflow, artifactWorkflows, type Hold } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { writeStatus } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
@@ -11,9 +11,9 @@ export async function waitAgain(
   context: Context,
   wake: Wake,
   workflow: ArtifactWorkflow,
-  waitMessage: string,
+  { reason, message }: Hold,
 ): Promise<void> {
-  await writeStatus(context, artifactWorkflows, workflow, { waitMessage });
+  await writeStatus(context, artifactWorkflows, workflow, { waitReason: reason, waitMessage: message });
   if (wake.reason !== 'resync' && wake.reason !== 'due')
-    throw new ArcError('Conflict', `ArtifactWorkflow "${workflow.metadata.name}" waits: ${waitMessage}`);
+    throw new ArcError('Conflict', `ArtifactWorkflow "${workflow.metadata.name}" waits: ${message}`);
 }

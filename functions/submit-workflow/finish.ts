@@ -26,7 +26,8 @@ export async function finish(
   if (!(await havePodsEnded(context, wake, workflow, after))) return;
   if (await isKnown(context, workflow))
     return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
-  await waitAgain(context, wake, workflow, 'the status of its Order does not show yet how it ended');
+  const message = 'the status of its Order does not show yet how it ended';
+  await waitAgain(context, wake, workflow, { reason: 'Ending', message });
 }
 
 async function isKnown(context: Context, workflow: ArtifactWorkflow): Promise<boolean> {

@@ -4,10 +4,12 @@ import {
   artifactWorkflows,
   decideSubmission,
   isUnderWay,
+  missingAccount,
   needsRunning,
   type Submission,
+  serviceAccounts,
 } from '#shared/domain';
-import { readWorkflow, recordRequest } from '#shared/function-kit';
+import { namespaceOf, readWorkflow, recordRequest } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { act } from './act.ts';
 import { readRivals } from './rivals.ts';
@@ -34,5 +36,16 @@ async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Sub
   const alone = decideSubmission(inputs);
   // Only a start depends on the others that write to the same place.
   if (alone.action !== 'create') return alone;
-  return decideSubmission({ ...inputs, rivals: await readRivals(context, workflow) });
+  const [rivals, lacksAccount] = await Promise.all([
+    readRivals(context, workflow),
+    isAccountAbsent(context, workflow),
+  ]);
+  return decideSubmission({ ...inputs, rivals, lacksAccount });
+}
+
+/** Looks only after an attempt that ended because its ServiceAccount was missing. */
+async function isAccountAbsent({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<boolean> {
+  const name = missingAccount(workflow);
+  if (name === undefined) return false;
+  return (await api.get(serviceAccounts, { ...namespaceOf(workflow), name }, signal)) === undefined;
 }

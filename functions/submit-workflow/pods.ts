@@ -12,7 +12,8 @@ export async function havePodsEnded(
 ): Promise<boolean> {
   const pod = names.length === 0 ? undefined : await findPod(context, workflow, names);
   if (pod === undefined) return true;
-  await waitAgain(context, wake, workflow, `pod "${pod}" of a Workflow that was stopped has not ended`);
+  const message = `pod "${pod}" of a Workflow that was stopped has not ended`;
+  await waitAgain(context, wake, workflow, { reason: 'PlaceInUse', message });
   return false;
 }
 

@@ -2,14 +2,15 @@ import {
   type ArtifactWorkflow,
   artifactWorkflows,
   type CronWorkflow,
+  type Hold,
   hasEnded,
   isUnreleased,
   releasePatch,
   type Submission,
   type Workflow,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { isRefusal, recordWarning, writeStatus } from '#shared/function-kit';
+import { ArcError, printableLines } from '#shared/errors';
+import { isRefusal, missingRight, recordWarning, writeStatus } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { change, create, remove } from './argo.ts';
@@ -30,10 +31,18 @@ export async function submit(
 ): Promise<void> {
   const recorded = await writeStatus(context, artifactWorkflows, workflow, status);
   if (recorded === undefined) return;
-  const present = await createOwn(context, wake, workflow, object);
-  if (present === undefined) return;
-  if (isUnreleased(present)) await release(context, recorded, present);
-  if (overwritten !== undefined) await announceSharing(context, workflow, overwritten);
+  const present = await createOwn(context, wake, recorded, object);
+  const ready = present && (await waitNoMore(context, recorded));
+  if (ready && isUnreleased(present)) await release(context, ready, present);
+  if (ready && overwritten !== undefined) await announceSharing(context, workflow, overwritten);
+}
+
+/** Nothing is waited for any more. Only once the Workflow exists: a refusal that lasts must not come and go with each try. */
+export function waitNoMore(
+  context: Context,
+  workflow: ArtifactWorkflow,
+): Promise<ArtifactWorkflow | undefined> {
+  return writeStatus(context, artifactWorkflows, workflow, { waitReason: null, waitMessage: null });
 }
 
 /**
@@ -58,7 +67,7 @@ export async function release(
   );
 }
 
-/** The Workflow with the trace of the wake that led to it, or the one that exists already; undefined where it cannot be made, which a Warning says. */
+/** The Workflow with the trace of the wake that led to it, or the one that exists already; undefined where it cannot be made, which the status and a Warning say. */
 async function createOwn(
   context: Context,
   wake: Wake,
@@ -70,10 +79,11 @@ async function createOwn(
   try {
     const present = await create(context, object);
     if (isOwnedBy(present, workflow)) return present;
-    await warn(context, wake, workflow, 'NameTaken', `${title} exists and has another owner; delete it`);
+    const message = `${title} exists and has another owner: delete or rename it`;
+    await report(context, wake, workflow, { reason: 'NameTaken', message });
   } catch (caught) {
     if (!isRefusal(caught)) throw caught;
-    await warn(context, wake, workflow, 'SubmissionFailed', `cannot create ${title}: ${caught.message}`);
+    await report(context, wake, workflow, refusal(caught, workflow, title));
   }
   return undefined;
 }
@@ -83,13 +93,23 @@ function traced<T extends Workflow | CronWorkflow>(object: T, traceparent: strin
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-async function warn(
+function refusal(caught: ArcError, workflow: ArtifactWorkflow, title: string): Hold {
+  const right = missingRight(caught, workflow);
+  if (right) return right;
+  // A namespace that is gone is named in the answer; a kind that is not served is not.
+  if (ArcError.is(caught, 'NotFound') && !caught.message.startsWith('namespaces '))
+    return { reason: 'ArgoMissing', message: `cannot create ${title}: install Argo Workflows` };
+  return { reason: 'SubmissionFailed', message: `cannot create ${title}: ${caught.message}` };
+}
+
+async function report(
   context: Context,
   wake: Wake,
   workflow: ArtifactWorkflow,
-  reason: string,
-  message: string,
+  { reason, message }: Hold,
 ): Promise<void> {
   context.log.warn({ artifactWorkflow: workflow.metadata.name }, message);
+  const status = { waitReason: reason, waitMessage: printableLines(message) };
+  if ((await writeStatus(context, artifactWorkflows, workflow, status)) === undefined) return;
   await recordWarning(context, wake, { regarding: workflow, reason, message, component: 'submit-workflow' });
 }

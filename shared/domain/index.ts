@@ -3,7 +3,7 @@
 export { type ActionRequest, actions, requestOf } from './actions/requested-by.ts';
 export { arcKinds } from './definitions/arc-kinds.ts';
 export type { ArcColumn, ArcKind } from './definitions/definition.ts';
-export { artifactIdOf, childSelector, endpointsUsed, rivalSelectors } from './identity/artifact.ts';
+export { artifactIdOf, childSelector, endpointsUsed, keyOf, rivalSelectors } from './identity/artifact.ts';
 export {
   artifactWorkflowName,
   cronWorkflowName,
@@ -58,11 +58,12 @@ export { absentSecretName, annotations, finalizers, jobKey, labels } from './kin
 export {
   currentWorkflow,
   isFinished,
+  missingAccount,
   nextAttemptMs,
   owesAttempt,
   rerunRequested,
 } from './lifecycle/attempts.ts';
-export { type HoldReason, holdReasons } from './lifecycle/holds.ts';
+export { type Hold, type HoldReason, holdReasons } from './lifecycle/holds.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
 export { type ChildDecision, type ChildPatch, decideChildren, decideDeletion } from './plan/children.ts';
 export { type CurrentVersion, currentVersions } from './plan/current.ts';
@@ -74,6 +75,7 @@ export {
   type PlannedArtifact,
   planOrder,
 } from './plan/plan.ts';
+export { mostRefusals, type Refusals, refusalNote, refusalsOf } from './plan/refusals.ts';
 export {
   type TemplateRef,
   templateKey,

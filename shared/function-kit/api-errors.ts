@@ -1,3 +1,4 @@
+import type { Hold } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 
 const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEntityTooLarge'] as const;
@@ -8,6 +9,20 @@ const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEnti
  */
 export function isRefusal(caught: unknown): caught is ArcError {
   return ArcError.is(caught, ...refusals);
+}
+
+/**
+ * What a function waits for that has no right to do something in the namespace of an object: for whoever gives the namespace to ARC. Undefined for
+ * every other answer, that of a policy or quota included.
+ */
+export function missingRight(
+  caught: unknown,
+  { metadata: { namespace = '' } }: { metadata: { namespace?: string } },
+): Hold | undefined {
+  // Kubernetes: <resource> is forbidden: User "…" cannot <verb> resource "…" (apiserver, pkg/endpoints/handlers/responsewriters).
+  if (!ArcError.is(caught, 'Forbidden') || !/ cannot \w+ resource /.test(caught.message)) return undefined;
+  const message = `ARC has no right to work in namespace "${namespace}": give it with kubectl apply -k knative/tenant -n ${namespace} (${caught.message})`;
+  return { reason: 'NamespaceNotGiven', message };
 }
 
 /** The result of a write, or undefined when the object is gone (or its kind is not installed). Other failures reject. */

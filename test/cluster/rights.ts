@@ -74,6 +74,8 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
   ],
   'submit-workflow': [
     '* /events: create get patch',
+    '* /pods: list',
+    '* /serviceaccounts: get',
     '* arc.opendefense.cloud/artifactworkflows/finalizers: update',
     '* arc.opendefense.cloud/artifactworkflows/status: patch',
     '* arc.opendefense.cloud/artifactworkflows: get list patch',

@@ -127,7 +127,9 @@ const status = z.object({
   activeWorkflowRef: reference('The run of the schedule that is under way.').exactOptional(),
   configSecret: reference('The Secret with the rendered configuration, while it is needed.').exactOptional(),
   configMessage: z.string().exactOptional().describe('Why there is no configuration yet.'),
+  configReason: z.string().exactOptional().describe('The same in one word, as docs/status.md lists them.'),
   waitMessage: z.string().exactOptional().describe('What it waits for before its next attempt can start.'),
+  waitReason: z.string().exactOptional().describe('The same in one word, as docs/status.md lists them.'),
   workflowRef: workflowRef
     .exactOptional()
     .describe('The Argo object of the attempt in force; written before that is created.'),

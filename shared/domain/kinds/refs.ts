@@ -33,6 +33,7 @@ export const secrets = ref<Secret>('v1', 'Secret', 'secrets');
 export const configMaps = ref<ConfigMap>('v1', 'ConfigMap', 'configmaps');
 export const namespaces = ref<Namespace>('v1', 'Namespace', 'namespaces', false);
 export const events = ref<KubeEvent>('v1', 'Event', 'events');
+export const serviceAccounts = ref<KubeObject>('v1', 'ServiceAccount', 'serviceaccounts');
 export const pods = ref<Pod>('v1', 'Pod', 'pods');
 
 export const workflows = ref<Workflow>(argoApiVersion, 'Workflow', 'workflows');

@@ -33,6 +33,8 @@ export const annotations = {
   orderCancel: 'arc.opendefense.cloud/order-cancel',
   /** On a Workflow that was stopped because its ArtifactWorkflow is cancelled: when, in RFC 3339. */
   cancelledAt: 'arc.opendefense.cloud/cancelled-at',
+  /** On an Order, by decompose-order: the ArtifactWorkflows that the API refuses to create, as `Refusals`. */
+  refused: 'arc.opendefense.cloud/refused',
   /** What the user wrote of a named artifact, hashed: an edit of it is no change of an Endpoint or type. */
   content: 'arc.opendefense.cloud/content',
   /** On a Workflow or CronWorkflow that was created suspended, until it is released. */

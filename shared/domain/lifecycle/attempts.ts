@@ -40,8 +40,18 @@ export function rerunRequested(workflow: ArtifactWorkflow): number | undefined {
   return requested > (workflow.status?.workflowRef?.rerunAt ?? 0) ? requested : undefined;
 }
 
+/**
+ * The name of the ServiceAccount whose absence ended the last attempt: Argo could not make its pods, so nothing was moved, and the next
+ * attempt follows when the account is there.
+ */
+export function missingAccount(workflow: ArtifactWorkflow): string | undefined {
+  if (!hasFailed(workflow)) return undefined;
+  return /serviceaccounts? "([^"]+)" not found/.exec(workflow.status?.message ?? '')?.[1];
+}
+
 function retryAllowed(workflow: ArtifactWorkflow): boolean {
   const { spec, status } = workflow;
+  if (missingAccount(workflow) !== undefined) return true;
   if (!hasFailed(workflow) || permanentReasons.has(status?.results?.reason ?? '')) return false;
   // Failures of other templates, and of Argo, give no reason: nobody says that another attempt can help or does no harm.
   const byDefault = status?.results?.reason === 'retryable' ? defaultRetries : 0;

@@ -2,14 +2,23 @@
  * Why an artifact neither runs nor has ended: the `reason` of its entry in the Order's status. This is the one list; docs/status.md
  * says what each means and what to do about it, and a test holds the two together.
  *
- * `wrong`: as it is written it can never be moved, so it is Invalid at once. `absent`: something is missing or refused, which may be
- * there in a moment, so it is Pending for `patienceMs` and only then Invalid. `waits`: it goes on by itself, and is Pending.
+ * `wrong`: as it is written it can never be moved, so it is Invalid at once. `absent`: something is missing, which may be there in a
+ * moment, and `refused`: somebody does not let it go on; so it is Pending for `patienceMs` and only then Invalid. `waits`: it goes on by itself, and is Pending.
  */
 export const holdReasons = {
   EndpointMissing: 'absent',
   TypeMissing: 'absent',
   TemplateMissing: 'absent',
   SecretMissing: 'absent',
+  SecretUnusable: 'absent',
+  EndpointMoved: 'absent',
+  ArgoMissing: 'absent',
+  AccountMissing: 'refused',
+  NamespaceNotGiven: 'refused',
+  NameTaken: 'refused',
+  CreationFailed: 'refused',
+  RenderingFailed: 'refused',
+  SubmissionFailed: 'refused',
   NoEndpoint: 'wrong',
   UsageMismatch: 'wrong',
   RuleMismatch: 'wrong',
@@ -24,9 +33,10 @@ export const holdReasons = {
   Retrying: 'waits',
   Suspended: 'waits',
   Cancelling: 'waits',
+  Ending: 'waits',
 } as const satisfies Record<string, HoldKind>;
 
-type HoldKind = 'wrong' | 'absent' | 'waits';
+type HoldKind = 'wrong' | 'absent' | 'refused' | 'waits';
 export type HoldReason = keyof typeof holdReasons;
 
 /** What holds an artifact up: the reason for machines, the message for people. */
@@ -44,6 +54,11 @@ export function patienceEnd(since: number): number {
 }
 
 /** True for a reason that becomes Invalid when it lasts. */
+export function needsPerson(reason: string | undefined): boolean {
+  return isAbsence(reason) || kindOf(reason) === 'refused';
+}
+
+/** True where something is missing that the message names: when that is another thing, the wait begins anew. */
 export function isAbsence(reason: string | undefined): boolean {
   return kindOf(reason) === 'absent';
 }
@@ -63,6 +78,7 @@ function kindOf(reason: string | undefined): HoldKind | undefined {
   return isHoldReason(reason) ? holdReasons[reason] : undefined;
 }
 
-function isHoldReason(reason: string | undefined): reason is HoldReason {
+/** True for a text that is one of the reasons. */
+export function isHoldReason(reason: string | undefined): reason is HoldReason {
   return reason !== undefined && Object.hasOwn(holdReasons, reason);
 }

@@ -54,7 +54,9 @@ describe('renderConfiguration', () => {
     const secured = endpoint('to', { tls: { caSecretRef: { name: 'ca' }, insecureSkipVerify: false } });
     const given = { ...all, destination: secured };
     const workflow = made(inputs({ endpoints: [read, secured] }));
-    expect(renderConfiguration(workflow, given)).toMatchObject({ waiting: expect.stringContaining('"ca"') });
+    expect(renderConfiguration(workflow, given)).toMatchObject({
+      waiting: { reason: 'SecretMissing', message: expect.stringContaining('"ca"') },
+    });
     const found = renderConfiguration(workflow, {
       ...given,
       destinationCa: secret('ca', { 'ca.crt': 'PEM' }),
@@ -120,7 +122,7 @@ describe('renderConfiguration', () => {
     ],
   ])('waits for the %s, without a secret in the text', (_, given, message) => {
     const found = renderConfiguration(made(), given);
-    expect(found).toMatchObject({ waiting: expect.stringContaining(message) });
+    expect(found).toMatchObject({ waiting: { message: expect.stringContaining(message) } });
     expect(JSON.stringify(found)).not.toContain('hunter2');
   });
 

@@ -6,6 +6,7 @@ import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { jobKey, labels } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
+import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
 import { hasMoved } from '../plan/endpoint-use.ts';
 import { specFromParameters } from '../plan/parameters.ts';
@@ -23,7 +24,7 @@ export interface RenderInputs {
 }
 
 /** `stale`: an Endpoint has moved on, the Order has to plan anew. `waiting`: something is missing or unusable as yet. */
-export type Rendering = { secret: Secret } | { stale: string } | { waiting: string };
+export type Rendering = { secret: Secret } | { stale: string } | { waiting: Hold };
 
 /** True while a rendered Secret has a use: not once its ArtifactWorkflow has ended for good, or is cancelled. */
 export function needsConfiguration(workflow: ArtifactWorkflow): boolean {
@@ -53,7 +54,7 @@ export function renderConfiguration(workflow: ArtifactWorkflow, inputs: RenderIn
   if ('waiting' in source) return source;
   if ('waiting' in destination) return destination;
   if (!('endpoint' in source) || !('endpoint' in destination))
-    return { waiting: 'its Endpoints are unknown' };
+    return held('EndpointMissing', 'its Endpoints are unknown');
   return {
     secret: secretOf(workflow, {
       artifact: artifactOf(workflow),
@@ -81,20 +82,20 @@ interface Side {
   ca: Secret | undefined;
 }
 
-type SideResult = { endpoint: JobEndpoint } | { stale: string } | { waiting: string };
+type SideResult = { endpoint: JobEndpoint } | { stale: string } | { waiting: Hold };
 
 function side(workflow: ArtifactWorkflow, one: Side): SideResult {
   const base = one.ref ? fromEndpoint(one.ref, one) : fromParameters(workflow, one.prefix);
   if (!('endpoint' in base)) return base;
   if (!one.secretRef) return base;
-  if (!one.secret) return { waiting: `Secret "${one.secretRef.name}" not found` };
+  if (!one.secret) return held('SecretMissing', `Secret "${one.secretRef.name}" not found: create it`);
   const credentials = credentialsOf(one.secret);
-  if (typeof credentials === 'string') return { waiting: credentials };
+  if (typeof credentials === 'string') return held('SecretUnusable', credentials);
   return { endpoint: { ...base.endpoint, credentials } };
 }
 
 function fromEndpoint(ref: EndpointRef, { endpoint, secretRef, ca }: Side): SideResult {
-  if (!endpoint) return { waiting: `Endpoint "${ref.name}" not found` };
+  if (!endpoint) return held('EndpointMissing', `Endpoint "${ref.name}" not found: create it`);
   const { metadata, spec } = endpoint;
   if (hasMoved(ref, endpoint) || spec.secretRef?.name !== secretRef?.name) {
     return { stale: `Endpoint "${ref.name}" has changed since this ArtifactWorkflow was made` };
@@ -102,9 +103,8 @@ function fromEndpoint(ref: EndpointRef, { endpoint, secretRef, ca }: Side): Side
   const caName = spec.tls?.caSecretRef?.name;
   const pem = ca && certificatesOf(ca);
   if (caName !== undefined && pem === undefined) {
-    return {
-      waiting: `Secret "${caName}" with the key ca.crt not found (tls.caSecretRef of Endpoint "${ref.name}")`,
-    };
+    const message = `Secret "${caName}" with the key ca.crt not found: create it (tls.caSecretRef of Endpoint "${ref.name}")`;
+    return held('SecretMissing', message);
   }
   const tls = {
     ...(caName === undefined || pem === undefined ? {} : { ca: pem }),
@@ -125,8 +125,13 @@ function fromEndpoint(ref: EndpointRef, { endpoint, secretRef, ca }: Side): Side
 function fromParameters({ spec }: ArtifactWorkflow, prefix: 'src' | 'dst'): SideResult {
   const value = (name: string) => spec.parameters?.find((parameter) => parameter.name === name)?.value;
   const remoteURL = value(`${prefix}RemoteURL`);
-  if (!remoteURL) return { waiting: `it has neither ${prefix}Ref nor a parameter ${prefix}RemoteURL` };
+  if (!remoteURL)
+    return held('EndpointMissing', `it has neither ${prefix}Ref nor a parameter ${prefix}RemoteURL`);
   return { endpoint: { name: prefix, type: value(`${prefix}Type`) ?? '', remoteURL } };
+}
+
+function held(reason: HoldReason, message: string): { waiting: Hold } {
+  return { waiting: { reason, message } };
 }
 
 /** The credentials in a Secret by its keys, or why there are none. Never a value in the text. */

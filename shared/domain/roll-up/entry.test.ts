@@ -14,13 +14,39 @@ describe('entryFor', () => {
     const workflow = stored(artifact.workflow, status);
     const metadata = { ...workflow.metadata, ...(deletionTimestamp && { deletionTimestamp }) };
     const current = { artifact, key: artifact.key, workflow: { ...workflow, metadata }, versions: [] };
-    return entryFor(current, entryBudget(1), undefined, now);
+    return entryFor(current, entryBudget(1), { before: undefined, refusals: {}, now });
   };
 
   it('says why an artifact has no configuration while it waits for one', () => {
     const configMessage = 'Secret "login" not found';
     expect(entryOf({ configMessage })).toMatchObject({ phase: 'Pending', message: configMessage });
     expect(entryOf({ configMessage, phase: 'Running' }).message).toBeUndefined();
+  });
+
+  it.each<[string, ArtifactWorkflowStatus, string, string]>([
+    [
+      'an unusable Secret',
+      { configReason: 'SecretUnusable', configMessage: 'no keys' },
+      'SecretUnusable',
+      'no keys',
+    ],
+    ['a rival', { waitReason: 'PlaceInUse', waitMessage: 'b is there' }, 'PlaceInUse', 'b is there'],
+    [
+      'Argo',
+      { workflowRef: { kind: 'Workflow', name: 'w', attempt: 1 } },
+      'Starting',
+      'Argo has not started its Workflow yet',
+    ],
+    ['a queue', { phase: 'Queued', message: 'third in line' }, 'Queued', 'third in line'],
+    ['nothing but us', {}, 'Preparing', 'its Workflow is being prepared'],
+    [
+      'an account',
+      { phase: 'Error', message: 'pods "x" is forbidden: serviceaccount "arc-workflow" not found' },
+      'AccountMissing',
+      'ServiceAccount "arc-workflow" not found: create it with kubectl apply -k knative/tenant -n team',
+    ],
+  ])('names the reason while it waits for %s', (_, status, reason, message) => {
+    expect(entryOf(status)).toMatchObject({ reason, message, since: '2026-01-02T03:04:05Z' });
   });
 
   it('says when the next attempt comes after a failure that is tried again without being asked for', () => {

@@ -3,9 +3,10 @@ import { revisionOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus } from '../kinds/order.ts';
 import { isCancelDue } from '../lifecycle/attempts.ts';
-import { isAbsence, isWrong, patienceEnd } from '../lifecycle/holds.ts';
+import { isAbsence, isWrong, needsPerson, patienceEnd } from '../lifecycle/holds.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { CurrentVersion } from '../plan/current.ts';
+import { type Refusals, refusalFor } from '../plan/refusals.ts';
 import { largestOrderStatus, longestDigest, longestMessage, shortestMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 import { cancelling, holdOf, preparing } from './hold.ts';
@@ -30,28 +31,37 @@ export function entryBudget(artifacts: number): EntryBudget {
   return { details, messageBytes: Math.max(shortestMessage, Math.min(longestMessage, left)) };
 }
 
+/** What an entry depends on beside the artifact itself. */
+export interface EntryContext {
+  /** The former entry. */
+  before: ArtifactStatus | undefined;
+  refusals: Refusals;
+  /** By roll-up-order's clock, as is `before.since`. */
+  now: Date;
+}
+
 /**
- * The entry of one artifact in the Order's status. `before` is its former entry: while the artifact is held up for the same reason,
- * the time since when stays, and absence that lasts longer than `patienceMs` is Invalid. Both times are of roll-up-order's clock.
+ * The entry of one artifact in the Order's status. While the artifact is held up for the same reason, the time since when stays; what needs
+ * a person for longer than `patienceMs` is Invalid.
  */
 export function entryFor(
   current: CurrentVersion,
   budget: EntryBudget,
-  before: ArtifactStatus | undefined,
-  now: Date,
+  { before, refusals, now }: EntryContext,
 ): ArtifactStatus {
-  const entry = bounded(plainEntry(current), budget);
+  const entry = bounded(plainEntry(current, refusals), budget);
   return entry.reason === undefined ? entry : sinceWhen(entry, before, now);
 }
 
-function plainEntry({ artifact, workflow, recorded }: CurrentVersion): ArtifactStatus {
+function plainEntry({ artifact, workflow, recorded }: CurrentVersion, refusals: Refusals): ArtifactStatus {
   const artifactIndex = artifact.index;
   const common = { artifactIndex, ...(artifact.name === undefined ? {} : { name: artifact.name }) };
   if (recorded) return { ...recorded, artifactIndex };
   // Recorded as ended, it would never be created again.
   if (workflow && !isStoppedByDeletion(workflow)) return { ...common, ...fromWorkflow(workflow) };
   if (artifact.cancel === true) return { ...common, phase: 'Cancelled' };
-  return { ...common, phase: 'Pending', ...(artifact.state === 'held' ? artifact.hold : preparing) };
+  const hold = artifact.state === 'held' ? artifact.hold : refusalFor(refusals, artifact.key);
+  return { ...common, phase: 'Pending', ...(hold ?? preparing) };
 }
 
 function sinceWhen(entry: ArtifactStatus, before: ArtifactStatus | undefined, now: Date): ArtifactStatus {
@@ -61,7 +71,7 @@ function sinceWhen(entry: ArtifactStatus, before: ArtifactStatus | undefined, no
   // Another pod of roll-up-order may have written a time that is still to come here.
   const since = began === undefined || began > now.getTime() ? now.getTime() : began;
   const lasts = same && (before?.phase === 'Invalid' || now.getTime() >= patienceEnd(since));
-  const isInvalid = isWrong(reason) || (isAbsence(reason) && lasts);
+  const isInvalid = isWrong(reason) || (needsPerson(reason) && lasts);
   return { ...entry, phase: isInvalid ? 'Invalid' : entry.phase, since: isoSeconds(since) };
 }
 

@@ -1,6 +1,6 @@
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import { isCancelDue, owesAttempt } from '../lifecycle/attempts.ts';
-import type { Hold } from '../lifecycle/holds.ts';
+import { isCancelDue, missingAccount, owesAttempt } from '../lifecycle/attempts.ts';
+import { type Hold, isHoldReason } from '../lifecycle/holds.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
 
 /** Of an artifact that has no Workflow yet, and that nothing holds up. */
@@ -22,15 +22,28 @@ export function holdOf(workflow: ArtifactWorkflow): Hold | undefined {
   if (phase === 'Queued') return { reason: 'Queued', message: status.message ?? 'it waits in a queue' };
   if (phase !== 'Pending') return undefined;
   if (spec.suspend === true && (owed || status.workflowRef === undefined)) return suspended;
-  const { configMessage, waitMessage } = status;
-  if (configMessage !== undefined) return { ...preparing, message: configMessage };
-  if (waitMessage !== undefined) return { reason: 'PlaceInUse', message: waitMessage };
+  const told =
+    toldBy(status.configReason, status.configMessage) ?? toldBy(status.waitReason, status.waitMessage);
+  if (told) return told;
+  const account = owed ? missingAccount(workflow) : undefined;
+  if (account !== undefined) return accountHold(workflow, account);
   if (owed && phaseOf(workflow) === 'Cancelled') return preparing;
   if (owed) return { reason: 'Retrying', message: retryMessage(workflow) };
   return status.workflowRef === undefined ? preparing : starting(workflow);
 }
 
+/** What a function has written that it waits for. */
+function toldBy(reason: string | undefined, message: string | undefined): Hold | undefined {
+  if (message === undefined) return undefined;
+  return { reason: isHoldReason(reason) ? reason : preparing.reason, message };
+}
+
 const suspended: Hold = { reason: 'Suspended', message: 'suspended: set spec.suspend of the Order to false' };
+
+function accountHold({ metadata: { namespace = '' } }: ArtifactWorkflow, account: string): Hold {
+  const message = `ServiceAccount "${account}" not found: create it with kubectl apply -k knative/tenant -n ${namespace}`;
+  return { reason: 'AccountMissing', message };
+}
 
 function retryMessage({ status = {} }: ArtifactWorkflow): string {
   const when = status.nextAttemptTime === undefined ? '' : ` at ${status.nextAttemptTime}`;

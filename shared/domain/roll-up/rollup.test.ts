@@ -243,6 +243,16 @@ describe('what is absent', () => {
     expect(waited(-289, behind).phase).toBe('Failed');
   });
 
+  it('is waited for on, where somebody refuses it with other words each time', () => {
+    const refused = (text: string, before?: OrderStatus, seconds = 0) => {
+      const told = { waitReason: 'SubmissionFailed', waitMessage: text };
+      const one = { ...order([image('a')]), ...(before ? { status: before } : {}) };
+      return roll(one, [told], at(seconds));
+    };
+    const lasting = refused('request 2', refused('request 1'), 11);
+    expect(entryOf(lasting)).toMatchObject({ phase: 'Invalid', message: 'request 2' });
+  });
+
   it('comes before what only waits, and says how many more need a person', () => {
     const two = roll(order([image('a'), absent, { ...absent, name: 'also', type: 'disk' }]), []);
     expect(two.message).toContain(

@@ -2,10 +2,11 @@ import { printable } from '#shared/errors';
 import { isoSeconds, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
-import { isAbsence } from '../lifecycle/holds.ts';
+import { needsPerson } from '../lifecycle/holds.ts';
 import { phaseOf as artifactPhase } from '../lifecycle/phases.ts';
 import { type CurrentVersion, currentVersions } from '../plan/current.ts';
 import type { OrderPlan } from '../plan/plan.ts';
+import { refusalsOf } from '../plan/refusals.ts';
 import { longestQuotedMessage } from '../values/limits.ts';
 import { conditionsFor } from './conditions.ts';
 import { type EntryBudget, entryBudget, entryFor } from './entry.ts';
@@ -56,9 +57,10 @@ export function rollUp(
 
 function entriesOf(order: Order, current: readonly CurrentVersion[], budget: EntryBudget, now: Date) {
   const entries: Record<string, ArtifactStatus> = {};
+  const refusals = refusalsOf(order);
   for (const one of current) {
     const before = order.status?.artifactWorkflows?.[one.key];
-    const entry = entryFor(one, budget, before, now);
+    const entry = entryFor(one, budget, { before, refusals, now });
     entries[one.key] = before && sameJson(before, entry) ? before : entry;
   }
   return entries;
@@ -148,7 +150,7 @@ interface Headline {
 function headlineOf(entries: readonly ArtifactStatus[]): Headline {
   const plights = [
     ({ phase }: ArtifactStatus) => ['invalid', 'failed'].includes(countOf[phase] ?? ''),
-    ({ reason }: ArtifactStatus) => isAbsence(reason),
+    ({ reason }: ArtifactStatus) => needsPerson(reason),
     ({ reason }: ArtifactStatus) => reason !== undefined,
   ];
   for (const plight of plights) {

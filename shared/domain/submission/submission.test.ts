@@ -273,7 +273,7 @@ class World {
   private carryOut(index: number, workflow: ArtifactWorkflow, decision: Submission): void {
     const { name } = workflow.metadata;
     if (decision.action === 'create') {
-      const { nextAttemptTime: _, waitMessage: __, ...status } = decision.status;
+      const { nextAttemptTime: _, waitReason: __, waitMessage: ___, ...status } = decision.status;
       this.objects[index] = { ...workflow, status: { ...workflow.status, ...status } };
       this.argo.set(name, phase(decision.object, { phase: 'Running' }));
     } else if (decision.action === 'stop' && decision.how === 'shutdown') {

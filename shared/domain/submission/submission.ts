@@ -10,6 +10,7 @@ import {
   referenceFor,
   rerunRequested,
 } from '../lifecycle/attempts.ts';
+import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { isUnreleased, unreleased } from './release.ts';
 import { overwrittenBy } from './sharing.ts';
@@ -22,6 +23,8 @@ export interface SubmissionInputs {
   running: Workflow | CronWorkflow | undefined;
   /** Those that must not run beside it (`rivalSelectors`); may include `workflow`. */
   rivals: readonly ArtifactWorkflow[];
+  /** True while the ServiceAccount is absent without which the last attempt could not start its pods. */
+  lacksAccount?: boolean;
   now: Date;
   options?: WorkflowOptions;
 }
@@ -58,6 +61,7 @@ export type Submission =
 
 type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempts'>> & {
   nextAttemptTime?: string | null;
+  waitReason?: HoldReason | null;
   waitMessage?: string | null;
 };
 
@@ -90,10 +94,8 @@ export function decideSubmission(inputs: SubmissionInputs): Submission {
   if (!isHeld(workflow)) return { action: 'hold' };
   if (owesAttempt(workflow)) return decideNextAttempt(inputs);
   if (running && !isOwnedBy(running, workflow)) {
-    return waitFor(
-      workflow,
-      `${running.kind} "${running.metadata.name}" exists and has another owner; delete or rename it`,
-    );
+    const message = `${running.kind} "${running.metadata.name}" exists and has another owner: delete or rename it`;
+    return waitFor(workflow, { reason: 'NameTaken', message });
   }
   if (running && workflow.status?.workflowRef) return decideRelease(workflow, running);
   return decideStart(inputs, workflow.status?.workflowRef?.attempt ?? 1);
@@ -163,14 +165,15 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   const { workflow, rivals, options } = inputs;
   const { spec, status = {}, metadata } = workflow;
   if (spec.suspend === true) return { action: 'wait', message: 'suspended' };
+  if (inputs.lacksAccount) return { action: 'wait', message: 'its ServiceAccount does not exist' };
   // render-secret deletes the Secret and this field after the last attempt; a rerun renders it again.
   if (!status.configSecret) return { action: 'wait', message: 'its configuration has not been rendered yet' };
   const ahead = rivals.find((rival) => isAhead(rival, workflow));
   if (ahead)
-    return waitFor(
-      workflow,
-      `ArtifactWorkflow "${ahead.metadata.name}", which writes to the same place, has not ended`,
-    );
+    return waitFor(workflow, {
+      reason: 'PlaceInUse',
+      message: `ArtifactWorkflow "${ahead.metadata.name}", which writes to the same place, has not ended`,
+    });
   const rerun = rerunAt ?? status.workflowRef?.rerunAt;
   const reference = {
     ...referenceFor(metadata.name, spec.cron !== undefined, attempt),
@@ -187,16 +190,15 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
       workflowRef: reference,
       attempts: attempt,
       ...(status.nextAttemptTime === undefined ? {} : { nextAttemptTime: null }),
-      ...(status.waitMessage === undefined ? {} : { waitMessage: null }),
     },
   };
 }
 
 /** Waits, and says for what in the status. */
-function waitFor({ status = {} }: ArtifactWorkflow, message: string): Submission {
-  return status.waitMessage === message
+function waitFor({ status = {} }: ArtifactWorkflow, { reason, message }: Hold): Submission {
+  return status.waitMessage === message && status.waitReason === reason
     ? { action: 'wait', message }
-    : { action: 'wait', message, status: { waitMessage: message } };
+    : { action: 'wait', message, status: { waitReason: reason, waitMessage: message } };
 }
 
 /**

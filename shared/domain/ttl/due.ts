@@ -10,10 +10,11 @@ import {
   nextAttemptMs,
   owesAttempt,
 } from '../lifecycle/attempts.ts';
-import { isAbsence, patienceEnd, patienceMs } from '../lifecycle/holds.ts';
+import { needsPerson, patienceEnd, patienceMs } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 import { forceTime } from '../plan/effective.ts';
 import { unseenHold } from '../plan/endpoint-use.ts';
+import { refusalsOf } from '../plan/refusals.ts';
 import { probeDue } from '../probe/due.ts';
 import { stopGraceMs } from '../submission/stopped.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
@@ -24,7 +25,7 @@ import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
  */
 export function orderDue(order: Order): Date | undefined {
   const waits = Object.values(order.status?.artifactWorkflows ?? {}).map(({ phase, reason, since }) => {
-    const began = phase === 'Pending' && isAbsence(reason) ? instantOf(since) : undefined;
+    const began = phase === 'Pending' && needsPerson(reason) ? instantOf(since) : undefined;
     return began === undefined ? undefined : new Date(patienceEnd(began));
   });
   return isDeleting(order) ? undefined : earliest([...waits, orderExpiry(order)]);
@@ -96,6 +97,8 @@ function isOrderSettled(order: Order): boolean {
   const { status, metadata } = order;
   if (status?.observedGeneration !== metadata.generation) return false;
   if (forceTime(order) * 1000 > (Date.parse(status?.lastForceAt ?? '') || 0)) return false;
+  // What refuses them may be out of our sight: it is tried again.
+  if (Object.keys(refusalsOf(order)).length > 0) return false;
   if (status?.phase === 'Failed') return !isRetryOwed(order);
   if (status?.phase === 'Cancelled' || status?.phase === 'Suspended') return true;
   return status?.conditions?.some(({ type, status: yes }) => type === 'Ready' && yes === 'True') === true;

@@ -1,0 +1,55 @@
+import type { Order } from '../kinds/order.ts';
+import { annotations } from '../kinds/well-known.ts';
+import { type Hold, isHoldReason } from '../lifecycle/holds.ts';
+
+/**
+ * Why ArtifactWorkflows of an Order could not be created, by their keys. decompose-order, which writes no status, notes it in an annotation
+ * of the Order; roll-up-order shows it.
+ */
+export type Refusals = Readonly<Record<string, Hold>>;
+
+/** Of more than that many the first ones stand for all. */
+export const mostRefusals = 8;
+
+const longestNote = 300;
+
+/** The refusals that are noted on an Order; none where nobody, or somebody else, wrote the annotation. */
+export function refusalsOf({ metadata }: Order): Refusals {
+  const found = parsed(metadata.annotations?.[annotations.refused]);
+  const entries = Object.entries(found).flatMap(([key, value]): [string, Hold][] => {
+    const { reason, message } = (value ?? {}) as Partial<Record<string, unknown>>;
+    return typeof reason === 'string' && isHoldReason(reason) && typeof message === 'string'
+      ? [[key, { reason, message: message.slice(0, longestNote) }]]
+      : [];
+  });
+  return Object.fromEntries(entries.slice(0, mostRefusals));
+}
+
+/** The value of the annotation that notes these refusals, null for none; undefined where the Order notes the same already. */
+export function refusalNote(order: Order, refusals: Refusals): string | null | undefined {
+  const noted = refusalsOf(order);
+  const wanted = Object.entries(refusals).slice(0, mostRefusals);
+  // The message is not compared: one that differs each time would have the Order decomposed without end.
+  const same = wanted.every(([key, { reason }]) => noted[key]?.reason === reason);
+  if (same && wanted.length === Object.keys(noted).length) return undefined;
+  const cut = wanted.map(([key, { reason, message }]) => [
+    key,
+    { reason, message: message.slice(0, longestNote) },
+  ]);
+  return wanted.length === 0 ? null : JSON.stringify(Object.fromEntries(cut));
+}
+
+/** What holds up an artifact that has no ArtifactWorkflow, as far as the refusals tell. */
+export function refusalFor(refusals: Refusals, key: string): Hold | undefined {
+  const all = Object.values(refusals);
+  return refusals[key] ?? (all.length === mostRefusals ? all[0] : undefined);
+}
+
+function parsed(text: string | undefined): object {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}');
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
