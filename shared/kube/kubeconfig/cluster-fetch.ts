@@ -1,8 +1,9 @@
-import { farConnectLimitMs } from '#shared/async';
 import { type Fetch, nodeFetch } from '../node-fetch.ts';
 import type { Signed } from './signer.ts';
 
 export interface ClusterFetchOptions {
+  /** ms that a new connection may take. */
+  connectLimitMs: number;
   /** Asked before every request. */
   sign(): Promise<Signed>;
   /** Called when the server answers 401. */
@@ -10,11 +11,11 @@ export interface ClusterFetchOptions {
 }
 
 /** A fetch that signs in as the user of a context says. */
-export function clusterFetch({ sign, refused }: ClusterFetchOptions): Fetch {
+export function clusterFetch({ connectLimitMs, sign, refused }: ClusterFetchOptions): Fetch {
   return async (url, init) => {
     const { headers, agent } = await unlessAborted(sign(), init.signal);
     const signed = { ...init, headers: { ...init.headers, ...headers } };
-    const answer = await nodeFetch(farConnectLimitMs, agent)(url, signed);
+    const answer = await nodeFetch(connectLimitMs, agent)(url, signed);
     if (answer.status === 401) refused();
     return answer;
   };

@@ -3,6 +3,7 @@
  * (scripts/build/bundle.ts), which a function loads when it is not in a cluster. That file has its own copy of everything it imports, so
  * nothing here may import a class that somebody compares by `instanceof`: failures are plain Errors.
  */
+import { connectLimitMs, farConnectLimitMs } from '#shared/async';
 import { clusterFetch } from './cluster-fetch.ts';
 import { type ContextSource, loadContext } from './load-context.ts';
 import { createSigner } from './signer.ts';
@@ -22,6 +23,7 @@ export async function openContext(source: ContextSource) {
   return {
     server,
     fetch: clusterFetch({
+      connectLimitMs: 'kubeconfig' in source ? farConnectLimitMs : connectLimitMs,
       sign: async () => {
         await reload;
         return signer.sign();
