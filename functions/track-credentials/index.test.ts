@@ -10,7 +10,7 @@ const guarded = { ...endpoint('guarded', { secretRef: { name: 'login' } }), stat
 const key = { namespace, name: 'guarded' };
 const keySecret = { namespace: 'arc-system', name: 'arc-credential-key' };
 
-function look(api: FakeApi, one = guarded, reason: WakeReason = 'due'): Promise<undefined> {
+function look(api: FakeApi, one = guarded, reason: WakeReason = 'resync'): Promise<undefined> {
   return handle(contextOf(api), wakeOf(one, reason));
 }
 

@@ -156,6 +156,24 @@ describe('a conduit at rest', () => {
     expect(since(start + 1).filter((wake) => wake === 'Endpoint unused resync').length).toBe(4);
   });
 
+  it('asks for the first probe of an Endpoint until there was one', () => {
+    const creationTimestamp = new Date(0).toISOString();
+    const before = {
+      ...guarded,
+      metadata: { ...guarded.metadata, creationTimestamp },
+    } as unknown as KubeObject;
+    const { clock, waker, since } = setUp([...atRest, before]);
+    clock.advance(2 * minute);
+    const asked = () => since(1).filter((wake) => wake === 'Endpoint source due').length;
+    expect(asked()).toBe(2);
+    const lastProbeTime = new Date(2 * minute).toISOString();
+    const conditions = [{ type: 'Ready', status: 'True', ...condition, lastTransitionTime: lastProbeTime }];
+    const after = { ...before, status: { ...guarded.status, lastProbeTime, conditions } };
+    waker.change({ kind: 'Endpoint', before, after });
+    clock.advance(7 * minute);
+    expect(asked()).toBe(2);
+  });
+
   it.each<[string, object]>([
     ['a run that has begun', { status: { ...cron.status, active: [{ name: 'run' }] } }],
     ['a run that came and went', { status: { ...cron.status, lastScheduledTime: '2026-01-03T00:00:00Z' } }],

@@ -32,12 +32,14 @@ export function isUnprobed(endpoint: Endpoint): boolean {
 /**
  * When an Endpoint is to be probed again though nothing changed. The wait grows with the time for which its state has not changed: from ten
  * minutes, or one minute while it is not Ready, up to an hour. Long waits end in a common half minute, so that one start of the function
- * serves many Endpoints; within it each has its own second. undefined before the first probe, which a change asks for.
+ * serves many Endpoints; within it each has its own second. A change asks for the first probe, and if that is lost it is due a minute after
+ * the creation.
  */
 export function probeDue(endpoint: Endpoint): Date | undefined {
+  if (isDeleting(endpoint)) return undefined;
   const { lastProbeTime, conditions = [] } = endpoint.status ?? {};
   const last = Date.parse(lastProbeTime ?? '');
-  if (isDeleting(endpoint) || Number.isNaN(last)) return undefined;
+  if (Number.isNaN(last)) return firstProbe(endpoint);
   const ready = conditions.find(({ type }) => type === 'Ready');
   const since = Date.parse(ready?.lastTransitionTime ?? '');
   const least = ready?.status === 'True' ? usualMs : shortestMs;
@@ -47,4 +49,9 @@ export function probeDue(endpoint: Endpoint): Date | undefined {
   const bunchMs = wait < longestMs ? usualMs : longestMs;
   const ownMs = Number.parseInt(shortHash([endpoint.metadata.uid ?? null]).slice(0, 8), 16) % spreadMs;
   return new Date(Math.floor((last + wait) / bunchMs) * bunchMs + ownMs);
+}
+
+function firstProbe({ metadata }: Endpoint): Date | undefined {
+  const created = Date.parse(metadata.creationTimestamp ?? '');
+  return Number.isNaN(created) ? undefined : new Date(created + shortestMs);
 }
