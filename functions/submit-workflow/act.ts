@@ -39,7 +39,9 @@ export async function act(
       context.log.debug({ artifactWorkflow: workflow.metadata.name }, step.message);
       return;
     case 'stop':
-      return stop(context, step);
+      if (await writeStatus(context, artifactWorkflows, workflow, step.status ?? {}))
+        await stop(context, step);
+      return;
     case 'finish':
       return finish(context, wake, workflow, step.after);
   }

@@ -1,6 +1,7 @@
-import { type ArtifactWorkflow, artifactWorkflows, type Hold } from '#shared/domain';
+import { type ArtifactWorkflow, artifactWorkflows, type Hold, stopBegan } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { writeStatus } from '#shared/function-kit';
+import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 
 /**
@@ -13,7 +14,12 @@ export async function waitAgain(
   workflow: ArtifactWorkflow,
   { reason, message }: Hold,
 ): Promise<void> {
-  await writeStatus(context, artifactWorkflows, workflow, { waitReason: reason, waitMessage: message });
+  const stopSince = isoSeconds(stopBegan(workflow, context.now));
+  await writeStatus(context, artifactWorkflows, workflow, {
+    waitReason: reason,
+    waitMessage: message,
+    stopSince,
+  });
   if (wake.reason !== 'resync' && wake.reason !== 'due')
     throw new ArcError('Conflict', `ArtifactWorkflow "${workflow.metadata.name}" waits: ${message}`);
 }

@@ -23,6 +23,11 @@ function deleted(workflow: ArtifactWorkflow, at = '2026-01-01T23:59:50Z'): Artif
   return { ...workflow, metadata: { ...workflow.metadata, deletionTimestamp: at } };
 }
 
+/** Deleted, and it began to be stopped a day ago. */
+function stopping({ status, ...rest }: ArtifactWorkflow): ArtifactWorkflow {
+  return deleted({ ...rest, status: { ...status, stopSince: '2026-01-01T00:00:00Z' } });
+}
+
 function deletedOrder(): Order {
   const one = order('order', ['team/app:1.0']);
   const metadata = {
@@ -368,7 +373,7 @@ describe('submit-workflow', () => {
     await handle(contextOf(api), wakeOf(going));
     expect(api.read(artifactWorkflows, key)).toBeUndefined();
 
-    const old = deleted(ready, '2026-01-01T00:00:00Z');
+    const old = stopping(ready);
     const stuck = new FakeApi([old, workflowOf(ready, name, { phase: 'Running' })]);
     await handle(contextOf(stuck), wakeOf(old, 'due'));
     expect(stuck.read(artifactWorkflows, key)).toBeUndefined();
@@ -407,7 +412,7 @@ describe('submit-workflow', () => {
     });
 
     it('does not hold it for ever', async () => {
-      const old = deleted(running, '2026-01-01T00:00:00Z');
+      const old = stopping(running);
       const api = new FakeApi([old, pod('Running')]);
       await handle(contextOf(api), wakeOf(old, 'due'));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
@@ -438,7 +443,9 @@ describe('submit-workflow', () => {
       expect(api.all(workflows)).toEqual([]);
       const lost = { ...pod('Running').metadata, deletionTimestamp: '2026-01-01T23:58:00Z' };
       api.put({ ...pod('Running'), metadata: lost });
-      await handle(contextOf(api), wakeOf(ready));
+      const after = (seconds: number) => contextOf(api, new Date(Date.UTC(2026, 0, 2, 0, 0, seconds)));
+      await expect(handle(after(119), wakeOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
+      await handle(after(120), wakeOf(ready));
       expect(api.all(workflows).length).toBe(1);
     });
 
@@ -460,6 +467,7 @@ describe('submit-workflow', () => {
       };
       await handle(contextOf(api), wakeOf(ready));
       api.put({ ...running, status: { ...running.status, phase: 'Succeeded', syncedAttempt: 1 } });
+      api.put(workflowOf(running, name, { phase: 'Succeeded' }));
       await api.client.delete(artifactWorkflows, key);
       await handle(contextOf(api), wakeOf(ready));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();

@@ -31,5 +31,5 @@ async function findPod(
     metadataOnly: true,
   };
   const found = await ignoreNotFound(api.list(pods, selection, signal));
-  return found?.items.find((pod) => !isLostPod(pod, now))?.metadata.name;
+  return found?.items.find((pod) => !isLostPod(pod, workflow, now))?.metadata.name;
 }

@@ -114,7 +114,7 @@ export { schemaCauses } from './schema/schema-causes.ts';
 export { type PatternMatcher, valueCauses } from './schema/value-causes.ts';
 export { isEndRecorded, isOverwritten } from './submission/record.ts';
 export { isUnreleased, releasePatch } from './submission/release.ts';
-export { isLostPod, podSelector, stopGraceMs } from './submission/stopped.ts';
+export { isLostPod, podSelector, stopBegan, stopGraceMs } from './submission/stopped.ts';
 export {
   decideSubmission,
   isUnderWay,

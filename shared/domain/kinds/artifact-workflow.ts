@@ -140,6 +140,10 @@ const status = z.object({
     .describe(
       'The attempt that phase, message and results describe; 0 if it was cancelled before the first.',
     ),
+  stopSince: z
+    .string()
+    .exactOptional()
+    .describe('When submit-workflow began to stop what runs, or to wait for the pods of what was stopped.'),
   nextAttemptTime: z.string().exactOptional().describe('When the next attempt is due.'),
   progress: z.string().exactOptional().describe('n/m of the work; never falls.'),
   results: results.exactOptional().describe('What the worker reported.'),

@@ -1,8 +1,9 @@
+import { instantOf } from '#shared/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Pod } from '../kinds/core.ts';
 import { labels } from '../kinds/well-known.ts';
-import { hasEnded, phaseOf } from '../lifecycle/phases.ts';
+import { hasEnded, isDeleting, phaseOf } from '../lifecycle/phases.ts';
 
 /**
  * A Workflow that is stopped has ended before its pods have: Argo calls it Failed while a pod goes on for its grace period, and one that
@@ -11,6 +12,14 @@ import { hasEnded, phaseOf } from '../lifecycle/phases.ts';
 
 /** How long a Workflow may take to end after its shutdown, before it is deleted; and again as long until it is left to the garbage collector. */
 export const stopGraceMs = 60_000;
+
+/**
+ * When submit-workflow began to stop it, or `now` where it has not, in Unix milliseconds. By its own clock: that of the API server, which
+ * writes deletionTimestamp, may be minutes off, and the time to stop would be over before it began.
+ */
+export function stopBegan({ status }: ArtifactWorkflow, now: Date): number {
+  return instantOf(status?.stopSince) ?? now.getTime();
+}
 
 /** Names of the Workflows whose pods may outlive the stop of this ArtifactWorkflow. `running` is its Workflow, if it exists. */
 export function stoppedRuns(
@@ -23,12 +32,15 @@ export function stoppedRuns(
 
 /**
  * Names of the Workflows of these ArtifactWorkflows that were stopped a short while ago: long enough for their pods to end, and not so
- * long that a pod on a lost node holds up others for ever. The time is when sync-status saw the end, not when Argo says it was.
+ * long that a pod on a lost node holds up others for ever. The time is when submit-workflow first waited for them; for others, when sync-status
+ * saw the end, not when Argo says it was.
  */
 export function recentlyStoppedRuns(workflows: readonly ArtifactWorkflow[], now: Date): string[] {
   const recent = workflows.filter((workflow) => {
-    const seen = workflow.status?.conditions?.find(({ type }) => type === 'Reconciling')?.lastTransitionTime;
-    return wasStopped(workflow) && now.getTime() - Date.parse(seen ?? '') < 2 * stopGraceMs;
+    const { stopSince, conditions } = workflow.status ?? {};
+    const seen = conditions?.find(({ type }) => type === 'Reconciling')?.lastTransitionTime;
+    const began = instantOf(stopSince ?? seen) ?? Number.NEGATIVE_INFINITY;
+    return wasStopped(workflow) && now.getTime() - began < 2 * stopGraceMs;
   });
   return recent.flatMap(runsOf);
 }
@@ -41,9 +53,13 @@ export function lostRuns(workflow: ArtifactWorkflow, attempt: number): string[] 
   return workflow.status?.workflowRef?.attempt === attempt ? runsOf(workflow) : [];
 }
 
-/** True for a pod that was to have ended long ago, as on a node that is lost: nobody waits for it. */
-export function isLostPod({ metadata }: Pick<Pod, 'metadata'>, now: Date): boolean {
-  return now.getTime() - Date.parse(metadata.deletionTimestamp ?? '') >= 2 * stopGraceMs;
+/** True for a pod that was told to end and for which `workflow` has waited long enough, as on a node that is lost: nobody waits on. */
+export function isLostPod(
+  { metadata }: Pick<Pod, 'metadata'>,
+  workflow: ArtifactWorkflow,
+  now: Date,
+): boolean {
+  return isDeleting({ metadata }) && now.getTime() - stopBegan(workflow, now) >= 2 * stopGraceMs;
 }
 
 /** Selects the pods of Workflows, by the label that Argo puts on them. */

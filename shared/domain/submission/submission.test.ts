@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isoSeconds } from '#shared/meta';
 import { fc } from '#shared/testing';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
@@ -33,9 +34,16 @@ const submitted = (workflow: ArtifactWorkflow): ArtifactWorkflowStatus => ({
   attempts: 1,
 });
 
-function deleting(workflow: ArtifactWorkflow, agoMs = 0): ArtifactWorkflow {
-  const deletionTimestamp = new Date(now.getTime() - agoMs).toISOString();
+/** Deleted by the clock of the API server, which is a day behind. */
+function deleting(workflow: ArtifactWorkflow): ArtifactWorkflow {
+  const deletionTimestamp = new Date(now.getTime() - 86_400_000).toISOString();
   return { ...workflow, metadata: { ...workflow.metadata, deletionTimestamp } };
+}
+
+/** The same, and submit-workflow began to stop it so long ago. */
+function stopping({ status, ...rest }: ArtifactWorkflow, agoMs: number): ArtifactWorkflow {
+  const stopSince = new Date(now.getTime() - agoMs).toISOString();
+  return deleting({ ...rest, status: { ...status, stopSince } });
 }
 
 function phase(object: Workflow | CronWorkflow, status: Workflow['status'], spec = {}): Workflow {
@@ -159,11 +167,12 @@ describe('decideSubmission', () => {
     const running = phase(workflowFor(workflow, 1), { phase: 'Running' });
 
     it('shuts the Workflow down, then deletes it, then gives up', () => {
-      expect(decide(deleting(workflow), running)).toMatchObject({ action: 'stop', how: 'shutdown' });
+      const status = { stopSince: isoSeconds(now.getTime()) };
+      expect(decide(deleting(workflow), running)).toMatchObject({ action: 'stop', how: 'shutdown', status });
       const shut = phase(running, { phase: 'Running' }, { shutdown: 'Terminate' });
-      expect(decide(deleting(workflow, 1000), shut)).toMatchObject({ action: 'wait' });
-      expect(decide(deleting(workflow, stopGraceMs), shut)).toMatchObject({ action: 'stop', how: 'delete' });
-      expect(decide(deleting(workflow, 2 * stopGraceMs), shut)).toMatchObject({ action: 'finish' });
+      expect(decide(stopping(workflow, 1000), shut)).toMatchObject({ action: 'wait' });
+      expect(decide(stopping(workflow, stopGraceMs), shut)).toMatchObject({ action: 'stop', how: 'delete' });
+      expect(decide(stopping(workflow, 2 * stopGraceMs), shut)).toMatchObject({ action: 'finish' });
     });
 
     it('goes when its Workflow has ended, is gone or was never there', () => {
@@ -273,7 +282,13 @@ class World {
   private carryOut(index: number, workflow: ArtifactWorkflow, decision: Submission): void {
     const { name } = workflow.metadata;
     if (decision.action === 'create') {
-      const { nextAttemptTime: _, waitReason: __, waitMessage: ___, ...status } = decision.status;
+      const {
+        nextAttemptTime: _,
+        waitReason: __,
+        waitMessage: ___,
+        stopSince: ____,
+        ...status
+      } = decision.status;
       this.objects[index] = { ...workflow, status: { ...workflow.status, ...status } };
       this.argo.set(name, phase(decision.object, { phase: 'Running' }));
     } else if (decision.action === 'stop' && decision.how === 'shutdown') {

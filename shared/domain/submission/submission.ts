@@ -14,7 +14,7 @@ import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { isUnreleased, unreleased } from './release.ts';
 import { overwrittenBy } from './sharing.ts';
-import { lostRuns, recentlyStoppedRuns, stopGraceMs, stoppedRuns } from './stopped.ts';
+import { lostRuns, recentlyStoppedRuns, stopBegan, stopGraceMs, stoppedRuns } from './stopped.ts';
 import { type WorkflowOptions, workflowFor } from './workflow.ts';
 
 export interface SubmissionInputs {
@@ -47,13 +47,15 @@ export type Submission =
   | { action: 'wait'; message: string; until?: Date; status?: StatusPatch }
   /**
    * `shutdown`: patch spec.shutdown to Terminate; `cancel`: and note in the Workflow why. `delete`: delete the object. `discard`: delete the
-   * object, which has never run, guarded by resourceVersion: it may have been released. Then look again, at `until` at the latest.
+   * object, which has never run, guarded by resourceVersion: it may have been released. `status` is written before. Then look again, at
+   * `until` at the latest.
    */
   | {
       action: 'stop';
       how: 'shutdown' | 'cancel' | 'delete' | 'discard';
       object: Workflow | CronWorkflow;
       until: Date;
+      status?: StatusPatch;
     }
   /** Everything is stopped: take our finalizer off, once the pods of the Workflows `after` have ended. */
   | { action: 'finish'; after: string[] }
@@ -63,6 +65,7 @@ type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempt
   nextAttemptTime?: string | null;
   waitReason?: HoldReason | null;
   waitMessage?: string | null;
+  stopSince?: string | null;
 };
 
 /** False where `decideSubmission` takes the same action whatever Argo object there is: then it need not be read. */
@@ -108,21 +111,23 @@ function decideStop(
 ): Submission {
   if (!isHeld(workflow)) return { action: 'none' };
   const running = found && isOwnedBy(found, workflow) ? found : undefined;
-  const requested = Date.parse(workflow.metadata.deletionTimestamp ?? '');
-  const since = now.getTime() - (Number.isNaN(requested) ? 0 : requested);
+  const began = stopBegan(workflow, now);
+  const since = now.getTime() - began;
   // An Order must never hang because Argo is gone, or a node: the garbage collector removes what is left.
   if (since >= 2 * stopGraceMs) return { action: 'finish', after: [] };
   if (!running || isOver(running)) return { action: 'finish', after: stoppedRuns(workflow, running) };
-  const escalation = new Date(requested + stopGraceMs);
-  const end = new Date(requested + 2 * stopGraceMs);
-  if (isDeleting(running)) return { action: 'wait', message: 'its Workflow is being deleted', until: end };
-  if (isUnreleased(running)) return { action: 'stop', how: 'discard', object: running, until: end };
+  const escalation = new Date(began + stopGraceMs);
+  const end = new Date(began + 2 * stopGraceMs);
+  const status = { stopSince: isoSeconds(began) };
+  if (isDeleting(running))
+    return { action: 'wait', message: 'its Workflow is being deleted', until: end, status };
+  if (isUnreleased(running)) return { action: 'stop', how: 'discard', object: running, until: end, status };
   if (isCron(running) || since >= stopGraceMs) {
-    return { action: 'stop', how: 'delete', object: running, until: end };
+    return { action: 'stop', how: 'delete', object: running, until: end, status };
   }
   if (running.spec.shutdown)
-    return { action: 'wait', message: 'its Workflow is stopping', until: escalation };
-  return { action: 'stop', how: 'shutdown', object: running, until: escalation };
+    return { action: 'wait', message: 'its Workflow is stopping', until: escalation, status };
+  return { action: 'stop', how: 'shutdown', object: running, until: escalation, status };
 }
 
 /** Stops what runs of one that is cancelled, and starts nothing. sync-status sees the end, or that there is nothing to stop. */
@@ -136,12 +141,14 @@ function decideCancel(
   const asked = Date.parse(running.metadata.annotations?.[annotations.cancelledAt] ?? '');
   const isAsked = !Number.isNaN(asked);
   const until = new Date((isAsked ? asked : now.getTime()) + stopGraceMs);
-  if (isUnreleased(running)) return { action: 'stop', how: 'discard', object: running, until };
+  // After it is taken back, the pods are waited for from then on.
+  const status = { stopSince: isoSeconds(until.getTime() - stopGraceMs) };
+  if (isUnreleased(running)) return { action: 'stop', how: 'discard', object: running, until, status };
   // Without Argo nothing ends it: the garbage collector stops the pods of a Workflow that is deleted.
   if (isCron(running) || (isAsked && now >= until))
-    return { action: 'stop', how: 'delete', object: running, until };
+    return { action: 'stop', how: 'delete', object: running, until, status };
   if (isAsked) return { action: 'wait', message: 'its Workflow is stopping', until };
-  return { action: 'stop', how: 'cancel', object: running, until };
+  return { action: 'stop', how: 'cancel', object: running, until, status };
 }
 
 function decideNextAttempt(inputs: SubmissionInputs): Submission {
@@ -190,6 +197,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
       workflowRef: reference,
       attempts: attempt,
       ...(status.nextAttemptTime === undefined ? {} : { nextAttemptTime: null }),
+      ...(status.stopSince === undefined ? {} : { stopSince: null }),
     },
   };
 }

@@ -61,7 +61,7 @@ export function artifactWorkflowDue(workflow: ArtifactWorkflow, order: Order | u
 }
 
 function stopDue(workflow: ArtifactWorkflow): Date | undefined {
-  const requested = Date.parse(workflow.metadata.deletionTimestamp ?? '');
+  const requested = Date.parse(workflow.status?.stopSince ?? workflow.metadata.deletionTimestamp ?? '');
   if (Number.isNaN(requested)) return undefined;
   const single = currentWorkflow(workflow).kind === 'Workflow';
   return new Date(requested + (single ? 1 : 2) * stopGraceMs);

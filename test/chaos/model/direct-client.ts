@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import type { Key, Kind, KubeClient, ListPage } from '#shared/kube';
+import type { Key, Kind, KubeClient, ListPage, Selection } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
 
@@ -25,9 +25,12 @@ export function directClient(api: FakeApi): KubeClient {
     get: async <T extends KubeObject>(kind: Kind<T>, key: Key) => orAbsent(() => ask('get', kind, key) as T),
     async list<T extends KubeObject>(
       kind: Kind<T>,
-      { namespace, labelSelector }: { namespace?: string; labelSelector?: string } = {},
+      { namespace, labelSelector, fieldSelector }: Selection = {},
     ): Promise<ListPage<T>> {
-      const query = new URLSearchParams(labelSelector === undefined ? {} : { labelSelector });
+      const query = new URLSearchParams({
+        ...(labelSelector !== undefined && { labelSelector }),
+        ...(fieldSelector !== undefined && { fieldSelector }),
+      });
       const where = namespace === undefined ? {} : { namespace };
       const list = ask('list', kind, where, {}, query) as {
         metadata: { resourceVersion: string };
