@@ -61,6 +61,7 @@ export class Conduit {
   #broker: Delivery[] = [];
   #works: Work[] = [];
   #writes = 0;
+  #losses = 0;
   /** Something has gone, or been created, since the garbage collector last looked. */
   #isLitterPossible = true;
 
@@ -116,6 +117,9 @@ export class Conduit {
     const delivery = due[choice % due.length];
     if (delivery === undefined) return false;
     this.#broker.splice(this.#broker.indexOf(delivery), 1);
+    const isLost = this.#losses % 2 === 1;
+    this.#losses >>= 1;
+    if (isLost) return true;
     const work: Work = { delivery, over: false };
     this.#works.push(work);
     void this.#handle(work);
@@ -128,6 +132,11 @@ export class Conduit {
     if (delivery === undefined) return;
     if (how === 'double') this.#broker.push({ ...delivery });
     else this.#broker.splice(this.#broker.indexOf(delivery), 1);
+  }
+
+  /** Of the deliveries from now on the broker loses those whose bit is set. */
+  lose(bits: number): void {
+    this.#losses = bits;
   }
 
   /** A function at work dies; with `late`, one of its requests arrives nevertheless, whenever its turn comes. */

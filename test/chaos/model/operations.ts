@@ -92,6 +92,12 @@ export const operations: Readonly<Record<string, Operation>> = {
   'delete the other Order': (conduit) => remove(conduit, orders, otherAt),
   'delete the Order': (conduit) => remove(conduit, orders, at),
   'create the Order': (conduit) => create(conduit, orders, first),
+  cancel: (conduit) => patch(conduit, orders, at, { spec: { cancel: true } }),
+  'take the cancel back': (conduit) => patch(conduit, orders, at, { spec: { cancel: null } }),
+  'cancel one artifact': (conduit) => {
+    const [one, ...others] = firstOrder().artifacts ?? [];
+    return patch(conduit, orders, at, { spec: { artifacts: [{ ...one, cancel: true }, ...others] } });
+  },
   suspend: (conduit) => patch(conduit, orders, at, { spec: { suspend: true } }),
   resume: (conduit) => patch(conduit, orders, at, { spec: { suspend: null } }),
   force: (conduit) => annotate(conduit, annotations.forceAt),

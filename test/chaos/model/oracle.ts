@@ -34,20 +34,27 @@ function faultsOfOrder({ kube }: Conduit, order: Order): string[] {
   const { artifacts = [] } = order.spec;
   const { phase, artifactWorkflows: entries = {}, counts } = order.status ?? {};
   const places = artifacts.map((artifact) => placeOf(artifact.spec));
-  const expected = places.map((place, at) => (places.indexOf(place) < at ? 'Invalid' : 'Succeeded'));
+  const isCancelled = (at: number) => order.spec.cancel === true || artifacts[at]?.cancel === true;
+  const expected = places.map((place, at) => [
+    places.indexOf(place) < at ? 'Invalid' : 'Succeeded',
+    ...(isCancelled(at) ? ['Cancelled'] : []),
+  ]);
   const shown = Object.values(entries).toSorted((a, b) => a.artifactIndex - b.artifactIndex);
   const found = shown.map(
     ({ artifactIndex, phase: at, message = '' }) => `${artifactIndex} ${at} ${message}`,
   );
-  const isAsExpected = shown.every((entry, at) => entry.phase === expected[at]);
-  const whole = expected.includes('Invalid') ? 'Failed' : 'Succeeded';
+  const isAsExpected = shown.every((entry, at) => expected[at]?.includes(entry.phase));
+  const phases = new Set(shown.map((entry) => entry.phase));
+  const whole = phases.has('Invalid')
+    ? ['Failed', ...(order.spec.cancel === true ? ['Cancelled'] : [])]
+    : [phases.has('Cancelled') ? 'Cancelled' : 'Succeeded'];
   const missing = Object.entries(entries)
     .filter(([, entry]) => entry.phase === 'Succeeded')
     .filter(([key]) => !kube.all(artifactWorkflows).some(({ metadata }) => metadata.name.endsWith(key)))
     .map(([key]) => key);
   return [
     ...(order.metadata.deletionTimestamp === undefined ? [] : [`${name} does not go`]),
-    ...(phase === whole ? [] : [`${name} is ${phase}, not ${whole}`]),
+    ...(whole.includes(phase ?? '') ? [] : [`${name} is ${phase}, not ${whole.join(' or ')}`]),
     ...(isAsExpected && shown.length === artifacts.length ? [] : [`${name}: ${found.join('; ')}`]),
     ...(counts?.total === artifacts.length ? [] : [`${name} counts ${counts?.total}`]),
     ...missing.map((key) => `${name}: ${key} has no ArtifactWorkflow`),

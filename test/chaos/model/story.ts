@@ -8,14 +8,17 @@ const wrong = [0, 0, 3_000, -3_000, 90_000, -90_000, 300_000, -300_000];
 /** A story: how wrong the clocks are, and what happens, one number for each step. */
 export interface Story {
   clocks: number;
+  /** Which of the first deliveries after the end the broker loses: a bit for each. */
+  lost: number;
   steps: readonly number[];
 }
 
 /** Plays a story: functions, bridge, broker, Argo and people by turns; then everything is made good, and goes on until nothing moves. */
-export async function play({ clocks, steps }: Story): Promise<Conduit> {
+export async function play({ clocks, lost, steps }: Story): Promise<Conduit> {
   const conduit = new Conduit(skewsOf(clocks), objects);
   for (const step of steps) await take(conduit, step % 64, step >> 6);
   await heal(conduit);
+  conduit.lose(lost);
   await conduit.settle();
   return conduit;
 }
