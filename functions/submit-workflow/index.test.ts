@@ -443,9 +443,9 @@ describe('submit-workflow', () => {
       expect(api.all(workflows)).toEqual([]);
       const lost = { ...pod('Running').metadata, deletionTimestamp: '2026-01-01T23:58:00Z' };
       api.put({ ...pod('Running'), metadata: lost });
-      const after = (seconds: number) => contextOf(api, new Date(Date.UTC(2026, 0, 2, 0, 0, seconds)));
-      await expect(handle(after(119), wakeOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
-      await handle(after(120), wakeOf(ready));
+      const waited = (seconds: number) => contextOf(api, new Date(Date.UTC(2026, 0, 2, 0, 0, seconds)));
+      await expect(handle(waited(119), wakeOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
+      await handle(waited(120), wakeOf(ready));
       expect(api.all(workflows).length).toBe(1);
     });
 
