@@ -12,7 +12,7 @@ import {
   secrets,
   validateEndpoint,
 } from '#shared/domain';
-import { namespaceOf, writeStatus } from '#shared/function-kit';
+import { ignoreForbidden, namespaceOf, writeStatus } from '#shared/function-kit';
 import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { guardOf, probe } from './probe.ts';
@@ -60,5 +60,7 @@ async function readSecret(
   endpoint: Endpoint,
   name: string | undefined,
 ): Promise<Secret | undefined> {
-  return name === undefined ? undefined : api.get(secrets, { ...namespaceOf(endpoint), name }, signal);
+  return name === undefined
+    ? undefined
+    : ignoreForbidden(api.get(secrets, { ...namespaceOf(endpoint), name }, signal));
 }

@@ -52,6 +52,34 @@ describe('submit-workflow', () => {
     expect(api.read(workflows, key)?.metadata.ownerReferences?.[0]?.uid).toBe(ready.metadata.uid);
   });
 
+  describe('without rights in the namespace', () => {
+    const withoutRights = (workflow: ArtifactWorkflow) => {
+      const api = new FakeApi([workflow]);
+      api.before = ({ resource }) => {
+        if (['workflows', 'cronworkflows', 'pods'].includes(resource))
+          throw new ArcError('Forbidden', 'workflows is forbidden: User "a" cannot get resource "workflows"');
+      };
+      return api;
+    };
+
+    it('waits and says which command gives them, once', async () => {
+      const api = withoutRights(ready);
+      await handle(contextOf(api), wakeOf(ready));
+      const waiting = api.read(artifactWorkflows, key);
+      expect(waiting?.status?.waitMessage).toContain(`kubectl apply -k knative/tenant -n ${namespace}`);
+      const before = api.writes.length;
+      await handle(contextOf(api), wakeOf(ready, 'resync'));
+      expect(api.writes.length).toBe(before);
+    });
+
+    it('lets one that is being deleted go', async () => {
+      const ending = deleted(ready);
+      const api = withoutRights(ending);
+      await handle(contextOf(api), wakeOf(ending));
+      expect(api.read(artifactWorkflows, key)?.metadata.finalizers ?? []).not.toContain(finalizers.workflow);
+    });
+  });
+
   it('passes the trace of the wake to the Workflow', async () => {
     const api = new FakeApi([ready]);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

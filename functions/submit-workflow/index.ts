@@ -3,13 +3,23 @@ import {
   type ArtifactWorkflow,
   artifactWorkflows,
   decideSubmission,
+  finalizers,
+  type Hold,
+  isDeleting,
   isUnderWay,
   missingAccount,
   needsRunning,
   type Submission,
   serviceAccounts,
 } from '#shared/domain';
-import { namespaceOf, readWorkflow, recordRequest } from '#shared/function-kit';
+import {
+  missingRight,
+  namespaceOf,
+  readWorkflow,
+  recordRequest,
+  removeFinalizer,
+  writeStatus,
+} from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { act } from './act.ts';
 import { readRivals } from './rivals.ts';
@@ -21,7 +31,26 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   await recordRequest(context, wake, workflow, 'submit-workflow');
   // Most wakes report progress of the Workflow, which concerns sync-status only.
   if (wake.reason === 'workflow' && isUnderWay(workflow)) return;
-  await act(context, wake, workflow, await decide(context, workflow));
+  try {
+    await act(context, wake, workflow, await decide(context, workflow));
+  } catch (caught) {
+    const hold = missingRight(caught, workflow);
+    if (hold === undefined) throw caught;
+    await withoutRights(context, workflow, hold);
+  }
+}
+
+/**
+ * Rights in a namespace were not given, were withdrawn, or went before the rest of a namespace that is being deleted. What is being deleted
+ * must not hang on that: the garbage collector stops a Workflow whose owner is gone. Anything else waits, and says for what.
+ */
+async function withoutRights(context: Context, workflow: ArtifactWorkflow, hold: Hold): Promise<void> {
+  if (isDeleting(workflow)) return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
+  if (workflow.status?.waitReason === hold.reason) return;
+  await writeStatus(context, artifactWorkflows, workflow, {
+    waitReason: hold.reason,
+    waitMessage: hold.message,
+  });
 }
 
 async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Submission> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endpoints, secrets, type WakeReason } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import { endpoint, namespace, secret } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
@@ -27,6 +28,25 @@ describe('track-credentials', () => {
     const status = api.read(endpoints, key)?.status;
     expect(status).toMatchObject({ observedGeneration: 1, secretGeneration: 1 });
     expect(JSON.stringify(status)).not.toContain('hunter2');
+  });
+
+  it('takes a Secret that it may not read for absent, and keeps the counter', async () => {
+    const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'p' })]);
+    const refuse = () => {
+      api.before = ({ resource, name }) => {
+        if (resource === 'secrets' && name === 'login')
+          throw new ArcError('Forbidden', 'secrets is forbidden');
+      };
+    };
+    refuse();
+    await look(api);
+    expect(api.read(endpoints, key)?.status).toMatchObject({ observedGeneration: 1 });
+    expect(api.read(endpoints, key)?.status).not.toHaveProperty('secretGeneration');
+    api.before = () => undefined;
+    await look(api);
+    refuse();
+    await look(api);
+    expect(api.read(endpoints, key)?.status?.secretGeneration).toBe(1);
   });
 
   it('writes nothing while the data stays the same, even if labels change', async () => {

@@ -7,7 +7,7 @@ import {
   secrets,
   trackedCredentials,
 } from '#shared/domain';
-import { namespaceOf, writeStatus } from '#shared/function-kit';
+import { ignoreForbidden, namespaceOf, writeStatus } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { digestKey } from './digest-key.ts';
 
@@ -25,9 +25,11 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   if (status !== undefined) await writeStatus(context, endpoints, endpoint, status);
 }
 
-/** The data of a Secret of the Endpoint's namespace; undefined where there is none. */
+/** The data of a Secret of the Endpoint's namespace; undefined where there is none, or the namespace was not given to ARC. */
 async function dataOf({ api, signal }: Context, endpoint: Endpoint, ref: Reference | undefined) {
   if (ref === undefined) return undefined;
-  const secret = await api.get(secrets, { ...namespaceOf(endpoint), name: ref.name }, signal);
+  const secret = await ignoreForbidden(
+    api.get(secrets, { ...namespaceOf(endpoint), name: ref.name }, signal),
+  );
   return secret && (secret.data ?? {});
 }

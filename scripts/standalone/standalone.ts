@@ -72,8 +72,11 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
 
   const base = path.join(root, 'knative/base');
   const roles = path.join(import.meta.dirname, 'roles.yaml');
-  // Here nobody else's Secrets are at stake, so a new credential takes effect at once.
-  const folders = [base, path.join(root, 'knative/components/secret-watch'), path.dirname(roles)];
+  // Here nobody else's Secrets are at stake, so a new credential takes effect at once, and no namespace has to be given.
+  const components = ['secret-watch', 'cluster-wide-rights'].map((name) =>
+    path.join(root, 'knative/components', name),
+  );
+  const folders = [base, ...components, path.dirname(roles)];
   const manifests = (await Promise.all(folders.map(loadManifests))).flat();
   const identities = await loadIdentities(folder, [
     'admin',

@@ -131,6 +131,7 @@ export { artifactWorkflowDue, endpointDue, isSettled, orderDue } from './ttl/due
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { isNew } from './validation/order-causes.ts';
 export { parseDuration } from './values/duration.ts';
+export { giveNamespace } from './values/give-namespace.ts';
 export { shortHash } from './values/hash.ts';
 export { longestObjectName } from './values/limits.ts';
 export { cut } from './values/text.ts';

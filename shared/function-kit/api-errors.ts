@@ -1,4 +1,4 @@
-import type { Hold } from '#shared/domain';
+import { giveNamespace, type Hold } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 
 const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEntityTooLarge'] as const;
@@ -21,7 +21,7 @@ export function missingRight(
 ): Hold | undefined {
   // Kubernetes: <resource> is forbidden: User "…" cannot <verb> resource "…" (apiserver, pkg/endpoints/handlers/responsewriters).
   if (!ArcError.is(caught, 'Forbidden') || !/ cannot \w+ resource /.test(caught.message)) return undefined;
-  const message = `ARC has no right to work in namespace "${namespace}": give it with kubectl apply -k knative/tenant -n ${namespace} (${caught.message})`;
+  const message = `ARC has no right to work in namespace "${namespace}": give it with ${giveNamespace(namespace)} (${caught.message})`;
   return { reason: 'NamespaceNotGiven', message };
 }
 
@@ -31,6 +31,16 @@ export async function ignoreNotFound<T>(write: Promise<T>): Promise<T | undefine
     return await write;
   } catch (caught) {
     if (ArcError.is(caught, 'NotFound')) return undefined;
+    throw caught;
+  }
+}
+
+/** The object, or undefined where it is absent or may not be read: the namespace may not have been given to ARC. */
+export async function ignoreForbidden<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (caught) {
+    if (ArcError.is(caught, 'Forbidden')) return undefined;
     throw caught;
   }
 }

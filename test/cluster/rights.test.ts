@@ -24,6 +24,28 @@ const neverAllowed = [
   'create eventing.knative.dev/triggers',
   'delete argoproj.io/workflowtemplates',
   'delete coordination.k8s.io/leases',
+  // kubernetes.io/docs/concepts/security/rbac-good-practices, "Privilege escalation risks"
+  ...['create /persistentvolumes', 'get /nodes/proxy', 'create /nodes/proxy', 'create /serviceaccounts'],
+  ...['impersonate /groups', 'impersonate /serviceaccounts', 'patch /namespaces', 'update /namespaces'],
+  ...['create certificates.k8s.io/certificatesigningrequests', 'approve certificates.k8s.io/signers'],
+  'update certificates.k8s.io/certificatesigningrequests/approval',
+  ...['daemonsets', 'statefulsets', 'replicasets'].map((resource) => `create apps/${resource}`),
+  ...['create batch/jobs', 'create batch/cronjobs', 'create argoproj.io/workflowtemplates'],
+  ...[
+    'validatingwebhookconfigurations',
+    'mutatingwebhookconfigurations',
+    'validatingadmissionpolicies',
+  ].flatMap((resource) =>
+    ['create', 'patch'].map((verb) => `${verb} admissionregistration.k8s.io/${resource}`),
+  ),
+];
+
+/** Nor in a namespace that was not given to ARC. */
+const neverElsewhere = [
+  ...['get /secrets', 'create /secrets', 'delete /secrets', 'list /pods'],
+  ...['workflows', 'cronworkflows'].flatMap((resource) =>
+    ['create', 'patch', 'delete'].map((verb) => `${verb} argoproj.io/${resource}`),
+  ),
 ];
 
 interface Rule {
@@ -41,12 +63,13 @@ describe.skipIf(!assets || !host)('the rights in knative/base', () => {
   beforeAll(async () => {
     plane = await startControlPlane(assets ?? '', host ?? '');
     admin = plane.admin();
-    for (const name of ['arc-system', 'team']) await plane.kubectl(['create', 'namespace', name]);
+    for (const name of ['arc-system', 'team', 'other']) await plane.kubectl(['create', 'namespace', name]);
     const documents = (await manifests()).filter(({ apiVersion, kind }) => {
       return kind === 'ServiceAccount' || apiVersion.startsWith('rbac.authorization.k8s.io/');
     });
     const input = documents.map((one) => JSON.stringify(one)).join('\n---\n');
     await plane.kubectl(['apply', '-f', '-'], { input });
+    await plane.kubectl(['apply', '-n', 'team', '-k', 'knative/tenant']);
     for (const role of Object.keys(userRights)) {
       const who = `--serviceaccount=team:${role}`;
       await plane.kubectl(['create', 'rolebinding', role, '-n', 'team', `--clusterrole=${role}`, who]);
@@ -118,6 +141,8 @@ describe.skipIf(!assets || !host)('the rights in knative/base', () => {
     for (const what of neverAllowed)
       for (const namespace of ['arc-system', 'team'])
         expect(await may(user, what, namespace), `${what} in ${namespace}`).toBe(false);
+    for (const what of [...neverAllowed, ...neverElsewhere])
+      expect(await may(user, what, 'other'), `${what} in a namespace that was not given`).toBe(false);
   }
 
   it('are listed for every ServiceAccount', async () => {

@@ -1,5 +1,5 @@
 /**
- * What every ServiceAccount of knative/base may, and no more: `<where> <group>/<resource>[@<name>]: <verbs>`, where `*` is every
+ * What every ServiceAccount of knative/base may, and no more, when knative/tenant has given the namespace `team` to ARC and `other` is not given: `<where> <group>/<resource>[@<name>]: <verbs>`, where `*` is every
  * namespace and the whole cluster. Changing a role means changing this list.
  */
 export const accountRights: Readonly<Record<string, readonly string[]>> = {
@@ -43,17 +43,17 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* arc.opendefense.cloud/orders: delete get',
   ],
   'probe-endpoint': [
-    '* /secrets: get',
     '* arc.opendefense.cloud/endpoints/status: patch',
     '* arc.opendefense.cloud/endpoints: get',
+    'team /secrets: get',
   ],
   'render-secret': [
     '* /events: create get patch',
-    '* /secrets: create delete get',
     '* arc.opendefense.cloud/artifactworkflows/finalizers: update',
     '* arc.opendefense.cloud/artifactworkflows/status: patch',
     '* arc.opendefense.cloud/artifactworkflows: get',
     '* arc.opendefense.cloud/endpoints: get',
+    'team /secrets: create delete get',
   ],
   'report-dead-letter': [
     '* /events: create get patch',
@@ -75,12 +75,13 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
   'submit-workflow': [
     '* /events: create get patch',
     '* /pods: list',
-    '* /serviceaccounts: get',
     '* arc.opendefense.cloud/artifactworkflows/finalizers: update',
     '* arc.opendefense.cloud/artifactworkflows/status: patch',
     '* arc.opendefense.cloud/artifactworkflows: get list patch',
-    '* argoproj.io/cronworkflows: create delete get patch',
-    '* argoproj.io/workflows: create delete get patch',
+    'team /pods: list',
+    'team /serviceaccounts: get',
+    'team argoproj.io/cronworkflows: create delete get patch',
+    'team argoproj.io/workflows: create delete get patch',
   ],
   'sync-status': [
     '* /events: create get patch',
@@ -93,7 +94,8 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* /events: create get patch',
     '* arc.opendefense.cloud/endpoints/status: patch',
     '* arc.opendefense.cloud/endpoints: get',
-    'arc-system /secrets: create get',
+    'arc-system /secrets: create',
+    'arc-system /secrets@arc-credential-key: get',
     'team /secrets: get',
   ],
   'watch-bridge': [

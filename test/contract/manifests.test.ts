@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { wakeReasonNames, wakeReasons, wakeTable, wokenKinds } from '#shared/domain';
+import { loadManifests } from '#shared/embedded';
 import { times } from '#shared/runtime';
 
 const base = 'knative/base';
@@ -177,7 +178,7 @@ describe('the manifests in knative/', () => {
         expect([...apiGroups, ...resources, ...verbs], one.metadata.name).not.toContain('*');
   });
 
-  it('grant Secrets to track-credentials, render-secret and, by name, certificate-issuer; nobody may list or watch them', () => {
+  it('grant Secrets by name only, and those of others only in namespaces that were given to ARC', () => {
     const grants = ofKind('ClusterRole', 'Role').flatMap((one) =>
       z
         .array(rule)
@@ -186,13 +187,36 @@ describe('the manifests in knative/', () => {
         .map(({ verbs }) => `${one.kind} ${one.metadata.name}: ${verbs.join(' ')}`),
     );
     expect(grants.toSorted()).toEqual([
-      'ClusterRole arc-probe-endpoint: get',
-      'ClusterRole arc-render-secret: get create delete',
-      'ClusterRole arc-track-credentials: get',
+      'ClusterRole arc-probe-endpoint-tenant: get',
+      'ClusterRole arc-render-secret-tenant: get create delete',
+      'ClusterRole arc-track-credentials-tenant: get',
       'Role arc-certificate-issuer: create',
       'Role arc-certificate-issuer: get update',
       'Role arc-track-credentials: create',
+      'Role arc-track-credentials: get',
     ]);
+  });
+
+  it('bind the roles of namespaces that were given to ARC in these alone, or by a component everywhere', async () => {
+    const bound = async (folder: string, kind: string) =>
+      (await loadManifests(folder))
+        .filter((one) => one.kind === kind)
+        .map(({ metadata, roleRef, subjects }) => ({ name: metadata.name, roleRef, subjects }));
+    const roles = ofKind('ClusterRole').flatMap(({ metadata: { name } }) =>
+      name.endsWith('-tenant') ? name : [],
+    );
+    expect(roles).toHaveLength(4);
+    const given = await bound('knative/tenant', 'RoleBinding');
+    expect(
+      given
+        .map(({ name }) => name)
+        .filter((name) => name !== 'arc-workflow')
+        .toSorted(),
+    ).toEqual(roles.toSorted());
+    const everywhere = await bound('knative/components/cluster-wide-rights', 'ClusterRoleBinding');
+    expect(everywhere).toEqual(given.filter(({ name }) => name !== 'arc-workflow'));
+    for (const { metadata, roleRef } of ofKind('ClusterRoleBinding'))
+      expect(z.object({ name: z.string() }).parse(roleRef).name, metadata.name).not.toMatch(/-tenant$/);
   });
 
   it('write status in its own functions only, and each role is bound to the account of its name', () => {

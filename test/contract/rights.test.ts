@@ -63,6 +63,27 @@ describe('the rights and Triggers in knative/base', () => {
     expect(denied).toEqual([]);
   });
 
+  it('without knative/tenant let an Order wait, say which command helps, and let it go', async () => {
+    const api = await startApi({ given: false });
+    const admin = api.clientOf('admin');
+    await prepareForOrders(admin);
+    const { sink } = await startFunctions(api);
+    startWatching(api, sink, { unsettled: 600_000, credentials: 600_000 });
+    const made = await admin.create(orders, fresh(order('one', ['a:1'])));
+    const told = async () =>
+      Object.values((await admin.get(orders, made.metadata))?.status?.artifactWorkflows ?? {}).map(
+        ({ phase, message }) => `${phase}: ${message}`,
+      );
+    await expect
+      .poll(told, { timeout: 15_000, message: 'the command' })
+      .toEqual([expect.stringContaining(`give it with kubectl apply -k knative/tenant -n ${namespace}`)]);
+    expect((await admin.list(secrets, { namespace })).items).toEqual([]);
+    await admin.delete(orders, made.metadata);
+    const left = () => admin.get(orders, made.metadata);
+    await expect.poll(left, { timeout: 15_000, message: 'the Order goes' }).toBeUndefined();
+    expect((await admin.list(artifactWorkflows, { namespace })).items).toEqual([]);
+  });
+
   it('show a wake that a function keeps refusing as an Event on its object', async () => {
     const api = await startApi();
     const admin = api.clientOf('admin');

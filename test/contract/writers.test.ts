@@ -55,7 +55,8 @@ function mayDo(resource: string, ...verbs: string[]): string[] {
 }
 
 function nameOf({ name }: { name: string }): string {
-  return name.replace(/^arc-/, '');
+  // The role of a function in the namespaces that were given to ARC has a name of its own.
+  return name.replace(/^arc-/, '').replace(/-tenant$/, '');
 }
 
 /** The kinds of the table by resource. */

@@ -3,6 +3,7 @@ import type { EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Hold, HoldReason } from '../lifecycle/holds.ts';
+import { giveNamespace } from '../values/give-namespace.ts';
 import { shortHash } from '../values/hash.ts';
 
 export type Side = 'source' | 'destination';
@@ -59,7 +60,7 @@ export function unseenHold(endpoint: Endpoint): Hold | undefined {
     return { reason: 'EndpointUnread', message };
   }
   if (spec.secretRef && status?.secretGeneration === undefined) {
-    const message = `Secret "${spec.secretRef.name}" of Endpoint "${metadata.name}" not found: create it`;
+    const message = `Secret "${spec.secretRef.name}" of Endpoint "${metadata.name}" not found: create it, or give the namespace to ARC with ${giveNamespace(metadata.namespace)}`;
     return { reason: 'SecretMissing', message };
   }
   return undefined;

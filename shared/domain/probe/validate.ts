@@ -2,6 +2,7 @@ import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { JobCredentials } from '../render/job.ts';
 import { certificatesOf, credentialsOf } from '../render/render.ts';
+import { giveNamespace } from '../values/give-namespace.ts';
 import type { Finding } from './conditions.ts';
 
 /** What an Endpoint refers to, as far as it exists. */
@@ -16,22 +17,20 @@ export type Validation =
   | { valid: false; finding: Finding };
 
 /** Whether the Secrets of an Endpoint exist and hold what they must. Never a value of theirs in the text. */
-export function validateEndpoint({ spec }: Endpoint, { secret, ca }: EndpointInputs): Validation {
+export function validateEndpoint({ metadata, spec }: Endpoint, { secret, ca }: EndpointInputs): Validation {
   const no = (reason: string, message: string): Validation => ({
     valid: false,
     finding: { status: 'False', reason, message },
   });
   const name = spec.secretRef?.name;
-  if (name !== undefined && !secret) return no('SecretNotFound', `Secret "${name}" not found: create it`);
+  const absent = `not found: create it, or give the namespace to ARC with ${giveNamespace(metadata.namespace)}`;
+  if (name !== undefined && !secret) return no('SecretNotFound', `Secret "${name}" ${absent}`);
   const credentials = name === undefined || !secret ? undefined : credentialsOf(secret);
   if (typeof credentials === 'string') return no('SecretInvalid', credentials);
   const caName = spec.tls?.caSecretRef?.name;
   const pem = ca && certificatesOf(ca);
   if (caName !== undefined && pem === undefined)
-    return no(
-      'CASecretNotFound',
-      `Secret "${caName}" with the key ca.crt not found (tls.caSecretRef): create it`,
-    );
+    return no('CASecretNotFound', `Secret "${caName}" of tls.caSecretRef with the key ca.crt ${absent}`);
   return {
     valid: true,
     finding: { status: 'True', reason: 'Valid', message: 'its Secrets hold what they must' },
