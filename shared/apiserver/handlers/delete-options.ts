@@ -4,7 +4,7 @@ import { parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
 import { badRequest, invalidOf, unsupportedMediaType } from '../errors/request-errors.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
-import { bodyType, readBody } from '../request/request-body.ts';
+import { parsedBodyType, readBody } from '../request/request-body.ts';
 import { isTrue } from '../request/request-info.ts';
 import { wholeNumber } from './list-options.ts';
 import { isDryRun } from './write-options.ts';
@@ -21,7 +21,7 @@ export interface DeleteOptions {
 
 /** Reads the body (with or without kind) over the query. Rejects with BadRequest or Invalid. */
 export async function readDeleteOptions(request: ResourceRequest): Promise<DeleteOptions> {
-  const type = bodyType(request.raw);
+  const type = parsedBodyType(request.raw);
   const bytes = await readBody(request);
   if (bytes.byteLength === 0) return optionsOf(queryOptions(request.query));
   if (!['', 'application/json', 'application/yaml', protobuf].includes(type)) {

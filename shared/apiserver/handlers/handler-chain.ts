@@ -9,7 +9,7 @@ import type { RequestLimits } from '../fairness/limits.ts';
 import type { Measure } from '../metrics/auth-metrics.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { requestInfo } from '../request/request-info.ts';
+import { hasDotSegments, requestInfo } from '../request/request-info.ts';
 import { respondError } from '../response/respond.ts';
 import { handleResource } from './routes.ts';
 
@@ -61,6 +61,7 @@ async function answer(
   request.user = caller;
   const info = requestInfo(raw.method, request.url);
   request.info = info;
+  if (hasDotSegments(request.target)) return pageNotFound();
   const kind = requestKindOf(info.verb);
   request.onEnd(inFlight.begin(kind));
   const use = isAlwaysAllowed(caller, info) ? limits.exempt : limits.begin(request, caller, kind);

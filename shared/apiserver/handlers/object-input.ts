@@ -8,7 +8,7 @@ import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition
 import { apiVersionOf } from '../kinds/verbs.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { betweenSteps } from '../request/long-steps.ts';
-import { bodyType, readBody } from '../request/request-body.ts';
+import { bodyType, parsedBodyType, readBody } from '../request/request-body.ts';
 import { metadataTypeFault } from '../validation/metadata.ts';
 import { checkFields } from '../validation/structural.ts';
 
@@ -18,7 +18,7 @@ const protobuf = 'application/vnd.kubernetes.protobuf';
 /** Reads the object of a POST or PUT, checks it against the URL, and drops unknown fields. */
 export async function readObject(request: ResourceRequest): Promise<KubeObject> {
   const { definition } = request;
-  const type = bodyType(request.raw);
+  const type = parsedBodyType(request.raw);
   if (type === protobuf && definition.virtual) {
     return identified(request, decodeReview(await readBody(request)));
   }

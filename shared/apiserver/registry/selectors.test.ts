@@ -52,6 +52,35 @@ describe('label selectors', () => {
     expect(() => parseLabelSelector(text)).toThrowError(expect.objectContaining({ code: 'BadRequest' }));
   });
 
+  it.each<[string, string | undefined]>([
+    ['metadata.name=a\\,b', 'a,b'],
+    ['metadata.name=a\\=b\\\\', 'a=b\\'],
+    ['metadata.name==a,', 'a'],
+    [',,metadata.name=a', 'a'],
+    ['metadata.name= a', ' a'],
+    ['metadata.name=a)', 'a)'],
+    ['metadata.name=(a,metadata.namespace=ns', '(a'],
+    ['metadata.name!=a', undefined],
+    ['', undefined],
+  ])('of fields: %s requires %s', (text, name) => {
+    expect(widget && selection(widget, '', text).name).toBe(name);
+  });
+
+  it.each([
+    ['metadata.name=a\\', 'invalid escape sequence: \\'],
+    ['metadata.name=a\\b', 'invalid escape sequence: \\b'],
+    ['metadata.name=a=b', 'unescaped character in value: 61'],
+    ['metadata.name=a,b', "can't understand 'b'"],
+    [' metadata.name=a', 'field label not supported:  metadata.name'],
+    ['metadata.name\\,x=a', 'field label not supported'],
+    ['=a', 'field label not supported: '],
+    ['constructor=a', 'field label not supported: constructor'],
+  ])('of fields: %s is refused', (text, message) => {
+    expect(() => widget && selection(widget, '', text)).toThrowError(
+      expect.objectContaining({ code: 'BadRequest', message: expect.stringContaining(message) }),
+    );
+  });
+
   it('negated terms select exactly the objects that the plain ones do not', () => {
     fc.assert(
       fc.property(labels, key, fc.array(value, { minLength: 1 }), (given, name, values) => {

@@ -27,21 +27,18 @@ export interface Selection {
   namespace?: string;
 }
 
-/** Splits at commas outside parentheses. */
+/** Splits at commas that no backslash precedes. Empty terms say nothing. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
-  let depth = 0;
   let from = 0;
-  for (let at = 0; at <= text.length; at++) {
-    const letter = text[at];
-    if (letter === '(') depth++;
-    else if (letter === ')') depth--;
-    else if (letter === undefined || (letter === ',' && depth === 0)) {
-      terms.push(text.slice(from, at).trim());
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === ',') {
+      terms.push(text.slice(from, at));
       from = at + 1;
     }
   }
-  return terms.length === 1 && terms[0] === '' ? [] : terms;
+  return [...terms, text.slice(from)].filter((term) => term !== '');
 }
 
 interface FieldTerm {
@@ -50,17 +47,26 @@ interface FieldTerm {
   negated: boolean;
 }
 
-/** Parses `metadata.name=x,status.phase!=y`; BadRequest for a field that is not selectable. */
+/** Parses `metadata.name=x,status.phase!=y` by the rules of k8s.io/apimachinery, fields; BadRequest for a field that is not selectable. */
 export function parseFieldSelector(definition: KindDefinition, text: string): FieldTerm[] {
   return splitTerms(text).map((term) => {
-    const found = /^([^=!]+?)(==|=|!=)(.*)$/.exec(term);
+    const found = /^([^=!]*(?:!(?!=)[^=!]*)*)(==|=|!=)/.exec(term);
     if (!found) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
-    const field = (found[1] ?? '').trim();
+    const [operator = '', field = '', sign = ''] = found;
+    const value = unescaped(term.slice(operator.length));
     if (!isSelectable(definition, field)) throw badRequest(`field label not supported: ${field}`);
-    const value = found[3] ?? '';
-    if (/(?<!\\)(?:\\\\)*=/.test(value))
-      throw badRequest('invalid field selector: unescaped character in value: 61');
-    return { field, value: value.replace(/\\([\\,=])/g, '$1'), negated: found[2] === '!=' };
+    return { field, value, negated: sign === '!=' };
+  });
+}
+
+/** A backslash stands before itself, a comma or an equals sign, which must not stand alone, and before nothing else. */
+function unescaped(value: string): string {
+  return value.replace(/\\(.?)|[,=]/gsu, (found, letter?: string) => {
+    if (letter === undefined)
+      throw badRequest(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`);
+    if (!['\\', ',', '='].includes(letter))
+      throw badRequest(`invalid field selector: invalid escape sequence: ${found}`);
+    return letter;
   });
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Connection, connectionOf } from '../authentication/connection.ts';
 import type { User } from '../authentication/user.ts';
@@ -17,6 +17,8 @@ export class ApiRequest {
   readonly server: ServerContext;
   readonly raw: Request;
   readonly url: URL;
+  /** The path and query as they were sent: `url` has no dot segments any more. */
+  readonly target: string;
   /** Undefined where the request did not come over a socket. */
   readonly connection: Connection | undefined;
   /** The caller's own Audit-ID where it sent a usable one. */
@@ -64,6 +66,7 @@ export class ApiRequest {
     this.server = server;
     this.raw = raw;
     this.url = new URL(raw.url);
+    this.target = (env as { incoming?: IncomingMessage } | undefined)?.incoming?.url ?? this.url.pathname;
     this.connection = connectionOf(env);
     const auditId = raw.headers.get('audit-id') ?? '';
     this.auditId = /^[\x21-\x7e]{1,64}$/.test(auditId) ? auditId : randomUUID();

@@ -11,6 +11,17 @@ export function bodyType(request: Request): string {
   return header.split(';')[0]?.trim() || header;
 }
 
+/** RFC 7231: a token, and a token or a text in quotes. */
+const parameter = /^[\w!#$%&'*+.^`|~-]+=([\w!#$%&'*+.^`|~-]+|"[^"]*")$/;
+
+/** As bodyType; the whole header where its parameters cannot be read, which no type equals. */
+export function parsedBodyType(request: Request): string {
+  const header = request.headers.get('content-type') ?? '';
+  const [, ...parameters] = header.split(';').map((part) => part.trim());
+  if (parameters.at(-1) === '') parameters.pop();
+  return parameters.every((each) => parameter.test(each)) ? bodyType(request) : header;
+}
+
 /** The part of an ApiRequest from which its body is read. */
 export type BodySource = Pick<ApiRequest, 'raw' | 'use' | 'body'>;
 

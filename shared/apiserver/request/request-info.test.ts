@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { kinds } from '../testing/test-server.ts';
-import { definitionFor, type RequestInfo, requestInfo } from './request-info.ts';
+import { definitionFor, hasDotSegments, type RequestInfo, requestInfo } from './request-info.ts';
 
 const none = { namespace: '', name: '', subresource: '', rest: [] };
 
@@ -56,6 +56,17 @@ describe('requestInfo', () => {
   ])('refuses %s, which would leave its part of the registry', (path) => {
     expect(() => infoOf('GET', path)).toThrowError(expect.objectContaining({ code: 'BadRequest' }));
   });
+});
+
+describe('hasDotSegments', () => {
+  it.each(['/apis/../api', '/api/v1/.', '/a/%2e%2E/b?x', '/a/.%2e', '/..', '/a/./b'])(
+    'is true for %s',
+    (target) => expect(hasDotSegments(target)).toBe(true),
+  );
+
+  it.each(['/a/..b/c', '/a/b..', '/a/...', '/a?x=/../', '/'])('is false for %s', (target) =>
+    expect(hasDotSegments(target)).toBe(false),
+  );
 });
 
 describe('verb and name of requestInfo', () => {

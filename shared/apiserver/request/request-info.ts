@@ -33,6 +33,11 @@ export function requestInfo(method: string, url: Pick<URL, 'pathname' | 'searchP
   return { isResourceRequest: true, verb, ...named, name };
 }
 
+/** True for a path with `.` or `..` between slashes, encoded or not: it would be read as another path than the one that was authorized. */
+export function hasDotSegments(target: string): boolean {
+  return /\/(\.|%2e){1,2}(\/|$)/i.test(target.split('?', 1)[0] ?? '');
+}
+
 type PathNames = Omit<ResourceRequestInfo, 'isResourceRequest' | 'verb'>;
 
 function parsePath(path: string): PathNames | undefined {
@@ -91,7 +96,7 @@ function isCollectionRead(verb: string): boolean {
 }
 
 function selectedName(query: URLSearchParams): string {
-  return /^metadata\.name==?([^,=!]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+  return /^metadata\.name==?([^,=!\\]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
 }
 
 /** Query booleans as Go's conversion reads them: anything but absent, `0` and `false` is true. */

@@ -88,7 +88,7 @@ function ask({
 }
 
 /** One request by hand over a TLS 1.3 connection; resolves with status, session and whether one was resumed. */
-async function byHand(session: Buffer | undefined, pair?: { cert: string; key: string }) {
+async function byHand(session: Buffer | undefined, pair?: { cert: string; key: string }, path = widgets) {
   const socket = tls.connect({
     ...{ host: '127.0.0.1', port: serving.port, servername: 'localhost', ca: authority.cert },
     ...{ minVersion: 'TLSv1.3', ...(session && { session }), ...pair },
@@ -98,7 +98,7 @@ async function byHand(session: Buffer | undefined, pair?: { cert: string; key: s
   await once(socket, 'secureConnect');
   const reused = socket.isSessionReused();
   socket.write(
-    `GET ${widgets} HTTP/1.1\r\nHost: localhost\r\nX-Remote-User: admin\r\nConnection: close\r\n\r\n`,
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Remote-User: admin\r\nConnection: close\r\n\r\n`,
   );
   let text = '';
   for await (const chunk of socket.setEncoding('utf8')) text += chunk;
@@ -150,6 +150,12 @@ describe('serve', () => {
     const other = await authority.issue({ name: 'second' }, { hosts: ['localhost'] });
     expect(() => serving.reload({ cert: other.cert, key: certificate.key })).toThrow(/cannot be used/);
     expect(await ask({ headers: { Authorization: 'Bearer admin' } })).toMatchObject({ status: 200 });
+  });
+
+  it('finds nothing at a path with dot segments, which would be read as another one', async () => {
+    expect((await byHand(undefined)).status).toBe(403);
+    for (const path of [`${widgets}/../widgets`, `${widgets}/%2E./widgets`, `${widgets}/.`])
+      expect((await byHand(undefined, undefined, path)).status).toBe(404);
   });
 
   it('names the address that it cannot listen on', async () => {

@@ -50,12 +50,12 @@ async function watch(query: string, protocols: string[] = []): Promise<WatchEven
 }
 
 /** A handshake by hand; `more` are header lines. Resolves with the socket behind it. */
-async function byHand(path: string, more: string[] = []) {
+async function byHand(path: string, more: string[] = [], version = '13') {
   const socket = tls.connect({ host: '127.0.0.1', port: serving.port, servername: 'localhost' });
   await once(socket, 'secureConnect');
   const lines = [
     ...[`GET ${path} HTTP/1.1`, 'Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket'],
-    ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', ...more],
+    ...[`Sec-WebSocket-Version: ${version}`, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', ...more],
   ];
   let received = Buffer.alloc(0);
   socket.on('data', (bytes: Buffer) => {
@@ -111,6 +111,12 @@ describe('a watch over a WebSocket', () => {
     await once(socket, 'close');
     expect(received().toString()).toMatch(new RegExp(`^HTTP/1.1 ${code} `));
     expect(received().toString()).toContain(text);
+  });
+
+  it.each(['8', '14', ''])('refuses version "%s" of the protocol, and names its own', async (version) => {
+    const { socket, received } = await byHand(`${widgets}?watch=true`, [], version);
+    await once(socket, 'close');
+    expect(received().toString()).toMatch(/^HTTP\/1.1 400 .*\r\nSec-WebSocket-Version: 13\r\n/s);
   });
 
   it('ignores other upgrades', async () => {

@@ -20,10 +20,14 @@ export function isWatchSocket({ method, url = '', headers }: IncomingMessage): b
   return (
     method === 'GET' &&
     /^\/.*[?&]watch(=(1|t|true))?(&|$)/i.test(url) &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    headers['sec-websocket-version'] === '13' &&
-    /^[\w+/]{22}==$/.test(headers['sec-websocket-key'] ?? '')
+    headers.upgrade?.toLowerCase() === 'websocket'
   );
+}
+
+/** The one version of the protocol (RFC 6455), and a key. */
+function isHandshake({ headers }: IncomingMessage): boolean {
+  const { 'sec-websocket-version': version, 'sec-websocket-key': key = '' } = headers;
+  return version === '13' && /^[\w+/]{22}==$/.test(key);
 }
 
 /**
@@ -75,6 +79,13 @@ async function answer({ fetch, incoming, socket, accept }: Upgrade): Promise<voi
   // Carries a refusal, and tells the handler when the connection has ended.
   const outgoing = new ServerResponse(incoming);
   outgoing.assignSocket(socket);
+  if (!isHandshake(incoming)) {
+    outgoing.shouldKeepAlive = false;
+    outgoing.writeHead(400, { 'Sec-WebSocket-Version': '13' });
+    outgoing.end();
+    endSoon(socket);
+    return;
+  }
   const response = await fetch(requestOf(incoming, gone.signal), { incoming, outgoing });
   if (response.status !== 200 || !response.body) {
     outgoing.shouldKeepAlive = false;

@@ -39,11 +39,43 @@ describe('metadataCauses', () => {
     expect(fields({ finalizers: ['orphan', 'example.com/x'] })).toEqual([]);
     expect(fields({ finalizers: ['example.com/-'] })).toEqual(['metadata.finalizers']);
     expect(fields({ finalizers: ['mine'] })).toEqual([]);
-    expect(fields({ generateName: 'Bad_' })).toEqual(['metadata.generateName']);
+    for (const generateName of ['Bad_', 'a.', '-', 'a_b-'])
+      expect(fields({ generateName })).toEqual(['metadata.generateName']);
+    expect(fields({ generateName: 'a-' })).toEqual([]);
     const first = { apiVersion: 'v1', kind: 'K', name: 'a', uid: 'u', controller: true };
     expect(fields({ ownerReferences: [first, first] })).toEqual(['metadata.ownerReferences']);
     const owner = { apiVersion: 'v1', kind: 'K', name: '', uid: 'u' };
     expect(fields({ ownerReferences: [owner] })).toEqual(['metadata.ownerReferences.name']);
+  });
+});
+
+describe('fields that the server owns', () => {
+  it.each([
+    { generation: '1' },
+    { generation: 1.5 },
+    { deletionGracePeriodSeconds: true },
+    { selfLink: 5 },
+    { creationTimestamp: 'yesterday' },
+    { creationTimestamp: '' },
+    { creationTimestamp: '2026-01-01' },
+    { deletionTimestamp: '2026-13-01T00:00:00Z' },
+    { ownerReferences: [{ controller: 'true' }] },
+    { ownerReferences: [{ name: 5 }] },
+    { managedFields: [{ manager: 5 }] },
+    { managedFields: [{ time: 'now' }] },
+  ])('must have their types: %j', (metadata) => {
+    expect(metadataTypeFault(metadata)).toContain(`metadata.${Object.keys(metadata)[0]} must be`);
+  });
+
+  it('may be what the server itself writes', () => {
+    expect(
+      metadataTypeFault({
+        ...{ generation: 1, deletionGracePeriodSeconds: 0, creationTimestamp: '2026-01-01T00:00:00Z' },
+        deletionTimestamp: '2026-01-01T00:00:00.5+01:00',
+        ownerReferences: [{ apiVersion: 'v1', kind: 'K', name: 'a', uid: 'u', controller: true }],
+        managedFields: [{ manager: 'm', operation: 'Apply', time: '2026-01-01T00:00:00Z', fieldsV1: {} }],
+      }),
+    ).toBeUndefined();
   });
 });
 
@@ -77,8 +109,9 @@ describe('metadataTypeFault', () => {
     expect(metadataTypeFault({ name: 'a', labels: { a: 'b' }, finalizers: null })).toBeUndefined();
     expect(metadataTypeFault({ labels: { a: 1 } })).toBe('metadata.labels must be a map of strings');
     expect(metadataTypeFault({ managedFields: [] })).toBeUndefined();
+    expect(metadataTypeFault({ managedFields: [{}, { time: null }] })).toBeUndefined();
     expect(metadataTypeFault({ ownerReferences: [1] })).toBe(
-      'metadata.ownerReferences must be a list of objects',
+      'metadata.ownerReferences must be a list of owner references',
     );
   });
 });

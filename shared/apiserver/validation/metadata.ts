@@ -52,23 +52,39 @@ export function metadataCauses(
 const isText = (value: unknown) => typeof value === 'string';
 const isTextMap = (value: unknown) => isRecord(value) && Object.values(value).every(isText);
 const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText);
-const isObjectList = (value: unknown) => Array.isArray(value) && value.every(isRecord);
+const isInteger = (value: unknown) => Number.isSafeInteger(value);
+/** RFC 3339, as Go reads a metav1.Time. */
+const isTime = (value: unknown) =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[-+]\d\d:\d\d)$/.test(value) &&
+  !Number.isNaN(Date.parse(value.replace(',', '.')));
+
+/** Items of these fields may lack a field or have null there. */
+const hasTypes =
+  (texts: readonly string[], flags: readonly string[], times: readonly string[]) => (item: unknown) =>
+    isRecord(item) &&
+    texts.every((field) => item[field] == null || typeof item[field] === 'string') &&
+    flags.every((field) => item[field] == null || typeof item[field] === 'boolean') &&
+    times.every((field) => item[field] == null || isTime(item[field]));
+const isOwner = hasTypes(['apiVersion', 'kind', 'name', 'uid'], ['controller', 'blockOwnerDeletion'], []);
+const managerTexts = ['manager', 'operation', 'apiVersion', 'fieldsType', 'subresource'];
+const isManager = hasTypes(managerTexts, [], ['time']);
+const isListOf = (fits: (item: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(fits);
 
 const fieldTypes: [field: string, wanted: string, holds: (value: unknown) => boolean][] = [
-  ...[
-    'name',
-    'namespace',
-    'generateName',
-    'uid',
-    'resourceVersion',
-    'creationTimestamp',
-    'deletionTimestamp',
-  ].map((field): [string, string, (value: unknown) => boolean] => [field, 'a string', isText]),
+  ...['name', 'namespace', 'generateName', 'uid', 'resourceVersion', 'selfLink'].map(
+    (field): [string, string, (value: unknown) => boolean] => [field, 'a string', isText],
+  ),
+  ['creationTimestamp', 'a time such as 2006-01-02T15:04:05Z', isTime],
+  ['deletionTimestamp', 'a time such as 2006-01-02T15:04:05Z', isTime],
+  ['generation', 'a whole number', isInteger],
+  ['deletionGracePeriodSeconds', 'a whole number', isInteger],
   ['labels', 'a map of strings', isTextMap],
   ['annotations', 'a map of strings', isTextMap],
   ['finalizers', 'a list of strings', isTextList],
-  ['ownerReferences', 'a list of objects', isObjectList],
-  ['managedFields', 'a list of objects', isObjectList],
+  ['ownerReferences', 'a list of owner references', isListOf(isOwner)],
+  ['managedFields', 'a list of managers', isListOf(isManager)],
 ];
 
 /** The first field of the wrong type, as `metadata.labels must be a map of strings`; undefined when all types are right. */
@@ -95,10 +111,10 @@ function nameFaults(definition: KindDefinition, name: string): string[] {
   return isNamespace ? labelNameFaults(name) : subdomainFaults(name);
 }
 
-/** A prefix may end in a dash or a dot, since characters follow it. */
+/** A prefix may end in a dash, since characters follow it. As in Kubernetes the one before it is not looked at. */
 function generateNameCauses(definition: KindDefinition, prefix: string | undefined): Cause[] {
   if (!prefix) return [];
-  const faults = nameFaults(definition, prefix.length > 1 ? prefix.replace(/[-.]$/, 'a') : prefix);
+  const faults = nameFaults(definition, prefix.length > 1 ? prefix.replace(/.-$/s, 'a') : prefix);
   return faults.map((text) => bad('metadata.generateName', prefix, text));
 }
 
