@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type ArtifactWorkflow,
+  annotations,
   artifactWorkflows,
   events,
   finalizers,
@@ -37,6 +38,24 @@ describe('decompose-order', () => {
     expect(api.all(events).map(({ reason, message }) => `${reason}: ${message}`)).toEqual([
       'Created: created 3 ArtifactWorkflows',
     ]);
+  });
+
+  it('says once why the artifacts of an Order run again, on the Order and on each ArtifactWorkflow', async () => {
+    const one = order('order', images);
+    const api = new FakeApi([one, ...inputs]);
+    await wake(api, one);
+    const destination = endpoint('destination', { tls: { plainHTTP: true } });
+    api.put(destination);
+    await wake(api, one);
+    await wake(api, one);
+    const again = api.all(events).filter(({ reason }) => reason === 'Rerun');
+    expect(again).toMatchObject([
+      { message: '3 artifacts run again: Endpoint "destination" changed', count: 1, type: 'Normal' },
+    ]);
+    const causes = api
+      .all(artifactWorkflows)
+      .map(({ metadata }) => metadata.annotations?.[annotations.cause]);
+    expect(causes.filter((cause) => cause === 'Endpoint "destination" changed')).toHaveLength(3);
   });
 
   it('leaves out parameters of the type that come from Endpoints, and says so', async () => {

@@ -9,7 +9,9 @@ import {
   type Order,
   orders,
   type Refusals,
+  type Rerun,
   refusalNote,
+  rerunsIn,
 } from '#shared/domain';
 import {
   addFinalizer,
@@ -44,6 +46,9 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const { created, refusals } = await createChildren(context, order, decision.create);
   await noteRefusals(context, order, refusals);
   if (created > 0) await announce(context, order, created);
+  // What is refused would be announced each time that it is tried.
+  const done = { ...decision, create: created > 0 ? decision.create : [] };
+  for (const rerun of rerunsIn(done)) await announceRerun(context, order, rerun);
   if (created > 0) for (const note of plan.notes) await warn(context, order, note);
   await retireChildren(context, decision);
 }
@@ -65,6 +70,12 @@ async function letGo(
   const decision = decideDeletion(order, existing);
   await retireChildren(context, { stop: decision.stop, remove: [] });
   if (decision.letGo) await removeFinalizer(context, orders, order, finalizers.children);
+}
+
+async function announceRerun(context: Context, order: Order, { cause, artifacts }: Rerun): Promise<void> {
+  const message = `${artifacts === 1 ? '1 artifact runs' : `${artifacts} artifacts run`} again: ${cause}`;
+  const component = 'decompose-order';
+  await recordEvent(context, { regarding: order, type: 'Normal', reason: 'Rerun', message, component });
 }
 
 async function warn(context: Context, order: Order, message: string): Promise<void> {

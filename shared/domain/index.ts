@@ -65,6 +65,7 @@ export {
 } from './lifecycle/attempts.ts';
 export { type Hold, type HoldReason, holdReasons } from './lifecycle/holds.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
+export { type Rerun, rerunsIn } from './plan/cause.ts';
 export { type ChildDecision, type ChildPatch, decideChildren, decideDeletion } from './plan/children.ts';
 export { type CurrentVersion, currentVersions } from './plan/current.ts';
 export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './plan/parameters.ts';

@@ -35,6 +35,8 @@ export const annotations = {
   cancelledAt: 'arc.opendefense.cloud/cancelled-at',
   /** On an Order, by decompose-order: the ArtifactWorkflows that the API refuses to create, as `Refusals`. */
   refused: 'arc.opendefense.cloud/refused',
+  /** On an ArtifactWorkflow: why the artifact runs again; absent where it runs for the first time. */
+  cause: 'arc.opendefense.cloud/cause',
   /** What the user wrote of a named artifact, hashed: an edit of it is no change of an Endpoint or type. */
   content: 'arc.opendefense.cloud/content',
   /** On a Workflow or CronWorkflow that was created suspended, until it is released. */

@@ -74,9 +74,9 @@ describe('the children of a cancelled Order', () => {
     const retried = order([a]);
     retried.metadata.annotations = { [annotations.retryAt]: String(now.getTime() / 1000) };
     expect(decide(retried, [own]).patches).toMatchObject([{ patch: { spec: { cancel: null } } }]);
-    expect(decide({ ...retried, spec: { ...retried.spec, cancel: true } }, [patched(child)]).patches).toEqual(
-      [expect.objectContaining({ patch: { metadata: { annotations: retried.metadata.annotations } } })],
-    );
+    const both = decide({ ...retried, spec: { ...retried.spec, cancel: true } }, [patched(child)]);
+    const notes = { ...retried.metadata.annotations, [annotations.cause]: 'retry-at was set' };
+    expect(both.patches.map(({ patch }) => patch)).toEqual([{ metadata: { annotations: notes } }]);
   });
 
   it('are made once it is taken back, one that was deleted meanwhile too', () => {

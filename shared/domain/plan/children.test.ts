@@ -145,7 +145,14 @@ describe('decideChildren', () => {
     const children = [stored(a, broken), stored(b, done)];
     const failedAt = Date.parse(broken.completionTime ?? '') / 1000;
     expect(decide(at(failedAt + 60), inputs(), children).patches.map(({ patch }) => patch)).toEqual([
-      { metadata: { annotations: { [annotations.retryAt]: String(failedAt + 60) } } },
+      {
+        metadata: {
+          annotations: {
+            [annotations.retryAt]: String(failedAt + 60),
+            [annotations.cause]: 'retry-at was set',
+          },
+        },
+      },
     ]);
     expect(decide(at(failedAt - 60), inputs(), children).patches).toEqual([]);
   });

@@ -6,6 +6,7 @@ import { annotations, finalizers, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, wasUnsuccessful } from '../lifecycle/phases.ts';
 import { defaultHistoryLimit } from '../values/limits.ts';
+import { causeOf, retryCause } from './cause.ts';
 import { type CurrentVersion, currentVersions } from './current.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
@@ -73,10 +74,14 @@ function earlierOfName({ artifact, versions }: CurrentVersion): ArtifactWorkflow
   return versions.find(({ metadata }) => metadata.name === name);
 }
 
-function made({ artifact, revision = 1 }: CurrentVersion): ArtifactWorkflow[] {
+function made({ artifact, recorded, versions, revision = 1 }: CurrentVersion): ArtifactWorkflow[] {
   if (artifact.state !== 'ready') return [];
-  const { workflow } = artifact;
-  return [{ ...workflow, spec: { ...workflow.spec, revision } }];
+  const { metadata, spec } = artifact.workflow;
+  const [earlier] = versions;
+  const cause = recorded ? retryCause : earlier && causeOf(artifact.workflow, earlier);
+  const notes = { ...metadata.annotations, ...(cause === undefined ? {} : { [annotations.cause]: cause }) };
+  const noted = Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata;
+  return [{ ...artifact.workflow, metadata: noted, spec: { ...spec, revision } }];
 }
 
 function retryWanted(entry: { phase: string; completionTime?: string }, retryAt: number): boolean {
@@ -160,6 +165,6 @@ function retryAnnotation(workflow: ArtifactWorkflow, retryAt: number): Record<st
   if (retryAt === 0 || !wasUnsuccessful(workflow) || unixSeconds(before) >= retryAt) return undefined;
   const ended = Date.parse(workflow.status?.completionTime ?? '');
   return Number.isNaN(ended) || retryAt * 1000 >= ended
-    ? { [annotations.retryAt]: String(retryAt) }
+    ? { [annotations.retryAt]: String(retryAt), [annotations.cause]: retryCause }
     : undefined;
 }

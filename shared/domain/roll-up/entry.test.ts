@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { printableLines } from '#shared/errors';
 import { anyCharacter, fc } from '#shared/testing';
 import type { ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
+import { annotations } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
-import { image, inputs, now, order, stored } from '../testing/plan-objects.ts';
+import { image, inputs, made, now, order, stored } from '../testing/plan-objects.ts';
 import { cut } from '../values/text.ts';
 import { entryBudget, entryFor } from './entry.ts';
 
@@ -47,6 +48,16 @@ describe('entryFor', () => {
     ],
   ])('names the reason while it waits for %s', (_, status, reason, message) => {
     expect(entryOf(status)).toMatchObject({ reason, message, since: '2026-01-02T03:04:05Z' });
+  });
+
+  it('says why it runs again, while it runs', () => {
+    const running = made(order([image('app')]), { phase: 'Running' });
+    const metadata = { ...running.metadata, annotations: { [annotations.cause]: 'it was edited' } };
+    const [artifact] = planOrder(order([image('app')]), inputs()).artifacts;
+    if (!artifact) throw new Error('nothing is planned');
+    const current = { artifact, key: artifact.key, workflow: { ...running, metadata }, versions: [] };
+    const context = { before: undefined, refusals: {}, now };
+    expect(entryFor(current, entryBudget(1), context).message).toBe('it runs again: it was edited');
   });
 
   it('says when the next attempt comes after a failure that is tried again without being asked for', () => {

@@ -2,6 +2,7 @@ import { instantOf, isoSeconds } from '#shared/meta';
 import { revisionOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus } from '../kinds/order.ts';
+import { annotations } from '../kinds/well-known.ts';
 import { isCancelDue } from '../lifecycle/attempts.ts';
 import { isAbsence, isWrong, needsPerson, patienceEnd } from '../lifecycle/holds.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
@@ -85,8 +86,10 @@ function fromWorkflow(workflow: ArtifactWorkflow): Omit<ArtifactStatus, 'artifac
   };
   const hold = holdOf(workflow);
   if (hold) return { phase: phase === 'Queued' ? phase : 'Pending', ...hold, ...counted };
-  const message = isCancelDue(workflow) ? cancelling.message : status.message;
   const running = phase === 'Running' || (phase === 'Active' && status.activeWorkflowRef !== undefined);
+  const message = isCancelDue(workflow)
+    ? cancelling.message
+    : (status.message ?? (running ? againMessage(workflow) : undefined));
   return {
     phase,
     ...(message && phase !== 'Succeeded' ? { message } : {}),
@@ -98,6 +101,11 @@ function fromWorkflow(workflow: ArtifactWorkflow): Omit<ArtifactStatus, 'artifac
     ...(running ? { progress: status.progress ?? '0/1' } : {}),
     ...(status.results?.digest === undefined ? {} : { digest: status.results.digest }),
   };
+}
+
+function againMessage({ metadata }: ArtifactWorkflow): string | undefined {
+  const cause = metadata.annotations?.[annotations.cause];
+  return cause === undefined ? undefined : `it runs again: ${cause}`;
 }
 
 function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {

@@ -1,0 +1,56 @@
+import { sameJson } from '#shared/meta';
+import { contentOfVersion } from '../identity/artifact.ts';
+import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
+import { annotations, unixSeconds } from '../kinds/well-known.ts';
+
+/** What is written of a decision about children, as far as it carries causes. */
+interface Writes {
+  create: readonly Pick<ArtifactWorkflow, 'metadata'>[];
+  patches: readonly { patch: { metadata?: { annotations: Record<string, string | null> } } }[];
+}
+
+/** Artifacts of an Order that run again for one and the same cause. */
+export interface Rerun {
+  /** A clause in the past tense, such as `Endpoint "dst" changed`. */
+  cause: string;
+  artifacts: number;
+}
+
+/** The cause of what a retry-at starts. */
+export const retryCause = 'retry-at was set';
+
+/** Why the version that is wanted takes the place of an earlier one: what differs between the two. */
+export function causeOf(wanted: ArtifactWorkflow, earlier: ArtifactWorkflow): string {
+  if (forceOf(wanted) > forceOf(earlier)) return 'force-at was set';
+  if (contentOfVersion(wanted) !== contentOfVersion(earlier)) return 'it was edited';
+  if (!sameJson(wanted.spec.cron, earlier.spec.cron)) return 'its schedule changed';
+  const { type, srcRef, dstRef } = wanted.spec;
+  const moved = changeOf(srcRef, earlier.spec.srcRef) ?? changeOf(dstRef, earlier.spec.dstRef);
+  if (moved) return moved;
+  const work = ({ spec }: ArtifactWorkflow) => [spec.workflowTemplateRef, spec.parameters, spec.artifact];
+  return sameJson(work(wanted), work(earlier)) ? 'it is wanted again' : `artifact type "${type}" changed`;
+}
+
+/** What runs again when the decision is carried out, each cause once. */
+export function rerunsIn({ create, patches }: Writes): Rerun[] {
+  const notes = [
+    ...create.map(({ metadata }) => metadata.annotations?.[annotations.cause]),
+    ...patches.map(({ patch }) => patch.metadata?.annotations[annotations.cause]),
+  ];
+  const counts = new Map<string, number>();
+  for (const cause of notes) if (cause) counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  return [...counts].map(([cause, artifacts]) => ({ cause, artifacts }));
+}
+
+function forceOf({ metadata }: ArtifactWorkflow): number {
+  return unixSeconds(metadata.annotations?.[annotations.orderForceAt]);
+}
+
+/** The counter of the credentials is part of what moves artifacts, but not of the digest. */
+function changeOf(now: EndpointRef | undefined, before: EndpointRef | undefined): string | undefined {
+  if (now === undefined) return undefined;
+  if (now.digest !== before?.digest) return `Endpoint "${now.name}" changed`;
+  if (now.secretGeneration !== before?.secretGeneration)
+    return `the credentials of Endpoint "${now.name}" changed`;
+  return undefined;
+}
