@@ -61,7 +61,9 @@ const objects = [
   settledOrder('behind', failed({ phase: 'Failed' }, '0123456789abcdef')),
   order('new', ['a:1']),
   {
-    ...artifactWorkflow(child, { status: { phase: 'Succeeded', completionTime: '2026-01-02T03:05:00Z' } }),
+    ...artifactWorkflow(child, {
+      status: { phase: 'Succeeded', completionTime: '2026-01-02T03:05:00Z', observedGeneration: 1 },
+    }),
     metadata: {
       ...artifactWorkflow(child).metadata,
       ownerReferences: [

@@ -75,7 +75,7 @@ describe('an ArtifactWorkflow that is cancelled', () => {
   });
 
   it.each(['Succeeded', 'Failed', 'Error', 'Stopped'] as const)('stays %s where it had finished', (phase) => {
-    const workflow = cancelled({ ...done, phase, workflowRef: first });
+    const workflow = cancelled({ ...done, phase, workflowRef: first, observedGeneration: 1 });
     expect(syncedStatus(workflow, undefined, now)).toBeUndefined();
     expect(isFinished(workflow)).toBe(true);
   });

@@ -192,4 +192,13 @@ describe('syncedStatus', () => {
     expect(after.status).not.toHaveProperty('activeWorkflowRef');
     expect(after.status).not.toHaveProperty('progress');
   });
+
+  it('is about the present generation once it has ended, though its Workflow is gone', () => {
+    const ended = sync(made(), { phase: 'Succeeded', startedAt, finishedAt });
+    const edited = { ...ended, metadata: { ...ended.metadata, generation: 7 } };
+    const after = apply(edited, syncedStatus(edited, undefined, now));
+    expect(after.status).toMatchObject({ phase: 'Succeeded', observedGeneration: 7 });
+    expect(after.status?.conditions?.map((one) => one.observedGeneration)).toEqual([7, 7, 7]);
+    expect(syncedStatus(after, undefined, now)).toBeUndefined();
+  });
 });

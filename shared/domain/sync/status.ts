@@ -4,7 +4,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '..
 import type { Condition } from '../kinds/common.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
 import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
-import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
+import { hasEnded, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { transition } from '../roll-up/conditions.ts';
 import { isUnreleased } from '../submission/release.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
@@ -38,7 +38,7 @@ export function syncedStatus(
   // A Workflow made by hand, or left by a former ArtifactWorkflow of this name, is not about this transfer.
   const ours = isNamed && isOwnedBy(argo, workflow) ? argo : undefined;
   const seen = ours ? seenOf(workflow, ours, now, extras) : cancelledWithout(workflow, now);
-  if (!seen) return undefined;
+  if (!seen) return stillEnded(workflow);
   const phase = seen.phase ?? 'Pending';
   return changes(workflow.status ?? {}, {
     ...seen,
@@ -46,6 +46,15 @@ export function syncedStatus(
     conditions: conditionsOf(workflow, phase, seen.message ?? '', now),
     observedGeneration: workflow.metadata.generation,
   });
+}
+
+/** What has ended stays as it is, whatever is edited; its status says that it is about the present generation. */
+function stillEnded(workflow: ArtifactWorkflow): SyncPatch | undefined {
+  const { generation } = workflow.metadata;
+  const { observedGeneration, conditions = [] } = workflow.status ?? {};
+  if (generation === undefined || observedGeneration === generation || !hasEnded(workflow)) return undefined;
+  const renewed = conditions.map((one) => ({ ...one, observedGeneration: generation }));
+  return { observedGeneration: generation, conditions: renewed };
 }
 
 function seenOf(

@@ -30,7 +30,8 @@ describe('isSettled', () => {
     expect(isSettled({ ...of, status })).toBe(true);
     expect(isSettled({ ...of, status, metadata: { ...of.metadata, generation: 2 } })).toBe(false);
     expect(isSettled(of)).toBe(false);
-    expect(isSettled(made(of, done))).toBe(true);
+    expect(isSettled(made(of, { ...done, observedGeneration: 1 }))).toBe(true);
+    expect(isSettled(made(of, { ...done, observedGeneration: 0 }))).toBe(false);
     expect(isSettled(made(of, {}))).toBe(false);
     expect(isSettled(endpoint('a'))).toBe(true);
     expect(isSettled(endpoint('a', {}, { observedGeneration: 0 }))).toBe(false);

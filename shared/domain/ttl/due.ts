@@ -78,7 +78,7 @@ export function isSettled(object: Order | ArtifactWorkflow | Endpoint): boolean 
   if (object.kind === 'Endpoint') return object.status?.observedGeneration === generation;
   if (object.kind === 'ArtifactWorkflow') {
     const workflow = object as ArtifactWorkflow;
-    return isFinished(workflow) || isResting(workflow);
+    return isFinished(workflow) ? workflow.status?.observedGeneration === generation : isResting(workflow);
   }
   return isOrderSettled(object as Order);
 }
