@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import {
   clusterArtifactTypes,
   clusterWorkflowTemplates,
   endpoints,
+  isFinished,
   type OrderSpec,
   orders,
   secrets,
@@ -22,9 +23,11 @@ const light = 'test/light:1';
 const nowSeconds = () => String(Math.floor(Date.now() / 1000));
 
 let conduit: Conduit;
-let locks: string;
+let folder: string;
+/** Of the workers of each kind. */
+const filesOf = (kind: 'lone' | 'stubborn') => path.join(folder, kind);
 
-/** Leaves `overlap` in the folder of locks when it finds another of its kind at work. */
+/** Leaves `overlap` in its folder when it finds another of its kind at work. */
 const loneWorker = `
 trap 'rmdir "$0/lock"' EXIT
 trap 'exit 143' TERM
@@ -40,11 +43,12 @@ while [ ! -e "$0/go" ]; do sleep 0.1; done
 printf '{"outcome":"succeeded"}' > "$ARC_RESULT_FILE"`;
 
 beforeAll(async () => {
-  locks = await mkdtemp(path.join(os.tmpdir(), 'arc-locks-'));
+  folder = await mkdtemp(path.join(os.tmpdir(), 'arc-workers-'));
+  for (const kind of ['lone', 'stubborn'] as const) await mkdir(filesOf(kind));
   conduit = await startConduit({
     programs: {
-      'test/lone:*': ['/bin/sh', '-c', loneWorker, locks],
-      'test/stubborn:*': ['/bin/sh', '-c', stubbornWorker, locks],
+      'test/lone:*': ['/bin/sh', '-c', loneWorker, filesOf('lone')],
+      'test/stubborn:*': ['/bin/sh', '-c', stubbornWorker, filesOf('stubborn')],
     },
     intervals: { due: 2_000 },
   });
@@ -60,8 +64,18 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await conduit?.close();
-  await rm(locks, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
 });
+
+/** Resolves when this many Workflows have been started, every ArtifactWorkflow has ended and the Order says so. */
+async function ran(tenant: Tenant, runs: number): Promise<void> {
+  await eventually(`${runs} runs`, 30_000, async () => {
+    expect(tenant.started()).toHaveLength(runs);
+    expect((await tenant.children()).every(isFinished)).toBe(true);
+  });
+  await tenant.settled();
+  await tenant.ended('order');
+}
 
 /** Runs `change` in a namespace where one Order has succeeded; resolves when it has run so many Workflows in all. */
 async function afterChange(
@@ -76,9 +90,7 @@ async function afterChange(
   await tenant.ended('order');
   expect(tenant.started()).toHaveLength(1);
   await change(tenant);
-  await eventually(`${runs} runs`, 30_000, () => expect(tenant.started()).toHaveLength(runs));
-  await tenant.ended('order');
-  await tenant.settled();
+  await ran(tenant, runs);
   expect(tenant.started()).toHaveLength(runs);
   return { tenant, children: await tenant.children() };
 }
@@ -136,16 +148,14 @@ describe.concurrent('what makes an artifact run again, under a new name', { time
     await tenant.order('order', [{ ...app, type }]);
     await tenant.ended('order');
     await tenant.patch(clusterArtifactTypes, type, { spec: { parameters: [{ name: 'level', value: '9' }] } });
-    await eventually('the second run', 30_000, () => expect(tenant.started()).toHaveLength(2));
-    await tenant.ended('order');
+    await ran(tenant, 2);
     const template = await conduit.api.get(clusterWorkflowTemplates, { name: 'tuned' });
     if (!template) throw new Error('no template');
     await conduit.api.create(clusterWorkflowTemplates, { ...template, metadata: { name: 'tuned-template' } });
     await tenant.patch(clusterArtifactTypes, type, {
       spec: { workflowTemplateRef: { name: 'tuned-template' } },
     });
-    await eventually('the third run', 30_000, () => expect(tenant.started()).toHaveLength(3));
-    await tenant.ended('order');
+    await ran(tenant, 3);
     const latest = (await tenant.children()).find(
       ({ spec }) => spec.workflowTemplateRef.name === 'tuned-template',
     );
@@ -250,8 +260,7 @@ describe.concurrent('what runs nothing again', { timeout: 300_000 }, () => {
     await tenant.patch(orders, 'order', {
       metadata: { annotations: { 'arc.opendefense.cloud/force-at': nowSeconds() } },
     });
-    await eventually('the forced run', 30_000, () => expect(tenant.started()).toHaveLength(2));
-    await tenant.ended('order');
+    await ran(tenant, 2);
   });
 
   it('a change under onChange: RerunUnfinished, for what has succeeded', async () => {
@@ -339,7 +348,7 @@ describe.concurrent('what is not finished', { timeout: 300_000 }, () => {
       { type: 'stubborn', spec: { image: 'team/app:1.0', override: 'stubborn/app:1.0' } },
     ]);
     await eventually('the worker to run', 30_000, async () =>
-      expect(await readdir(locks)).toContain('begun'),
+      expect(await readdir(filesOf('stubborn'))).toContain('begun'),
     );
     await tenant.when('order', 'one to have arrived', ({ status }) => status?.counts?.succeeded === 1);
     await tenant.patch(orders, 'order', { spec: { cancel: true } });
@@ -347,7 +356,7 @@ describe.concurrent('what is not finished', { timeout: 300_000 }, () => {
     expect(status?.counts).toMatchObject({ succeeded: 1, cancelled: 1, failed: 0 });
     await tenant.settled();
     expect(tenant.started()).toHaveLength(2);
-    await writeFile(path.join(locks, 'go'), '');
+    await writeFile(path.join(filesOf('stubborn'), 'go'), '');
     await tenant.patch(orders, 'order', { spec: { cancel: null } });
     await tenant.ended('order');
     expect(tenant.started()).toHaveLength(3);
@@ -369,7 +378,7 @@ describe.concurrent('what is not finished', { timeout: 300_000 }, () => {
     const key = Object.keys(last.status?.artifactWorkflows ?? {})[0] ?? '';
     const child = (await tenant.children()).find(({ metadata }) => metadata.name.endsWith(key));
     expect(child).toMatchObject({ spec: { dstRef: { generation: 9 } }, status: { phase: 'Succeeded' } });
-    expect(await readdir(locks)).toEqual([]);
+    expect(await readdir(filesOf('lone'))).toEqual([]);
     // The last one, and at most three of history.
     await eventually('history to be cut', 10_000, async () =>
       expect((await tenant.children()).length).toBeLessThanOrEqual(4),

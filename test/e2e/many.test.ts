@@ -29,9 +29,9 @@ describe('an Order of sixty artifacts, twenty of them bad', () => {
         { namespace: 'many', resourceVersion },
         watching.signal,
       )) {
-        if (event.type === 'BOOKMARK' || event.object.status === undefined) continue;
+        if (event.type === 'BOOKMARK' || event.object.status?.counts === undefined) continue;
         const { phase = '', counts } = event.object.status;
-        const { total = 0, ...parts } = counts ?? {};
+        const { total, ...parts } = counts;
         const sum = Object.values(parts).reduce((all, part) => all + part, 0);
         seen.push({ phase, total, sum, version: event.object.metadata.resourceVersion ?? '' });
         if (phase === 'Failed') return;
@@ -54,6 +54,7 @@ describe('an Order of sixty artifacts, twenty of them bad', () => {
       total: 60,
       invalid: missing,
       failed: failing,
+      cancelled: 0,
       succeeded: good,
       running: 0,
       pending: 0,
