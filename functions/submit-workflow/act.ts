@@ -11,6 +11,7 @@ import type { Context, Wake } from '#shared/runtime';
 import { change, remove } from './argo.ts';
 import { finish } from './finish.ts';
 import { havePodsEnded } from './pods.ts';
+import { takeSlots } from './slots.ts';
 import { release, submit, waitNoMore } from './submit.ts';
 
 /** Does what was decided for the ArtifactWorkflow. Each write is guarded or safe to repeat. */
@@ -27,8 +28,7 @@ export async function act(
       await addFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
       return;
     case 'create':
-      if (!(await havePodsEnded(context, wake, workflow, step.after))) return;
-      return submit(context, wake, workflow, step);
+      return start(context, wake, workflow, step);
     case 'release': {
       const ready = await waitNoMore(context, workflow);
       if (ready) await release(context, ready, step.object, step.suspend);
@@ -45,6 +45,19 @@ export async function act(
     case 'finish':
       return finish(context, wake, workflow, step.after);
   }
+}
+
+async function start(
+  context: Context,
+  wake: Wake,
+  workflow: ArtifactWorkflow,
+  step: Submission & { action: 'create' },
+): Promise<void> {
+  if (!(await havePodsEnded(context, wake, workflow, step.after))) return;
+  const hold = await takeSlots(context, workflow);
+  if (hold === undefined) return submit(context, wake, workflow, step);
+  const { reason, message } = hold;
+  await writeStatus(context, artifactWorkflows, workflow, { waitReason: reason, waitMessage: message });
 }
 
 async function stop(context: Context, { object, how }: Submission & { action: 'stop' }): Promise<void> {

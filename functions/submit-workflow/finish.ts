@@ -12,6 +12,7 @@ import type { Context, Wake } from '#shared/runtime';
 import { waitAgain } from './again.ts';
 import { havePodsEnded } from './pods.ts';
 import { readRivals } from './rivals.ts';
+import { giveSlotsBack } from './slots.ts';
 
 /**
  * Takes the finalizer off: once the pods of the Workflows `after`, which were stopped, have ended, and once the Order's status shows the end
@@ -24,8 +25,10 @@ export async function finish(
   after: readonly string[],
 ): Promise<void> {
   if (!(await havePodsEnded(context, wake, workflow, after))) return;
-  if (await isKnown(context, workflow))
+  if (await isKnown(context, workflow)) {
+    await giveSlotsBack(context, workflow);
     return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
+  }
   const message = 'the status of its Order does not show yet how it ended';
   await waitAgain(context, wake, workflow, { reason: 'Ending', message });
 }

@@ -5,6 +5,7 @@ import {
   decideSubmission,
   finalizers,
   type Hold,
+  hasEnded,
   isDeleting,
   isUnderWay,
   missingAccount,
@@ -23,6 +24,7 @@ import {
 import type { Context, Wake } from '#shared/runtime';
 import { act } from './act.ts';
 import { readRivals } from './rivals.ts';
+import { giveSlotsBack } from './slots.ts';
 
 /** Does the next step for the ArtifactWorkflow. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
@@ -32,6 +34,7 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   // Most wakes report progress of the Workflow, which concerns sync-status only.
   if (wake.reason === 'workflow' && isUnderWay(workflow)) return;
   try {
+    if (hasEnded(workflow)) await giveSlotsBack(context, workflow);
     await act(context, wake, workflow, await decide(context, workflow));
   } catch (caught) {
     const hold = missingRight(caught, workflow);

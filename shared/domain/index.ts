@@ -115,6 +115,16 @@ export { schemaCauses } from './schema/schema-causes.ts';
 export { type PatternMatcher, valueCauses } from './schema/value-causes.ts';
 export { isEndRecorded, isOverwritten } from './submission/record.ts';
 export { isUnreleased, releasePatch } from './submission/release.ts';
+export {
+  endpointTurn,
+  isInFlight,
+  limitingEndpoints,
+  nextInLine,
+  nextOfOrder,
+  orderTurn,
+  slotsWithout,
+  type Turn,
+} from './submission/slots.ts';
 export { isLostPod, podSelector, stopBegan, stopGraceMs } from './submission/stopped.ts';
 export {
   decideSubmission,

@@ -235,6 +235,7 @@ describe('the manifests in knative/', () => {
       'arc-render-secret: artifactworkflows/status',
       'arc-roll-up-order: orders/status',
       'arc-submit-workflow: artifactworkflows/status',
+      'arc-submit-workflow: endpoints/status',
       'arc-sync-status: artifactworkflows/status',
       'arc-track-credentials: endpoints/status',
     ]);

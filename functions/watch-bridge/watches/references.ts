@@ -9,6 +9,7 @@ import {
   isFinished,
   keyOfName,
   labels,
+  limitingEndpoints,
   type Order,
   phaseOf,
   templateKey,
@@ -35,6 +36,7 @@ export class References implements WakeIndex {
   readonly #waitingByTarget = new Relation<WakeObject>();
   readonly #waitingByEndpoint = new Relation<WakeObject>();
   readonly #waitingByOrder = new Relation<WakeObject>();
+  readonly #limitedByEndpoint = new Relation<ArtifactWorkflow>();
 
   /** Takes the newest state of an object of any watched kind. */
   put(object: KubeObject): void {
@@ -63,6 +65,7 @@ export class References implements WakeIndex {
       this.#waitingByTarget,
       this.#waitingByEndpoint,
       this.#waitingByOrder,
+      this.#limitedByEndpoint,
     ])
       relation.delete(uid);
   }
@@ -112,6 +115,14 @@ export class References implements WakeIndex {
 
   artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject> {
     return this.#waitingByEndpoint.get(`${namespace}/${name}`);
+  }
+
+  artifactWorkflowsLimitedBy(namespace: string, endpoint: string): Iterable<ArtifactWorkflow> {
+    return this.#limitedByEndpoint.get(`${namespace}/${endpoint}`);
+  }
+
+  artifactWorkflowsOfOrder(uid: string): Iterable<ArtifactWorkflow> {
+    return this.childrenOf(uid);
   }
 
   order(uid: string): Order | undefined {
@@ -205,6 +216,8 @@ export class References implements WakeIndex {
     this.#waitingByTarget.set(uid, target, waiting ? written : []);
     this.#waitingByEndpoint.set(uid, target, waiting ? endpoints : []);
     this.#waitingByOrder.set(uid, target, waiting ? orders : []);
+    const limited = within(namespace, limitingEndpoints(workflow));
+    this.#limitedByEndpoint.set(uid, workflow, waiting ? limited : []);
   }
 }
 

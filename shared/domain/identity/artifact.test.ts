@@ -158,6 +158,8 @@ describe('versions', () => {
       'ttlAfterFailed',
       'retry',
       'queueName',
+      'limitedBy',
+      'parallelism',
       'suspend',
       'cancel',
     ]);

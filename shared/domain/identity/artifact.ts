@@ -191,6 +191,8 @@ const specFields = {
   ttlAfterFailed: 'policy',
   retry: 'policy',
   queueName: 'policy',
+  limitedBy: 'policy',
+  parallelism: 'policy',
   suspend: 'policy',
   cancel: 'policy',
 } as const satisfies Record<keyof ArtifactWorkflowSpec, 'identity' | 'policy'>;

@@ -58,6 +58,12 @@ const spec = z.object({
   ttlAfterFailed: duration('Removed that long after it failed; unset keeps it.').exactOptional(),
   retry: retry.exactOptional(),
   queueName: z.string().exactOptional().describe('The Kueue LocalQueue to wait in.'),
+  limitedBy: z
+    .array(z.string())
+    .exactOptional()
+    .describe('Those of its Endpoints whose maxInFlight bounds how many transfers run at once.')
+    .meta({ 'x-kubernetes-list-type': 'atomic' }),
+  parallelism: z.int().min(1).exactOptional().describe('How many transfers of its Order may run at once.'),
   suspend: z.boolean().exactOptional().describe('True starts no attempt and suspends the CronWorkflow.'),
   cancel: z
     .boolean()

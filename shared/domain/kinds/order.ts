@@ -58,6 +58,11 @@ const spec = z.object({
       'The effect of a changed Endpoint, credential or type: everything runs again (Rerun, the default), only artifacts that have not succeeded do (RerunUnfinished), or none does (Keep).',
     ),
   queueName: z.string().exactOptional().describe('The Kueue LocalQueue to wait in.'),
+  parallelism: z
+    .int()
+    .min(1)
+    .exactOptional()
+    .describe('How many of its transfers may run at once. Default: no limit but those of the Endpoints.'),
   revisionHistoryLimit: z
     .int()
     .min(0)

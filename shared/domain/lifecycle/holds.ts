@@ -28,6 +28,7 @@ export const holdReasons = {
   EndpointUnread: 'waits',
   Preparing: 'waits',
   PlaceInUse: 'waits',
+  LimitReached: 'waits',
   Starting: 'waits',
   Queued: 'waits',
   Retrying: 'waits',

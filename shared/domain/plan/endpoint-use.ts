@@ -17,6 +17,8 @@ export interface EndpointUse {
   parameters: { type: string; remoteURL: string; secret: boolean };
   /** The part of it that makes a transfer another one. */
   identity: unknown[];
+  /** True where it bounds how many transfers run at once. */
+  isLimited: boolean;
 }
 
 /** `type` is that of the Endpoint, as far as it is known. */
@@ -79,6 +81,7 @@ function useOf(endpoint: Endpoint): EndpointUse {
     digests: digestsOf(endpoint),
     parameters: { type: spec.type, remoteURL: spec.remoteURL, secret: spec.secretRef !== undefined },
     identity: [...identityOf(endpoint), ref.secretGeneration ?? null],
+    isLimited: spec.maxInFlight !== undefined,
   };
 }
 

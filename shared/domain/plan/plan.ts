@@ -307,23 +307,31 @@ function specOf(order: Order, parts: Parts): ArtifactWorkflowSpec {
       ...(given.name === undefined ? {} : { name: given.name }),
       spec: effectiveSpec(spec, typeParameters(type)),
     },
-    ...policyOf(order, type),
+    ...policyOf(order, type, [from, to]),
     ...(cron === undefined ? {} : { cron }),
   };
 }
 
 /** The mutable part of an ArtifactWorkflow's spec: the Order's values take precedence over the type's. */
-export function policyOf(order: Order, type: ArtifactType): Pick<ArtifactWorkflowSpec, PolicyField> {
+function policyOf(
+  order: Order,
+  type: ArtifactType,
+  ends: readonly EndpointUse[],
+): Pick<ArtifactWorkflowSpec, PolicyField> {
   const seconds = secondsTtl(order.spec.ttlSecondsAfterCompletion);
   const finished = seconds ?? type.spec.ttlAfterFinished;
   const failed = seconds ?? type.spec.ttlAfterFailed;
   const retry = order.spec.retry ?? type.spec.retry;
   const queueName = order.spec.queueName ?? type.spec.queueName;
+  const limitedBy = [...new Set(ends.filter(({ isLimited }) => isLimited).map(({ ref }) => ref.name))].sort();
+  const { parallelism } = order.spec;
   return {
     ...(finished === undefined ? {} : { ttlAfterFinished: finished }),
     ...(failed === undefined ? {} : { ttlAfterFailed: failed }),
     ...(retry === undefined ? {} : { retry }),
     ...(queueName === undefined ? {} : { queueName }),
+    ...(limitedBy.length === 0 ? {} : { limitedBy }),
+    ...(parallelism === undefined ? {} : { parallelism }),
     ...(order.spec.suspend === true ? { suspend: true } : {}),
   };
 }

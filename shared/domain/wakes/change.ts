@@ -1,4 +1,5 @@
 import type { KubeObject } from '#shared/meta';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 
 /** What was seen of one watched object: both halves for a change, one for its appearance or disappearance. */
 export interface Change {
@@ -22,6 +23,9 @@ export interface WakeIndex {
   artifactWorkflowsOfArtifact(namespace: string, id: string): Iterable<WakeObject>;
   /** The unfinished ones that write to one target (`labels.target`), of any Order. */
   artifactWorkflowsOfTarget(namespace: string, target: string): Iterable<WakeObject>;
+  /** The unfinished ones that the Endpoint limits, and those of an Order; whole, because who is next depends on all of them. */
+  artifactWorkflowsLimitedBy(namespace: string, endpoint: string): Iterable<ArtifactWorkflow>;
+  artifactWorkflowsOfOrder(uid: string): Iterable<ArtifactWorkflow>;
   /** Those that name the Endpoint as source or destination. */
   artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject>;
 }

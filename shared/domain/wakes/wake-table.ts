@@ -1,10 +1,12 @@
 import { type KubeObject, ownerOfKind, sameJson } from '#shared/meta';
 import { artifactIdOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { labels } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
+import { nextInLine, nextOfOrder } from '../submission/slots.ts';
 import type { Change, WakeIndex, WakeObject } from './change.ts';
 import type { ChangeReason, WokenKind } from './reasons.ts';
 
@@ -40,6 +42,17 @@ function* rivals(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
     ...(target === undefined ? [] : index.artifactWorkflowsOfTarget(namespaceOf(about), target)),
   ];
   for (const one of found) if (one.metadata.name !== about.metadata.name) yield one;
+}
+
+/** Those that may start where an Endpoint limits how many do. */
+function nextUnderLimit(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
+  const users = [...index.artifactWorkflowsLimitedBy(namespaceOf(about), about.metadata.name)];
+  return nextInLine(about as unknown as Endpoint, users);
+}
+
+function nextSiblings(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
+  if ((about as unknown as ArtifactWorkflow).spec.parallelism === undefined) return [];
+  return nextOfOrder([...index.artifactWorkflowsOfOrder(ownerOfKind(about, 'Order')?.uid ?? '')]);
 }
 
 /** The ArtifactWorkflow of an Argo object: its owner, or for the run of a CronWorkflow the one its label names. */
@@ -139,6 +152,14 @@ export const wakeTable: readonly WakeRule[] = [
     targets: rivals,
   },
   {
+    watched: 'ArtifactWorkflow',
+    what: 'it disappeared or ended: there is room for the next ones of an Order with spec.parallelism',
+    when: (change) => gone(change) || ended(change),
+    target: 'ArtifactWorkflow',
+    reason: 'slot',
+    targets: nextSiblings,
+  },
+  {
     watched: 'Endpoint',
     what: 'created, or its spec, annotations or deletion changed',
     when: wanted,
@@ -175,10 +196,12 @@ export const wakeTable: readonly WakeRule[] = [
     watched: 'Endpoint',
     what: 'status.inFlight or spec.maxInFlight changed: room under a limit',
     when: ({ before, after }) =>
-      before !== undefined && after !== undefined && !sameField(before, after, 'inFlight'),
+      before !== undefined &&
+      after !== undefined &&
+      (!sameField(before, after, 'inFlight') || !sameJson(maxInFlight(before), maxInFlight(after))),
     target: 'ArtifactWorkflow',
     reason: 'slot',
-    targets: workflowsOfEndpoint,
+    targets: nextUnderLimit,
   },
   {
     watched: 'ArtifactType',
@@ -302,6 +325,10 @@ function rolledUp(object: KubeObject | undefined): unknown {
   if (object === undefined || !isFinished(object as unknown as ArtifactWorkflow)) return object?.status;
   const { configSecret: _, ...rest } = status(object);
   return rest;
+}
+
+function maxInFlight({ spec }: KubeObject): number | null {
+  return (spec as Endpoint['spec'] | undefined)?.maxInFlight ?? null;
 }
 
 function status(object: KubeObject | undefined): Record<string, unknown> {

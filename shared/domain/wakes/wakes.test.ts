@@ -29,6 +29,21 @@ const elsewhere: ArtifactWorkflow = {
 };
 const source = endpoint('from', { secretRef: { name: 'login' } });
 
+/** Two that wait for a slot. */
+const queued: ArtifactWorkflow = {
+  ...made(),
+  metadata: { ...made().metadata, name: 'queued', uid: 'queued', creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { ...made().spec, limitedBy: ['from'], parallelism: 1 },
+  status: { configSecret: { name: 's' } },
+};
+const later: ArtifactWorkflow = {
+  ...queued,
+  metadata: { ...queued.metadata, name: 'later', uid: 'later', creationTimestamp: '2026-01-01T00:00:01Z' },
+};
+
+const running = { ...made(), spec: { ...made().spec, parallelism: 1 } };
+const narrow = { ...source, spec: { ...source.spec, maxInFlight: 1 } };
+
 const index: WakeIndex = {
   ordersUsingEndpoint: (namespace, name) => (namespace === 'team' && name === 'from' ? [anOrder] : []),
   ordersUsingType: (namespace, name) => (namespace !== 'other' && name === 'oci' ? [anOrder] : []),
@@ -38,6 +53,8 @@ const index: WakeIndex = {
   artifactWorkflowsOfArtifact: (_, label) =>
     label === made().metadata.labels?.[labels.artifact] ? [made(), sibling] : [],
   artifactWorkflowsOfTarget: (_, target) => (target === 'shared' ? [made(), elsewhere] : []),
+  artifactWorkflowsLimitedBy: (_, name) => (name === 'from' ? [queued, later] : []),
+  artifactWorkflowsOfOrder: () => [queued, later],
   artifactWorkflowsUsingEndpoint: (_, name) => (name === 'from' ? [made()] : []),
 };
 
@@ -158,9 +175,22 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
   ['it is probed', source, edited(source, { status: { ...source.status, lastProbeTime: 'x' } }), []],
   [
     'it has room again',
-    edited(source, { status: { ...source.status, inFlight: ['x'] } }),
-    source,
-    [`ArtifactWorkflow ${aw} slot`],
+    edited(narrow, { status: { ...source.status, inFlight: ['x'] } }),
+    narrow,
+    ['ArtifactWorkflow queued slot'],
+  ],
+  [
+    'it ends, and its Order runs one at a time',
+    edited(running, {
+      status: { phase: 'Running', workflowRef: { kind: 'Workflow', name: 'w', attempt: 1 } },
+    }),
+    edited(running, { status: { phase: 'Succeeded', completionTime: 'x' } }),
+    [
+      `ArtifactWorkflow ${aw} changed`,
+      'Order release children',
+      'ArtifactWorkflow sibling slot',
+      'ArtifactWorkflow queued slot',
+    ],
   ],
   ['an Endpoint goes', source, undefined, ['Order release inputs', `ArtifactWorkflow ${aw} inputs`]],
   ['a type of the cluster appears', undefined, artifactType(), ['Order release inputs']],

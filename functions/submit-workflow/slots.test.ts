@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { type ArtifactWorkflow, artifactWorkflows, endpoints, labels, workflows } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { artifactWorkflow, endpoint, namespace } from '../../shared/domain/testing/objects.ts';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { directClient } from '../../test/chaos/model/direct-client.ts';
+import { handle } from './index.ts';
+
+const destination = { namespace, name: 'destination' };
+
+/** Ready to start, of this Order; each writes to a place of its own. */
+function ready(order: string, at: number, spec: Partial<ArtifactWorkflow['spec']>): ArtifactWorkflow {
+  const name = `${order}-${String(at).padStart(16, '0')}`;
+  const plain = artifactWorkflow(name);
+  return {
+    ...plain,
+    metadata: {
+      ...plain.metadata,
+      labels: { [labels.order]: order, [labels.artifact]: name, [labels.target]: name },
+      creationTimestamp: `2026-01-01T00:00:${String(at).padStart(2, '0')}Z`,
+    },
+    spec: { ...plain.spec, ...spec },
+  };
+}
+
+const limited = { limitedBy: ['destination'] };
+const runningOf = (api: FakeApi) => api.all(workflows).filter(({ status }) => status?.phase !== 'Succeeded');
+
+/** All start at once, again and again as a broker would; resolves when nobody conflicts any more. */
+async function deliver(api: FakeApi, all: readonly ArtifactWorkflow[]): Promise<void> {
+  // Without HTTP in between: there are thousands of calls.
+  const context = { ...contextOf(api), api: directClient(api) };
+  let left = [...all];
+  for (let turn = 0; left.length > 0 && turn < 100; turn++) {
+    const outcomes = await Promise.allSettled(left.map((one) => handle(context, wakeOf(one))));
+    left = left.filter((_, at) => outcomes[at]?.status === 'rejected');
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected' && !ArcError.is(outcome.reason, 'Conflict')) throw outcome.reason;
+  }
+}
+
+const hasRun = (api: FakeApi, { metadata }: ArtifactWorkflow) =>
+  api.read(workflows, { namespace, name: metadata.name }) !== undefined;
+
+/** The first Workflow that runs succeeds, and its ArtifactWorkflow hears of it. */
+async function endOne(api: FakeApi): Promise<void> {
+  const [run] = runningOf(api);
+  if (run === undefined) return;
+  api.put({ ...run, status: { phase: 'Succeeded' } });
+  const owner = api.read(artifactWorkflows, { namespace, name: run.metadata.name });
+  if (owner === undefined) throw new Error('nobody owns the Workflow');
+  const ended = { phase: 'Succeeded', completionTime: '2026-01-02T00:00:00Z', syncedAttempt: 1 } as const;
+  api.put({ ...owner, status: { ...owner.status, ...ended } });
+  await deliver(api, [owner]);
+}
+
+describe('limits', () => {
+  it('let no more Workflows run than maxInFlight, with 50 that want to start at once', async () => {
+    const all = Array.from({ length: 50 }, (_, at) => ready(at % 5 === 0 ? 'small' : 'big', at, limited));
+    const api = new FakeApi([endpoint('destination', { maxInFlight: 3 }), ...all]);
+    let most = 0;
+    for (let turn = 0; turn < 60; turn++) {
+      await deliver(
+        api,
+        all.filter((one) => !hasRun(api, one)),
+      );
+      most = Math.max(most, runningOf(api).length);
+      expect(runningOf(api).length).toBeLessThanOrEqual(3);
+      await endOne(api);
+    }
+    expect(most).toBe(3);
+    expect(api.all(workflows).length).toBe(50);
+    expect(api.read(endpoints, destination)?.status?.inFlight).toEqual([]);
+  });
+
+  it('say in the status what is waited for, and how many go first', async () => {
+    const all = [0, 1, 2].map((at) => ready('one', at, limited));
+    const api = new FakeApi([endpoint('destination', { maxInFlight: 1 }), ...all]);
+    for (const one of all) await deliver(api, [one]);
+    expect(api.read(artifactWorkflows, all[2]?.metadata ?? destination)?.status).toMatchObject({
+      waitReason: 'LimitReached',
+      waitMessage: 'Endpoint "destination" takes 1 at a time (spec.maxInFlight): 1 runs, 1 is before it',
+    });
+  });
+
+  it('give a slot back when an attempt ends, when the object goes, and after a crash', async () => {
+    const all = [0, 1, 2].map((at) => ready('one', at, limited));
+    const api = new FakeApi([endpoint('destination', { maxInFlight: 1 }, { inFlight: ['gone'] }), ...all]);
+    await deliver(api, all);
+    expect(runningOf(api).length).toBe(1);
+    await endOne(api);
+    await deliver(api, all);
+    expect(runningOf(api).length).toBe(1);
+    const second = api.read(artifactWorkflows, all[1]?.metadata ?? destination);
+    if (second === undefined) throw new Error('the second one is gone');
+    api.put({
+      ...second,
+      metadata: { ...second.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', ownerReferences: [] },
+    });
+    api.put({ ...(runningOf(api)[0] as object), status: { phase: 'Failed' } } as never);
+    await deliver(api, [second]);
+    expect(api.read(endpoints, destination)?.status?.inFlight).toEqual([]);
+    await deliver(api, all);
+    expect(api.all(workflows).map(({ metadata }) => metadata.name)).toContain(all[2]?.metadata.name);
+  });
+
+  it('cost nothing where there is none', async () => {
+    const one = ready('one', 0, {});
+    const api = new FakeApi([endpoint('destination'), one]);
+    const calls: string[] = [];
+    api.before = ({ verb, resource }) => calls.push(`${verb} ${resource}`);
+    await handle(contextOf(api), wakeOf(one));
+    expect(calls.filter((call) => call.endsWith(' endpoints'))).toEqual([]);
+  });
+
+  it('let an Order run as many at once as its parallelism says, the oldest first', async () => {
+    const all = Array.from({ length: 6 }, (_, at) => ready('one', at, { parallelism: 2 }));
+    const api = new FakeApi(all);
+    const order: string[] = [];
+    for (let turn = 0; turn < 8; turn++) {
+      await deliver(api, [...all].reverse());
+      expect(runningOf(api).length).toBeLessThanOrEqual(2);
+      const names = runningOf(api).map(({ metadata }) => metadata.name);
+      order.push(...names.filter((name) => !order.includes(name)).sort());
+      await endOne(api);
+    }
+    expect(order).toEqual(all.map(({ metadata }) => metadata.name));
+  });
+});
