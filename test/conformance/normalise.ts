@@ -165,7 +165,10 @@ const words: readonly (readonly [RegExp, string])[] = [
     /^\w+ in version "\w+" cannot be handled as a \w+: json: cannot unmarshal number \S+ into Go value.*/s,
     '<unreadable body>',
   ],
-  [/(cannot be handled as a \w+: )(json: cannot unmarshal|metadata).*/s, '$1<a field of the wrong type>'],
+  [
+    /(cannot be handled as a \w+: )(json: cannot unmarshal|parsing time|metadata).*/s,
+    '$1<a field of the wrong type>',
+  ],
   [/^( "" is invalid: patch: )?Invalid value: "(\{|\\.)(\\.|[^"\\])*": /, '$1Invalid value: <object>: '],
   [/(Object 'Kind' is missing) in .*/s, '$1'],
   [/(<object>: )(json: cannot unmarshal|metadata).*/s, '$1<a field of the wrong type>'],

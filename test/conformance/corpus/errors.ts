@@ -23,7 +23,7 @@ export const errors: Scenario[] = [
       send(good.replace('{}', '{"suspend":tru}')),
       send(good.replace('{}', '{"suspend":true,}')),
       named('beyond float64', send(good.replace('{}', '{"ttlSecondsAfterCompletion":1e400}'))),
-      send(good.replace('{}', '{"ttlSecondsAfterCompletion":99999999999999999999}')),
+      send(good.replace('{}', '{"revisionHistoryLimit":99999999999999999999}')),
       send(good.replace('{}', '{"ttlSecondsAfterCompletion":1.0}')),
       send(
         good

@@ -77,6 +77,15 @@ const fields = [
   'metadata.name',
   'metadata.name=a=b',
   '!metadata.name',
+  'metadata.name=a%5C',
+  'metadata.name=a%5Cb',
+  'metadata.name=a%5C,b',
+  'metadata.name=a%5C%5C',
+  'metadata.name=a,',
+  ',,metadata.name=a',
+  'metadata.name=(a,metadata.name=b',
+  '%20metadata.name=a',
+  '=a',
 ];
 
 const revisions = [

@@ -71,6 +71,18 @@ const metadata: Record<string, unknown>[] = [
   { name: 'unknown-meta', bogus: 1 },
   { name: 'named', generateName: 'Bad_' },
   { generateName: 'x'.repeat(100) },
+  { name: 'generation-type', generation: '7' },
+  { name: 'grace-type', deletionGracePeriodSeconds: '7' },
+  { name: 'link-type', selfLink: 7 },
+  { name: 'time-type', creationTimestamp: 7 },
+  { name: 'time-word', creationTimestamp: 'yesterday' },
+  { name: 'time-empty', creationTimestamp: '' },
+  {
+    name: 'controller-type',
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Secret', name: 's', uid: 'u', controller: 'x' }],
+  },
+  { name: 'manager-type', managedFields: [{ manager: 7 }] },
+  { name: 'manager-time', managedFields: [{ manager: 'm', time: 'now' }] },
 ];
 
 const specs: Record<string, unknown>[] = [
