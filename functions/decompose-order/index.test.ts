@@ -16,7 +16,8 @@ import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
-const inputs = [endpoint('source'), endpoint('destination'), ociTemplate(), ociType()];
+const known = [endpoint('source'), endpoint('destination')];
+const inputs = [...known, ociTemplate(), ociType()];
 const images = ['team/app:1', 'team/web:1', 'team/db:1'];
 
 function wake(api: FakeApi, object: Order): Promise<undefined> {
@@ -306,6 +307,28 @@ describe('decompose-order', () => {
     };
     await wake(api, one);
     expect(api.all(artifactWorkflows)).toEqual([]);
+  });
+
+  it('leaves the version alone that another delivery makes of a later edit meanwhile', async () => {
+    const artifacts = (image: string) => [{ type: 'oci', spec: { image, override: 'mirror/app:stable' } }];
+    const one = order('order', [], { artifacts: artifacts('team/app:1') });
+    const api = new FakeApi([one, ...inputs]);
+    await wake(api, one);
+    const held = api.read(orders, one.metadata) ?? one;
+    const edited = { ...held, spec: { ...held.spec, artifacts: artifacts('team/app:2') } };
+    const [later] = planOrder(edited, { endpoints: known, types: [ociType()] }).artifacts;
+    if (later?.state !== 'ready') throw new Error('the plan is not as the test needs it');
+    api.before = ({ verb, resource }) => {
+      if (verb !== 'list' || resource !== 'artifactworkflows' || api.all(artifactWorkflows).length > 1)
+        return;
+      api.put(edited);
+      api.put({ ...later.workflow, spec: { ...later.workflow.spec, revision: 2 } });
+    };
+    await wake(api, one);
+    const left = api
+      .all(artifactWorkflows)
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    expect(left.map(({ metadata }) => metadata.name)).toEqual([later.workflow.metadata.name]);
   });
 
   it('creates nothing for an Order that is deleted meanwhile', async () => {
