@@ -1,6 +1,6 @@
 /** The pure heart of the conduit: kinds, plans, names, phases and the table of wakes. No I/O and no clock. */
 
-export { type ActionRequest, actions, requestOf } from './actions/requested-by.ts';
+export { type ActionName, type ActionRequest, actions, requestOf } from './actions/requested-by.ts';
 export { arcKinds } from './definitions/arc-kinds.ts';
 export type { ArcColumn, ArcKind } from './definitions/definition.ts';
 export { artifactIdOf, childSelector, endpointsUsed, keyOf, rivalSelectors } from './identity/artifact.ts';
@@ -63,6 +63,7 @@ export {
   owesAttempt,
   rerunRequested,
 } from './lifecycle/attempts.ts';
+export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
 export { type Hold, type HoldReason, holdReasons } from './lifecycle/holds.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
 export { type Rerun, rerunsIn } from './plan/cause.ts';
@@ -83,7 +84,7 @@ export {
   templateKeyOf,
   templatesUsed,
 } from './plan/templates.ts';
-export { endpointConditions, type Finding, type Findings } from './probe/conditions.ts';
+export { endpointConditions, type Finding, type Findings, validationReasons } from './probe/conditions.ts';
 export { isUnprobed, probeDue, probeSubject } from './probe/due.ts';
 export { type EndpointInputs, type Validation, validateEndpoint } from './probe/validate.ts';
 export {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { EventReason } from '#shared/domain';
 import { ArcError, printableLines } from '#shared/errors';
 import type { Kind, KubeClient } from '#shared/kube';
 import { isoSeconds, type KubeObject } from '#shared/meta';
@@ -8,8 +9,8 @@ export interface EventInput {
   /** The object it is about. */
   regarding: KubeObject;
   type: 'Normal' | 'Warning';
-  /** One CamelCase word, stable: people filter by it. */
-  reason: string;
+  /** Stable: people filter by it. */
+  reason: EventReason;
   /** For people; cut to 1,024 characters. */
   message: string;
   /** The name of the function that records it. */

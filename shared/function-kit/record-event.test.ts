@@ -7,7 +7,7 @@ import { contextOf } from '../runtime/testing/handler-context.ts';
 import { recordEvent, recordWarning } from './record-event.ts';
 
 const one = order('one', ['a:1']);
-const statement = { regarding: one, reason: 'NameTaken', message: 'delete it', component: 'unit' };
+const statement = { regarding: one, reason: 'NameTaken', message: 'delete it', component: 'unit' } as const;
 
 describe('recordEvent', () => {
   it('resolves although the API refuses the Event', async () => {

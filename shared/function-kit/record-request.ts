@@ -1,8 +1,14 @@
-import { actions, requestOf } from '#shared/domain';
+import { type ActionName, actions, type EventReason, requestOf } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { emitEvent } from './emit-event.ts';
+
+const reasons = {
+  retry: 'RetryRequested',
+  force: 'ForceRequested',
+  cancel: 'CancelRequested',
+} as const satisfies Record<ActionName, EventReason>;
 
 /**
  * Records once who asked for the last action on an object (the annotation `requested-by`), at the time when it was asked for. Only a
@@ -17,10 +23,9 @@ export async function recordRequest(
   const request = reason === 'changed' ? requestOf(regarding) : undefined;
   if (request === undefined) return;
   const { action, user, time } = request;
-  const name = action.charAt(0).toUpperCase() + action.slice(1);
   const statement = {
     type: 'Normal',
-    reason: `${name}Requested`,
+    reason: reasons[action],
     message: `${user} asked for ${actions[action]}`,
   } as const;
   try {

@@ -15,6 +15,7 @@ export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
 export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';
 export { createAddressGuard } from './probe/address-guard.ts';
+export { authenticatedReasons, reachableReasons } from './probe/finding.ts';
 export { type ProbeRequest, type ProbeResult, probeServer } from './probe/probe.ts';
 export { digestOf, digestTag, isDigest } from './reference/digest.ts';
 export { type ImageAddress, resolveAddress, type TlsSettings } from './reference/image-address.ts';

@@ -2,6 +2,18 @@ import type { Condition } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { transition } from '../roll-up/conditions.ts';
 
+/** Reasons that ARC finds by itself; those of a server's answer are of `shared/transfer`. */
+export const validationReasons = [
+  'Valid',
+  'SecretNotFound',
+  'SecretInvalid',
+  'CASecretNotFound',
+  'NotProbed',
+  'Ready',
+  'ExpiresSoon',
+] as const;
+export type ValidationReason = (typeof validationReasons)[number];
+
 /** One aspect of an Endpoint, as a condition shows it. */
 export type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 

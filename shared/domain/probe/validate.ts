@@ -3,7 +3,7 @@ import type { Endpoint } from '../kinds/endpoint.ts';
 import type { JobCredentials } from '../render/job.ts';
 import { certificatesOf, credentialsOf } from '../render/render.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
-import type { Finding } from './conditions.ts';
+import type { Finding, ValidationReason } from './conditions.ts';
 
 /** What an Endpoint refers to, as far as it exists. */
 export interface EndpointInputs {
@@ -18,7 +18,7 @@ export type Validation =
 
 /** Whether the Secrets of an Endpoint exist and hold what they must. Never a value of theirs in the text. */
 export function validateEndpoint({ metadata, spec }: Endpoint, { secret, ca }: EndpointInputs): Validation {
-  const no = (reason: string, message: string): Validation => ({
+  const no = (reason: ValidationReason, message: string): Validation => ({
     valid: false,
     finding: { status: 'False', reason, message },
   });

@@ -5,24 +5,28 @@ export interface Finding<Reason extends string = string> {
   message: string;
 }
 
-export type ReachableReason =
-  | 'Reachable'
-  | 'DNSFailure'
-  | 'ConnectionRefused'
-  | 'TLSError'
-  | 'Timeout'
-  | 'TargetDenied'
-  | 'ProbeFailed'
-  | 'NotFound'
-  | 'ServerError'
-  | 'UnsupportedScheme';
+export const reachableReasons = [
+  'Reachable',
+  'DNSFailure',
+  'ConnectionRefused',
+  'TLSError',
+  'Timeout',
+  'TargetDenied',
+  'ProbeFailed',
+  'NotFound',
+  'ServerError',
+  'UnsupportedScheme',
+] as const;
+export type ReachableReason = (typeof reachableReasons)[number];
 
-export type AuthenticatedReason =
-  | 'Authenticated'
-  | 'Anonymous'
-  | 'NoCredentials'
-  | 'Unauthorized'
-  | 'InsecureTransport'
-  | 'UnsupportedAuthScheme'
-  | 'Inconclusive'
-  | 'NotExercised';
+export const authenticatedReasons = [
+  'Authenticated',
+  'Anonymous',
+  'NoCredentials',
+  'Unauthorized',
+  'InsecureTransport',
+  'UnsupportedAuthScheme',
+  'Inconclusive',
+  'NotExercised',
+] as const;
+export type AuthenticatedReason = (typeof authenticatedReasons)[number];

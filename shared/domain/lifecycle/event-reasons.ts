@@ -1,0 +1,20 @@
+import type { HoldReason } from './holds.ts';
+
+/** Reasons of the Events that functions record, beside those of what an artifact waits for. docs/status.md says what each means. */
+export const eventReasons = [
+  'Created',
+  'Rerun',
+  'ParameterIgnored',
+  'Invalid',
+  'Completed',
+  'Failed',
+  'Cancelled',
+  'Expired',
+  'TargetShared',
+  'RetryRequested',
+  'ForceRequested',
+  'CancelRequested',
+  'WakeRefused',
+] as const;
+
+export type EventReason = (typeof eventReasons)[number] | HoldReason;
