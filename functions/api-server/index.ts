@@ -9,6 +9,7 @@ import {
 import { arcKinds } from '#shared/domain';
 import type { Logger } from '#shared/telemetry';
 import { artifactSchemas } from './artifact-schema.ts';
+import { byHand } from './by-hand.ts';
 import { requestedByServer } from './requested-by.ts';
 import { rerunTimes } from './rerun-time.ts';
 import { secretReferences } from './secret-reference.ts';
@@ -24,6 +25,7 @@ export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
   const { extraKinds = [], admission = [], log, ...rest } = options;
   const now = options.now ?? (() => new Date());
   const kinds = [...arcKinds, ...extraKinds];
+  const stored = storedObjects(kinds, options.store);
   return createApiServer({
     ...rest,
     now,
@@ -32,7 +34,8 @@ export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
       secretReferences(options.authorize),
       rerunTimes(now),
       requestedByServer,
-      artifactSchemas(storedObjects(kinds, options.store)),
+      artifactSchemas(stored),
+      byHand(stored),
       ...admission,
     ],
     ...(log === undefined

@@ -66,6 +66,7 @@ export {
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
 export { type Hold, type HoldReason, holdReasons } from './lifecycle/holds.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
+export { completedByHand, type ShortForm } from './plan/by-hand.ts';
 export { type Rerun, rerunsIn } from './plan/cause.ts';
 export { type ChildDecision, type ChildPatch, decideChildren, decideDeletion } from './plan/children.ts';
 export { type CurrentVersion, currentVersions } from './plan/current.ts';

@@ -1,0 +1,60 @@
+import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/apiserver';
+import { type ArtifactType, completedByHand, type Endpoint, group, type ShortForm } from '#shared/domain';
+import { isRecord } from '#shared/meta';
+import { invalidObject } from './invalid-object.ts';
+
+/**
+ * Completes an ArtifactWorkflow that is made by hand from type, srcRef, dstRef and artifact alone: template, parameters, Secrets and policy come
+ * from its type and Endpoints. Whoever makes it needs the right to get the Secrets, which is judged on the complete object. Rejects with
+ * Invalid where it cannot be completed.
+ */
+export function byHand(stored: StoredObjects): AdmissionPlugin {
+  return {
+    name: 'ByHand',
+    async mutate({ operation, kind, subResource, namespace, name, object }) {
+      if (kind.group !== group || kind.kind !== 'ArtifactWorkflow' || subResource !== '') return undefined;
+      if (operation !== 'CREATE' || object === undefined || !isShort(object)) return undefined;
+      const { type, srcRef, dstRef } = object.spec;
+      const inputs = {
+        endpoints: await endpointsNamed(stored, namespace, [srcRef.name, dstRef.name]),
+        types: await typesNamed(stored, namespace, type),
+      };
+      const found = completedByHand(object, inputs);
+      if ('workflow' in found) return found.workflow;
+      const { reason, message } = found.hold;
+      const field = reason === 'TypeMissing' ? 'spec.type' : 'spec';
+      throw invalidObject(kind.kind, name, [{ reason: 'FieldValueInvalid', field, message }]);
+    },
+  };
+}
+
+/** True for the short form. It has not been validated yet. */
+function isShort<T extends KubeObject>(object: T): object is T & { spec: ShortForm } {
+  const { spec } = object;
+  if (!isRecord(spec) || spec.workflowTemplateRef !== undefined || typeof spec.type !== 'string')
+    return false;
+  const named = (ref: unknown) => isRecord(ref) && typeof ref.name === 'string';
+  const { artifact = {}, cron } = spec;
+  const free = isRecord(artifact) && (artifact.spec === undefined || isRecord(artifact.spec));
+  return named(spec.srcRef) && named(spec.dstRef) && free && (cron === undefined || isRecord(cron));
+}
+
+async function endpointsNamed(
+  stored: StoredObjects,
+  namespace: string,
+  names: string[],
+): Promise<Endpoint[]> {
+  const found = await Promise.all(
+    [...new Set(names)].map((name) => stored.get(group, 'endpoints', namespace, name)),
+  );
+  // What is stored has been validated by the schema of its kind.
+  return found.filter((one) => one !== undefined) as unknown as Endpoint[];
+}
+
+async function typesNamed(stored: StoredObjects, namespace: string, name: string): Promise<ArtifactType[]> {
+  const found = await Promise.all([
+    stored.get(group, 'artifacttypes', namespace, name),
+    stored.get(group, 'clusterartifacttypes', '', name),
+  ]);
+  return found.filter((one) => one !== undefined) as unknown as ArtifactType[];
+}

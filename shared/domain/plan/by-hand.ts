@@ -1,0 +1,63 @@
+import type { ArtifactType } from '../kinds/artifact-type.ts';
+import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
+import { apiVersion } from '../kinds/refs.ts';
+import { labels } from '../kinds/well-known.ts';
+import type { Hold } from '../lifecycle/holds.ts';
+import { planOrder } from './plan.ts';
+
+/** What an ArtifactWorkflow needs to say so that the rest follows: as an artifact of an Order does. */
+export interface ShortForm {
+  type: string;
+  srcRef: { name: string };
+  dstRef: { name: string };
+  artifact?: ArtifactWorkflowSpec['artifact'];
+  cron?: ArtifactWorkflowSpec['cron'];
+}
+
+/**
+ * An ArtifactWorkflow made by hand from its type, Endpoints and the artifact's spec, completed as the plan of an Order with this one artifact
+ * would. Fields that were given stay as they are. `hold`: why it cannot be completed now.
+ */
+export function completedByHand<T extends Pick<ArtifactWorkflow, 'metadata'> & { spec: ShortForm }>(
+  given: T,
+  inputs: { endpoints: readonly Endpoint[]; types: readonly ArtifactType[] },
+): { workflow: T } | { hold: Hold } {
+  const { metadata, spec } = given;
+  const { type, srcRef, dstRef, artifact = {}, cron } = spec;
+  const { namespace } = metadata;
+  const order = {
+    apiVersion,
+    kind: 'Order',
+    metadata: { name: 'by-hand', uid: '', ...(namespace === undefined ? {} : { namespace }) },
+    spec: {
+      artifacts: [
+        {
+          type,
+          srcRef,
+          dstRef,
+          ...(artifact.spec === undefined ? {} : { spec: artifact.spec }),
+          ...(cron === undefined ? {} : { cron }),
+        },
+      ],
+    },
+  };
+  const [planned] = planOrder(order, inputs).artifacts;
+  if (planned?.state !== 'ready')
+    return { hold: planned?.hold ?? { reason: 'Preparing', message: 'no plan' } };
+  const target = planned.workflow.metadata.labels?.[labels.target];
+  return {
+    workflow: {
+      ...given,
+      metadata: {
+        ...metadata,
+        labels: { ...metadata.labels, ...(target === undefined ? {} : { [labels.target]: target }) },
+      },
+      spec: {
+        ...planned.workflow.spec,
+        ...spec,
+        artifact: { ...artifact, ...planned.workflow.spec.artifact },
+      },
+    },
+  };
+}
