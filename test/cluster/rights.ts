@@ -74,7 +74,6 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
   ],
   'submit-workflow': [
     '* /events: create get patch',
-    '* /pods: list',
     '* arc.opendefense.cloud/artifactworkflows/finalizers: update',
     '* arc.opendefense.cloud/artifactworkflows/status: patch',
     '* arc.opendefense.cloud/artifactworkflows: get list patch',

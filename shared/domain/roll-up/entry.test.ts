@@ -46,6 +46,12 @@ describe('entryFor', () => {
       'AccountMissing',
       'ServiceAccount "arc-workflow" not found: create it with kubectl apply -k knative/tenant -n team',
     ],
+    [
+      "an account of a template's own",
+      { phase: 'Error', message: 'serviceaccount "signer" not found' },
+      'AccountMissing',
+      'ServiceAccount "signer" not found: create it',
+    ],
   ])('names the reason while it waits for %s', (_, status, reason, message) => {
     expect(entryOf(status)).toMatchObject({ reason, message, since: '2026-01-02T03:04:05Z' });
   });

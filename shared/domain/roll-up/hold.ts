@@ -2,6 +2,7 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { isCancelDue, missingAccount, owesAttempt } from '../lifecycle/attempts.ts';
 import { type Hold, isHoldReason } from '../lifecycle/holds.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
+import { giveNamespace } from '../values/give-namespace.ts';
 
 /** Of an artifact that has no Workflow yet, and that nothing holds up. */
 export const preparing: Hold = { reason: 'Preparing', message: 'its Workflow is being prepared' };
@@ -38,10 +39,14 @@ function toldBy(reason: string | undefined, message: string | undefined): Hold |
   return { reason: isHoldReason(reason) ? reason : preparing.reason, message };
 }
 
+/** Of knative/tenant: the templates that are shipped run under it. */
+const tenantAccount = 'arc-workflow';
+
 const suspended: Hold = { reason: 'Suspended', message: 'suspended: set spec.suspend of the Order to false' };
 
 function accountHold({ metadata: { namespace = '' } }: ArtifactWorkflow, account: string): Hold {
-  const message = `ServiceAccount "${account}" not found: create it with kubectl apply -k knative/tenant -n ${namespace}`;
+  const how = account === tenantAccount ? ` with ${giveNamespace(namespace)}` : '';
+  const message = `ServiceAccount "${account}" not found: create it${how}`;
   return { reason: 'AccountMissing', message };
 }
 
