@@ -140,6 +140,11 @@ export const operations: Readonly<Record<string, Operation>> = {
   'allow Workflows': async (conduit) => {
     conduit.refuses = false;
   },
+  'cancel an ArtifactWorkflow': async (conduit, choice) => {
+    const all = conduit.kube.all(artifactWorkflows);
+    const one = all[choice % all.length];
+    if (one) await patch(conduit, artifactWorkflows, one.metadata, { spec: { cancel: true } });
+  },
   'restart the bridge': async ({ bridge }, choice) => bridge.restart(choice),
 };
 
@@ -149,6 +154,9 @@ export async function heal(conduit: Conduit): Promise<void> {
   await restore(conduit);
   conduit.refuses = false;
   await patch(conduit, orders, at, { spec: { suspend: null } });
+  // A cancel of the Order may stay: it says so. One of an ArtifactWorkflow says nothing in the Order's spec.
+  for (const { metadata, spec } of conduit.kube.all(artifactWorkflows))
+    if (spec.cancel === true) await patch(conduit, artifactWorkflows, metadata, { spec: { cancel: null } });
 }
 
 async function restore(conduit: Conduit): Promise<void> {
