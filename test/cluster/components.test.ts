@@ -44,7 +44,8 @@ describe.skipIf(!assets)('the components of knative/', () => {
     const from = (base: string) => (place: string) =>
       place.startsWith('..') ? path.relative(copy, path.resolve(base, place)) : place;
     const text = kustomization.parse(parse(await readFile(file, 'utf8')));
-    const added = chosen.map((name) => from(own)(`../../components/${name}`));
+    const places = chosen.map((name) => `../../components/${name}`);
+    const added = places.filter((place) => !text.components.includes(place)).map(from(own));
     const resources = text.resources.map(from(own));
     await writeFile(
       file,

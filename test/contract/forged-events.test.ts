@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { artifactWorkflows, endpoints, events, orders, secrets, workflows } from '#shared/domain';
+import type { Kind, KubeClient } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
+import { namespace, order, secret } from '../../shared/domain/testing/objects.ts';
+import {
+  type Api,
+  fresh,
+  prepareForOrders,
+  startApi,
+  startFunctions,
+  startWatching,
+} from '../fixtures/standalone/parts.ts';
+
+const kinds: readonly Kind[] = [orders, artifactWorkflows, endpoints, secrets, workflows] as Kind[];
+const wakeType = 'cloud.opendefense.arc.wake.v1';
+/** One of each cause: a change, its absence, a time, no cause at all. */
+const reasons = ['changed', 'gone', 'due', 'resync'];
+const forged = 'Your account is locked: visit https://evil.example.com';
+
+interface Forged {
+  [attribute: string]: string;
+}
+
+/** The attributes of a wake-up, as anybody can write them. */
+function wakeOf({ kind, apiVersion, metadata }: KubeObject, reason: string): Forged {
+  const { name, uid = '' } = metadata;
+  return { type: wakeType, kind, apiversion: apiVersion, name, namespace, uid, reason };
+}
+
+/** Sends an event in binary mode, without any credential; the status of the answer. */
+async function send(url: URL, attributes: Forged): Promise<number> {
+  const headers = { 'ce-specversion': '1.0', 'ce-id': crypto.randomUUID(), 'ce-source': '/forged' };
+  const own = Object.entries(attributes).map(([name, value]) => [`ce-${name}`, value]);
+  const answer = await fetch(url, { method: 'POST', headers: { ...headers, ...Object.fromEntries(own) } });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+async function everything(admin: KubeClient): Promise<KubeObject[]> {
+  const lists = await Promise.all(kinds.map((kind) => admin.list(kind, {})));
+  return lists.flatMap(({ items }) => items);
+}
+
+/** An Order that has succeeded, so that no function has anything to do. */
+async function settledOrder(api: Api) {
+  const admin = api.clientOf('admin');
+  await prepareForOrders(admin, { secretRef: { name: 'login' } });
+  await admin.create(secrets, fresh(secret('login', { username: 'u', password: 'p' })));
+  const running = await startFunctions(api);
+  const stop = startWatching(api, running.sink, { unsettled: 600_000, credentials: 600_000 });
+  const made = await admin.create(orders, fresh(order('one', ['a:1'])));
+  const list = async () => (await admin.list(workflows, { namespace })).items;
+  await expect.poll(async () => (await list()).length, { timeout: 15_000 }).toBe(1);
+  for (const { metadata } of await list())
+    await admin.mergePatch(workflows, metadata, {
+      status: { phase: 'Succeeded', finishedAt: new Date().toISOString() },
+    });
+  const phase = async () => (await admin.get(orders, made.metadata))?.status?.phase;
+  await expect.poll(phase, { timeout: 15_000 }).toBe('Succeeded');
+  const rendered = async () => (await admin.list(secrets, { namespace })).items.length;
+  await expect.poll(rendered, { timeout: 15_000 }).toBe(1);
+  await stop();
+  await expect.poll(running.depth, { timeout: 15_000 }).toBe(0);
+  // What is due is done first.
+  const probe = running.urls.get('probe-endpoint') ?? new URL('no:');
+  const { items } = await admin.list(endpoints, {});
+  await Promise.all(items.map((one) => send(probe, wakeOf(one, 'due'))));
+  return { admin, ...running };
+}
+
+/** Functions take events from whoever reaches them: what they do must not depend on who sent one. */
+describe('forged events', () => {
+  it('make the functions look, change nothing that is as it should be, and show a text in an Event at most', async () => {
+    const api = await startApi();
+    const { admin, urls, denied } = await settledOrder(api);
+    const before = await everything(admin);
+    const [login] = before.filter(({ metadata }) => metadata.name === 'login');
+    const [one] = before.filter(({ kind }) => kind === 'Order');
+    if (!login || !one) throw new Error('nothing was made');
+    const targets = before.filter(({ kind }) => ['Order', 'ArtifactWorkflow', 'Endpoint'].includes(kind));
+    const changed = wakeOf(one, 'changed');
+    const wakes = [
+      ...targets.flatMap((object) => reasons.map((reason) => wakeOf(object, reason))),
+      // of other kinds and objects than there are
+      { ...wakeOf(login, 'changed'), kind: 'Secret', apiversion: 'v1' },
+      { ...changed, uid: 'another' },
+      { ...changed, name: 'absent' },
+      { ...changed, namespace: 'kube-system' },
+      { ...changed, kind: 'Endpoint' },
+    ];
+    const refused = [
+      { ...changed, name: '../../secrets/login' },
+      { ...changed, namespace: 'team/secrets' },
+      { ...changed, reason: 'because' },
+      { ...changed, type: 'cloud.opendefense.arc.order.completed.v1' },
+      { ...changed, type: 'com.example.other' },
+    ];
+    const answers = async (url: URL, sent: readonly Forged[]) => {
+      const found = await Promise.all(sent.map((attributes) => send(url, attributes)));
+      return new Set(found);
+    };
+    for (const [name, url] of urls) {
+      expect(await answers(url, wakes), name).toEqual(new Set([204]));
+      // The dead letter sink takes and counts what it cannot read: a refusal would be delivered again.
+      const expected = name === 'report-dead-letter' ? 204 : 422;
+      expect(await answers(url, refused), name).toEqual(new Set([expected]));
+    }
+    expect(await everything(admin)).toEqual(before);
+    expect(denied).toEqual([]);
+
+    // A dead letter shows a text in an Event of the object: one Event, cut, with the name of its sender.
+    const url = urls.get('report-dead-letter');
+    if (!url) throw new Error('nothing reports dead letters');
+    const letter = {
+      ...wakeOf(one, 'changed'),
+      knativeerrordest: 'http://evil.example.com/',
+      knativeerrorcode: '500',
+      knativeerrordata: Buffer.from(forged.repeat(10)).toString('base64'),
+    };
+    for (let index = 0; index < 20; index++) expect(await send(url, letter)).toBe(204);
+    expect(await everything(admin)).toEqual(before);
+    const told = (await admin.list(events, { namespace })).items.filter(({ message }) =>
+      message?.startsWith('function evil failed every delivery'),
+    );
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({ reason: 'WakeRefused', count: 20 });
+    expect(told[0]?.message?.length).toBeLessThan(500);
+  });
+});
