@@ -111,6 +111,8 @@ describe('a conduit at rest', () => {
     const { clock, sent, waker } = setUp(atRest);
     expect(waker.unsettled).toBe(0);
     clock.advance(190 * minute);
+    // At the start alone, the second look at an Endpoint without its Secret.
+    expect(sent.shift()).toEqual({ at: 5_000, wake: 'Endpoint unused resync' });
     const times = [...new Set(sent.map(({ at }) => at))];
     // One soon after the start, for what changed while no bridge ran.
     expect(times).toEqual([1, 61, 121, 181].map((at) => at * minute));
@@ -154,6 +156,18 @@ describe('a conduit at rest', () => {
     const start = clock.now();
     clock.advance(4 * minute);
     expect(since(start + 1).filter((wake) => wake === 'Endpoint unused resync').length).toBe(4);
+  });
+
+  it('looks once more at an Endpoint that has come without its Secret, before its artifacts are Invalid', () => {
+    const { clock, waker, since } = setUp(atRest);
+    clock.advance(2 * minute);
+    const start = clock.now();
+    const fresh = endpoint('fresh', { secretRef: { name: 'absent' } }) as unknown as KubeObject;
+    waker.change({ kind: 'Endpoint', before: { ...fresh, status: {} }, after: fresh });
+    clock.advance(10_000);
+    expect(since(start + 1)).toEqual(['Endpoint fresh resync']);
+    clock.advance(30 * minute);
+    expect(since(start + 1).length).toBe(1);
   });
 
   it('asks for the first probe of an Endpoint until there was one', () => {

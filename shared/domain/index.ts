@@ -64,7 +64,7 @@ export {
   rerunRequested,
 } from './lifecycle/attempts.ts';
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
-export { type Hold, type HoldReason, holdReasons } from './lifecycle/holds.ts';
+export { type Hold, type HoldReason, holdReasons, patienceMs } from './lifecycle/holds.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
 export { completedByHand, type ShortForm } from './plan/by-hand.ts';
 export { type Rerun, rerunsIn } from './plan/cause.ts';
@@ -140,7 +140,7 @@ export { failureMessage } from './sync/failure.ts';
 export { furtherProgress, parseProgress } from './sync/progress.ts';
 export { resultsOf } from './sync/results.ts';
 export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
-export { artifactWorkflowDue, endpointDue, isSettled, orderDue } from './ttl/due.ts';
+export { artifactWorkflowDue, isSettled, orderDue } from './ttl/due.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { isNew } from './validation/order-causes.ts';
 export { parseDuration } from './values/duration.ts';

@@ -3,18 +3,19 @@ import {
   type ArtifactWorkflow,
   artifactWorkflowDue,
   type Endpoint,
-  endpointDue,
   isFinished,
   isSettled,
   needsConfiguration,
   type Order,
   orderDue,
+  probeDue,
   type TimeReason,
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
 import type { References } from '../watches/references.ts';
 import { DueTimes } from './due.ts';
 import { Resync } from './resync.ts';
+import { isSecretMissing, SecondLooks } from './second-looks.ts';
 import { Sweep } from './sweep.ts';
 
 /** All in ms. */
@@ -51,6 +52,7 @@ export class Timers {
   readonly #references: References;
   readonly #resync: Resync<KubeObject>;
   readonly #credentialChecks: Sweep<KubeObject>;
+  readonly #secondLooks: SecondLooks;
   readonly #dueTimes: DueTimes<KubeObject>;
 
   constructor({ clock, random, intervals, references, wake }: TimersOptions) {
@@ -63,9 +65,9 @@ export class Timers {
       isUnsettled: (object) => this.isUnsettled(object),
       wake: (object, epoch) => wake(object, 'resync', epoch),
     });
-    const wakeDue = (object: KubeObject, epoch: string) => {
+    const look = (object: KubeObject, epoch: string) => {
       this.woken(object.metadata.uid ?? '');
-      wake(object, 'due', epoch);
+      wake(object, 'resync', epoch);
     };
     // Secrets may not be watched, and even then an event may be lost. Endpoints that nothing uses are checked when they are resynced.
     this.#credentialChecks = new Sweep({
@@ -73,17 +75,20 @@ export class Timers {
       random,
       everyMs: intervals.credentials,
       select: () => this.#endpointsInUse(),
-      wake: (uid, object, epoch) => {
-        this.woken(uid);
-        wake(object, 'resync', epoch);
-      },
+      wake: (_uid, object, epoch) => look(object, epoch),
     });
+    this.#secondLooks = new SecondLooks(clock, (endpoint) =>
+      look(endpoint as KubeObject, String(clock.now())),
+    );
     this.#dueTimes = new DueTimes({
       clock,
       random,
       repeatMs: intervals.due,
       dueAt: (object) => dueAt(object, references),
-      fire: wakeDue,
+      fire: (object, epoch) => {
+        this.woken(object.metadata.uid ?? '');
+        wake(object, 'due', epoch);
+      },
     });
   }
 
@@ -138,11 +143,13 @@ export class Timers {
   forget(uid: string): void {
     this.#resync.forget(uid);
     this.#credentialChecks.delete(uid);
+    this.#secondLooks.forget(uid);
     this.#dueTimes.forget(uid);
   }
 
   close(): void {
-    for (const part of [this.#resync, this.#credentialChecks, this.#dueTimes]) part.close();
+    for (const part of [this.#resync, this.#credentialChecks, this.#secondLooks, this.#dueTimes])
+      part.close();
   }
 
   /** A finished ArtifactWorkflow expires only once the status of its Order shows the result. */
@@ -157,9 +164,8 @@ export class Timers {
   #endpointsInUse(): (object: KubeObject) => boolean {
     const inUse = this.#references.endpointsUsedBy(this.#resync.unsettledObjects());
     return (object) => {
-      const { metadata, spec, status } = object as unknown as Endpoint;
-      const { namespace = '', name } = metadata;
-      const isMissing = spec.secretRef !== undefined && status?.secretGeneration === undefined;
+      const { namespace = '', name } = object.metadata;
+      const isMissing = isSecretMissing(object as unknown as Endpoint);
       return (
         inUse.has(`${namespace}/${name}`) || (isMissing && this.#references.hasOrderUsing(namespace, name))
       );
@@ -168,7 +174,9 @@ export class Timers {
 
   #updateCredentialCheck(object: KubeObject): void {
     const { uid = '' } = object.metadata;
-    const { secretRef, tls } = (object as unknown as Endpoint).spec;
+    const endpoint = object as unknown as Endpoint;
+    const { secretRef, tls } = endpoint.spec;
+    this.#secondLooks.update(endpoint);
     if ((secretRef ?? tls?.caSecretRef) === undefined) this.#credentialChecks.delete(uid);
     else this.#credentialChecks.set(uid, object);
   }
@@ -176,7 +184,7 @@ export class Timers {
 
 function dueAt(object: KubeObject, references: References): number | undefined {
   if (object.kind === 'Order') return orderDue(object as unknown as Order)?.getTime();
-  if (object.kind === 'Endpoint') return endpointDue(object as unknown as Endpoint)?.getTime();
+  if (object.kind === 'Endpoint') return probeDue(object as unknown as Endpoint)?.getTime();
   if (object.kind !== 'ArtifactWorkflow') return undefined;
   const owner = ownerOfKind(object, 'Order');
   const order = owner && references.order(owner.uid);

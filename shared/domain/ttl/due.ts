@@ -10,12 +10,10 @@ import {
   nextAttemptMs,
   owesAttempt,
 } from '../lifecycle/attempts.ts';
-import { needsPerson, patienceEnd, patienceMs } from '../lifecycle/holds.ts';
+import { needsPerson, patienceEnd } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 import { forceTime } from '../plan/effective.ts';
-import { unseenHold } from '../plan/endpoint-use.ts';
 import { refusalsOf } from '../plan/refusals.ts';
-import { probeDue } from '../probe/due.ts';
 import { stopGraceMs } from '../submission/stopped.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
@@ -29,17 +27,6 @@ export function orderDue(order: Order): Date | undefined {
     return began === undefined ? undefined : new Date(patienceEnd(began));
   });
   return isDeleting(order) ? undefined : earliest([...waits, orderExpiry(order)]);
-}
-
-/**
- * The same for an Endpoint: its next probe, and a second look for a Secret that is missing. Where Secrets are not watched, one that is
- * applied just after its Endpoint would else be found a minute later, when its artifacts are Invalid.
- */
-export function endpointDue(endpoint: Endpoint): Date | undefined {
-  const created = instantOf(endpoint.metadata.creationTimestamp);
-  const isMissing = !isDeleting(endpoint) && unseenHold(endpoint)?.reason === 'SecretMissing';
-  const look = isMissing && created !== undefined ? new Date(created + patienceMs / 2) : undefined;
-  return earliest([look, probeDue(endpoint)]);
 }
 
 function earliest(times: readonly (Date | undefined)[]): Date | undefined {
