@@ -7,8 +7,17 @@ import { aWidget, sampleWriter } from '../testing/sample-widget.ts';
 import { type Applied, applyConfiguration } from './apply-configuration.ts';
 import { trackUpdate } from './track-update.ts';
 
+/** All steps of an apply, one after the other. */
+function result(steps: Generator<void, Applied>): Applied {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
 function apply(manager: string, live: KubeObject | undefined, spec: object, force = false): KubeObject {
-  const { object, managedFields } = applyConfiguration(sampleWriter(manager), live, aWidget(spec), force);
+  const { object, managedFields } = result(
+    applyConfiguration(sampleWriter(manager), live, aWidget(spec), force),
+  );
   return { ...object, metadata: { ...object.metadata, managedFields } };
 }
 
@@ -161,7 +170,7 @@ function run(operation: Operation, live: KubeObject | undefined): KubeObject {
   const sent = { ...object, metadata };
   const { object: next, managedFields }: Applied =
     op === 'apply'
-      ? applyConfiguration(writer, live, object, force)
+      ? result(applyConfiguration(writer, live, object, force))
       : { object: sent, managedFields: trackUpdate(writer, live, sent, supplied) };
   const base: KubeObject = subresource === 'status' && live ? live : next;
   const { status: _status, ...rest } = base;

@@ -39,14 +39,15 @@ const kubectl = 'kubectl';
  * Server-side apply: merges `config` into `live` (undefined when there is no object yet). Fields that the writer applied
  * before and leaves out now are removed, unless another manager owns them. A field that another manager owns and that would
  * change is a Conflict; with `force` the writer takes it. Rejects with BadRequest for fields that the schema does not know.
+ * It yields between its steps, each of which takes tens of ms for a large object: others may run then.
  * See docs/decisions/0013-own-server-side-apply.md.
  */
-export function applyConfiguration(
+export function* applyConfiguration(
   writer: Writer,
   live: KubeObject | undefined,
   config: KubeObject,
   force: boolean,
-): Applied {
+): Generator<void, Applied> {
   const faults = typeFaults(mergeTypeOf(writer.definition), config);
   if (faults.length > 0) {
     const { name, namespace = '' } = config.metadata;
@@ -54,6 +55,7 @@ export function applyConfiguration(
     const message = `failed to create typed patch object (${printable(about)}): ${faultText(faults)}`;
     throw new ArcError('BadRequest', message, { multiline: true });
   }
+  yield;
   const stored = storedManaged(live?.metadata.managedFields);
   const managed =
     stored.size === 0 && live ? updated({ ...writer, manager: untracked }, undefined, live, nobody) : stored;
@@ -62,25 +64,21 @@ export function applyConfiguration(
     kind: config.kind,
     metadata: { name: '' },
   };
-  const applied = applyTo(
-    writer,
-    before,
-    config,
-    upToDate(managed, writer.definition, writer.apiVersion),
-    force,
-  );
+  const current = upToDate(managed, writer.definition, writer.apiVersion);
+  yield;
+  const applied = yield* applyTo(writer, before, config, current, force);
   return writer.manager === kubectl
     ? { ...applied, object: withLastApplied(applied.object, config) }
     : applied;
 }
 
-function applyTo(
+function* applyTo(
   writer: Writer,
   live: KubeObject,
   config: KubeObject,
   managed: Managed,
   force: boolean,
-): Applied {
+): Generator<void, Applied> {
   const { definition, apiVersion, manager, subresource, time } = writer;
   const type = mergeTypeOf(definition);
   const ignored = ignoredBy(subresource, definition.status);
@@ -88,20 +86,26 @@ function applyTo(
   const identity = identityOf({ ...base, subresource });
   const last = managed.get(identity);
   const fields = withoutIgnored(fieldsOf(type, config), ignored);
+  yield;
   const merged = mergeTyped(type, live, config);
+  yield;
   const owners = new Map(managed);
   const rest = { fieldsType: 'FieldsV1', fieldsV1: fields, ...(subresource && { subresource }) } as const;
   owners.set(identity, { ...base, ...(last?.time !== undefined && { time: last.time }), ...rest });
   const object = (last ? prune(type, merged, owners, last.fieldsV1, fields) : merged) as KubeObject;
+  yield;
   const same = isDeepStrictEqual(object, live);
   const changes = compareTyped(type, live, same ? live : object, ignored);
+  yield;
   const conflicts = conflictsOf(owners, changes, identity);
   if (!force && conflicts.size > 0) {
     const kept = manager === kubectl ? keptByLastApplied(type, live) : undefined;
     const open = listConflicts(owners, conflicts, kept);
     if (open.total > 0) throw conflictError(open);
   }
+  yield;
   const after = afterChange(owners, changes, identity);
+  yield;
   const own = ownable(fields);
   if (isEmpty(own)) after.delete(identity);
   else if (isUnchanged(last, own) && same && last) after.set(identity, last);

@@ -25,9 +25,14 @@ export async function applyObject(request: ResourceRequest, dryRun: boolean): Pr
   const config = await readConfiguration(request);
   const force = isTrue(query.get('force'));
   const apply: Apply = async (live) => {
+    const steps = applyConfiguration(fieldManagerOf(request), live, config, force);
+    let step = steps.next();
+    while (!step.done) {
+      await betweenSteps(request);
+      step = steps.next();
+    }
     await betweenSteps(request);
-    const { object, managedFields } = applyConfiguration(fieldManagerOf(request), live, config, force);
-    await betweenSteps(request);
+    const { object, managedFields } = step.value;
     return { object: cleanObject(request, object), managedFields };
   };
   let created = false;

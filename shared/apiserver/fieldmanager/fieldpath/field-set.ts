@@ -174,8 +174,8 @@ export function sorted(fields: FieldSet): FieldSet {
   return result;
 }
 
-/** Most paths that one walk collects: sets of so many are compared within a few ms. */
-const mostPaths = 20_000;
+/** Most paths that one walk collects, more than the fields of the largest map: sets of so many are compared within a few ms. */
+const mostPaths = 12_000;
 
 /** A node that paths are being added below, and whether it has any yet. */
 interface Open {
@@ -184,7 +184,7 @@ interface Open {
 }
 
 /**
- * Collects paths along a walk: `enter` and `leave` follow it, `add` makes the place where it is a member. Rejects more than 20,000 with
+ * Collects paths along a walk: `enter` and `leave` follow it, `add` makes the place where it is a member. Rejects more than 12,000 with
  * RequestEntityTooLarge.
  */
 export class FieldSetBuilder {
