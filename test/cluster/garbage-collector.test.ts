@@ -107,6 +107,7 @@ describeCluster("the cluster's garbage collector and our kinds", (machine) => {
     async (owner, dependents) => {
       const name = `orphan-${owner}`;
       await family(name, owner, dependents);
+      await collectorKnows(dependents);
       await remove(owner, name, 'Orphan');
       await gone(owner, name);
       for (const kind of dependents) {

@@ -78,7 +78,7 @@ export function requestMetrics(
     labels: ['reason'],
   });
   const inQueue = metrics.gauge({
-    name: 'apiserver_flowcontrol_current_inqueue_requests',
+    name: 'apiserver_current_inqueue_requests',
     help: 'Requests that wait for a slot.',
     labels: ['request_kind'],
   });

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { longestDurationMs } from '../values/limits.ts';
 import { conditions, cron, duration, freeObject, observedGeneration, reference, retry } from './common.ts';
 import type { ObjectOf } from './meta.ts';
 
@@ -38,7 +37,6 @@ const spec = z.object({
   ttlSecondsAfterCompletion: z
     .int()
     .min(0)
-    .max(longestDurationMs / 1000)
     .exactOptional()
     .describe(
       "Each ArtifactWorkflow is removed that many seconds after it finished; overrides the type's TTLs.",

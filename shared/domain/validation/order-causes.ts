@@ -3,7 +3,7 @@ import { canonicalJson, sameJson } from '#shared/meta';
 import { likenessOf } from '../identity/artifact.ts';
 import type { Artifact, Order, OrderSpec } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
-import { mostSchedules } from '../values/limits.ts';
+import { longestDurationMs, mostSchedules } from '../values/limits.ts';
 import {
   durationCauses,
   invalid,
@@ -23,10 +23,22 @@ export function orderCauses(order: Order, old: Order | undefined): Cause[] {
   return [
     ...annotationCauses(order, old),
     ...(changed('ttl') ? durationCauses('spec.ttl', spec.ttl) : []),
+    ...(changed('ttlSecondsAfterCompletion') ? secondsCauses(spec.ttlSecondsAfterCompletion) : []),
     ...(changed('retry') ? durationCauses('spec.retry.backoff', spec.retry?.backoff) : []),
     ...(changed('queueName') ? queueCauses('spec.queueName', spec.queueName) : []),
     ...(changed('defaults') ? defaultsCauses(spec) : []),
     ...(changed('artifacts') || changed('defaults') ? artifactsCauses(spec, old?.spec) : []),
+  ];
+}
+
+function secondsCauses(seconds = 0): Cause[] {
+  const most = longestDurationMs / 1000;
+  if (seconds <= most) return [];
+  return [
+    invalid(
+      'spec.ttlSecondsAfterCompletion',
+      `Invalid value: ${seconds}: must be at most ten years, ${most}`,
+    ),
   ];
 }
 
