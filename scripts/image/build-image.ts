@@ -8,9 +8,9 @@ import { assembleImage, type Image } from './assemble.ts';
 import { readBase } from './base.ts';
 import { type Layer, makeLayer } from './layer.ts';
 import { writeArchive, writeLayout } from './layout.ts';
-import { locate, readDockerConfig } from './place.ts';
 import { programEntries } from './programs.ts';
 import { pushImage } from './push.ts';
+import { locate, readDockerConfig } from './registry-access.ts';
 import { findRuntime, nodeEntry, type Runtime, systemEntries } from './runtime.ts';
 
 export interface BuildContext extends SessionOptions {

@@ -8,8 +8,8 @@ import { assembleImage } from './assemble.ts';
 import { readBase } from './base.ts';
 import { makeLayer } from './layer.ts';
 import { writeLayout } from './layout.ts';
-import { locate } from './place.ts';
 import { pushImage } from './push.ts';
+import { locate } from './registry-access.ts';
 
 const running: Registry[] = [];
 const { signal } = new AbortController();

@@ -8,7 +8,7 @@ import { describeStore, type StoreUnderTest } from '../contract/store.ts';
 import { bytes, written } from '../contract/store-support.ts';
 import { startEtcdCluster } from '../fixtures/etcd/cluster.ts';
 import { type EtcdProcess, startEtcd } from '../fixtures/etcd/process.ts';
-import { compare, startLanes, type Told, writeLane } from './etcd-writers.ts';
+import { compare, startLanes, type WriteOutcomes, writeLane } from './etcd-writers.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS;
 if (process.env.CI && !assets)
@@ -41,11 +41,13 @@ describe.skipIf(!assets)('with a real etcd', () => {
         }
         await lanes.more(100);
         const items = await lanes.finish();
-        const { told } = lanes;
-        compare(told, await watching, items);
+        const { outcomes } = lanes;
+        compare(outcomes, await watching, items);
         expect((await one).every(({ key }) => key === '/lane/3')).toBe(true);
         expect(await quiet).toEqual([]);
-        console.log(`4 kills: ${told.acknowledged.size} writes told, ${told.unknown.size} could not be told`);
+        console.log(
+          `4 kills: ${outcomes.acknowledged.size} writes acknowledged, ${outcomes.unknown.size} unknown`,
+        );
       }),
   );
 
@@ -55,15 +57,17 @@ describe.skipIf(!assets)('with a real etcd', () => {
       const { endpoints } = cluster;
       const store = await openEtcdStore({ endpoints, progressInterval: 200 });
       const lanes = await startLanes(store, 4);
-      const { told } = lanes;
+      const { outcomes } = lanes;
       // As many watches as make it sure that one is at the member that dies.
       const watching = Array.from({ length: 12 }, () => lanes.follow('/lane/'));
       await lanes.more(200);
       await cluster.kill(2);
       await lanes.more(200);
       const items = await lanes.finish();
-      for (const events of await Promise.all(watching)) compare(told, events, items);
-      console.log(`a member died: ${told.acknowledged.size} told, ${told.unknown.size} could not be told`);
+      for (const events of await Promise.all(watching)) compare(outcomes, events, items);
+      console.log(
+        `a member died: ${outcomes.acknowledged.size} writes acknowledged, ${outcomes.unknown.size} unknown`,
+      );
       await cluster.kill(1);
       const signal = AbortSignal.timeout(3000);
       await expect(store.get('/lane/end', { signal })).rejects.toMatchObject({ code: 'Timeout' });
@@ -94,7 +98,7 @@ describe.skipIf(!assets)('with a real etcd', () => {
       }
       const items = await lanes.finish();
       await expect(store.list('/', { revision: after })).rejects.toMatchObject({ code: 'Expired' });
-      compare(lanes.told, await watching, items);
+      compare(lanes.outcomes, await watching, items);
       expect(await quiet).toEqual([]);
     }));
 
@@ -128,8 +132,8 @@ describe.skipIf(!assets)('with a real etcd', () => {
       const value = new Uint8Array(300).fill(120);
       for (let at = 0; at < 100_000; at += 500) await createMany(store, '/many/', at, 500, value);
       const stop = new AbortController();
-      const told: Told = { acknowledged: new Map(), unknown: new Set() };
-      const lane = writeLane(store, '/many/zz', told, stop.signal);
+      const outcomes: WriteOutcomes = { acknowledged: new Map(), unknown: new Set() };
+      const lane = writeLane(store, '/many/zz', outcomes, stop.signal);
       const delay = monitorEventLoopDelay({ resolution: 5 });
       delay.enable();
       const start = performance.now();

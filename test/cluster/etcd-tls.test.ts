@@ -79,7 +79,7 @@ describe.skipIf(!assets)('an etcd that asks for certificates', { timeout: 180_00
     await refused(first);
 
     const items = await lanes.finish();
-    compare(lanes.told, await watching, items);
+    compare(lanes.outcomes, await watching, items);
     await store.close();
   });
 });

@@ -5,7 +5,7 @@ import { eventually } from '../../shared/testing/eventually.ts';
 import { bytes, line, written } from '../contract/store-support.ts';
 
 /** The answers that writers got to their writes, to be compared with watches and lists. */
-export interface Told {
+export interface WriteOutcomes {
   /** By revision: what was acknowledged, as "put /key value" or "delete /key". */
   acknowledged: Map<number, string>;
   /** Writes whose outcome the store could not tell. */
@@ -13,7 +13,12 @@ export interface Told {
 }
 
 /** Writes one key until `signal` is aborted: counts up, deletes it every seventh time, and goes on whatever fails. */
-export async function writeLane(store: Store, key: string, told: Told, signal: AbortSignal): Promise<void> {
+export async function writeLane(
+  store: Store,
+  key: string,
+  outcomes: WriteOutcomes,
+  signal: AbortSignal,
+): Promise<void> {
   let item: StoredItem | undefined;
   let known = true;
   for (let count = 0; !signal.aborted; count += 1) {
@@ -24,12 +29,12 @@ export async function writeLane(store: Store, key: string, told: Told, signal: A
       known = true;
       if (!item && !value) continue;
       const revision = await writeOnce(store, key, value, item);
-      expect(told.acknowledged.has(revision)).toBe(false);
-      told.acknowledged.set(revision, what);
+      expect(outcomes.acknowledged.has(revision)).toBe(false);
+      outcomes.acknowledged.set(revision, what);
       item = value && { key, value, revision };
     } catch (caught) {
       if (!ArcError.is(caught, 'Timeout', 'ServiceUnavailable')) throw caught;
-      if (known) told.unknown.add(what);
+      if (known) outcomes.unknown.add(what);
       known = false;
     }
   }
@@ -47,7 +52,7 @@ async function writeOnce(
 }
 
 export interface Lanes {
-  told: Told;
+  outcomes: WriteOutcomes;
   /** The events of a watch that begins before the first write, when it has reached the end. `reached` hears how far it is. */
   follow(prefix: string, reached?: (revision: number) => void): Promise<StoreEvent[]>;
   /** Waits for so many more writes. */
@@ -59,26 +64,26 @@ export interface Lanes {
 /** Starts writers of the keys /lane/0, /lane/1 and so on. */
 export async function startLanes(store: Store, count: number): Promise<Lanes> {
   const after = await store.revision();
-  const told: Told = { acknowledged: new Map(), unknown: new Set() };
+  const outcomes: WriteOutcomes = { acknowledged: new Map(), unknown: new Set() };
   const stop = new AbortController();
   let end: number | undefined;
   const writing = Array.from({ length: count }, (_, at) =>
-    writeLane(store, `/lane/${at}`, told, stop.signal),
+    writeLane(store, `/lane/${at}`, outcomes, stop.signal),
   );
   return {
-    told,
+    outcomes,
     follow: (prefix, reached) => collectUntil(store, prefix, after, () => end, reached),
     more: (writes) => {
-      const enough = told.acknowledged.size + writes;
+      const enough = outcomes.acknowledged.size + writes;
       return eventually(`${writes} more writes`, 60_000, () =>
-        expect(told.acknowledged.size).toBeGreaterThan(enough),
+        expect(outcomes.acknowledged.size).toBeGreaterThan(enough),
       );
     },
     finish: async () => {
       stop.abort();
       await Promise.all(writing);
       end = await written(store.create('/lane/end', bytes('end')));
-      told.acknowledged.set(end, 'put /lane/end end');
+      outcomes.acknowledged.set(end, 'put /lane/end end');
       // Moves every watch past the end, also one that heard of it before we did.
       await written(store.create('/done', bytes('')));
       return (await store.list('/lane/')).items;
@@ -112,13 +117,16 @@ async function collectUntil(
   return expect.fail(`the watch ended at revision ${position}`);
 }
 
-/** Fails unless the events are what the writers were told, neither more nor less, and lead to `items`. */
-export function compare(told: Told, events: StoreEvent[], items: StoredItem[]): void {
+/** Fails unless the events are the writes that were acknowledged, and perhaps unknown ones, neither more nor less, and lead to `items`. */
+export function compare(outcomes: WriteOutcomes, events: StoreEvent[], items: StoredItem[]): void {
   const seen = new Map(events.map((event) => [event.revision, plain(event)]));
-  for (const [revision, what] of told.acknowledged)
+  for (const [revision, what] of outcomes.acknowledged)
     expect([revision, seen.get(revision)]).toEqual([revision, what]);
   for (const [revision, what] of seen)
-    expect([revision, told.acknowledged.has(revision) || told.unknown.has(what)]).toEqual([revision, true]);
+    expect([revision, outcomes.acknowledged.has(revision) || outcomes.unknown.has(what)]).toEqual([
+      revision,
+      true,
+    ]);
   const state = new Map<string, { key: string; value: Uint8Array; revision: number }>();
   for (const event of events) {
     expect(event.previous?.revision).toBe(state.get(event.key)?.revision);

@@ -125,10 +125,10 @@ describe('makeInformer', () => {
     const list = () =>
       custom.listNamespacedCustomObject(at) as Promise<KubernetesListObject<KubernetesObject>>;
     const informer = makeInformer(config, path, list);
-    const told = { add: 0, delete: 0 };
+    const counted = { add: 0, delete: 0 };
     const failures: unknown[] = [];
-    informer.on('add', () => void told.add++);
-    informer.on('delete', () => void told.delete++);
+    informer.on('add', () => void counted.add++);
+    informer.on('delete', () => void counted.delete++);
     informer.on('error', (failure) => void failures.push(failure));
     await informer.start();
     const names = Array.from({ length: 200 }, (_, index) => `order-${index}`);
@@ -149,7 +149,7 @@ describe('makeInformer', () => {
     await eventually('the informer to hold the list', 10_000, () => {
       expect(seen(informer.list())).toEqual(expected);
     });
-    expect(told).toEqual({ add: 200, delete: 100 });
+    expect(counted).toEqual({ add: 200, delete: 100 });
     await informer.stop();
     expect(failures).toEqual([]);
   });

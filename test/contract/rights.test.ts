@@ -70,12 +70,12 @@ describe('the rights and Triggers in knative/base', () => {
     const { sink } = await startFunctions(api);
     startWatching(api, sink, { unsettled: 600_000, credentials: 600_000 });
     const made = await admin.create(orders, fresh(order('one', ['a:1'])));
-    const told = async () =>
+    const said = async () =>
       Object.values((await admin.get(orders, made.metadata))?.status?.artifactWorkflows ?? {}).map(
         ({ phase, message }) => `${phase}: ${message}`,
       );
     await expect
-      .poll(told, { timeout: 15_000, message: 'the command' })
+      .poll(said, { timeout: 15_000, message: 'the command' })
       .toEqual([expect.stringContaining(`give it with kubectl apply -k knative/tenant -n ${namespace}`)]);
     expect((await admin.list(secrets, { namespace })).items).toEqual([]);
     await admin.delete(orders, made.metadata);
@@ -93,12 +93,12 @@ describe('the rights and Triggers in knative/base', () => {
     const handle = () => Promise.reject(new ArcError('Invalid', 'this Order is too strange'));
     const { denied, sink } = await startFunctions(api, { instead: { 'roll-up-order': { handle } } });
     startWatching(api, sink);
-    const told = async () =>
+    const messages = async () =>
       (await admin.list(events, { namespace })).items
         .filter((event) => event.reason === 'WakeRefused' && event.involvedObject.uid === made.metadata.uid)
         .map(({ message }) => message);
     await expect
-      .poll(told, { timeout: 15_000, message: 'the Event' })
+      .poll(messages, { timeout: 15_000, message: 'the Event' })
       .toContain(
         'function roll-up-order failed every delivery of the wake "resync"; its last answer was 422: this Order is too strange. The next resync sends a new wake.',
       );

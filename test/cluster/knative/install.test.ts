@@ -104,8 +104,8 @@ describe('an Order', { timeout: 8 * minutes }, () => {
   it('sent a subscriber an event for each step', async () => {
     await eventually('the last event', minutes, async () => {
       // A broker may deliver one twice.
-      const told = new Set(await lines('-n', 'registries', 'logs', 'deployment/subscriber'));
-      const types = [...told].map((line) => /arc\.(.+)\.v1 \S+$/.exec(line)?.[1]).sort();
+      const received = new Set(await lines('-n', 'registries', 'logs', 'deployment/subscriber'));
+      const types = [...received].map((line) => /arc\.(.+)\.v1 \S+$/.exec(line)?.[1]).sort();
       expect(types).toEqual([
         'artifact.started',
         'artifact.started',

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { locate, readDockerConfig } from './place.ts';
+import { locate, readDockerConfig } from './registry-access.ts';
 
 it.each([
   ['registry.test/arc/functions:1', 'https://registry.test', 'arc/functions:1'],
