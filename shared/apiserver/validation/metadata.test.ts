@@ -42,6 +42,8 @@ describe('metadataCauses', () => {
     for (const generateName of ['Bad_', 'a.', '-', 'a_b-'])
       expect(fields({ generateName })).toEqual(['metadata.generateName']);
     expect(fields({ generateName: 'a-' })).toEqual([]);
+    const event = { name: 'a.1', generateName: 'a.' };
+    expect(metadataCauses({ ...kind('widgets'), group: '', plural: 'events' }, event)).toEqual([]);
     const first = { apiVersion: 'v1', kind: 'K', name: 'a', uid: 'u', controller: true };
     expect(fields({ ownerReferences: [first, first] })).toEqual(['metadata.ownerReferences']);
     const owner = { apiVersion: 'v1', kind: 'K', name: '', uid: 'u' };

@@ -114,6 +114,9 @@ function nameFaults(definition: KindDefinition, name: string): string[] {
 /** A prefix may end in a dash, since characters follow it. As in Kubernetes the one before it is not looked at. */
 function generateNameCauses(definition: KindDefinition, prefix: string | undefined): Cause[] {
   if (!prefix) return [];
+  // Kubernetes asks of an Event only that its name fits into a path: clients call them `<object>.<what makes it unique>`.
+  const isEvent = definition.group === '' && definition.plural === 'events';
+  if (isEvent) return subdomainFaults(`${prefix}a`).map((text) => bad('metadata.generateName', prefix, text));
   const faults = nameFaults(definition, prefix.length > 1 ? prefix.replace(/.-$/s, 'a') : prefix);
   return faults.map((text) => bad('metadata.generateName', prefix, text));
 }
