@@ -38,12 +38,25 @@ export function currentVersions(
       return { versions, ...readyCurrent(plan, artifact, versions, ends) };
     }
     const versions = versionsOf({ id: artifact.id });
-    // What it was made for is away or being looked at: what runs goes on, what is done stays done. After an edit it is the answer no more.
+    // What it was made for is away or being looked at: what runs goes on, what is done stays done.
     const newest = versions.find((one) => !isDeleting(one));
-    if (newest && contentOfVersion(newest) === artifact.content)
+    if (newest && (!isFinished(newest) || isAnswer(plan, artifact, newest)))
       return { artifact, key: keyOf(newest), workflow: newest, versions };
     return { versions, ...fromRecord(artifact, ends.byIndex.get(artifact.index)) };
   });
+}
+
+/** False once the user has asked for something else, by an edit or a force: what is done is no answer to that. */
+function isAnswer(
+  { forceAt }: OrderPlan,
+  artifact: PlannedArtifact & { state: 'held' },
+  done: ArtifactWorkflow,
+) {
+  return contentOfVersion(done) === artifact.content && forcedAt(done) >= forceAt;
+}
+
+function forcedAt({ metadata }: ArtifactWorkflow): number {
+  return unixSeconds(metadata.annotations?.[annotations.orderForceAt]);
 }
 
 /**
@@ -75,13 +88,12 @@ function readyCurrent(
 }
 
 function stillGood(plan: OrderPlan, wanted: ArtifactWorkflow, old: ArtifactWorkflow): boolean {
-  const forced = unixSeconds(old.metadata.annotations?.[annotations.orderForceAt]);
   // A version without a configuration can never get one: its Endpoints have changed since it was made.
   const canGoOn = isFinished(old) || old.status?.configSecret !== undefined;
   // An edit of the artifact, a force and a new schedule are the user's own wish, not a change of an Endpoint or credential.
   const asked =
     contentOfVersion(wanted) === contentOfVersion(old) &&
-    forced >= plan.forceAt &&
+    forcedAt(old) >= plan.forceAt &&
     sameJson(wanted.spec.cron, old.spec.cron);
   return asked && canGoOn && mayKeep(plan, phaseOf(old));
 }

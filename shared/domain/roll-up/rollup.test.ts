@@ -31,8 +31,9 @@ function roll(of: Order, statuses: ReadonlyArray<ArtifactWorkflowStatus | undefi
 
 const preparing = 'its Workflow is being prepared (since 2026-01-02T03:04:05Z)';
 
+const running: ArtifactWorkflowStatus = { phase: 'Running', progress: '1/4' };
+
 describe('rollUp', () => {
-  const running: ArtifactWorkflowStatus = { phase: 'Running', progress: '1/4' };
   const cases: Array<[string, Order, Array<ArtifactWorkflowStatus | undefined>, string, string]> = [
     ['nothing listed', order([]), [], 'Succeeded', 'the Order lists no artifacts'],
     [
@@ -260,13 +261,21 @@ describe('what is absent', () => {
     );
   });
 
-  it('is the answer though an earlier version has arrived, once the artifact is edited', () => {
+  it('is the answer though an earlier version has arrived, once the artifact is edited or forced', () => {
     const before = order([image('a')]);
     const status = roll(before, [done]);
     const after = order([{ ...image('a'), srcRef: { name: 'nowhere' } }]);
     const edited = { ...after, metadata: { ...after.metadata, generation: 2 }, status };
-    const rolled = rollUp(edited, planOrder(edited, known), children(before, [done]), later);
-    expect(entryOf(rolled)).toMatchObject({ phase: 'Pending', reason: 'EndpointMissing' });
+    const entryAfter = (child: ArtifactWorkflowStatus, of = edited) =>
+      entryOf(rollUp(of, planOrder(of, known), children(before, [child]), later));
+    expect(entryAfter(done)).toMatchObject({ phase: 'Pending', reason: 'EndpointMissing' });
+    // What runs is said to run, and can be cancelled.
+    expect(entryAfter(running)).toMatchObject({ phase: 'Running' });
+    const forced = { ...order([{ ...image('a') }]), status };
+    forced.metadata = { ...forced.metadata, annotations: { [annotations.forceAt]: '1800000000' } };
+    const gone = planOrder(forced, { endpoints: [], types: [] });
+    const unanswered = rollUp(forced, gone, children(before, [done]), later);
+    expect(entryOf(unanswered)).toMatchObject({ phase: 'Pending', reason: 'EndpointMissing' });
   });
 });
 

@@ -137,6 +137,8 @@ function messageOf(phase: OrderPhase, counts: OrderCounts, { entry, others }: He
   const why = (entry.message ?? entry.phase).slice(0, longestQuotedMessage);
   const since = entry.since === undefined ? '' : ` (since ${entry.since})`;
   const more = others === 0 ? '' : `, and ${others} more`;
+  // The Order itself is suspended, which has been said.
+  if (held && entry.reason === 'Suspended') return summary + held;
   return `${summary}${held}; artifact ${entry.artifactIndex}${label}: ${why}${since}${more}`;
 }
 
