@@ -32,6 +32,8 @@ export class Argo {
   readonly registry = new Map<string, string>();
   /** How many more times the Workflows of an image fail, as the worker says: retryable. */
   readonly failures = new Map<string, number>();
+  /** How many transfers have failed. */
+  failed = 0;
   /** Pods that wrote to one place at one time, and whatever else must never be. */
   readonly broken: string[] = [];
   /** Added to the time of its own clock, in ms. */
@@ -94,8 +96,10 @@ export class Argo {
       return true;
     }
     const left = this.failures.get(image) ?? 0;
-    if (left > 0) this.failures.set(image, left - 1);
-    else this.#push(pod);
+    if (left > 0) {
+      this.failures.set(image, left - 1);
+      this.failed += 1;
+    } else this.#push(pod);
     this.#kube.put({ ...pod, status: { phase: left > 0 ? 'Failed' : 'Succeeded' } });
     return true;
   }

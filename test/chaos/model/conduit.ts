@@ -1,5 +1,6 @@
 import { isDeleting, type Ref, workflows } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { readWake, wakeType } from '#shared/events';
 import { isoSeconds, type KubeObject } from '#shared/meta';
 import type { Wake } from '#shared/runtime';
 import { functions } from '../../../scripts/standalone/functions.ts';
@@ -54,6 +55,12 @@ export class Conduit {
   readonly failed: string[] = [];
   /** Types of the domain events that were sent, with the time. */
   readonly events: { type: string; subject: string; at: number }[] = [];
+  /** How long the slowest function was at work, in ms. */
+  slowest = 0;
+  /** When something that Orders need was absent or refused; ms since the epoch. */
+  readonly troubles: { since: number; until: number }[] = [];
+  /** An Order has asked for one place twice, which fails at once. */
+  collided = false;
   /** A policy refuses Workflows. */
   refuses = false;
   readonly #context = contextOf(this.kube);
@@ -96,6 +103,15 @@ export class Conduit {
     return Math.floor((this.clock.now + this.#skews.api) / 1000);
   }
 
+  /** Notes whether Orders can succeed as things are now. */
+  note(isWhole: boolean): void {
+    const now = this.clock.now;
+    const last = this.troubles.at(-1);
+    const isOpen = last?.until === Number.POSITIVE_INFINITY;
+    if (isOpen && isWhole) last.until = now;
+    if (!isOpen && !isWhole) this.troubles.push({ since: now, until: Number.POSITIVE_INFINITY });
+  }
+
   /** The bridge sees something. */
   observe(choice: number): boolean {
     return this.bridge.observe(choice);
@@ -105,10 +121,13 @@ export class Conduit {
   send(choice: number): boolean {
     const waking = this.bridge.send(choice);
     if (waking === undefined) return false;
-    const { target, reason } = waking;
-    for (const name of subscribersOf(target.kind, reason))
-      this.#broker.push({ name, wake: { ...target, reason }, attempt: 1, at: this.clock.now });
+    this.#publish({ ...waking.target, reason: waking.reason });
     return true;
+  }
+
+  #publish(wake: Wake): void {
+    for (const name of subscribersOf(wake.kind, wake.reason))
+      this.#broker.push({ name, wake, attempt: 1, at: this.clock.now });
   }
 
   /** A function is given an event. */
@@ -202,15 +221,19 @@ export class Conduit {
     const { delivery } = work;
     const { name, wake } = delivery;
     const skew = this.#skews.functions[names.indexOf(name) % this.#skews.functions.length] ?? 0;
-    const now = new Date(this.clock.now + skew);
+    const began = this.clock.now;
+    const now = new Date(began + skew);
     const context = { ...this.#context, now, api: this.turns.clientOf(work) };
     try {
       const event = await functions[name]?.handle(context, wake);
-      if (event) this.events.push({ type: event.type, subject: event.subject ?? '', at: this.clock.now });
+      if (event?.type === wakeType) this.#publish(readWake(event));
+      else if (event)
+        this.events.push({ type: event.type, subject: event.subject ?? '', at: this.clock.now });
     } catch (caught) {
       this.#again(delivery, caught);
     } finally {
       work.over = true;
+      this.slowest = Math.max(this.slowest, this.clock.now - began);
     }
   }
 

@@ -79,8 +79,10 @@ export const operations: Readonly<Record<string, Operation>> = {
   'take an artifact out': (conduit) =>
     patch(conduit, orders, at, { spec: { artifacts: firstOrder().artifacts?.slice(0, 1) } }),
   'put it back': (conduit) => patch(conduit, orders, at, { spec: firstOrder() }),
-  'let two write to one place': (conduit) =>
-    patch(conduit, orders, at, { spec: firstOrder('team/app:1', 'team/web:1', app) }),
+  'let two write to one place': (conduit) => {
+    conduit.collided = true;
+    return patch(conduit, orders, at, { spec: firstOrder('team/app:1', 'team/web:1', app) });
+  },
   'create the other Order': (conduit) => create(conduit, orders, other),
   'edit the other Order': (conduit, choice) => {
     const [artifact] = other.spec.artifacts ?? [];
@@ -147,6 +149,12 @@ export const operations: Readonly<Record<string, Operation>> = {
   },
   'restart the bridge': async ({ bridge }, choice) => bridge.restart(choice),
 };
+
+/** True if nothing that an Order needs is absent or refused. */
+export function isWhole({ kube, argo, refuses }: Conduit): boolean {
+  const isThere = needed.every(([place, object]) => kube.read<KubeObject>(place, object.metadata));
+  return isThere && argo.installed && !refuses;
+}
 
 /** Everything that is needed is there, and nothing is held back. */
 export async function heal(conduit: Conduit): Promise<void> {

@@ -21,6 +21,7 @@ export function faultsOf(conduit: Conduit): string[] {
     ...failed,
     ...all.flatMap((order) => faultsOfOrder(conduit, order)),
     ...all.flatMap((order) => lies(conduit, order)),
+    ...alarms(conduit),
     ...history(conduit),
     ...litter(conduit),
     ...kube.all(endpoints).flatMap((one) => behind(one)),
@@ -89,6 +90,17 @@ function lies({ kube, argo }: Conduit, order: Order): string[] {
 
 function placeOf(spec: Record<string, unknown> = {}): string {
   return String(spec.override ?? spec.image);
+}
+
+/** What is absent is waited for: no Order fails for what was made good within ten seconds. */
+function alarms({ events, troubles, argo, clock, slowest, collided }: Conduit): string[] {
+  const lasted = troubles.filter(({ since, until }) => Math.min(until, clock.now) - since >= 10_000);
+  // A transfer fails for good with its third attempt; a function that is slow says that what it sees began when it did.
+  if (argo.failed > 2 || slowest > 1_000 || collided) return [];
+  return events
+    .filter(({ type }) => type.endsWith('.order.failed.v1'))
+    .filter(({ at }) => !lasted.some(({ since }) => since + 10_000 <= at))
+    .map(({ subject }) => `${subject} is said to have failed, though nothing was missing for ten seconds`);
 }
 
 /** Each artifact keeps so many finished versions beside the one in force; nothing else is left of it. */
