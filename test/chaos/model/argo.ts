@@ -5,6 +5,7 @@ import {
   isDeleting,
   labels,
   type Ref,
+  serviceAccounts,
   type Workflow,
   workflows,
 } from '#shared/domain';
@@ -17,6 +18,8 @@ export const pods: Ref<Pod> = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', n
 
 /** terminationGracePeriodSeconds: a worker that ignores SIGTERM writes for so long. */
 const graceMs = 30_000;
+/** The ServiceAccount of the pods. */
+export const account = 'arc-workflow';
 const workflowLabel = 'workflows.argoproj.io/workflow';
 const imageAnnotation = 'model/image';
 const placeAnnotation = 'model/place';
@@ -127,6 +130,8 @@ export class Argo {
     const pod = this.#kube.read(pods, one.metadata);
     if (one.status?.phase !== 'Running') {
       if (one.spec.suspend) return false;
+      if (!this.#kube.read(serviceAccounts, { ...one.metadata, name: account }))
+        return this.#end(one, 'Error', time, `error looking up: serviceaccount "${account}" not found`);
       this.#startPod(one);
       this.#kube.put({ ...one, status: { phase: 'Running', startedAt: time } });
       return true;
@@ -147,7 +152,13 @@ export class Argo {
     return false;
   }
 
-  #end(one: Workflow, phase: 'Succeeded' | 'Failed', time: string, message?: string, result?: string): true {
+  #end(
+    one: Workflow,
+    phase: 'Succeeded' | 'Failed' | 'Error',
+    time: string,
+    message?: string,
+    result?: string,
+  ): true {
     const outputs =
       result === undefined ? {} : { outputs: { parameters: [{ name: 'result', value: result }] } };
     const said = message === undefined ? {} : { message };

@@ -8,6 +8,7 @@ import {
   orders,
   type Ref,
   secrets,
+  serviceAccounts,
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
@@ -21,6 +22,7 @@ import {
   order,
   secret,
 } from '../../../shared/domain/testing/objects.ts';
+import { account } from './argo.ts';
 import type { Conduit } from './conduit.ts';
 
 /** What a user, an operator or the cluster does in the midst of it. `choice` says which of its objects. */
@@ -51,6 +53,7 @@ const needed: readonly [Place, KubeObject][] = [
   [clusterArtifactTypes, type],
   [clusterWorkflowTemplates, asNew(ociTemplate())],
   [secrets, credentials],
+  [serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } }],
   [endpoints, source],
   [endpoints, unseen('destination')],
 ];
