@@ -158,6 +158,20 @@ describe('a conduit at rest', () => {
     expect(since(start + 1).filter((wake) => wake === 'Endpoint unused resync').length).toBe(4);
   });
 
+  it('looks at the credentials of Endpoints that were at rest when an Order begins to use them, and once', () => {
+    const { clock, waker, since } = setUp(atRest);
+    clock.advance(10 * minute);
+    const start = clock.now();
+    for (const name of ['first', 'second'])
+      waker.change({ kind: 'Order', after: order(name, ['a:1']) as unknown as KubeObject });
+    expect(since(start)).toEqual([
+      'Endpoint destination resync',
+      'Endpoint source resync',
+      'Order first changed',
+      'Order second changed',
+    ]);
+  });
+
   it('looks once more at an Endpoint that has come without its Secret, before its artifacts are Invalid', () => {
     const { clock, waker, since } = setUp(atRest);
     clock.advance(2 * minute);

@@ -68,6 +68,11 @@ export class Resync<T> {
     return this.#unsettled.size;
   }
 
+  /** True for an object that is not settled, or may not be. */
+  isWaiting(uid: string): boolean {
+    return this.#unsettled.has(uid);
+  }
+
   *unsettledObjects(): Iterable<T> {
     for (const { object } of this.#unsettled.values()) yield object;
   }

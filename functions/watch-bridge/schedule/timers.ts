@@ -13,10 +13,9 @@ import {
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
 import type { References } from '../watches/references.ts';
+import { CredentialLooks } from './credential-looks.ts';
 import { DueTimes } from './due.ts';
 import { Resync } from './resync.ts';
-import { isSecretMissing, SecondLooks } from './second-looks.ts';
-import { Sweep } from './sweep.ts';
 
 /** All in ms. */
 export interface Intervals {
@@ -51,8 +50,7 @@ export interface TimersOptions {
 export class Timers {
   readonly #references: References;
   readonly #resync: Resync<KubeObject>;
-  readonly #credentialChecks: Sweep<KubeObject>;
-  readonly #secondLooks: SecondLooks;
+  readonly #credentialLooks: CredentialLooks;
   readonly #dueTimes: DueTimes<KubeObject>;
 
   constructor({ clock, random, intervals, references, wake }: TimersOptions) {
@@ -65,21 +63,17 @@ export class Timers {
       isUnsettled: (object) => this.isUnsettled(object),
       wake: (object, epoch) => wake(object, 'resync', epoch),
     });
-    const look = (object: KubeObject, epoch: string) => {
-      this.woken(object.metadata.uid ?? '');
-      wake(object, 'resync', epoch);
-    };
-    // Secrets may not be watched, and even then an event may be lost. Endpoints that nothing uses are checked when they are resynced.
-    this.#credentialChecks = new Sweep({
+    this.#credentialLooks = new CredentialLooks({
       clock,
       random,
       everyMs: intervals.credentials,
-      select: () => this.#endpointsInUse(),
-      wake: (_uid, object, epoch) => look(object, epoch),
+      references,
+      unsettled: () => this.#resync.unsettledObjects(),
+      look: (endpoint, epoch) => {
+        this.woken(endpoint.metadata.uid ?? '');
+        wake(endpoint, 'resync', epoch);
+      },
     });
-    this.#secondLooks = new SecondLooks(clock, (endpoint) =>
-      look(endpoint as KubeObject, String(clock.now())),
-    );
     this.#dueTimes = new DueTimes({
       clock,
       random,
@@ -100,10 +94,13 @@ export class Timers {
   /** Takes the newest state of an object. Returns true when its change was found by a resync, because an event was lost. */
   update(object: KubeObject): boolean {
     const { uid = '' } = object.metadata;
+    const wasUnsettled = this.#resync.isWaiting(uid);
     const foundWork = this.#resync.update(uid, object);
     this.#dueTimes.update(uid, object);
     if (object.kind === 'Order') this.#updateExpiries(uid);
-    if (object.kind === 'Endpoint') this.#updateCredentialCheck(object);
+    if (object.kind === 'Endpoint') this.#credentialLooks.update(object);
+    if (object.kind === 'Order' && !wasUnsettled && this.#resync.isWaiting(uid))
+      this.#credentialLooks.begin(object as unknown as Order);
     return foundWork;
   }
 
@@ -142,14 +139,12 @@ export class Timers {
 
   forget(uid: string): void {
     this.#resync.forget(uid);
-    this.#credentialChecks.delete(uid);
-    this.#secondLooks.forget(uid);
+    this.#credentialLooks.forget(uid);
     this.#dueTimes.forget(uid);
   }
 
   close(): void {
-    for (const part of [this.#resync, this.#credentialChecks, this.#secondLooks, this.#dueTimes])
-      part.close();
+    for (const part of [this.#resync, this.#credentialLooks, this.#dueTimes]) part.close();
   }
 
   /** A finished ArtifactWorkflow expires only once the status of its Order shows the result. */
@@ -158,27 +153,6 @@ export class Timers {
       if (!isFinished(child)) continue;
       this.#dueTimes.update(child.metadata.uid ?? '', child as unknown as KubeObject);
     }
-  }
-
-  /** What unfinished work uses, and what Orders wait for: an Endpoint whose Secret has never been there. */
-  #endpointsInUse(): (object: KubeObject) => boolean {
-    const inUse = this.#references.endpointsUsedBy(this.#resync.unsettledObjects());
-    return (object) => {
-      const { namespace = '', name } = object.metadata;
-      const isMissing = isSecretMissing(object as unknown as Endpoint);
-      return (
-        inUse.has(`${namespace}/${name}`) || (isMissing && this.#references.hasOrderUsing(namespace, name))
-      );
-    };
-  }
-
-  #updateCredentialCheck(object: KubeObject): void {
-    const { uid = '' } = object.metadata;
-    const endpoint = object as unknown as Endpoint;
-    const { secretRef, tls } = endpoint.spec;
-    this.#secondLooks.update(endpoint);
-    if ((secretRef ?? tls?.caSecretRef) === undefined) this.#credentialChecks.delete(uid);
-    else this.#credentialChecks.set(uid, object);
   }
 }
 

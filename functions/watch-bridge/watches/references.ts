@@ -88,6 +88,12 @@ export class References implements WakeIndex {
     return used;
   }
 
+  /** The Endpoints that an Order names, as far as they exist. */
+  endpointsOf(order: Order): Endpoint[] {
+    const { namespace = '' } = order.metadata;
+    return endpointsUsed(order).flatMap((name) => this.#endpoints.get(`${namespace}/${name}`) ?? []);
+  }
+
   ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject> {
     return this.#ordersByType.get(namespace === undefined ? name : `${namespace}/${name}`);
   }
