@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import { largestBodyBytes } from '#shared/meta';
+import { isRecord, largestBodyBytes } from '#shared/meta';
 import { badRequest } from '../errors/request-errors.ts';
 import { exceeded, type JsonLimits, scanJson } from './json-scan.ts';
 import { yamlToJson } from './yaml-body.ts';
@@ -54,7 +54,7 @@ export function parseJson(text: string): ParsedBody {
   checkLimits(text);
   let value: unknown;
   try {
-    value = JSON.parse(wellFormed(text));
+    value = JSON.parse(text);
   } catch (caught) {
     const reason = caught instanceof Error ? caught.message : String(caught);
     throw new ArcError('BadRequest', `the body is not valid JSON: ${reason}`, { cause: caught });
@@ -64,7 +64,7 @@ export function parseJson(text: string): ParsedBody {
   if (prototypeKey) throw badRequest('the body has a field "__proto__", which cannot be stored');
   if (mayOverflow.test(text) && holdsInfinity(value))
     throw badRequest('the body is not valid JSON: a number is out of range');
-  return { value, duplicates };
+  return { value: surrogate.test(text) ? wellFormed(value) : value, duplicates };
 }
 
 function checkLimits(text: string): void {
@@ -90,13 +90,15 @@ function holdsInfinity(value: unknown): boolean {
   return (Array.isArray(value) ? value : Object.values(value)).some(holdsInfinity);
 }
 
-/** An escape in a text, and behind the first half of a surrogate pair also the second. */
-const escapes =
-  /\\(?:u[dD][89abAB][0-9a-fA-F]{2}(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u[dD][c-fC-F][0-9a-fA-F]{2}|.)/gs;
+/** Half a surrogate pair cannot come otherwise: it is no UTF-8. */
+const surrogate = /\\u[dD][89a-fA-F]/;
 
-/** Half a surrogate pair, in a key or a value, cannot be stored as UTF-8: it becomes U+FFFD, as in Go's decoder. */
-function wellFormed(text: string): string {
-  if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
-  const half = /^\\u[dD][89a-fA-F]..$/;
-  return text.replace(escapes, (found) => (half.test(found) ? '\\ufffd' : found));
+/** Half a surrogate pair, in a key or a value, cannot be stored as UTF-8: it becomes U+FFFD, as in Go's decoder. Changes its argument. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (!isRecord(value)) return value;
+  for (const [key, inner] of Object.entries(value)) value[key] = wellFormed(inner);
+  if (Object.keys(value).every((key) => key.isWellFormed())) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), inner]));
 }

@@ -36,6 +36,17 @@ describe('trackUpdate', () => {
     ]);
   });
 
+  it('refuses more managers than it compares, and takes back what is stored', () => {
+    const [entry] = entriesOf(made);
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ ...entry, manager: `m${at}`, operation: 'Apply' }));
+    expect(managersOf(write(sampleWriter('u'), made, { size: 2 }, many(500)))).toContain('m499');
+    const refused = expect.objectContaining({ code: 'RequestEntityTooLarge' });
+    expect(() => write(sampleWriter('u'), made, { size: 2 }, many(501))).toThrow(refused);
+    const stored = { ...made, metadata: { ...made.metadata, managedFields: many(501) } };
+    expect(entriesOf(write(sampleWriter('u'), stored, { size: 2 }, many(501))).length).toBeGreaterThan(500);
+  });
+
   it('gives an updater what it changes, and takes that from others', () => {
     const changed = write(sampleWriter('u'), made, { size: 2, color: 'a' });
     expect(entriesOf(changed).map(({ manager, fieldsV1 }) => [manager, fieldsV1['f:spec']])).toEqual([

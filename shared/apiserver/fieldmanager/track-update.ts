@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { ArcError } from '#shared/errors';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { isEmpty, noFields, union, unionOf } from './fieldpath/field-set.ts';
 import {
@@ -32,6 +33,8 @@ export interface Writer {
   time: string;
 }
 
+/** Most entries that a client may send in place of the stored ones: all of them are compared with the change. */
+const mostManagers = 500;
 /** Most entries of updates; beyond that the oldest are merged. */
 const mostUpdaters = 10;
 const oldUpdates = 'ancient-changes';
@@ -61,6 +64,11 @@ function startingFrom(writer: Writer, live: KubeObject | undefined, supplied: un
   if (writer.subresource !== '' || supplied === stored) return storedManaged(stored);
   if (isReset(supplied)) return nobody;
   if (isDeepStrictEqual(supplied, stored)) return storedManaged(stored);
+  if (Array.isArray(supplied) && supplied.length > mostManagers)
+    throw new ArcError(
+      'RequestEntityTooLarge',
+      `metadata.managedFields may have at most ${mostManagers} entries: send it back as it was read, or [] to forget it`,
+    );
   const given = suppliedManaged(supplied);
   return given && given.size > 0 ? given : storedManaged(stored);
 }
