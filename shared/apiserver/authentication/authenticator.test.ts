@@ -34,7 +34,7 @@ beforeAll(async () => {
 function ask(
   lines: readonly (readonly [string, string])[],
   certificate?: { cert: string },
-  how: { now?: () => Date; config?: AuthenticationConfig } = {},
+  how: { now?: () => Date; config?: AuthenticationConfig; onProxy?: () => void } = {},
 ): Promise<User | undefined> {
   const headers = new Map<string, string[]>();
   for (const [name, value] of lines) {
@@ -47,7 +47,7 @@ function ask(
     isAuthenticated: false,
     markAuthenticated: () => undefined,
     isProxy: false,
-    markProxy: () => undefined,
+    markProxy: () => how.onProxy?.(),
     certificate: certificate && new X509Certificate(certificate.cert),
   };
   const authenticate = createAuthenticator({
@@ -92,6 +92,14 @@ describe('the front proxy', () => {
       ['X-Other-User', 'jo'],
     ] as const;
     expect(await ask(lines, await proxies.issue({ name: 'front-proxy' }))).toMatchObject({ name: 'jo' });
+  });
+
+  it('has its connection marked, which then counts for no user; a user does not', async () => {
+    const marked: string[] = [];
+    const pair = await proxies.issue({ name: 'front-proxy' });
+    await ask(speaksForJo, pair, { onProxy: () => marked.push('proxy') });
+    await ask([], await users.issue({ name: 'jo' }), { onProxy: () => marked.push('jo') });
+    expect(marked).toEqual(['proxy']);
   });
 
   it('is ignored without a certificate', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { bodyLimit } from '../codec/parse-body.ts';
 import { parsedBodyType, readBody } from './request-body.ts';
 
@@ -16,6 +16,34 @@ describe('readBody', () => {
       code: 'RequestEntityTooLarge',
     });
     expect(sent).toBeLessThan(2 * bodyLimit + 4 * 65_536);
+  });
+});
+
+describe('readBody of a client that sends slowly', () => {
+  it.each([
+    ['100', 15_002],
+    ['2000000', 15_000 + 31_250],
+  ])('of %s bytes rejects after the time that these may take', async (length, ms) => {
+    vi.useFakeTimers();
+    try {
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(new Uint8Array(1)),
+      });
+      const headers = { 'content-length': length };
+      const request = new Request('http://test.invalid/', { method: 'POST', body, headers, duplex: 'half' });
+      const read = readBody({ raw: request, use: undefined, body: undefined }).catch(
+        (caught: unknown) => caught,
+      );
+      await vi.advanceTimersByTimeAsync(ms - 1);
+      expect(await Promise.race([read, Promise.resolve('waiting')])).toBe('waiting');
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await read).toMatchObject({
+        code: 'BadRequest',
+        message: expect.stringContaining('was not complete'),
+      });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
