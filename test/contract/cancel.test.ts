@@ -15,7 +15,7 @@ describe('cancel, with the rights and Triggers in knative/base', () => {
     const api = await startApi();
     const admin = api.clientOf('admin');
     await prepareForOrders(admin);
-    const { denied, sink } = await startFunctions(api);
+    const { denied, sink, depth } = await startFunctions(api);
     startWatching(api, sink, { unsettled: 600_000, credentials: 600_000 });
     const list = async (): Promise<Workflow[]> => (await admin.list(workflows, { namespace })).items;
     const phaseOf = (name: string) => async () =>
@@ -31,6 +31,13 @@ describe('cancel, with the rights and Triggers in knative/base', () => {
     await admin.mergePatch(orders, one.metadata, { spec: { cancel: true } });
     const stopped = async () => (await list()).filter(({ spec }) => spec.shutdown === 'Terminate').length;
     await poll(stopped, 'both are stopped').toBe(2);
+    // What happened so far has been seen, so that only the deletion can tell of itself.
+    const generations = async () =>
+      (await admin.list(artifactWorkflows, { namespace })).items.map(
+        ({ status }) => status?.observedGeneration,
+      );
+    await poll(generations, 'the stop is seen').toEqual([2, 2]);
+    await poll(async () => depth(), 'no event is under way').toBe(0);
     await admin.mergePatch(workflows, first?.metadata ?? { name: '' }, { status: { phase: 'Failed' } });
     await admin.delete(workflows, second?.metadata ?? { name: '' });
     await poll(phaseOf('one'), 'the Order is Cancelled').toBe('Cancelled');
