@@ -13,6 +13,10 @@ describe('plainScalar', () => {
     ['0x1F', 31],
     ['0b11', 3],
     ['1_000', 1000],
+    ['-_0', 0],
+    ['+_1', 1],
+    ['0_x1', 1],
+    ['.5_0', 0.5],
     ['+1', 1],
     ['-0', 0],
     ['-012', -10],
@@ -24,10 +28,21 @@ describe('plainScalar', () => {
     expect(plainScalar(text)).toBe(value);
   });
 
-  it.each(['yEs', 'nULL', '1:20', '2020-01-01', '1e400', '0b12', '1.2.3', '-', '<<', '='])(
-    'takes %s for a text',
-    (text) => {
-      expect(plainScalar(text)).toBe(text);
-    },
-  );
+  it.each([
+    'yEs',
+    'nULL',
+    '1:20',
+    '2020-01-01',
+    '1e400',
+    '0b12',
+    '1.2.3',
+    '-',
+    '<<',
+    '=',
+    '._5',
+    '.5_',
+    '-_',
+  ])('takes %s for a text', (text) => {
+    expect(plainScalar(text)).toBe(text);
+  });
 });

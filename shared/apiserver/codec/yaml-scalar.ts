@@ -19,6 +19,8 @@ export function plainScalar(text: string): string | number | boolean | null {
   if (word !== undefined) return word;
   if (notFinite.test(text)) return Number.NaN;
   if (!/^[-+.0-9]/.test(text)) return text;
+  // After a leading point an underscore has to stand between digits; elsewhere go-yaml lets it stand anywhere.
+  if (text.startsWith('.') && /(?<![0-9])_|_(?![0-9])/.test(text)) return text;
   const digits = text.replaceAll('_', '');
   const whole = integer.exec(digits);
   if (whole) return integerOf(whole);
