@@ -4,7 +4,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The slowest first, the others by name: the same order on every machine, and no slow file is left for one processor at the end. */
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const slow = ['test/chaos/', 'test/e2e/', 'test/contract/'];
+    const slow = [
+      'test/chaos/',
+      'test/e2e/',
+      'test/contract/',
+      'shared/transfer/',
+      'functions/',
+      'shared/storage/',
+    ];
     const rank = ({ moduleId }: TestSpecification) => {
       const found = slow.findIndex((folder) => moduleId.includes(folder));
       return found < 0 ? slow.length : found;
