@@ -95,11 +95,15 @@ function placeOf(spec: Record<string, unknown> = {}): string {
 /** What is absent is waited for: no Order fails for what was made good within ten seconds. */
 function alarms({ events, troubles, argo, clock, slowest, collided }: Conduit): string[] {
   const lasted = troubles.filter(({ since, until }) => Math.min(until, clock.now) - since >= 10_000);
+  // Two short troubles look like one to who has not looked in between.
+  const looksLong = (at: number) =>
+    troubles.some(({ since }) => since + 10_000 <= at) &&
+    troubles.some(({ since, until }) => since <= at && at <= until);
   // A transfer fails for good with its third attempt; a function that is slow says that what it sees began when it did.
   if (argo.failed > 2 || slowest > 1_000 || collided) return [];
   return events
     .filter(({ type }) => type.endsWith('.order.failed.v1'))
-    .filter(({ at }) => !lasted.some(({ since }) => since + 10_000 <= at))
+    .filter(({ at }) => !looksLong(at) && !lasted.some(({ since }) => since + 10_000 <= at))
     .map(({ subject }) => `${subject} is said to have failed, though nothing was missing for ten seconds`);
 }
 
