@@ -1,9 +1,30 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { refusals } from './refusal.ts';
-import { fairSlots, type Place } from './slots.ts';
+import { fairSlots as newSlots, type Place } from './slots.ts';
 
 const refused: string[] = [];
 const refuse = refusals((reason) => refused.push(reason));
+
+const places: Place[] = [];
+afterEach(() => {
+  // Those that still wait would be refused 15 seconds later, when another file's tests run.
+  for (const { ready, leave } of places.splice(0)) {
+    ready.catch(() => undefined);
+    leave();
+  }
+});
+
+/** Slots whose places are left when the test has ended. */
+function fairSlots(...options: Parameters<typeof newSlots>) {
+  const slots = newSlots(...options);
+  const { enter } = slots;
+  slots.enter = (party) => {
+    const place = enter.call(slots, party);
+    places.push(place);
+    return place;
+  };
+  return slots;
+}
 
 /** What has happened to a place by now. */
 async function stateOf({ ready }: Place): Promise<string> {
