@@ -32,7 +32,9 @@ describe('npm start that is told to end while an artifact is being moved', () =>
     running = first;
     const signal = AbortSignal.timeout(110_000);
     for (const object of [...(await platformObjects()), ...tenant(registry.url)])
-      await apply(first.admin, object, signal);
+      await eventually(`${object.kind} to be accepted`, 10_000, async () => {
+        await apply(first.admin, object, signal);
+      });
     const asked = () => registry.requests.some(({ path }) => path.includes('/manifests/'));
     await eventually('the worker to ask for the image', 30_000, () => expect(asked()).toBe(true));
     expect(await first.stop()).toBe(0);
