@@ -160,6 +160,7 @@ describe('rights', { timeout: 4 * minutes }, () => {
     expect(seen).toEqual(
       new Set([
         'decompose-order',
+        'probe-endpoint',
         'render-secret',
         'roll-up-order',
         'submit-workflow',
