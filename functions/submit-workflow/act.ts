@@ -10,7 +10,7 @@ import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { change, remove } from './argo.ts';
 import { finish } from './finish.ts';
-import { havePodsEnded } from './pods.ts';
+import { endPods, havePodsEnded } from './pods.ts';
 import { takeSlots } from './slots.ts';
 import { release, submit, waitNoMore } from './submit.ts';
 
@@ -41,6 +41,9 @@ export async function act(
     case 'stop':
       if (await writeStatus(context, artifactWorkflows, workflow, step.status ?? {}))
         await stop(context, step);
+      return;
+    case 'end':
+      await endPods(context, workflow, step.after);
       return;
     case 'finish':
       return finish(context, wake, workflow, step.after);

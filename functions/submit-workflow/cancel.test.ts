@@ -44,6 +44,22 @@ describe('a cancelled ArtifactWorkflow', () => {
     expect(api.writes.length).toBe(before);
   });
 
+  it('has its Workflow deleted when a pod ignores that it was asked to end, and kept when none does', async () => {
+    const workflow = cancelled({ ...submitted, phase: 'Cancelled' });
+    const ended = {
+      ...workflowOf(workflow, name, { phase: 'Failed' }),
+      spec: { shutdown: 'Terminate' as const },
+    };
+    const labels = { 'workflows.argoproj.io/workflow': name };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'pod', namespace, labels } };
+    const quiet = new FakeApi([workflow, ended, { ...pod, status: { phase: 'Failed' } }]);
+    await handle(contextOf(quiet), wakeOf(workflow, 'workflow'));
+    expect(quiet.writes).toEqual([]);
+    const stubborn = new FakeApi([workflow, ended, { ...pod, status: { phase: 'Running' } }]);
+    await handle(contextOf(stubborn), wakeOf(workflow, 'workflow'));
+    expect(stubborn.all(workflows)).toEqual([]);
+  });
+
   it('has a Workflow deleted that does not end', async () => {
     const workflow = cancelled(submitted);
     const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Running' })]);

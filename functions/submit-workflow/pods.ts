@@ -1,7 +1,9 @@
-import { type ArtifactWorkflow, isLostPod, podSelector, pods } from '#shared/domain';
+import { type ArtifactWorkflow, isDeleting, isLostPod, podSelector, pods, workflows } from '#shared/domain';
 import { ignoreNotFound, namespaceOf } from '#shared/function-kit';
+import { ownerOfKind } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { waitAgain } from './again.ts';
+import { remove } from './argo.ts';
 
 /** True once no pod of these Workflows, which were stopped, is left that has not ended. Pods are not watched: see `waitAgain`. */
 export async function havePodsEnded(
@@ -10,11 +12,34 @@ export async function havePodsEnded(
   workflow: ArtifactWorkflow,
   names: readonly string[],
 ): Promise<boolean> {
-  const pod = names.length === 0 ? undefined : await findPod(context, workflow, names);
+  const pod = await endPods(context, workflow, names);
   if (pod === undefined) return true;
   const message = `pod "${pod}" of a Workflow that was stopped has not ended`;
   await waitAgain(context, wake, workflow, { reason: 'PlaceInUse', message });
   return false;
+}
+
+/**
+ * Sees to it that the pods of these Workflows end, and resolves with the name of one that has not. Argo asks the process of a pod to end and
+ * does no more (seen with Argo 3.7): one that ignores SIGTERM would go on. When its Workflow is deleted, the garbage collector deletes the pod,
+ * and the kubelet kills it after its grace period.
+ */
+export async function endPods(
+  context: Context,
+  workflow: ArtifactWorkflow,
+  names: readonly string[],
+): Promise<string | undefined> {
+  const pod = names.length === 0 ? undefined : await findPod(context, workflow, names);
+  if (pod !== undefined) for (const name of names) await discard(context, workflow, name);
+  return pod;
+}
+
+/** Deletes a Workflow of ours that was stopped. */
+async function discard(context: Context, workflow: ArtifactWorkflow, name: string): Promise<void> {
+  const key = { ...namespaceOf(workflow), name };
+  const found = await ignoreNotFound(context.api.get(workflows, key, context.signal));
+  if (!found || isDeleting(found) || !found.spec.shutdown) return;
+  if (ownerOfKind(found, 'ArtifactWorkflow') !== undefined) await remove(context, found);
 }
 
 /** The name of a pod that has not ended. Where there are no pods, as in the standalone, a Workflow ends with its processes. */

@@ -78,8 +78,9 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
           code: 'Conflict',
           message: expect.stringContaining('pod "pod" of a Workflow that was stopped has not ended'),
         });
-      // A resync comes again by itself, and the Workflow may be gone by then.
-      await api.client.delete(workflows, key);
+      // Argo does no more: without its Workflow the pod is deleted, and killed after its grace period.
+      expect(api.read(workflows, key)).toBeUndefined();
+      // A resync comes again by itself.
       await handle(contextOf(api), wakeOf(running, 'resync'));
       await expect(again()).rejects.toMatchObject({ code: 'AlreadyExists' });
       api.put(pod('Failed'));

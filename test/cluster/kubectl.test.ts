@@ -48,8 +48,11 @@ spec: { type: oci, remoteURL: '${destination.url}', usage: PushOnly }
       signature: false,
     });
     standalone = await spawnStandalone({ folder: path.join(folder, 'state') });
+    // A busy machine may be too slow for a first connection; nothing has been sent then.
     for (const object of await platformObjects())
-      await apply(standalone.admin, object, AbortSignal.timeout(10_000));
+      await eventually(`${object.kind} to be accepted`, 10_000, async () => {
+        await apply(standalone.admin, object, AbortSignal.timeout(10_000));
+      });
   });
 
   afterAll(async () => {

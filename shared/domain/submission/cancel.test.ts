@@ -54,7 +54,7 @@ describe('submission of one that is cancelled', () => {
     expect(decide(workflow, running(workflow, 1))).toMatchObject({ action: 'wait' });
     expect(decide(workflow, running(workflow, stopGraceMs))).toMatchObject({ action: 'stop', how: 'delete' });
     const over = { ...running(workflow, 1), status: { phase: 'Failed' as const } };
-    expect(decide(workflow, over)).toEqual({ action: 'none' });
+    expect(decide(workflow, over)).toEqual({ action: 'end', after: [over.metadata.name] });
   });
 
   it('stops a Workflow that appears after it has ended, and none of another owner', () => {

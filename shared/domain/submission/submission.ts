@@ -59,6 +59,8 @@ export type Submission =
     }
   /** Everything is stopped: take our finalizer off, once the pods of the Workflows `after` have ended. */
   | { action: 'finish'; after: string[] }
+  /** See to it that the pods of the Workflows `after`, which were stopped, end too. */
+  | { action: 'end'; after: string[] }
   | { action: 'none' };
 
 type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempts'>> & {
@@ -137,7 +139,11 @@ function decideCancel(
   now: Date,
 ): Submission {
   const running = found && isOwnedBy(found, workflow) ? found : undefined;
-  if (!running || isOver(running) || isDeleting(running)) return { action: 'none' };
+  if (!running || isDeleting(running)) return { action: 'none' };
+  if (isOver(running)) {
+    const after = running.spec.shutdown === undefined ? [] : stoppedRuns(workflow, running);
+    return after.length === 0 ? { action: 'none' } : { action: 'end', after };
+  }
   const asked = Date.parse(running.metadata.annotations?.[annotations.cancelledAt] ?? '');
   const isAsked = !Number.isNaN(asked);
   const until = new Date((isAsked ? asked : now.getTime()) + stopGraceMs);
