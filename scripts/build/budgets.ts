@@ -5,6 +5,8 @@ const budgets: Record<string, number> = {
   'transfer-worker': 60,
   // RE2 is a tenth of it: patterns of users, in linear time
   'api-server': 1450,
+  // speaks to registries
+  'probe-endpoint': 280,
   // these two run the plan of an Order
   'decompose-order': 285,
   'roll-up-order': 285,
