@@ -194,7 +194,7 @@ export class Conduit {
   }
 
   /** Everything goes on until nothing has happened for `quietMs`. */
-  async settle(quietMs = 15 * 60_000): Promise<void> {
+  async settle(quietMs = 75 * 60_000): Promise<void> {
     let quietSince = this.clock.now;
     for (let turn = 0; this.clock.now - quietSince < quietMs; turn += 1) {
       if (turn > 20_000) throw new Error('it does not come to rest');
