@@ -28,7 +28,7 @@ describe('failureMessage', () => {
     const quoted = 'main: Error (exit code 11): The image is not there.';
     const node = pod('transfer', quoted, '2026-01-01T00:00:02Z');
     const text = failureMessage(failed({ message: quoted, nodes: { node } }), 'The image is not there.');
-    expect(text).toBe('The image is not there.; main: Error (exit code 11)');
+    expect(text).toBe('The image is not there.');
   });
 
   it.each(['main: Error (exit code 137)', 'OOMKilled (exit code 137)', 'OOMKilled'])(

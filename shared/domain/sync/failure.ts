@@ -4,6 +4,8 @@ import { cut } from '../values/text.ts';
 
 /** 128 + SIGKILL, and the kubelet's reason for its most common cause. */
 const killedCode = /exit code 137\b|OOMKilled/;
+/** What Argo says of a container that ended badly, where there is nothing else to say. */
+const bareExitCode = /^([\w-]+: )?Error \(exit code \d+\)$/;
 const killedText =
   'the worker was killed before it could say why: its container may have run out of memory (raise the limit in the workflow template) or been evicted or stopped by hand; spec.retry or the annotation arc.opendefense.cloud/retry-at of the Order runs it again';
 
@@ -17,6 +19,8 @@ export function failureMessage(workflow: Workflow, reported: string | undefined)
   const add = (text: string | undefined, where = '') => {
     const added = newIn(text?.trim() ?? '', said);
     if (added === '') return;
+    // The worker has said why; its exit code says the same in a number.
+    if (reported !== undefined && bareExitCode.test(added)) return;
     said.push(added);
     parts.push(where + added);
   };
