@@ -1,5 +1,5 @@
 import http from 'node:http';
-import https from 'node:https';
+import type https from 'node:https';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { limitConnect } from '#shared/async';
@@ -19,7 +19,14 @@ export type Fetch = (
 /** An idle connection is closed after this time, before the server does. */
 const keepAlive = { keepAlive: true, timeout: 30_000 };
 const plain = new http.Agent(keepAlive);
-const secure = new https.Agent(keepAlive);
+
+/** Loaded with the first request: TLS is a tenth of what a function does before it is ready. */
+let secure: { request: typeof https.request; agent: https.Agent } | undefined;
+function tlsParts() {
+  const { request, Agent } = process.getBuiltinModule('node:https');
+  secure ??= { request, agent: new Agent(keepAlive) };
+  return secure;
+}
 
 /**
  * A fetch over node:https. The global one waits 10 s for a connection and cannot be given a client certificate, and the dispatchers of
@@ -35,8 +42,8 @@ export function nodeFetch(limitMs: number, agent?: http.Agent): Fetch {
     // Node gives the body of a DELETE no length by itself, and the server then takes it for the next request.
     const framed =
       body === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
-    const options = { method, headers: framed, signal, agent: agent ?? (isSecure ? secure : plain) };
-    const outgoing = (isSecure ? https : http).request(url, options);
+    const own = isSecure ? tlsParts() : { request: http.request, agent: plain };
+    const outgoing = own.request(url, { method, headers: framed, signal, agent: agent ?? own.agent });
     limitConnect(outgoing, limitMs);
     outgoing.on('error', reject).on('response', resolve).end(body);
     const incoming = await promise;
