@@ -85,9 +85,9 @@ export {
   templateKeyOf,
   templatesUsed,
 } from './plan/templates.ts';
-export { endpointConditions, type Finding, type Findings, validationReasons } from './probe/conditions.ts';
+export { endpointConditions, type Findings, validationReasons } from './probe/conditions.ts';
 export { isUnprobed, probeDue, probeSubject } from './probe/due.ts';
-export { type EndpointInputs, type Validation, validateEndpoint } from './probe/validate.ts';
+export { type Validation, validateEndpoint } from './probe/validate.ts';
 export {
   type CredentialData,
   type CredentialPatch,
@@ -119,7 +119,6 @@ export { isEndRecorded, isOverwritten } from './submission/record.ts';
 export { isUnreleased, releasePatch } from './submission/release.ts';
 export {
   endpointTurn,
-  isInFlight,
   limitingEndpoints,
   nextInLine,
   nextOfOrder,

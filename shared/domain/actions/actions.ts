@@ -75,7 +75,7 @@ const cancelWorkflow = named<ArtifactWorkflow>('cancel', stop, (workflow) =>
 const retryWorkflow = named<ArtifactWorkflow>('retry', 'run it again if it did not arrive', (given, now) => {
   const retryAt = secondsAfter(now, [given.status?.completionTime]);
   const workflow = annotated(given, { [annotations.retryAt]: String(retryAt) });
-  // That of the Order is taken back with the Order.
+  // A cancel that came from the Order is taken back with the Order.
   if (workflow.metadata.annotations?.[annotations.orderCancel] !== undefined) return workflow;
   const { cancel: _cancel, ...spec } = workflow.spec;
   return { ...workflow, spec };

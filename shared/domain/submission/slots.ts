@@ -16,7 +16,7 @@ export type Turn =
   { starts: true; inFlight?: string[] } | { starts: false; ahead: number; running: number };
 
 /** True while it takes a slot: its Workflow may be running. */
-export function isInFlight(workflow: ArtifactWorkflow): boolean {
+function isInFlight(workflow: ArtifactWorkflow): boolean {
   if (workflow.spec.cron !== undefined) return false;
   if (isDeleting(workflow)) return isHeld(workflow) && workflow.status?.workflowRef !== undefined;
   return workflow.status?.workflowRef !== undefined && !hasEnded(workflow);
@@ -26,7 +26,7 @@ export function isInFlight(workflow: ArtifactWorkflow): boolean {
  * True if it would start at once, were there room. What waits for another one's place at the destination lets others go first. Without `now`, one
  * that backs off after a failure is in line only if it has been told so.
  */
-export function isInLine(workflow: ArtifactWorkflow, now: Date | undefined): boolean {
+function isInLine(workflow: ArtifactWorkflow, now: Date | undefined): boolean {
   const { spec, status = {} } = workflow;
   if (isDeleting(workflow) || !isHeld(workflow) || status.configSecret === undefined) return false;
   if (spec.cron !== undefined || spec.suspend === true || spec.cancel === true) return false;

@@ -35,7 +35,7 @@ const denied = [
 ];
 
 /** The addresses that `ranges` contains: CIDR blocks. Throws RangeError with the range that is none. */
-export function addressRanges(ranges: readonly string[]): BlockList {
+function addressRanges(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [, address = '', length = ''] = /^([^/]+)\/(\d{1,3})$/.exec(range) ?? [];
