@@ -15,9 +15,10 @@ const mayImport: Record<string, string[]> = {
   runtime: ['events', 'kube', 'domain'],
   'function-kit': ['runtime', 'events', 'kube', 'domain'],
   storage: [],
-  apiserver: ['storage'],
+  yaml: [],
+  apiserver: ['storage', 'yaml'],
   embedded: ['apiserver', 'storage', 'events', 'kube', 'domain'],
-  transfer: [],
+  transfer: ['yaml'],
   testing: [],
 };
 

@@ -1,8 +1,8 @@
 import { ArcError } from '#shared/errors';
 import { isRecord, largestBodyBytes } from '#shared/meta';
+import { yamlToJson } from '#shared/yaml';
 import { badRequest } from '../errors/request-errors.ts';
 import { exceeded, type JsonLimits, scanJson } from './json-scan.ts';
-import { yamlToJson } from './yaml-body.ts';
 
 /** Bytes a body may have. */
 export const bodyLimit = largestBodyBytes;
@@ -13,6 +13,8 @@ export const depthLimit = 500;
  * limit. An Order whose status fits has less than 8,000 artifacts.
  */
 export const bodyLimits: JsonLimits = { depth: depthLimit, values: 100_000, fields: 10_000 };
+
+const yamlLimits = { what: 'the body', characters: 256 * 1024, depth: depthLimit, size: bodyLimit };
 
 /** A parsed body, and the paths of keys that it names twice. */
 export interface ParsedBody {
@@ -26,7 +28,7 @@ export async function parseBody(bytes: Uint8Array, type: string): Promise<Parsed
   if (text.trim() === '') return { value: undefined, duplicates: [] };
   const mayBeYaml = type === 'application/yaml' || type === 'application/apply-patch+yaml';
   const asJson = mayBeYaml ? jsonInYaml(text) : parseJson(text);
-  return asJson ?? parseJson(await yamlToJson(text, { depth: depthLimit, size: bodyLimit }));
+  return asJson ?? parseJson(await yamlToJson(text, yamlLimits));
 }
 
 /** Most clients that say YAML send JSON, which is YAML too. Parsing it as JSON is many times faster and finds repeated keys. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Document, Scalar, visit } from 'yaml';
 import { fc } from '#shared/testing';
-import { yamlLimit, yamlToJson } from './yaml-body.ts';
+import { yamlToJson } from './yaml-to-json.ts';
 
-const limits = { depth: 500, size: 3_000_000 };
+const limits = { what: 'the body', characters: 256 * 1024, depth: 500, size: 3_000_000 };
 const read = async (text: string): Promise<unknown> => JSON.parse(await yamlToJson(text, limits));
 /** What the library writes, with quotes around the texts that go-yaml reads as numbers and the library does not, such as -_0. */
 function written(value: unknown): string {
@@ -56,14 +56,14 @@ describe('yamlToJson', () => {
     ['a: 1\na: 2\n', 'key "a" already set in map'],
     ['a: &x [*x]\n', "anchor 'x' value contains itself"],
     ['a: *nope\n', 'nope'],
-    ['a: 1\n---\nb: 2\n', 'several documents: send one object in a request'],
+    ['a: 1\n---\nb: 2\n', 'the body holds several documents, and only one can be read'],
     ['a: .nan\n', 'unsupported value: NaN'],
     ['? [a]\n: 1\n', 'a key must be a text'],
     ['['.repeat(600) + ']'.repeat(600), 'nested deeper than 500 levels'],
     ['['.repeat(100_000), 'nested deeper than 500 levels'],
     ['a: [b,c]\n'.repeat(29_000), 'too many words and marks for YAML'],
     ['- '.repeat(50_000), 'nested deeper than 500 levels'],
-    ['x'.repeat(yamlLimit + 1), 'Request entity too large: limit is 262144 for YAML'],
+    ['x'.repeat(limits.characters + 1), 'Request entity too large: limit is 262144 for YAML'],
   ])('refuses %j', async (text, words) => {
     expect(await refusal(text)).toContain(words);
     expect(await refusal(text)).not.toContain('\n');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainScalar } from './yaml-scalar.ts';
+import { plainScalar } from './plain-scalar.ts';
 
 describe('plainScalar', () => {
   it.each([

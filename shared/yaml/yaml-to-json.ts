@@ -15,19 +15,18 @@ import {
 import { breathe } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { isRecord } from '#shared/meta';
-import { badRequest } from '../errors/request-errors.ts';
-import { plainScalar } from './yaml-scalar.ts';
+import { plainScalar } from './plain-scalar.ts';
 
-/**
- * Most characters of a YAML body, and words and marks in it. Parsing YAML takes a hundred times as long as JSON, and its last part cannot
- * be interrupted.
- */
-export const yamlLimit = 256 * 1024;
+/** Most words and marks: parsing YAML takes a hundred times as long as JSON, and its last part cannot be interrupted. */
 const lexemeLimit = 150_000;
 /** They take about 2 ms. */
 const sliceLexemes = 2_000;
 
-interface Limits {
+export interface YamlLimits {
+  /** Names the text in messages, such as `the body`. */
+  what: string;
+  /** Most characters of the text. */
+  characters: number;
   depth: number;
   /** Most characters of the document with every alias expanded. */
   size: number;
@@ -42,19 +41,19 @@ interface Sized {
 /**
  * One YAML document as JSON, in time linear in its length, however many keys and anchors it has. Rejects with
  * BadRequest for broken YAML, several documents, keys named twice, cycles, and aliases or nesting beyond the limits; with
- * RequestEntityTooLarge for more than 256 KiB.
+ * RequestEntityTooLarge for more characters.
  */
-export async function yamlToJson(text: string, limits: Limits): Promise<string> {
-  if (text.length > yamlLimit) throw tooLarge(`limit is ${yamlLimit} for YAML`);
+export async function yamlToJson(text: string, limits: YamlLimits): Promise<string> {
+  if (text.length > limits.characters) throw tooLarge(`limit is ${limits.characters} for YAML`);
   const [document, ...more] = await parsed(text, limits);
   await breathe();
-  if (more.length > 0) throw unreadable('the body holds several documents: send one object in a request');
+  if (more.length > 0) throw unreadable(`${limits.what} holds several documents, and only one can be read`);
   if (!document) return '';
   return JSON.stringify(new Reader(limits).read(document, 0).value) ?? '';
 }
 
 /** The library's check for repeated keys is quadratic, so the reader does it instead. */
-async function parsed(text: string, limits: Limits): Promise<Node[]> {
+async function parsed(text: string, limits: YamlLimits): Promise<Node[]> {
   try {
     const lines = new LineCounter();
     const tokens = await tokensOf(text, lines);
@@ -103,16 +102,16 @@ function unreadable(reason: string, cause?: unknown): ArcError {
   return new ArcError('BadRequest', `error converting YAML to JSON: ${reason}`, { cause });
 }
 
-function tooDeep({ depth }: Limits): ArcError {
-  return badRequest(`the body is nested deeper than ${depth} levels`);
+function tooDeep({ what, depth }: YamlLimits): ArcError {
+  return new ArcError('BadRequest', `${what} is nested deeper than ${depth} levels`);
 }
 
 class Reader {
-  readonly #limits: Limits;
+  readonly #limits: YamlLimits;
   /** The value of each anchor at this point of the document; undefined while it is being read. */
   readonly #anchors = new Map<string, Sized | undefined>();
 
-  constructor(limits: Limits) {
+  constructor(limits: YamlLimits) {
     this.#limits = limits;
   }
 
