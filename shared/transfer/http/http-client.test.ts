@@ -42,4 +42,17 @@ describe.concurrent('createHttpClient', () => {
       await hole.close();
     }
   });
+
+  it.each([
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[::ffff:a9fe:a9fe]/',
+    'http://[fd00:ec2::254]/',
+    'http://2852039166/',
+  ])('does not reach %s', async (address) => {
+    const client = createHttpClient({}, defaultTimeouts);
+    const { signal } = new AbortController();
+    const sent = client.send({ method: 'GET', url: new URL(address), headers: {}, signal });
+    await expect(sent).rejects.toMatchObject({ code: 'ERR_ADDRESS_DENIED' });
+    client.close();
+  });
 });

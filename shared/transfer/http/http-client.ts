@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { farConnectLimitMs, limitConnect } from '#shared/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
+import { createAddressGuard, loopbackRanges } from './address-guard.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { proxyVariables } from './proxy-env.ts';
 
@@ -25,7 +26,7 @@ export const defaultTimeouts: Timeouts = { requestMs: 60_000, idleMs: 60_000, co
 export type BodySource = () => Uint8Array | AsyncIterable<Uint8Array>;
 
 export interface HttpRequest {
-  method: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'MKCOL' | 'MOVE';
   url: URL;
   headers: Readonly<Record<string, string>>;
   body?: BodySource;
@@ -65,9 +66,12 @@ export function trustedCertificates(ca: string): string {
   }
 }
 
+// A server can redirect a worker, and a manifest can name URLs: neither may lead to what clouds serve credentials at.
+const guard = createAddressGuard(loopbackRanges);
+
 /**
- * An HttpClient for one registry and the hosts it redirects to, with the TLS settings of its Endpoint and the proxy variables of `env`.
- * Throws a config TransferError.
+ * An HttpClient for one registry and the hosts it redirects to, with the TLS settings of its Endpoint and the proxy variables of `env`. It
+ * reaches no link-local and no metadata address. Throws a config TransferError.
  */
 export function createHttpClient(
   tls: TlsSettings,
@@ -82,13 +86,15 @@ export function createHttpClient(
   });
 
   return {
-    send: (request) => {
+    async send(request) {
+      guard.check(request.url.hostname);
       const encrypted = request.url.protocol === 'https:';
       const options: http.RequestOptions = {
         method: request.method,
         headers: request.headers,
         agent: encrypted ? secure : plain,
         signal: request.signal,
+        lookup: guard.lookup,
         // Of a proxy's tunnel, which there is before the request has a socket; nothing else listens to it.
         timeout: farConnectLimitMs,
       };

@@ -183,6 +183,8 @@ export function networkFailure(context: RequestContext, caught: unknown): Transf
   const where = `${subject(context)} could not be reached while ${context.activity} in repository ${context.repository}`;
   const problem = tlsProblem(caught, context.endpoint);
   if (problem !== undefined) return new TransferError('config', `${where}: ${problem}.`, { cause: caught });
+  if (code === 'ERR_ADDRESS_DENIED')
+    return new TransferError('config', `${where}: ${detail}.`, { cause: caught });
   if (code.startsWith('HPE_')) {
     const fix = `its response is not HTTP (${code}): check scheme and port in remoteURL of Endpoint "${context.endpoint}"`;
     return new TransferError('config', `${where}: ${fix}.`, { cause: caught });

@@ -1,9 +1,9 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { TLSSocket } from 'node:tls';
+import type { AddressGuard } from '../http/address-guard.ts';
 import { type HttpClient, trustedCertificates } from '../http/http-client.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
-import type { AddressGuard } from './address-guard.ts';
 
 /** An HttpClient for probes: a connection for each request, to addresses that the guard allows, with small headers. */
 export interface ProbeClient extends HttpClient {

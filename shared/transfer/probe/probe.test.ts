@@ -4,7 +4,7 @@ import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../testing/authority.ts';
-import { createAddressGuard } from './address-guard.ts';
+import { createAddressGuard } from '../http/address-guard.ts';
 import { type ProbeRequest, type ProbeResult, probeServer } from './probe.ts';
 
 const guard = createAddressGuard(['127.0.0.0/8', '::1/128']);
@@ -137,7 +137,7 @@ describe('probeServer', () => {
       [trusted, { tls: {} }, 'TLSError', 'spec.tls.caSecretRef of Endpoint "mirror"'],
       [mute.replace('http:', 'https:'), {}, 'TLSError', 'it does not use TLS'],
       [mute, { signal: AbortSignal.timeout(50) }, 'Timeout', 'did not answer in time'],
-      [mute, { guard: createAddressGuard() }, 'TargetDenied', 'may not be probed'],
+      [mute, { guard: createAddressGuard() }, 'TargetDenied', 'may not be reached'],
       [trusted, { guard: createAddressGuard() }, 'TargetDenied', 'localhost is at'],
       [trusted, { tls: { ca: 'none' } }, 'ProbeFailed', 'must be PEM'],
     ];

@@ -4,8 +4,8 @@ import { credentialsFor, type EndpointCredentials, secretsOf } from '../credenti
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { createMasker, type Masker } from '../errors/mask.ts';
 import { TransferError } from '../errors/transfer-error.ts';
+import type { AddressGuard } from '../http/address-guard.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
-import type { AddressGuard } from './address-guard.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
 import { createProbeClient, type ProbeClient } from './probe-client.ts';
 import { unreachable } from './unreachable.ts';

@@ -9,6 +9,9 @@ export interface AddressGuard {
   check(host: string): void;
 }
 
+/** This machine: a worker may reach it, a prober of a cluster may not. */
+export const loopbackRanges = ['127.0.0.0/8', '::1/128'] as const;
+
 /** A server that must not be dialled. */
 export class AddressDeniedError extends Error {
   readonly code = 'ERR_ADDRESS_DENIED';
@@ -59,7 +62,7 @@ export function createAddressGuard(allowed: readonly string[] = []): AddressGuar
     return open.check(address, family) || !closed.check(address, family);
   };
   const refusal = (name: string, addresses: readonly string[]) =>
-    new AddressDeniedError(`${name} is at ${addresses.join(', ')}, which may not be probed`);
+    new AddressDeniedError(`${name} is at ${addresses.join(', ')}, which may not be reached from here`);
 
   return {
     check(host) {
