@@ -111,8 +111,8 @@ describe('a conduit at rest', () => {
     const { clock, sent, waker } = setUp(atRest);
     expect(waker.unsettled).toBe(0);
     clock.advance(190 * minute);
-    // At the start alone, the second look at an Endpoint without its Secret.
-    expect(sent.shift()).toEqual({ at: 5_000, wake: 'Endpoint unused resync' });
+    // At the start alone, more looks at an Endpoint without its Secret.
+    for (const at of [4_500, 9_000]) expect(sent.shift()).toEqual({ at, wake: 'Endpoint unused resync' });
     const times = [...new Set(sent.map(({ at }) => at))];
     // One soon after the start, for what changed while no bridge ran.
     expect(times).toEqual([1, 61, 121, 181].map((at) => at * minute));
@@ -172,16 +172,31 @@ describe('a conduit at rest', () => {
     ]);
   });
 
-  it('looks once more at an Endpoint that has come without its Secret, before its artifacts are Invalid', () => {
+  it('looks twice more at an Endpoint that has come without its Secret, before its artifacts are Invalid', () => {
     const { clock, waker, since } = setUp(atRest);
     clock.advance(2 * minute);
     const start = clock.now();
     const fresh = endpoint('fresh', { secretRef: { name: 'absent' } }) as unknown as KubeObject;
     waker.change({ kind: 'Endpoint', before: { ...fresh, status: {} }, after: fresh });
     clock.advance(10_000);
-    expect(since(start + 1)).toEqual(['Endpoint fresh resync']);
+    expect(since(start + 1)).toEqual(['Endpoint fresh resync', 'Endpoint fresh resync']);
     clock.advance(30 * minute);
-    expect(since(start + 1).length).toBe(1);
+    expect(since(start + 1).length).toBe(2);
+  });
+
+  it('looks again when an Order begins to use an Endpoint that has long been without its Secret, however many Orders follow', () => {
+    const { clock, sent, waker } = setUp(atRest);
+    clock.advance(10 * minute);
+    const start = clock.now();
+    for (let at = 0; at < 4; at += 1) {
+      const ends = { srcRef: { name: 'unused' }, dstRef: { name: 'destination' } };
+      const waiting = orderIn('Pending', `waiting-${at}`, { defaults: ends });
+      waker.change({ kind: 'Order', after: waiting });
+      clock.advance(3_000);
+    }
+    clock.advance(10_000);
+    const looks = sent.filter(({ at, wake }) => at > start && wake === 'Endpoint unused resync');
+    expect(looks.map(({ at }) => at - start)).toEqual([4_500, 9_000, 13_500, 18_000]);
   });
 
   it('asks for the first probe of an Endpoint until there was one', () => {

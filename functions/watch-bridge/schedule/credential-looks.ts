@@ -65,6 +65,7 @@ export class CredentialLooks {
       const last = this.#lastLooks.get(uid) ?? 0;
       // A sweep may be late by a quarter.
       if (endpoint !== undefined && clock.now() - last > 1.5 * everyMs) this.#look(endpoint);
+      if (endpoint !== undefined) this.#secondLooks.begin(endpoint as unknown as Endpoint);
     }
   }
 

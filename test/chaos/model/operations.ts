@@ -14,6 +14,7 @@ import {
 import { ArcError } from '#shared/errors';
 import type { Key } from '#shared/kube';
 import type { KubeObject, ObjectMeta } from '#shared/meta';
+import { isSecretMissing } from '../../../functions/watch-bridge/schedule/second-looks.ts';
 import {
   endpoint,
   namespace,
@@ -47,7 +48,7 @@ type Place = Pick<Ref<KubeObject>, 'apiVersion' | 'kind' | 'plural' | 'namespace
 
 /** The Order, another one that writes to one of its places, and all that they need. */
 const type = asNew(ociType());
-const credentials = asNew(secret('credentials', { username: 'mover', password: 'old' }));
+export const credentials = asNew(secret('credentials', { username: 'mover', password: 'old' }));
 const source = unseen('source', { secretRef: { name: 'credentials' } });
 const needed: readonly [Place, KubeObject][] = [
   [clusterArtifactTypes, type],
@@ -153,10 +154,10 @@ export const operations: Readonly<Record<string, Operation>> = {
   'restart the bridge': async ({ bridge }, choice) => bridge.restart(choice),
 };
 
-/** True if nothing that an Order needs is absent or refused. */
+/** True if nothing that an Order needs is absent or refused. A Secret that nobody watches is back with the next look at it. */
 export function isWhole({ kube, argo, refuses }: Conduit): boolean {
   const isThere = needed.every(([place, object]) => kube.read<KubeObject>(place, object.metadata));
-  return isThere && argo.installed && !refuses;
+  return isThere && argo.installed && !refuses && !kube.all(endpoints).some(isSecretMissing);
 }
 
 /** Everything that is needed is there, and nothing is held back. */

@@ -16,6 +16,7 @@ export interface Story {
 /** Plays a story: functions, bridge, broker, Argo and people by turns; then everything is made good, and goes on until nothing moves. */
 export async function play({ clocks, lost, steps }: Story): Promise<Conduit> {
   const conduit = new Conduit(skewsOf(clocks), objects);
+  conduit.kube.listen(() => conduit.note(isWhole(conduit)));
   // In half of the stories functions are never so slow that time passes while they are at work.
   const isSwift = steps.length % 2 === 0;
   for (const step of steps) await take(conduit, step % 64, step >> 6, isSwift);
