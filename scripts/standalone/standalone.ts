@@ -47,6 +47,8 @@ export interface StandaloneOptions {
   wrapStore?: (store: Store) => Store;
   /** How often the bridge looks again at what no event tells of; its own defaults where left out. */
   intervals?: NonNullable<BridgeOptions['intervals']>;
+  /** False: somebody else marks Workflows as Argo does. Default: true. */
+  runsWorkflows?: boolean;
 }
 
 export interface Standalone {
@@ -145,13 +147,16 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     signal,
     log: log.child({ part: 'garbage-collector' }),
   });
-  const executor = await startExecutor({
-    api: clientOf('argo/executor'),
-    workFolder: path.join(folder, 'runs'),
-    programs: await withWorker(options.programs, path.join(folder, 'compiled'), log),
-    signal,
-    log: log.child({ part: 'executor' }),
-  });
+  const executor =
+    options.runsWorkflows === false
+      ? undefined
+      : await startExecutor({
+          api: clientOf('argo/executor'),
+          workFolder: path.join(folder, 'runs'),
+          programs: await withWorker(options.programs, path.join(folder, 'compiled'), log),
+          signal,
+          log: log.child({ part: 'executor' }),
+        });
 
   const schedules = startCronController({
     api: clientOf('argo/executor'),
@@ -162,7 +167,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   // Last in, first out: workers and watches have ended before the API they speak to does.
   stack.defer(async () => {
     ending.abort();
-    await Promise.all([bridge.done, collector.done, executor.done, schedules.done]);
+    await Promise.all([bridge.done, collector.done, executor?.done, schedules.done]);
   });
 
   const kubeconfig = path.join(folder, 'kubeconfig');

@@ -57,13 +57,13 @@ async function runOrder(source: Registry, size: number): Promise<Run> {
   ])
     await apply(standalone.admin, object, signal);
 
-  const before = { usage: await standalone.usage(), ...(await standalone.writes()) };
+  const before = { usage: await standalone.usage(), ...(await standalone.counts()) };
   const began = performance.now();
   await standalone.admin.create(orders, orderOf(size), signal);
   const order = await followOrder(standalone.admin, { namespace, name: 'bench' }, () => undefined, signal);
   const seconds = (performance.now() - began) / 1000;
   if (order.status?.phase !== 'Succeeded') throw new Error(`the Order ended ${order.status?.phase}`);
-  const after = { usage: await standalone.usage(), ...(await standalone.writes()) };
+  const after = { usage: await standalone.usage(), ...(await standalone.counts()) };
   await standalone.close();
   await destination.close();
   return {

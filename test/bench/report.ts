@@ -2,7 +2,8 @@
 export interface Figure {
   bench: string;
   case: string;
-  n: number;
+  /** How much of it; a text where that takes two numbers. */
+  n: number | string;
   ours: number;
   theirs?: number;
   unit: string;

@@ -1,11 +1,16 @@
-/** A standalone in a process of its own, whose store counts; tells the count when asked over IPC. */
+/** `standalone-child <folder> [<settings as JSON>]`: a standalone that counts what goes to its store and over HTTP; tells it when asked over IPC. */
 import { createLogger } from '#shared/telemetry';
 import { startStandalone } from '../../scripts/standalone/standalone.ts';
+import { countExchanges } from './cost/exchange-count.ts';
 import { countWrites, type WriteCount } from './counted-store.ts';
+import type { MeasuredSettings } from './standalone-process.ts';
 
 let count: WriteCount = { writes: 0, bytes: 0 };
+const exchanges = countExchanges();
+const [folder = '', settings = '{}'] = process.argv.slice(2);
 const standalone = await startStandalone({
-  folder: process.argv[2] ?? '',
+  ...(JSON.parse(settings) as MeasuredSettings),
+  folder,
   port: 0,
   programs: {},
   log: createLogger({ name: 'bench', level: 'error' }),
@@ -15,6 +20,6 @@ const standalone = await startStandalone({
     return counted.store;
   },
 });
-process.on('message', () => process.send?.(count));
+process.on('message', () => process.send?.({ ...count, ...exchanges }));
 process.on('disconnect', () => void standalone.close().then(() => process.exit(0)));
 process.send?.({ ready: standalone.kubeconfig });

@@ -4,9 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { KubeClient } from '#shared/kube';
+import type { StandaloneOptions } from '../../scripts/standalone/standalone.ts';
 import { connect } from '../fixtures/standalone/connect.ts';
+import type { ExchangeCount } from './cost/exchange-count.ts';
 import type { WriteCount } from './counted-store.ts';
 import { type Usage, usageOf } from './process-usage.ts';
+
+export type MeasuredSettings = Pick<StandaloneOptions, 'runsWorkflows'>;
 
 /** A standalone under measurement: in a process of its own, so that what it uses is told apart from the client. */
 export interface MeasuredStandalone {
@@ -14,13 +18,16 @@ export interface MeasuredStandalone {
   server: string;
   token: string;
   usage(): Promise<Usage>;
-  writes(): Promise<WriteCount>;
+  counts(): Promise<WriteCount & ExchangeCount>;
   close(): Promise<void>;
 }
 
-export async function startMeasured(): Promise<MeasuredStandalone> {
+export async function startMeasured(settings: MeasuredSettings = {}): Promise<MeasuredStandalone> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-bench-'));
-  const child = fork(path.join(import.meta.dirname, 'standalone-child.ts'), [path.join(folder, 'state')]);
+  const child = fork(path.join(import.meta.dirname, 'standalone-child.ts'), [
+    path.join(folder, 'state'),
+    JSON.stringify(settings),
+  ]);
   const exited = once(child, 'exit');
   const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [
     { ready: string },
@@ -28,10 +35,10 @@ export async function startMeasured(): Promise<MeasuredStandalone> {
   return {
     ...(await connect(message.ready)),
     usage: () => usageOf(child.pid ?? 0),
-    async writes() {
+    async counts() {
       const answer = once(child, 'message', { signal: AbortSignal.timeout(10_000) });
       child.send('count');
-      const [count] = (await answer) as [WriteCount];
+      const [count] = (await answer) as [WriteCount & ExchangeCount];
       return count;
     },
     async close() {

@@ -1,0 +1,45 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+
+/** What has gone over HTTP between the parts of a standalone. */
+export interface ExchangeCount {
+  /** Requests to ARC's API by parts of ARC; what a cluster provides (garbage collector, Argo) and users are left out. */
+  requests: number;
+  /** Events given to functions. */
+  deliveries: number;
+  /** Both one by one, for those who look for what to save: `<part> <method> <collection>`, and `<kind>/<reason>`. */
+  detail: Record<string, number>;
+}
+
+const group = '/apis/arc.opendefense.cloud/v1alpha1/';
+const others = /^arc-(argo|kube-system)\//;
+
+/** Counts the requests that every HTTP server of this process takes, from now on. */
+export function countExchanges(): ExchangeCount {
+  const count: ExchangeCount = { requests: 0, deliveries: 0, detail: {} };
+  const note = (what: string) => {
+    count.detail[what] = (count.detail[what] ?? 0) + 1;
+  };
+  subscribe('http.server.request.start', (message) => {
+    const { method = '', url = '', headers } = (message as { request: IncomingMessage }).request;
+    // The broker asks for a reply; nobody else does.
+    if (headers.prefer === 'reply') {
+      count.deliveries += 1;
+      note(`${headers['ce-kind']}/${headers['ce-reason']}`);
+      return;
+    }
+    const agent = headers['user-agent'] ?? '';
+    if (!agent.startsWith('arc-') || agent === 'arc-admin') return;
+    note(`${agent.slice(4)} ${method} ${collectionOf(url)}`);
+    if (url.startsWith(group) && !others.test(agent)) count.requests += 1;
+  });
+  return count;
+}
+
+function collectionOf(url: string): string {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  const [, plural = '', name, subresource] =
+    /(?:\/v1|\/v1alpha1)(?:\/namespaces\/[^/]+)?\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
+  const what = searchParams.has('watch') ? ' (watch)' : name === undefined ? '' : ' by name';
+  return `${plural}${subresource === undefined ? '' : `/${subresource}`}${what}`;
+}
