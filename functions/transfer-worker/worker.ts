@@ -1,13 +1,6 @@
-import type { Job, JobEndpoint } from '#shared/domain';
-import {
-  copyImage,
-  exitCodes,
-  type ImageLocation,
-  maskSecrets,
-  secretsOfEndpoint,
-  TransferError,
-} from '#shared/transfer';
-import { imagesOf } from './images.ts';
+import type { Job } from '#shared/domain';
+import { copyArtifact, exitCodes, maskSecrets, secretsOfEndpoint, TransferError } from '#shared/transfer';
+import { openEnds } from './ends/ends.ts';
 import { readJob } from './job-file.ts';
 import { progressFile } from './progress-file.ts';
 import { type Outcome, report } from './report.ts';
@@ -57,37 +50,21 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
   }
 }
 
-function transfer(job: Job, { env, stop, warn }: WorkerProcess): ReturnType<typeof copyImage> {
-  const images = imagesOf(job);
+function transfer(job: Job, { env, stop, warn }: WorkerProcess): ReturnType<typeof copyArtifact> {
   const attempts = wholeNumber(env, 'ARC_RETRY_ATTEMPTS', maxRetryAttempts);
   const maxBytes = wholeNumber(env, 'ARC_MAX_BYTES', Number.MAX_SAFE_INTEGER) ?? defaultMaxBytes;
   const file = env.ARGO_PROGRESS_FILE;
   const progress =
     file === undefined ? undefined : progressFile({ file, now: () => performance.now(), warn });
-  return copyImage({
-    source: location(job.source, images.source),
-    destination: location(job.destination, images.destination),
+  const options = {
     signal: transferSignal(stop),
     workDir: env.ARC_WORK_DIR ?? '/tmp/arc',
     proxyEnv: env,
     retry: attempts === undefined ? {} : { attempts },
     maxBytes,
     ...(progress === undefined ? {} : { progress }),
-  });
-}
-
-function location(
-  { name, remoteURL, tls, credentials, tokenHosts }: JobEndpoint,
-  image: string,
-): ImageLocation {
-  return {
-    name,
-    remoteURL,
-    image,
-    ...(tls === undefined ? {} : { tls }),
-    ...(credentials === undefined ? {} : { credentials }),
-    ...(tokenHosts === undefined ? {} : { tokenHosts }),
   };
+  return copyArtifact(options, (opening) => openEnds(job, opening));
 }
 
 /** The whole number from 1 to `max` in a variable; undefined where it is not set. */

@@ -1,8 +1,23 @@
 /** Moves artifacts between registries by digest: the OCI client, the image copier and the closed set of failures. */
 
+export type {
+  BlobSink,
+  BlobSource,
+  ContentSink,
+  ContentSource,
+  OpenBlob,
+  Referrer,
+} from './content/content.ts';
 export { type BlobReading, blobContent } from './copy/blob-content.ts';
+export {
+  type CopyOptions,
+  type CopyResult,
+  copyArtifact,
+  type Ends,
+  type Opening,
+} from './copy/copy-artifact.ts';
 export { type BlobCopier, type BlobOutcome, copyBlob } from './copy/copy-blob.ts';
-export { type CopyRequest, type CopyResult, copyImage } from './copy/copy-image.ts';
+export { type CopyRequest, copyImage } from './copy/copy-image.ts';
 export type { Counts, Progress } from './copy/copy-progress.ts';
 export { putBlob } from './copy/put-blob.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
@@ -12,6 +27,7 @@ export { createAddressGuard } from './http/address-guard.ts';
 export type { Timeouts } from './http/http-client.ts';
 export type { RetryPolicy } from './http/retry.ts';
 export { type Descriptor, type Manifest, parseManifest } from './oci/manifest.ts';
+export { registrySink, registrySource } from './oci/registry-content.ts';
 export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
 export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';

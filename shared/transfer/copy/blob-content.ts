@@ -1,12 +1,12 @@
 import path from 'node:path';
+import type { BlobSource } from '../content/content.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
-import type { Repository } from '../oci/repository.ts';
 import { openBlobBuffer } from './blob-buffer.ts';
 import { downloadBlob } from './download.ts';
 
 export interface BlobReading {
-  source: Repository;
+  source: BlobSource;
   blob: Descriptor;
   /** The folder for large blobs until their digest is verified. */
   folder: string;

@@ -1,7 +1,7 @@
 import path from 'node:path';
+import type { BlobSink, BlobSource } from '../content/content.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
-import type { Repository } from '../oci/repository.ts';
 import { type BlobBuffer, openBlobBuffer } from './blob-buffer.ts';
 import { downloadBlob } from './download.ts';
 
@@ -9,8 +9,8 @@ import { downloadBlob } from './download.ts';
 export type BlobOutcome = 'existed' | 'mounted' | 'copied';
 
 export interface BlobCopier {
-  source: Repository;
-  destination: Repository;
+  source: BlobSource;
+  destination: BlobSink;
   /** A folder that only this transfer uses. */
   folder: string;
   retry: RetryPolicy;
@@ -26,12 +26,15 @@ export async function copyBlob(
 ): Promise<BlobOutcome> {
   const { source, destination } = copier;
   if (await destination.hasBlob(blob.digest, signal)) return 'existed';
-  const sameRegistry = source.address.origin === destination.address.origin;
-  if (sameRegistry && source.address.repository !== destination.address.repository) {
-    if (await destination.mount(blob.digest, source.address.repository, signal)) return 'mounted';
-  }
+  const from = mountable(source, destination);
+  if (from !== undefined && (await destination.mount?.(blob.digest, from, signal))) return 'mounted';
   await transfer(copier, blob, signal);
   return 'copied';
+}
+
+/** The repository that the destination can mount blobs of the source from; undefined if they are not of one registry. */
+function mountable({ registry: from }: BlobSource, { registry: to }: BlobSink): string | undefined {
+  return from?.origin === to?.origin && from?.repository !== to?.repository ? from?.repository : undefined;
 }
 
 async function transfer(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {

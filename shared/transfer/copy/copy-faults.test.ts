@@ -155,14 +155,14 @@ describe('a permanent fault fails with a useful message', () => {
       'source',
       { ...blobGet, fault: { kind: 'truncate', bytes: 0 } },
       'retryable',
-      /ended blob sha256:.* after 0 of \d+ bytes/,
+      /Blob sha256:.* ended after 0 of \d+ bytes/,
     ],
     [
       'a wrong digest',
       'source',
       { ...blobGet, fault: { kind: 'corrupt' } },
       'permanent',
-      /wrong content for blob .*its digest is sha256:/,
+      /Blob .* has the wrong content: its digest is sha256:/,
     ],
     [
       'a wrong manifest',

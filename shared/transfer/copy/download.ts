@@ -1,12 +1,12 @@
+import type { BlobSource } from '../content/content.ts';
 import { stopped, TransferError } from '../errors/transfer-error.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
-import type { Repository } from '../oci/repository.ts';
 import { hashFor } from '../reference/digest.ts';
 import type { BlobBuffer } from './blob-buffer.ts';
 
 export interface DownloadOptions {
-  source: Repository;
+  source: BlobSource;
   blob: Descriptor;
   buffer: BlobBuffer;
   retry: RetryPolicy;
@@ -43,7 +43,7 @@ export async function downloadBlob(options: DownloadOptions): Promise<void> {
     }
     if (start > offset) {
       stream.destroy();
-      throw interrupted(source, blob, offset, new Error(`the registry resumed at byte ${start}`));
+      throw interrupted(source, blob, offset, new Error(`the server resumed at byte ${start}`));
     }
     let skip = offset - start;
     try {
@@ -71,13 +71,13 @@ export async function downloadBlob(options: DownloadOptions): Promise<void> {
   }
 }
 
-function interrupted(source: Repository, blob: Descriptor, offset: number, cause?: unknown): TransferError {
+function interrupted(source: BlobSource, blob: Descriptor, offset: number, cause?: unknown): TransferError {
   const why = cause instanceof Error ? ` (${cause.message})` : '';
-  const text = `Registry ${source.address.host} ended blob ${blob.digest} of repository ${source.address.repository} after ${offset} of ${blob.size} bytes${why}: check the registry, its storage and the network.`;
+  const text = `Blob ${blob.digest} of ${source.place} ended after ${offset} of ${blob.size} bytes${why}: check the server, its storage and the network.`;
   return new TransferError('retryable', text, { cause });
 }
 
-function wrongContent(source: Repository, blob: Descriptor, why: string): TransferError {
-  const text = `Registry ${source.address.host} served wrong content for blob ${blob.digest} of repository ${source.address.repository}: ${why}. It was not kept; push the image to the source again.`;
+function wrongContent(source: BlobSource, blob: Descriptor, why: string): TransferError {
+  const text = `Blob ${blob.digest} of ${source.place} has the wrong content: ${why}. It was not kept; push the artifact to the source again.`;
   return new TransferError('permanent', text);
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, startRegistry } from '../../embedded/registry/index.ts';
 import { ociIndex } from '../oci/manifest.ts';
+import { registrySource } from '../oci/registry-content.ts';
 import { openSession, type Session } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
 import { planCopy } from './plan.ts';
@@ -31,7 +32,8 @@ function address(mediaType: string, fields: object): { mediaType: string; digest
 }
 
 function plan() {
-  return planCopy(session.open({ name: 'src', remoteURL: registry.url, image: 'a' }, 'pull'), '1', signal);
+  const repository = session.open({ name: 'src', remoteURL: registry.url, image: 'a:1' }, 'pull');
+  return planCopy(registrySource(repository), signal);
 }
 
 const blob = { mediaType: 'application/octet-stream', digest: digestOf(Buffer.from('x')), size: 1 };

@@ -1,8 +1,7 @@
 import { mapBounded } from '#shared/async';
+import type { ContentSource, Referrer } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type Descriptor, isManifestType, type Manifest } from '../oci/manifest.ts';
-import { createReferrerFinder, type Referrer } from '../oci/referrer-finder.ts';
-import type { Repository } from '../oci/repository.ts';
 
 /** The whole content of one image, read from the source before anything is written. */
 export interface CopyPlan {
@@ -23,16 +22,12 @@ const maxManifests = 2000;
 const maxManifestsBytes = 64 * 1024 * 1024;
 const maxDepth = 8;
 
-/** Reads the image `reference` with all platforms and referrers. Rejects with a TransferError. */
-export async function planCopy(
-  source: Repository,
-  reference: string,
-  signal: AbortSignal,
-): Promise<CopyPlan> {
-  const { host, repository } = source.address;
+/** Reads the artifact of the source with all platforms and referrers. Rejects with a TransferError. */
+export async function planCopy(source: ContentSource, signal: AbortSignal): Promise<CopyPlan> {
   const known = new Map<string, Manifest>();
   const pending = new Map<string, Promise<void>>();
   const warnings: string[] = [];
+  const warn = (text: string): number => warnings.push(text);
   const plan: Omit<CopyPlan, 'root' | 'blobs'> = { manifests: [], referrers: [], tagged: [], warnings };
   let bytes = 0;
 
@@ -44,10 +39,7 @@ export async function planCopy(
   }
 
   function tooMuch(why: string): TransferError {
-    return new TransferError(
-      'permanent',
-      `The image ${reference} of ${host}/${repository} is not copied: ${why}.`,
-    );
+    return new TransferError('permanent', `The artifact of ${source.place} is not copied: ${why}.`);
   }
 
   async function add(manifest: Manifest, depth: number): Promise<void> {
@@ -76,7 +68,7 @@ export async function planCopy(
       if (!manifest) {
         throw new TransferError(
           'permanent',
-          `Index ${parent.digest} in ${host}/${repository} lists manifest ${child.digest}, which does not exist: push the image to the source again.`,
+          `Index ${parent.digest} of ${source.place} lists manifest ${child.digest}, which does not exist: push the image to the source again.`,
         );
       }
       await add(manifest, depth);
@@ -91,21 +83,14 @@ export async function planCopy(
     else plan.referrers.push({ subject, manifest: referrer.manifest });
   }
 
-  const root = await source.manifest(reference, signal);
-  if (!root) {
-    throw new TransferError(
-      'permanent',
-      `Image ${repository}:${reference} does not exist in registry ${host} (404): check image name, tag and remoteURL; some registries also answer 404 if the account may not read the repository.`,
-    );
-  }
+  const root = await source.root(signal);
   await add(root, 0);
-  const finder = createReferrerFinder(source, warnings);
   let round = [...plan.manifests];
   for (let depth = 1; round.length > 0; depth += 1) {
     const before = new Set(plan.manifests);
     const found = await mapBounded(round, parallel, signal, async (subject, sub) => ({
       subject,
-      list: await finder(subject, sub),
+      list: await source.findReferrers(subject, warn, sub),
     }));
     for (const { subject, list } of found)
       for (const each of list) await addReferrer(each, subject.digest, depth);

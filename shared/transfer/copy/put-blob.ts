@@ -1,10 +1,10 @@
+import type { BlobSink } from '../content/content.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
-import type { Repository } from '../oci/repository.ts';
 
 /** Stores bytes as a blob, unless the repository has it already. Rejects with a TransferError. */
 export async function putBlob(
-  destination: Repository,
+  destination: BlobSink,
   blob: Descriptor,
   bytes: Uint8Array,
   retry: RetryPolicy,

@@ -1,15 +1,10 @@
+import type { ContentSource, Referrer } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestTag } from '../reference/digest.ts';
 import type { Descriptor, Manifest } from './manifest.ts';
 import type { Repository } from './repository.ts';
 
-/** A manifest that refers to another one; `tag` is set if it was found by a tag of its own and not in a list. */
-export interface Referrer {
-  manifest: Manifest;
-  tag?: string;
-}
-
-export type ReferrerFinder = (subject: Manifest, signal: AbortSignal) => Promise<Referrer[]>;
+export type ReferrerFinder = ContentSource['findReferrers'];
 
 /** A tag made of a SHA-512 digest would be longer; no registry has one. */
 const maxTagLength = 128;
@@ -31,7 +26,7 @@ export async function fallbackList(
 }
 
 /** Finds all referrers of a manifest at the source: by the API, else by fallback tag, and by cosign's tags. */
-export function createReferrerFinder(source: Repository, warnings: string[]): ReferrerFinder {
+export function createReferrerFinder(source: Repository): ReferrerFinder {
   let hasApi = true;
 
   async function list(digest: string, signal: AbortSignal): Promise<Descriptor[]> {
@@ -41,7 +36,11 @@ export function createReferrerFinder(source: Repository, warnings: string[]): Re
     return (await fallbackList(source, digest, signal)).list;
   }
 
-  async function listed(subject: Manifest, signal: AbortSignal): Promise<Referrer[]> {
+  async function listed(
+    subject: Manifest,
+    warn: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<Referrer[]> {
     const found: Referrer[] = [];
     for (const { digest } of await list(subject.digest, signal)) {
       const manifest = await source.manifest(digest, signal);
@@ -52,9 +51,7 @@ export function createReferrerFinder(source: Repository, warnings: string[]): Re
       // Anybody who may push a tag can write a fallback list, and some registries list manifests that only a tag relates to the
       // subject; no other registry would list those.
       if (manifest.subject !== subject.digest) {
-        warnings.push(
-          `${digest} is listed as a referrer of ${subject.digest} but does not refer to it; not copied`,
-        );
+        warn(`${digest} is listed as a referrer of ${subject.digest} but does not refer to it; not copied`);
       } else {
         found.push({ manifest });
       }
@@ -81,8 +78,8 @@ export function createReferrerFinder(source: Repository, warnings: string[]): Re
     return manifest && manifest.digest !== subject.digest ? { manifest, tag } : undefined;
   }
 
-  return async (subject, signal) => [
-    ...(await listed(subject, signal)),
+  return async (subject, warn, signal) => [
+    ...(await listed(subject, warn, signal)),
     ...(await attached(subject, signal)),
   ];
 }

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { BlobSink, BlobSource, OpenBlob } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { BodySource } from '../http/http-client.ts';
 import { isDigest } from '../reference/digest.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
 import {
@@ -14,17 +13,8 @@ import {
 import { nextPage } from './next-page.ts';
 import type { RegistryClient, RegistryRequest } from './registry-client.ts';
 
-/** The content of a blob from a byte on. */
-export interface OpenBlob {
-  /** The first byte of the stream; 0 if the registry ignored the requested range. */
-  start: number;
-  /** Bytes of the whole blob, if the registry reports them. */
-  size: number | undefined;
-  stream: Readable;
-}
-
 /** The operations of the OCI distribution specification on one repository. Each rejects with a TransferError. */
-export interface Repository {
+export interface Repository extends BlobSource, BlobSink {
   readonly address: ImageAddress;
   /** Reads a manifest by tag or digest and verifies its digest; undefined if it does not exist. */
   manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined>;
@@ -32,12 +22,6 @@ export interface Repository {
   head(reference: string, signal: AbortSignal): Promise<string | undefined>;
   /** Stores a manifest. `subjectSeen`: the registry lists it as a referrer without further action (OCI-Subject). */
   putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<{ subjectSeen: boolean }>;
-  hasBlob(digest: string, signal: AbortSignal): Promise<boolean>;
-  openBlob(digest: string, offset: number, signal: AbortSignal): Promise<OpenBlob>;
-  /** Mounts a blob from another repository of the same registry; false if the registry does not support it. */
-  mount(digest: string, from: string, signal: AbortSignal): Promise<boolean>;
-  /** One monolithic upload, without retries. */
-  upload(blob: Descriptor, body: BodySource, signal: AbortSignal): Promise<void>;
   /** All pages of the referrers API; undefined if the registry does not have it. */
   referrers(digest: string, signal: AbortSignal): Promise<Descriptor[] | undefined>;
 }
@@ -178,6 +162,8 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
 
   return {
     address,
+    place: `repository ${address.repository} of registry ${address.host}`,
+    registry: { origin: address.origin, repository: address.repository },
     manifest,
     head,
     putManifest,

@@ -2,7 +2,7 @@ import { credentialsFor, type EndpointCredentials, secretsOf } from '../credenti
 import { createMasker, type Masker } from '../errors/mask.ts';
 import { reworded, stopped, TransferError } from '../errors/transfer-error.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
-import { createLimiters } from '../http/limiter.ts';
+import { createLimiters, type Limiter } from '../http/limiter.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
 import { createRegistryClient } from './registry-client.ts';
@@ -37,6 +37,10 @@ export interface Session {
   open(location: ImageLocation, actions: 'pull' | 'pull,push'): Repository;
   /** Turns a caught error into one for users: the abort if there was one, with secrets masked. */
   explain(caught: unknown, signal: AbortSignal): unknown;
+  /** A client for another HTTP server, closed with the session. Its requests run in the slots of the server's `limiter`. */
+  client(tls: TlsSettings): HttpClient;
+  /** The limiter of the server at an origin, `https://host[:port]`. */
+  limiter(origin: string): Limiter;
   close(): void;
 }
 
@@ -47,23 +51,27 @@ export function openSession(options: SessionOptions = {}): Session {
   const retry = { ...defaultRetry, ...options.retry };
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const clients: HttpClient[] = [];
+  function client(tls: TlsSettings): HttpClient {
+    const fresh = createHttpClient(tls, timeouts, options.proxyEnv);
+    clients.push(fresh);
+    return fresh;
+  }
   return {
     masker,
     retry,
+    client,
+    limiter: limiterOf,
     open(location, actions) {
       const address = resolveAddress(location.remoteURL, location.image, location.tls);
       const credentials = credentialsFor(location.credentials, address.host, address.repository);
       for (const secret of secretsOf(credentials)) masker.add(secret);
-      const client = createHttpClient(location.tls ?? {}, timeouts, options.proxyEnv);
-      clients.push(client);
-      const limiter = limiterOf(address.origin);
       const registryClient = createRegistryClient({
         address,
         endpoint: location.name,
         credentials,
         tokenHosts: location.tokenHosts ?? [],
-        client,
-        limiter,
+        client: client(location.tls ?? {}),
+        limiter: limiterOf(address.origin),
         retry,
         masker,
         actions,

@@ -1,14 +1,8 @@
 import { TransferError } from '../errors/transfer-error.ts';
-import {
-  type Descriptor,
-  type Manifest,
-  maxManifestBytes,
-  ociIndex,
-  parseManifest,
-} from '../oci/manifest.ts';
-import { fallbackList } from '../oci/referrer-finder.ts';
-import type { Repository } from '../oci/repository.ts';
 import { digestTag } from '../reference/digest.ts';
+import { type Descriptor, type Manifest, maxManifestBytes, ociIndex, parseManifest } from './manifest.ts';
+import { fallbackList } from './referrer-finder.ts';
+import type { Repository } from './repository.ts';
 
 const maxAttempts = 5;
 

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Job } from '#shared/domain';
+import { openSession, type Session } from '#shared/transfer';
+import { openEnds } from './ends.ts';
+
+let session: Session;
+beforeEach(() => {
+  session = openSession();
+});
+afterEach(() => session.close());
+
+function open(spec: Record<string, unknown>, type = 'oci') {
+  const endpoint = { name: 'x', type, remoteURL: 'https://r.io' };
+  const job: Job = { artifact: { type: 'image', spec }, source: endpoint, destination: endpoint };
+  return openEnds(job, { session, folder: '', signal: new AbortController().signal });
+}
+
+describe('the ends of a job', () => {
+  // Operators use their own names, and names of JavaScript are no exception.
+  it.each(['oci', 'our-harbor', 'constructor'])('are registries for Endpoints of type %s', async (type) => {
+    const { source, destination } = await open({ image: 'team/app:1', override: 'mirror/app' }, type);
+    expect(source.registry).toEqual({ origin: 'https://r.io', repository: 'team/app' });
+    expect(destination).toMatchObject({ registry: { repository: 'mirror/app' }, tag: '1' });
+  });
+
+  it.each([
+    [{}, 'spec.image'],
+    [{ image: 5 }, 'spec.image'],
+    [{ image: 'a', override: 5 }, 'spec.override'],
+  ])('are refused for the spec %j, naming the field', async (spec, field) => {
+    await expect(open(spec)).rejects.toThrow(field);
+  });
+});

@@ -1,0 +1,44 @@
+import type { ContentSink, ContentSource } from '../content/content.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { ensureReferrers } from './ensure-referrers.ts';
+import { createReferrerFinder } from './referrer-finder.ts';
+import type { Repository } from './repository.ts';
+
+/** The image that the repository's address names (`latest` without tag and digest) as a source of a copy. */
+export function registrySource(repository: Repository): ContentSource {
+  const { address, place, registry } = repository;
+  const reference = address.digest ?? address.tag ?? 'latest';
+  return {
+    place,
+    ...(registry && { registry }),
+    async root(signal) {
+      const found = await repository.manifest(reference, signal);
+      if (found) return found;
+      throw new TransferError(
+        'permanent',
+        `Image ${address.repository}:${reference} does not exist in registry ${address.host} (404): check image name, tag and remoteURL; some registries also answer 404 if the account may not read the repository.`,
+      );
+    },
+    manifest: repository.manifest,
+    openBlob: repository.openBlob,
+    findReferrers: createReferrerFinder(repository),
+  };
+}
+
+/** The repository as a destination: the tag of its address, or `latest` if the address has neither tag nor digest. */
+export function registrySink(repository: Repository): ContentSink {
+  const { address, place, registry, head, putManifest, hasBlob, mount, upload } = repository;
+  const tag = address.tag ?? (address.digest === undefined ? 'latest' : undefined);
+  return {
+    place,
+    ...(registry && { registry }),
+    ...(tag !== undefined && { tag }),
+    ...(address.digest !== undefined && { digest: address.digest }),
+    head,
+    putManifest,
+    hasBlob,
+    ...(mount && { mount }),
+    upload,
+    keepReferrers: (subject, referrers, signal) => ensureReferrers(repository, subject, referrers, signal),
+  };
+}
