@@ -160,7 +160,7 @@ describe('sync-status', () => {
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       phase: 'Active',
       succeeded: 4,
-      message: 'no',
+      message: `run ${name}-1 failed: no`,
     });
   });
 });

@@ -4,9 +4,11 @@ import {
   type ArtifactWorkflow,
   artifactMilestone,
   artifactWorkflows,
+  brief,
   type CronWorkflow,
   labels,
   type SyncPatch,
+  stepToQuote,
   syncedStatus,
   type Workflow,
   workflows,
@@ -15,6 +17,13 @@ import { artifactEvent } from '#shared/events';
 import { namespaceOf, readWorkflow, recordEvent, writeStatus } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
+import { readTail } from './log-tail.ts';
+import { tailBounds } from './settings.ts';
+
+/** Refuses to start with wrong settings. */
+export async function init({ env }: Pick<Context, 'env'>): Promise<void> {
+  tailBounds(env);
+}
 
 /**
  * Copies the state of the Workflow into the status of its ArtifactWorkflow, where it differs, and replies with the domain event that
@@ -27,8 +36,11 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const workflow = await readWorkflow(context, artifactWorkflow);
   const run = workflow && (await newestRun(context, workflow, artifactWorkflow));
 
-  const status = syncedStatus(artifactWorkflow, workflow, now, run === undefined ? {} : { run });
-  if (status === undefined) return undefined;
+  const bare = syncedStatus(artifactWorkflow, workflow, now, { run });
+  if (bare === undefined) return undefined;
+  const step = stepToQuote(artifactWorkflow, workflow, bare, run);
+  const tail = step && (await readTail(context, step));
+  const status = tail ? (syncedStatus(artifactWorkflow, workflow, now, { run, tail }) ?? bare) : bare;
 
   const written = await writeStatus(context, artifactWorkflows, artifactWorkflow, status);
   if (written === undefined) return undefined;
@@ -58,6 +70,11 @@ async function newestRun(
 async function reportFailure(context: Context, workflow: ArtifactWorkflow, status: SyncPatch): Promise<void> {
   if (status.phase !== 'Failed' && status.phase !== 'Error') return;
   const message = status.message ?? workflow.status?.message ?? 'the Workflow failed without a message';
-  const component = 'sync-status';
-  await recordEvent(context, { regarding: workflow, type: 'Warning', reason: 'Failed', message, component });
+  await recordEvent(context, {
+    regarding: workflow,
+    type: 'Warning',
+    reason: 'Failed',
+    message: brief(message),
+    component: 'sync-status',
+  });
 }

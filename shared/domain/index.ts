@@ -135,7 +135,16 @@ export {
   type SubmissionInputs,
 } from './submission/submission.ts';
 export { type WorkflowOptions, workflowFor } from './submission/workflow.ts';
-export { failureMessage } from './sync/failure.ts';
+export type { LogTail } from './sync/failure.ts';
+export {
+  endOfLog,
+  type FailedStep,
+  isPodOf,
+  mainContainer,
+  mayQuoteLog,
+  stepToQuote,
+  type TailBounds,
+} from './sync/log-tail.ts';
 export { furtherProgress, parseProgress } from './sync/progress.ts';
 export { resultsOf } from './sync/results.ts';
 export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
@@ -146,7 +155,7 @@ export { parseDuration } from './values/duration.ts';
 export { giveNamespace } from './values/give-namespace.ts';
 export { shortHash } from './values/hash.ts';
 export { longestObjectName } from './values/limits.ts';
-export { cut } from './values/text.ts';
+export { brief, cut } from './values/text.ts';
 export type { Change, WakeIndex, WakeObject } from './wakes/change.ts';
 export {
   isWakeReason,

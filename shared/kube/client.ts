@@ -56,6 +56,11 @@ export interface KubeClient {
     options?: { subresource?: 'status' },
     signal?: AbortSignal,
   ): Promise<T>;
+  /**
+   * The log of a container of a pod from the first of its last `tailLines` lines on, at most `limitBytes` of it. The deadline is the one of
+   * other calls: a log that is still written is not followed.
+   */
+  log(pod: Key, options: LogOptions, signal?: AbortSignal): Promise<string>;
   /** False when it was gone already. Propagation is Background unless said otherwise. */
   delete(kind: Kind, key: Key, options?: DeleteOptions, signal?: AbortSignal): Promise<boolean>;
   /**
@@ -85,6 +90,12 @@ export interface ListOptions extends Selection {
   limit?: number;
   /** Where the page starts: `continue` of the page before. Only with `limit`. */
   continue?: string;
+}
+
+export interface LogOptions {
+  container: string;
+  tailLines: number;
+  limitBytes: number;
 }
 
 export interface DeleteOptions {

@@ -48,6 +48,20 @@ function recorder(status: number, body: unknown, headers = {}) {
 }
 
 describe('requests', () => {
+  it('read no more of a log than was asked for, and say why there is none', async () => {
+    const lines: (string | undefined)[] = [];
+    const client = await clientOf((request, response) => {
+      lines.push(request.url);
+      if (request.url?.includes('gone'))
+        answer(response, 404, statusBody(404, 'NotFound', 'gone', { name: 'gone' }));
+      else response.writeHead(200, { 'content-type': 'text/plain' }).end('é'.repeat(100_000));
+    });
+    const options = { container: 'main', tailLines: 30, limitBytes: 10 };
+    expect(await client.log(key, options)).toBe('ééééé');
+    expect(lines).toEqual(['/api/v1/namespaces/n/pods/a/log?container=main&tailLines=30&limitBytes=10']);
+    await expect(client.log({ ...key, name: 'gone' }, options)).rejects.toMatchObject({ code: 'NotFound' });
+  });
+
   it('carry the user agent and follow the Kubernetes API', async () => {
     const { seen, listener } = recorder(200, object);
     const client = await clientOf(listener);

@@ -24,6 +24,7 @@ import { collectionPath, namespaceOf, objectPath, query } from './url.ts';
 import { asKind, watchEvents } from './watch-stream.ts';
 
 const pageSize = 500;
+const podKind: Kind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 /**
  * A client for one API server. Custom certificate authorities are set for the whole process
@@ -62,6 +63,19 @@ export function createKubeClient(options: TransportOptions): KubeClient {
       const path = objectPath(kind, key, where?.subresource);
       const contentType = 'application/merge-patch+json';
       return one(kind, { method: 'PATCH', path, body: patch, contentType }, signal);
+    },
+
+    async log(pod, options, signal) {
+      const path = `${objectPath(podKind, pod, 'log')}${query({ ...options })}`;
+      const request: Outgoing = { method: 'GET', path, accept: 'application/json, */*' };
+      const deadline = startDeadline(transport.deadlineMs, describe(request), signal);
+      try {
+        return await readText(await transport.open(request, deadline), options.limitBytes);
+      } catch (caught) {
+        throw transport.failure(caught, request, deadline);
+      } finally {
+        deadline.end();
+      }
     },
 
     async delete(kind, key, how = {}, signal) {
@@ -153,6 +167,19 @@ async function* restarting(
     deadline.restart();
     yield chunk;
   }
+}
+
+/** No more of a body than `limit` bytes, whatever the server sends. */
+async function readText(answer: Response, limit: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of answer.body ?? []) {
+    chunks.push(chunk.subarray(0, limit - length));
+    length += chunk.length;
+    // Leaving the loop ends the answer.
+    if (length >= limit) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The result of `attempt`, or `absent` when the object does not exist. */

@@ -10,6 +10,7 @@ export type {
   KubeClient,
   ListOptions,
   ListPage,
+  LogOptions,
   Selection,
   WatchEvent,
   WatchOptions,

@@ -42,7 +42,7 @@ const neverAllowed = [
 
 /** Nor in a namespace that was not given to ARC. */
 const neverElsewhere = [
-  ...['get /secrets', 'create /secrets', 'delete /secrets', 'list /pods'],
+  ...['get /secrets', 'create /secrets', 'delete /secrets', 'list /pods', 'get /pods/log'],
   ...['workflows', 'cronworkflows'].flatMap((resource) =>
     ['create', 'patch', 'delete'].map((verb) => `${verb} argoproj.io/${resource}`),
   ),

@@ -91,6 +91,8 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* arc.opendefense.cloud/artifactworkflows: get',
     '* argoproj.io/cronworkflows: get',
     '* argoproj.io/workflows: get list',
+    'team /pods/log: get',
+    'team /pods: list',
   ],
   'track-credentials': [
     '* /events: create get patch',

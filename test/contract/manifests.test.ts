@@ -205,7 +205,7 @@ describe('the manifests in knative/', () => {
     const roles = ofKind('ClusterRole').flatMap(({ metadata: { name } }) =>
       name.endsWith('-tenant') ? name : [],
     );
-    expect(roles).toHaveLength(4);
+    expect(roles).toHaveLength(5);
     const given = await bound('knative/tenant', 'RoleBinding');
     expect(
       given

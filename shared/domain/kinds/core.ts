@@ -50,10 +50,32 @@ export type KubeEvent = {
   source?: { component?: string };
 };
 
+/** A reference to a Secret, in whatever form a pod has it: only that it is there is looked at. */
+type SecretUse = { [field: string]: unknown };
+
 /** core/v1 Pod, as much of it as is looked at. */
 export type Pod = {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
-  status?: { phase?: string };
+  spec?: { containers?: PodContainer[]; volumes?: PodVolume[] };
+  status?: {
+    phase?: string;
+    containerStatuses?: Array<{ name: string; state?: { terminated?: { exitCode?: number } } }>;
+  };
+};
+
+export type PodContainer = {
+  name: string;
+  terminationMessagePolicy?: string;
+  env?: Array<{ valueFrom?: { secretKeyRef?: SecretUse } }>;
+  envFrom?: Array<{ secretRef?: SecretUse }>;
+  volumeMounts?: Array<{ name: string }>;
+};
+
+export type PodVolume = {
+  name: string;
+  secret?: SecretUse;
+  csi?: SecretUse;
+  projected?: { sources?: Array<{ secret?: SecretUse }> };
 };

@@ -39,6 +39,8 @@ export const annotations = {
   cause: 'arc.opendefense.cloud/cause',
   /** What the user wrote of a named artifact, hashed: an edit of it is no change of an Endpoint or type. */
   content: 'arc.opendefense.cloud/content',
+  /** Argo's, on a pod: the id of the node that it runs. */
+  argoNode: 'workflows.argoproj.io/node-id',
   /** On a Workflow or CronWorkflow that was created suspended, until it is released. */
   unreleased: 'arc.opendefense.cloud/unreleased',
 } as const;

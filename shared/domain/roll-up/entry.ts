@@ -9,7 +9,7 @@ import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.
 import type { CurrentVersion } from '../plan/current.ts';
 import { type Refusals, refusalFor } from '../plan/refusals.ts';
 import { largestOrderStatus, longestDigest, longestMessage, shortestMessage } from '../values/limits.ts';
-import { cut } from '../values/text.ts';
+import { brief, cut } from '../values/text.ts';
 import { cancelling, holdOf, preparing } from './hold.ts';
 
 /** What one artifact may take in an Order's status, so that the whole object can be stored. */
@@ -112,7 +112,7 @@ function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {
   const { name, attempts, digest, message, ...rest } = entry;
   return {
     ...rest,
-    ...(message === undefined ? {} : { message: cut(message, budget.messageBytes) }),
+    ...(message === undefined ? {} : { message: cut(brief(message), budget.messageBytes) }),
     ...(budget.details && name !== undefined ? { name } : {}),
     ...(budget.details && attempts !== undefined ? { attempts } : {}),
     ...(budget.details && digest !== undefined ? { digest: digest.slice(0, longestDigest) } : {}),

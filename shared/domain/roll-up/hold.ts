@@ -3,6 +3,7 @@ import { isCancelDue, missingAccount, owesAttempt } from '../lifecycle/attempts.
 import { type Hold, isHoldReason } from '../lifecycle/holds.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
+import { brief } from '../values/text.ts';
 
 /** Of an artifact that has no Workflow yet, and that nothing holds up. */
 export const preparing: Hold = { reason: 'Preparing', message: 'its Workflow is being prepared' };
@@ -52,7 +53,7 @@ function accountHold({ metadata: { namespace = '' } }: ArtifactWorkflow, account
 
 function retryMessage({ status = {} }: ArtifactWorkflow): string {
   const when = status.nextAttemptTime === undefined ? '' : ` at ${status.nextAttemptTime}`;
-  const why = status.message ? `: ${status.message}` : '';
+  const why = status.message ? `: ${brief(status.message)}` : '';
   return `attempt ${status.attempts ?? 1} failed, trying again${when}${why}`;
 }
 

@@ -3,7 +3,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact
 import { isCancelDue } from '../lifecycle/attempts.ts';
 import { hasEnded, hasFailed, isDeleting, isFinalPhase } from '../lifecycle/phases.ts';
 import { longestMessage } from '../values/limits.ts';
-import { cut } from '../values/text.ts';
+import { brief, cut } from '../values/text.ts';
 
 /** What was seen of an attempt; undefined takes a field away. */
 export type Seen = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | undefined };
@@ -40,7 +40,7 @@ export function cancelledInstead(workflow: ArtifactWorkflow, seen: Seen, now: Da
 
 function endOf(workflow: ArtifactWorkflow, now: Date): Seen {
   const { message, attempts = 1, completionTime } = workflow.status ?? {};
-  const why = message === undefined ? '' : `: ${message}`;
+  const why = message === undefined ? '' : `: ${brief(message)}`;
   return {
     phase: 'Cancelled',
     message: hasFailed(workflow)

@@ -44,6 +44,32 @@ describe('failureMessage', () => {
     },
   );
 
+  it('masks what a template of somebody else has printed, and not the words of the worker', () => {
+    const node = pod('pull', 'main: Error (exit code 1): PASSWORD=hunter2', '2026-01-01T00:00:01Z');
+    expect(failureMessage(failed({ nodes: { node } }), undefined)).toBe(
+      'step pull: main: Error (exit code 1): PASSWORD=***',
+    );
+    expect(failureMessage(failed({}), 'the token: expired')).toBe('the token: expired');
+  });
+
+  it('ends with the log, which is not said twice', () => {
+    const node = pod('pull', 'main: Error (exit code 1): two\nthree\n', '2026-01-01T00:00:01Z');
+    const workflow = failed({ message: node.message, nodes: { node } });
+    const tail = { namespace: 'team', pod: 'w-1', text: 'one\ntwo\nthree' };
+    expect(failureMessage(workflow, undefined, tail)).toBe(
+      'main: Error (exit code 1)\nthe log of pod "w-1" ends with:\none\ntwo\nthree',
+    );
+    const empty = { ...tail, text: '' };
+    expect(failureMessage(workflow, undefined, empty)).toBe('main: Error (exit code 1): two\nthree');
+  });
+
+  it('says where the log is that it does not quote', () => {
+    const tail = { namespace: 'team', pod: 'w-1' };
+    expect(failureMessage(failed({ message: 'Error (exit code 1)' }), undefined, tail)).toBe(
+      'Error (exit code 1); the step can read a Secret, so its log is not quoted here: kubectl logs -n team w-1 -c main',
+    );
+  });
+
   it('is bounded and may be empty', () => {
     expect(
       Buffer.byteLength(failureMessage(failed({ message: 'x'.repeat(100_000) }), undefined)),

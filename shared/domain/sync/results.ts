@@ -29,6 +29,12 @@ export function resultsOf(workflow: Workflow): TransferResults | undefined {
   return undefined;
 }
 
+/** Why it failed, in the words of the worker; undefined where it has said nothing. */
+export function reportedFailure(workflow: Workflow): string | undefined {
+  const { outcome, message } = resultsOf(workflow) ?? {};
+  return outcome === 'failed' ? message : undefined;
+}
+
 function isResult({ name, globalName }: OutputParameter): boolean {
   return name === 'result' || globalName === 'result';
 }

@@ -8,11 +8,11 @@ import { hasEnded, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases
 import { transition } from '../roll-up/conditions.ts';
 import { isUnreleased } from '../submission/release.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
-import { cut } from '../values/text.ts';
+import { brief, cut } from '../values/text.ts';
 import { cancelledInstead, cancelledMessage, cancelledWithout, type Seen } from './cancelled.ts';
-import { failureMessage } from './failure.ts';
+import { failureMessage, type LogTail } from './failure.ts';
 import { furtherProgress } from './progress.ts';
-import { resultsOf } from './results.ts';
+import { reportedFailure, resultsOf } from './results.ts';
 
 /** A merge patch for the status fields sync-status owns; null takes a field away. */
 export type SyncPatch = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | null };
@@ -20,6 +20,8 @@ export type SyncPatch = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWork
 export interface SyncExtras {
   /** The run a CronWorkflow has made last, if there is one. */
   run?: Workflow | undefined;
+  /** Of the step that failed, where it was read. */
+  tail?: LogTail | undefined;
 }
 
 /**
@@ -64,11 +66,16 @@ function seenOf(
   extras: SyncExtras,
 ): Seen | undefined {
   if (argo.kind === 'CronWorkflow') return fromCron(workflow, argo as CronWorkflow, extras);
-  const seen = fromWorkflow(workflow, argo as Workflow, now);
+  const seen = fromWorkflow(workflow, argo as Workflow, now, extras);
   return seen && cancelledInstead(workflow, seen, now);
 }
 
-function fromWorkflow(workflow: ArtifactWorkflow, argo: Workflow, now: Date): Seen | undefined {
+function fromWorkflow(
+  workflow: ArtifactWorkflow,
+  argo: Workflow,
+  now: Date,
+  { tail }: SyncExtras,
+): Seen | undefined {
   const before = phaseOf(workflow);
   // Argo calls it Running, and nothing runs. Most are released in a moment, so it is said only where the status says otherwise.
   if (isUnreleased(argo))
@@ -87,7 +94,7 @@ function fromWorkflow(workflow: ArtifactWorkflow, argo: Workflow, now: Date): Se
   const settled = isFinalPhase(before) ? old.message : undefined;
   return {
     phase,
-    message: messageOf(argo, phase, settled),
+    message: messageOf(argo, phase, settled, tail),
     startTime: startedAt ?? old.startTime,
     completionTime: final ? completionOf(workflow, argo, old, now) : undefined,
     progress: furtherProgress(old.progress, progress),
@@ -107,14 +114,17 @@ function completionOf(
   return argo.status?.finishedAt ?? old.completionTime ?? isoSeconds(now.getTime());
 }
 
-function messageOf(argo: Workflow, phase: WorkflowPhase, settled: string | undefined): string | undefined {
+function messageOf(
+  argo: Workflow,
+  phase: WorkflowPhase,
+  settled: string | undefined,
+  tail: LogTail | undefined,
+): string | undefined {
   if (phase === 'Succeeded') return undefined;
   if (phase === 'Cancelled') return cancelledMessage;
   if (!isFinalPhase(phase))
     return argo.status?.message ? cut(argo.status.message, longestMessage) : undefined;
-  const results = resultsOf(argo);
-  const reported = results?.outcome === 'failed' ? results.message : undefined;
-  return settled ?? (failureMessage(argo, reported) || undefined);
+  return settled ?? (failureMessage(argo, reportedFailure(argo), tail) || undefined);
 }
 
 /**
@@ -149,18 +159,17 @@ function phaseFrom(workflow: Workflow): WorkflowPhase {
   return phase;
 }
 
-function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run }: SyncExtras): Seen {
+function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, tail }: SyncExtras): Seen {
   const old = workflow.status ?? {};
   const { active, lastScheduledTime, succeeded, failed } = argo.status ?? {};
   const current = active?.[0];
   const results = run && resultsOf(run);
-  const runFailed = run?.status?.phase === 'Failed' || run?.status?.phase === 'Error';
   // The same run goes forward only; the next one starts anew.
   const sameRun = current !== undefined && current.name === old.activeWorkflowRef?.name;
   const progress = furtherProgress(sameRun ? old.progress : undefined, run?.status?.progress);
   return {
     phase: 'Active',
-    message: run && runFailed ? failureMessage(run, results?.message) : run ? undefined : old.message,
+    message: run ? runMessage(run, old.message, tail) : old.message,
     startTime: old.startTime ?? lastScheduledTime ?? undefined,
     lastScheduled: lastScheduledTime ?? old.lastScheduled,
     succeeded: succeeded ?? old.succeeded,
@@ -169,6 +178,16 @@ function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run }: SyncE
     progress: current ? progress : undefined,
     results: results ?? old.results,
   };
+}
+
+/** How the last run of a schedule failed; it stays as it was first written. */
+function runMessage(run: Workflow, old: string | undefined, tail: LogTail | undefined): string | undefined {
+  const { phase } = run.status ?? {};
+  if (phase !== 'Failed' && phase !== 'Error') return undefined;
+  const told = `run ${run.metadata.name} failed`;
+  if (old?.startsWith(told)) return old;
+  const why = failureMessage(run, reportedFailure(run), tail);
+  return why === '' ? told : `${told}: ${why}`;
 }
 
 function conditionsOf(
@@ -186,7 +205,7 @@ function conditionsOf(
       type,
       status: yes ? 'True' : 'False',
       reason: phase,
-      message: cut(message, longestConditionMessage),
+      message: cut(brief(message), longestConditionMessage),
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     }),
   );

@@ -17,6 +17,13 @@ export function cut(message: string, bytes: number): string {
   return `${result}…`;
 }
 
+/** A message in one line, for lists: its first line, and its last, where a log says most. */
+export function brief(message: string): string {
+  const [first = '', ...others] = message.split('\n').filter((line) => line.trim() !== '');
+  const last = others.at(-1);
+  return last === undefined ? first : `${first} … ${last.trim()}`;
+}
+
 // A long text would cost time to measure whole: each character prints to at least one byte.
 function printed(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;

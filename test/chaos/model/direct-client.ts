@@ -48,6 +48,7 @@ export function directClient(api: FakeApi): KubeClient {
       patch: object,
       where: { subresource?: 'status' } = {},
     ) => ask('patch', kind, key, { body: { ...patch }, ...where }) as T,
+    log: async () => '',
     async delete(kind, key, { propagationPolicy = 'Background', ...preconditions } = {}) {
       const body = { propagationPolicy, preconditions };
       return (await orAbsent(() => ask('delete', kind, key, { body }))) !== undefined;

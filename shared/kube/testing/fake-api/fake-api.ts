@@ -41,6 +41,8 @@ export class FakeApi implements Backend {
   readonly writes: AnsweredRequest[] = [];
   /** Runs before each request: throw an ArcError to refuse it, another Error to break the connection off, or write as somebody else would. */
   before: (request: ApiRequest) => void = () => undefined;
+  /** What pods have printed, by name. */
+  readonly logs = new Map<string, string>();
   /** What objects are created and deleted at: RFC 3339, whole seconds. */
   time = '2026-01-01T00:00:00Z';
   readonly #store: ObjectStore;
@@ -134,8 +136,9 @@ export class FakeApi implements Backend {
   };
 
   /** What a request is answered with, without HTTP. Throws an ArcError where it is refused. */
-  answer(request: ApiRequest, query = new URLSearchParams()): object {
+  answer(request: ApiRequest, query = new URLSearchParams()): object | string {
     this.before(request);
+    if (request.subresource === 'log') return this.#logOf(request, query);
     if (request.verb === 'get') return this.#reads.get(request);
     if (request.verb === 'list') return this.#reads.list(request, query);
     if (request.verb === 'watch') return watchBody(this.#store, request, query, this.#watches);
@@ -144,6 +147,15 @@ export class FakeApi implements Backend {
     if (request.verb === 'patch') return this.#writes.patch(request, request.body ?? {});
     const { object, gone } = this.#writes.delete(request);
     return gone ? deletedStatus(request, object) : object;
+  }
+
+  #logOf(request: ApiRequest, query: URLSearchParams): string {
+    this.#reads.get(request);
+    const lines = (this.logs.get(request.name) ?? '').split(/(?<=\n)/);
+    const end = lines.slice(-Number(query.get('tailLines') ?? lines.length)).join('');
+    return Buffer.from(end)
+      .subarray(0, Number(query.get('limitBytes') ?? end.length))
+      .toString();
   }
 
   /** Notes how a request was answered. */

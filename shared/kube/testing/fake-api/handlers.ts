@@ -6,7 +6,8 @@ import { statusOf } from './status-error.ts';
 
 /** What answers the requests that the handlers have read. What it throws is answered with its Status. */
 export interface Backend {
-  answer(request: ApiRequest, query: URLSearchParams): object;
+  /** An object, or the text of a log. */
+  answer(request: ApiRequest, query: URLSearchParams): object | string;
   /** Called with the code of each answer; 0: the connection is broken off. */
   answered(request: ApiRequest, code: number): void;
 }
@@ -21,6 +22,7 @@ export function handlersOf(url: string, backend: Backend): HttpHandler[] {
       const body = backend.answer(api, searchParams);
       const code = api.verb === 'create' ? 201 : 200;
       backend.answered(api, code);
+      if (typeof body === 'string') return HttpResponse.text(body);
       if (body instanceof ReadableStream)
         return new HttpResponse(body, { headers: { 'content-type': 'application/json' } });
       return json(inForm(api, body), code);
@@ -48,7 +50,7 @@ function json(body: object, status: number, retryAfter?: number): Response {
 }
 
 const paths =
-  /^\/(?:api|apis\/(?<group>[^/]+))\/(?<version>[^/]+)(?:\/namespaces\/(?<namespace>[^/]+)(?=\/(?!status$)[^/]+))?\/(?<resource>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<subresource>status))?$/;
+  /^\/(?:api|apis\/(?<group>[^/]+))\/(?<version>[^/]+)(?:\/namespaces\/(?<namespace>[^/]+)(?=\/(?!status$|log$)[^/]+))?\/(?<resource>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<subresource>status|log))?$/;
 
 async function readRequest(request: Request, path: string, query: URLSearchParams): Promise<ApiRequest> {
   const parts = paths.exec(decodeURI(path))?.groups;
@@ -67,7 +69,7 @@ async function readRequest(request: Request, path: string, query: URLSearchParam
     verb,
     apiVersion,
     resource: decodeURIComponent(resource),
-    ...(subresource !== undefined && { subresource: 'status' }),
+    ...((subresource === 'status' || subresource === 'log') && { subresource }),
     ...(namespace !== undefined && { namespace: decodeURIComponent(namespace) }),
     name: verb === 'create' ? (body?.metadata?.name ?? '') : decodeURIComponent(name),
     ...(request.headers.get('accept')?.includes('as=PartialObjectMetadata') && { metadataOnly: true }),

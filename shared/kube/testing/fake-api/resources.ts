@@ -4,7 +4,7 @@ export interface ApiRequest {
   apiVersion: string;
   /** The plural: `orders`. */
   resource: string;
-  subresource?: 'status';
+  subresource?: 'status' | 'log';
   namespace?: string;
   /** Of an object that is to be created: as its body says; empty for a collection. */
   name: string;

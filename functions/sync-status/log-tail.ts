@@ -1,0 +1,55 @@
+import {
+  endOfLog,
+  type FailedStep,
+  isPodOf,
+  type LogTail,
+  mainContainer,
+  mayQuoteLog,
+  podSelector,
+  pods,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { namespaceOf } from '#shared/function-kit';
+import type { Context } from '#shared/runtime';
+import { tailBounds } from './settings.ts';
+
+/** The tail helps a person, and nothing depends on it: a node that is slow to answer does not hold up a status. */
+const patienceMs = 5_000;
+/** Failed pods of one Workflow that are looked at. */
+const mostPods = 50;
+/** A line of a log is up to 16 KiB long in the container runtime; what else would be read is dropped. */
+const longestLine = 16_384;
+
+/**
+ * The end of the log of a step that failed. Undefined where there is none, where the operator has switched it off, and where it cannot be read: its pod
+ * is gone, or the namespace was not given to ARC.
+ */
+export async function readTail(context: Context, step: FailedStep): Promise<LogTail | undefined> {
+  const bounds = tailBounds(context.env);
+  if (bounds === undefined) return undefined;
+  const { metadata } = step.run;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(patienceMs)]);
+  try {
+    const selection = {
+      ...namespaceOf(step.run),
+      labelSelector: podSelector([metadata.name]),
+      fieldSelector: 'status.phase=Failed',
+      limit: mostPods,
+    };
+    const { items } = await context.api.list(pods, selection, signal);
+    const pod = items.find((one) => isPodOf(one, step));
+    if (pod === undefined) return undefined;
+    const named: LogTail = { namespace: metadata.namespace ?? '', pod: pod.metadata.name };
+    if (!mayQuoteLog(pod)) return named;
+    const { lines } = bounds;
+    const options = { container: mainContainer, tailLines: lines, limitBytes: lines * longestLine };
+    return { ...named, text: endOfLog(await context.api.log(pod.metadata, options, signal), bounds) };
+  } catch (caught) {
+    context.signal.throwIfAborted();
+    context.log.info(
+      { err: ArcError.from(caught), workflow: metadata.name },
+      'the log of a failed step was not read',
+    );
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+const masked = '***';
+
+/** A name that stands before a credential, its separator, and the value in quotes or up to the next blank. */
+const named =
+  /([\w.-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)[\w.-]{0,40}["']?[ \t]{0,4}[=:][ \t]{0,4})("[^"\n]{0,4096}"|'[^'\n]{0,4096}'|[^\s,;&"']+)/gi;
+
+/** What gives itself away as a credential, with what takes its place. No pattern goes back further than a few characters. */
+const patterns: ReadonlyArray<readonly [RegExp, string]> = [
+  [
+    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----END)[\s\S])*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
+    masked,
+  ],
+  // The end of a key whose beginning was cut off.
+  [/^[\s\S]*-----END [A-Z ]{0,40}PRIVATE KEY-----/g, masked],
+  [/(\/\/)[^\s/"'@]{1,4096}@/g, `$1${masked}@`],
+  [
+    /(\bauthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?)(?:(?:basic|bearer|token)[ \t]{1,4})?[^\s"',]+/gi,
+    `$1${masked}`,
+  ],
+  [/\b(basic|bearer)[ \t]{1,4}[\w.~+/=-]{16,}/gi, `$1 ${masked}`],
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g, masked],
+  [named, `$1${masked}`],
+];
+
+/**
+ * A text of a program that we know nothing about, without what looks like a credential: passwords in URLs, Authorization headers, tokens,
+ * private keys, and values behind names such as `password=`. It takes too much rather than too little.
+ */
+export function maskCredentials(text: string): string {
+  return patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), text);
+}
