@@ -5,8 +5,10 @@ import {
   cronWorkflows,
   events,
   finalizers,
+  labels,
   workflows,
 } from '#shared/domain';
+import type { KubeClient } from '#shared/kube';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
@@ -112,6 +114,34 @@ describe('submit-workflow', () => {
     };
     await expect(handle(contextOf(api), wakeOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
     expect(api.all(workflows)).toEqual([]);
+  });
+
+  it('starts one Workflow of two Orders with one target, created in the same second while one of them starts', async () => {
+    const at = (one: ArtifactWorkflow) => {
+      const metadata = { ...one.metadata, labels: { [labels.target]: 'place' } };
+      return { ...one, metadata: { ...metadata, creationTimestamp: '2026-01-01T23:59:50Z' } };
+    };
+    const [first, second] = [at(artifactWorkflow('a-0123456789abcdef')), at(ready)];
+    const api = new FakeApi([second]);
+    const context = contextOf(api);
+    const list: KubeClient['list'] = async (...asked) => {
+      const found = await context.api.list(...asked);
+      // The other one comes when this one has looked, and before it writes.
+      if (!api.read(artifactWorkflows, first.metadata)) {
+        api.put(first);
+        await handle(context, wakeOf(first));
+      }
+      return found;
+    };
+    await expect(handle({ ...context, api: { ...context.api, list } }, wakeOf(second))).rejects.toMatchObject(
+      { code: 'Conflict' },
+    );
+    await handle(contextOf(api), wakeOf(second));
+    expect(api.all(workflows).map(({ metadata }) => metadata.name)).toEqual([first.metadata.name]);
+    expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
+      waitReason: 'PlaceInUse',
+      waitMessage: 'ArtifactWorkflow "a-0123456789abcdef", which writes to the same place, has not ended',
+    });
   });
 
   it('accepts its own Workflow that exists already', async () => {

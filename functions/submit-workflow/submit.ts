@@ -20,15 +20,16 @@ import { announceSharing } from './sharing.ts';
 const traceAnnotation = 'arc.opendefense.cloud/traceparent';
 
 /**
- * Writes the reference to the Workflow, guarded, so that two instances cannot start two different ones; creates it, suspended; releases
- * it. After a crash in between the next wake goes on from there: a Workflow of ours that exists already is a success.
+ * Tells those that could start at the same time; writes the reference to the Workflow, guarded, so that two instances cannot start two
+ * different ones; creates it, suspended; releases it. After a crash in between the next wake goes on from there: a Workflow of ours that exists already is a success.
  */
 export async function submit(
   context: Context,
   wake: Wake,
   workflow: ArtifactWorkflow,
-  { object, status, overwritten }: Submission & { action: 'create' },
+  { object, status, overwritten, tell, told }: Submission & { action: 'create' },
 ): Promise<void> {
+  for (const rival of tell) await writeStatus(context, artifactWorkflows, rival, told);
   const recorded = await writeStatus(context, artifactWorkflows, workflow, status);
   if (recorded === undefined) return;
   const present = await createOwn(context, wake, recorded, object);

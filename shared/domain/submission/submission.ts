@@ -40,6 +40,9 @@ export type Submission =
       after: string[];
       /** Of another Order, which has put there what is overwritten now. */
       overwritten: ArtifactWorkflow | undefined;
+      /** Those that may be about to start too: write `told` to the status of each first, guarded by its resourceVersion. */
+      tell: ArtifactWorkflow[];
+      told: StatusPatch;
     }
   /** Release the Argo object, if the ArtifactWorkflow is still as it was read; or suspend or resume a schedule. */
   | { action: 'release'; object: Workflow | CronWorkflow; suspend: boolean }
@@ -170,8 +173,10 @@ function decideNextAttempt(inputs: SubmissionInputs): Submission {
   const until = new Date(Math.ceil(due / 1000) * 1000);
   const text = isoSeconds(until.getTime());
   const message = `attempt ${attempt} is due at ${text}`;
-  const written = status.nextAttemptTime === text;
-  return { action: 'wait', message, until, ...(written ? {} : { status: { nextAttemptTime: text } }) };
+  // Nothing holds it up but the time: what another one has told it is over.
+  const waits = { nextAttemptTime: text, waitReason: null, waitMessage: null };
+  const written = status.nextAttemptTime === text && status.waitReason === undefined;
+  return { action: 'wait', message, until, ...(written ? {} : { status: waits }) };
 }
 
 function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number): Submission {
@@ -182,11 +187,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   // render-secret deletes the Secret and this field after the last attempt; a rerun renders it again.
   if (!status.configSecret) return { action: 'wait', message: 'its configuration has not been rendered yet' };
   const ahead = rivals.find((rival) => isAhead(rival, workflow));
-  if (ahead)
-    return waitFor(workflow, {
-      reason: 'PlaceInUse',
-      message: `ArtifactWorkflow "${ahead.metadata.name}", which writes to the same place, has not ended`,
-    });
+  if (ahead) return waitFor(workflow, placeInUse(ahead));
   const rerun = rerunAt ?? status.workflowRef?.rerunAt;
   const reference = {
     ...referenceFor(metadata.name, spec.cron !== undefined, attempt),
@@ -196,6 +197,8 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
     action: 'create',
     object: unreleased(workflowFor(workflow, attempt, options)),
     overwritten: overwrittenBy(workflow, rivals),
+    tell: rivals.filter((rival) => mayStart(rival, workflow)),
+    told: { waitReason: 'PlaceInUse', waitMessage: placeInUse(workflow).message },
     after: [
       ...new Set([...lostRuns(workflow, attempt), ...recentlyStoppedRuns([workflow, ...rivals], inputs.now)]),
     ],
@@ -206,6 +209,11 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
       ...(status.stopSince === undefined ? {} : { stopSince: null }),
     },
   };
+}
+
+function placeInUse({ metadata }: ArtifactWorkflow): Hold {
+  const message = `ArtifactWorkflow "${metadata.name}", which writes to the same place, has not ended`;
+  return { reason: 'PlaceInUse', message };
 }
 
 /** Waits, and says for what in the status. */
@@ -228,6 +236,17 @@ function isAhead(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
     return rival.status?.activeWorkflowRef !== undefined;
   if (rival.status?.workflowRef && !hasEnded(rival)) return true;
   return !workflow.status?.workflowRef && wasPutInForceBefore(rival, workflow);
+}
+
+/**
+ * True for one whose start may be under way, decided before `workflow` was there: in the same second, or by another clock, the later one may be
+ * the first in line. When it is told, its resourceVersion changes, and that start fails and is decided anew.
+ */
+function mayStart(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
+  const { metadata, spec, status = {} } = rival;
+  if (metadata.name === workflow.metadata.name || isDeleting(rival) || isFinished(rival)) return false;
+  if (spec.cron || spec.suspend === true || spec.cancel === true) return false;
+  return isHeld(rival) && status.configSecret !== undefined && (!status.workflowRef || hasEnded(rival));
 }
 
 function isSameArtifact(a: ArtifactWorkflow, b: ArtifactWorkflow): boolean {
