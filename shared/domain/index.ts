@@ -71,7 +71,7 @@ export {
   rerunRequested,
 } from './lifecycle/attempts.ts';
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
-export { type Hold, type HoldReason, holdReasons, patienceMs } from './lifecycle/holds.ts';
+export { type Hold, type HoldReason, holdReasons, needsPerson, patienceMs } from './lifecycle/holds.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
 export { completedByHand, type ShortForm } from './plan/by-hand.ts';
 export { type Rerun, rerunsIn } from './plan/cause.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { secrets } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
 import { Conduit } from './model/conduit.ts';
 import { credentials, objects } from './model/operations.ts';
 import { faultsOf } from './model/oracle.ts';
@@ -8,16 +7,11 @@ import { faultsOf } from './model/oracle.ts';
 const right = { api: 0, argo: 0, bridge: 0, functions: [0] };
 const failures = ({ events }: Conduit) => events.filter(({ type }) => type.endsWith('.order.failed.v1'));
 
-/** The conduit after `ms`, with an Order that waits for a Secret all the while. */
-async function waiting(ms: number, prepare: (conduit: Conduit) => void = () => undefined): Promise<Conduit> {
-  const isSecret = ({ kind }: KubeObject) => kind === 'Secret';
-  const conduit = new Conduit(
-    right,
-    objects.filter((object) => !isSecret(object)),
-  );
-  await conduit.settle(1);
-  prepare(conduit);
-  await conduit.settle(ms);
+/** The conduit after so long, with an Order that waits for a Secret all the while. */
+async function waiting(ms: number): Promise<Conduit> {
+  const others = objects.filter(({ kind }) => kind !== 'Secret');
+  const conduit = new Conduit(right, others);
+  await conduit.last(ms);
   return conduit;
 }
 
@@ -38,7 +32,16 @@ describe('cases that stories have found', () => {
     expect([failures(conduit), faultsOf(conduit)]).toEqual([[], []]);
   });
 
-  it('a Secret that nobody brings fails it', async () => {
+  it('nor does a policy that refuses its Workflows for seven', async () => {
+    const conduit = new Conduit(right, objects);
+    conduit.refuses = true;
+    await conduit.last(7_000);
+    conduit.refuses = false;
+    await conduit.settle();
+    expect([failures(conduit), faultsOf(conduit)]).toEqual([[], []]);
+  });
+
+  it('a Secret that nobody brings does', async () => {
     expect(failures(await waiting(15_000)).length).toBe(1);
   });
 });

@@ -2,8 +2,14 @@ import type { Clock } from '#shared/async';
 import type { Endpoint, Order } from '#shared/domain';
 import type { KubeObject } from '#shared/meta';
 import type { References } from '../watches/references.ts';
-import { isSecretMissing, SecondLooks } from './second-looks.ts';
+import { SecondLooks } from './second-looks.ts';
 import { Sweep } from './sweep.ts';
+
+/** True for an Endpoint whose Secret track-credentials has looked for, and never found. */
+export function isSecretMissing({ metadata, spec, status }: Endpoint): boolean {
+  const isSeen = status?.observedGeneration === metadata.generation;
+  return isSeen && spec.secretRef !== undefined && status?.secretGeneration === undefined;
+}
 
 export interface CredentialLooksOptions {
   clock: Clock;
@@ -38,7 +44,7 @@ export class CredentialLooks {
       select: () => this.#inUse(),
       wake: (_uid, endpoint) => this.#look(endpoint),
     });
-    this.#secondLooks = new SecondLooks(clock, (endpoint) => this.#look(endpoint as KubeObject));
+    this.#secondLooks = new SecondLooks(clock, (endpoint) => this.#look(endpoint));
   }
 
   /** Takes the newest state of an Endpoint. */
@@ -53,7 +59,7 @@ export class CredentialLooks {
     // A change that makes it known wakes it as well.
     if (!this.#lastLooks.has(uid)) this.#lastLooks.set(uid, this.#options.clock.now());
     this.#sweep.set(uid, object);
-    this.#secondLooks.update(endpoint);
+    this.#secondLooks.update(object, lacks(endpoint));
   }
 
   /** Work begins: Endpoints of the Order that were at rest are looked at now, or it would run with the old count and again with the new one. */
@@ -64,8 +70,10 @@ export class CredentialLooks {
       const endpoint = this.#sweep.get(uid);
       const last = this.#lastLooks.get(uid) ?? 0;
       // A sweep may be late by a quarter.
-      if (endpoint !== undefined && clock.now() - last > 1.5 * everyMs) this.#look(endpoint);
-      if (endpoint !== undefined) this.#secondLooks.begin(endpoint as unknown as Endpoint);
+      if (endpoint === undefined) continue;
+      if (clock.now() - last > 1.5 * everyMs) this.#look(endpoint);
+      const missing = lacks(endpoint as unknown as Endpoint);
+      if (missing !== undefined) this.#secondLooks.begin(endpoint, missing);
     }
   }
 
@@ -96,4 +104,9 @@ export class CredentialLooks {
       return inUse.has(`${namespace}/${name}`) || (isMissing && references.hasOrderUsing(namespace, name));
     };
   }
+}
+
+/** The Secret that is missing, as of which generation. */
+function lacks(endpoint: Endpoint): string | undefined {
+  return isSecretMissing(endpoint) ? String(endpoint.metadata.generation) : undefined;
 }

@@ -1,60 +1,54 @@
 import { type Clock, DelayQueue } from '#shared/async';
-import { type Endpoint, patienceMs } from '#shared/domain';
-
-/** True for an Endpoint whose Secret track-credentials has looked for, and never found. */
-export function isSecretMissing({ metadata, spec, status }: Endpoint): boolean {
-  const isSeen = status?.observedGeneration === metadata.generation;
-  return isSeen && spec.secretRef !== undefined && status?.secretGeneration === undefined;
-}
+import { patienceMs } from '#shared/domain';
+import type { KubeObject } from '#shared/meta';
 
 /** The last look comes just before the end of the time for which artifacts wait, another one in its midst: the broker may lose one. */
 const lastLookMs = patienceMs - 1_000;
 const betweenMs = lastLookMs / 2;
 
 interface Look {
-  endpoint: Endpoint;
+  object: KubeObject;
   /** There are looks until this time, ms since the epoch. */
   until: number;
 }
 
 /**
- * More looks, while its artifacts wait, at each Endpoint whose Secret is missing. Where Secrets are not watched, one that is applied just
- * after its Endpoint would else be found a minute later, when the artifacts are Invalid.
+ * More looks, while artifacts wait, at each object that lacks something nobody watches: the Secret of an Endpoint, Argo itself, a policy that
+ * lets a Workflow pass. What comes just after it was missed would else be found a minute later, when the artifacts are Invalid.
  */
 export class SecondLooks {
   readonly #clock: Clock;
   readonly #queue: DelayQueue<Look>;
-  /** By uid, the generation that had its looks, or is about to. */
-  readonly #generations = new Map<string, number | undefined>();
+  /** By uid, what it lacked when it had its looks, or is about to. */
+  readonly #lacks = new Map<string, string>();
 
-  constructor(clock: Clock, look: (endpoint: Endpoint) => void) {
+  constructor(clock: Clock, look: (object: KubeObject) => void) {
     this.#clock = clock;
-    this.#queue = new DelayQueue(clock, (uid, { endpoint, until }) => {
+    this.#queue = new DelayQueue(clock, (uid, { object, until }) => {
       const next = clock.now() + betweenMs;
-      if (next <= until) this.#queue.set(uid, next, { endpoint, until });
-      look(endpoint);
+      if (next <= until) this.#queue.set(uid, next, { object, until });
+      look(object);
     });
   }
 
-  /** Takes the newest state of an Endpoint. */
-  update(endpoint: Endpoint): void {
-    const { uid = '', generation } = endpoint.metadata;
-    if (!isSecretMissing(endpoint)) this.forget(uid);
-    else if (!this.#generations.has(uid) || this.#generations.get(uid) !== generation) this.begin(endpoint);
+  /** Takes the newest state of an object, and what it lacks. */
+  update(object: KubeObject, lacks: string | undefined): void {
+    const { uid = '' } = object.metadata;
+    if (lacks === undefined) this.forget(uid);
+    else if (this.#lacks.get(uid) !== lacks) this.begin(object, lacks);
   }
 
-  /** Something begins to wait for the Secret of the Endpoint, which may have been missing for long. A look that is planned stays so. */
-  begin(endpoint: Endpoint): void {
-    if (!isSecretMissing(endpoint)) return;
-    const { uid = '', generation } = endpoint.metadata;
+  /** Something begins to wait for what the object may have lacked for long. A look that is planned stays so. */
+  begin(object: KubeObject, lacks: string): void {
+    const { uid = '' } = object.metadata;
     const now = this.#clock.now();
-    this.#generations.set(uid, generation);
-    this.#queue.set(uid, this.#queue.at(uid) ?? now + betweenMs, { endpoint, until: now + lastLookMs });
+    this.#lacks.set(uid, lacks);
+    this.#queue.set(uid, this.#queue.at(uid) ?? now + betweenMs, { object, until: now + lastLookMs });
   }
 
   forget(uid: string): void {
     this.#queue.delete(uid);
-    this.#generations.delete(uid);
+    this.#lacks.delete(uid);
   }
 
   close(): void {

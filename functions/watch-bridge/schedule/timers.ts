@@ -6,6 +6,7 @@ import {
   isFinished,
   isSettled,
   needsConfiguration,
+  needsPerson,
   type Order,
   orderDue,
   probeDue,
@@ -16,6 +17,7 @@ import type { References } from '../watches/references.ts';
 import { CredentialLooks } from './credential-looks.ts';
 import { DueTimes } from './due.ts';
 import { Resync } from './resync.ts';
+import { SecondLooks } from './second-looks.ts';
 
 /** All in ms. */
 export interface Intervals {
@@ -52,6 +54,7 @@ export class Timers {
   readonly #resync: Resync<KubeObject>;
   readonly #credentialLooks: CredentialLooks;
   readonly #dueTimes: DueTimes<KubeObject>;
+  readonly #secondLooks: SecondLooks;
 
   constructor({ clock, random, intervals, references, wake }: TimersOptions) {
     this.#references = references;
@@ -73,6 +76,10 @@ export class Timers {
         this.woken(endpoint.metadata.uid ?? '');
         wake(endpoint, 'resync', epoch);
       },
+    });
+    this.#secondLooks = new SecondLooks(clock, (object) => {
+      this.woken(object.metadata.uid ?? '');
+      wake(object, 'resync', `look-${clock.now()}`);
     });
     this.#dueTimes = new DueTimes({
       clock,
@@ -99,6 +106,7 @@ export class Timers {
     this.#dueTimes.update(uid, object);
     if (object.kind === 'Order') this.#updateExpiries(uid);
     if (object.kind === 'Endpoint') this.#credentialLooks.update(object);
+    if (object.kind === 'ArtifactWorkflow') this.#secondLooks.update(object, refusalOf(object));
     if (object.kind === 'Order' && !wasUnsettled && this.#resync.isWaiting(uid))
       this.#credentialLooks.begin(object as unknown as Order);
     return foundWork;
@@ -141,10 +149,12 @@ export class Timers {
     this.#resync.forget(uid);
     this.#credentialLooks.forget(uid);
     this.#dueTimes.forget(uid);
+    this.#secondLooks.forget(uid);
   }
 
   close(): void {
-    for (const part of [this.#resync, this.#credentialLooks, this.#dueTimes]) part.close();
+    const parts = [this.#resync, this.#credentialLooks, this.#dueTimes, this.#secondLooks];
+    for (const part of parts) part.close();
   }
 
   /** A finished ArtifactWorkflow expires only once the status of its Order shows the result. */
@@ -154,6 +164,12 @@ export class Timers {
       this.#dueTimes.update(child.metadata.uid ?? '', child as unknown as KubeObject);
     }
   }
+}
+
+/** What an ArtifactWorkflow waits for that no change may announce. */
+function refusalOf(object: KubeObject): string | undefined {
+  const { waitReason, configReason } = (object as unknown as ArtifactWorkflow).status ?? {};
+  return [configReason, waitReason].find((reason) => needsPerson(reason));
 }
 
 function dueAt(object: KubeObject, references: References): number | undefined {

@@ -198,19 +198,28 @@ export class Conduit {
     let quietSince = this.clock.now;
     for (let turn = 0; this.clock.now - quietSince < quietMs; turn += 1) {
       if (turn > 20_000) throw new Error('it does not come to rest');
-      const before = this.#writes;
-      let busy = this.observe(1) || this.send(0) || this.begin(0);
-      busy = (await this.take(0)) || busy;
-      if (busy) {
-        if (this.#writes > before) quietSince = this.clock.now;
-        continue;
-      }
-      await new Promise((resolve) => setImmediate(resolve));
-      if (this.turns.waiting > 0) continue;
-      const moved = this.argo.step();
-      if ((await this.collect()) || moved) quietSince = this.clock.now;
-      else this.pass(Math.max(1, Math.min(30_000, this.clock.untilNext, this.#untilRetry())));
+      if (await this.#goOn(30_000)) quietSince = this.clock.now;
     }
+  }
+
+  /** Everything goes on for so long. */
+  async last(ms: number): Promise<void> {
+    const end = this.clock.now + ms;
+    while (this.clock.now < end) await this.#goOn(end - this.clock.now);
+  }
+
+  /** The next thing happens, or time passes until it can, `longest` ms at most. True if something was changed. */
+  async #goOn(longest: number): Promise<boolean> {
+    const before = this.#writes;
+    let busy = this.observe(1) || this.send(0) || this.begin(0);
+    busy = (await this.take(0)) || busy;
+    if (busy) return this.#writes > before;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.turns.waiting > 0) return false;
+    const moved = this.argo.step();
+    if ((await this.collect()) || moved) return true;
+    this.pass(Math.max(1, Math.min(longest, this.clock.untilNext, this.#untilRetry())));
+    return false;
   }
 
   #untilRetry(): number {

@@ -1,9 +1,11 @@
 import {
+  type ArtifactWorkflow,
   annotations,
   artifactWorkflows,
   clusterArtifactTypes,
   clusterWorkflowTemplates,
   endpoints,
+  needsPerson,
   type Order,
   orders,
   type Ref,
@@ -14,7 +16,7 @@ import {
 import { ArcError } from '#shared/errors';
 import type { Key } from '#shared/kube';
 import type { KubeObject, ObjectMeta } from '#shared/meta';
-import { isSecretMissing } from '../../../functions/watch-bridge/schedule/second-looks.ts';
+import { isSecretMissing } from '../../../functions/watch-bridge/schedule/credential-looks.ts';
 import {
   endpoint,
   namespace,
@@ -154,10 +156,13 @@ export const operations: Readonly<Record<string, Operation>> = {
   'restart the bridge': async ({ bridge }, choice) => bridge.restart(choice),
 };
 
-/** True if nothing that an Order needs is absent or refused. A Secret that nobody watches is back with the next look at it. */
+/** True if nothing that an Order needs is absent or refused. What nobody watches is back with the next look at it. */
 export function isWhole({ kube, argo, refuses }: Conduit): boolean {
   const isThere = needed.every(([place, object]) => kube.read<KubeObject>(place, object.metadata));
-  return isThere && argo.installed && !refuses && !kube.all(endpoints).some(isSecretMissing);
+  const waits = ({ status = {} }: ArtifactWorkflow) =>
+    needsPerson(status.waitReason) || needsPerson(status.configReason);
+  const isSeen = !kube.all(endpoints).some(isSecretMissing) && !kube.all(artifactWorkflows).some(waits);
+  return isThere && argo.installed && !refuses && isSeen;
 }
 
 /** Everything that is needed is there, and nothing is held back. */
