@@ -1,5 +1,12 @@
 import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/apiserver';
-import { type ArtifactType, completedByHand, type Endpoint, group, type ShortForm } from '#shared/domain';
+import {
+  type ArtifactType,
+  completedByHand,
+  type Endpoint,
+  group,
+  type Settings,
+  type ShortForm,
+} from '#shared/domain';
 import { isRecord } from '#shared/meta';
 import { invalidObject } from './invalid-object.ts';
 
@@ -8,7 +15,7 @@ import { invalidObject } from './invalid-object.ts';
  * from its type and Endpoints. Whoever makes it needs the right to get the Secrets, which is judged on the complete object. Rejects with
  * Invalid where it cannot be completed.
  */
-export function byHand(stored: StoredObjects): AdmissionPlugin {
+export function byHand(stored: StoredObjects, settings: () => Settings): AdmissionPlugin {
   return {
     name: 'ByHand',
     async mutate({ operation, kind, subResource, namespace, name, object }) {
@@ -19,7 +26,7 @@ export function byHand(stored: StoredObjects): AdmissionPlugin {
         endpoints: await endpointsNamed(stored, namespace, [srcRef.name, dstRef.name]),
         types: await typesNamed(stored, namespace, type),
       };
-      const found = completedByHand(object, inputs);
+      const found = completedByHand(object, inputs, settings());
       if ('workflow' in found) return found.workflow;
       const { reason, message } = found.hold;
       const field = reason === 'TypeMissing' ? 'spec.type' : 'spec';

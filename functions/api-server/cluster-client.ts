@@ -1,7 +1,7 @@
 import type { ConfigReader, FindNamespace, PostReview } from '#shared/apiserver';
+import { type ConfigMap, configMaps } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { type Kind, type KubeClient, listWatch } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
 import type { Logger } from '#shared/telemetry';
 
 /** Sends TokenReviews and SubjectAccessReviews to the cluster. */
@@ -13,17 +13,6 @@ export function reviewsOf(client: KubeClient): PostReview {
       signal,
     );
 }
-
-interface ConfigMap extends KubeObject {
-  data?: Record<string, string>;
-}
-
-const configMaps: Kind<ConfigMap> = {
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
 
 /**
  * Follows the ConfigMap kube-system/extension-apiserver-authentication, in which kube-apiserver publishes the authorities of its clients and

@@ -6,10 +6,13 @@ import {
   type KindDefinition,
   storedObjects,
 } from '#shared/apiserver';
-import { arcKinds } from '#shared/domain';
+import { arcKinds, type Settings } from '#shared/domain';
 import type { Logger } from '#shared/telemetry';
 import { artifactSchemas } from './artifact-schema.ts';
 import { byHand } from './by-hand.ts';
+import { operatorDefaults } from './operator/defaults.ts';
+import { operatorLimits } from './operator/limits.ts';
+import { orderQuota } from './operator/order-quota.ts';
 import { requestedByServer } from './requested-by.ts';
 import { rerunTimes } from './rerun-time.ts';
 import { secretReferences } from './secret-reference.ts';
@@ -18,11 +21,13 @@ export interface ArcApiServerOptions extends Omit<ApiServerOptions, 'kinds' | 'l
   /** Further kinds: the standalone adds those that a cluster would provide. */
   extraKinds?: readonly KindDefinition[];
   log?: Logger;
+  /** The operator's settings at any time. Default: none are set. */
+  settings?: () => Settings;
 }
 
 /** Serves `arc.opendefense.cloud/v1alpha1` from `store`. Close the server before the store. */
 export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
-  const { extraKinds = [], admission = [], log, ...rest } = options;
+  const { extraKinds = [], admission = [], log, settings = () => ({}), ...rest } = options;
   const now = options.now ?? (() => new Date());
   const kinds = [...arcKinds, ...extraKinds];
   const stored = storedObjects(kinds, options.store);
@@ -35,8 +40,12 @@ export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
       rerunTimes(now),
       requestedByServer,
       artifactSchemas(stored),
-      byHand(stored),
+      byHand(stored, settings),
+      operatorDefaults(settings),
+      operatorLimits(settings),
       ...admission,
+      // Last: what another plug-in refuses takes no place.
+      orderQuota(stored, settings, now),
     ],
     ...(log === undefined
       ? {}

@@ -17,6 +17,7 @@ import { applyDefaults, loopbackCaller } from './defaults.ts';
 import { createArcApiServer } from './index.ts';
 import type { LineOutput } from './line-output.ts';
 import { openStore } from './open-store.ts';
+import { followSettings } from './operator/follow-settings.ts';
 import { followPem, readPem } from './pem-files.ts';
 import type { Settings } from './settings.ts';
 
@@ -56,6 +57,7 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
     ...{ client, writes: writesTo(arcKinds), log, metrics },
     signal: ending.signal,
   });
+  const operator = followSettings({ client, log, metrics, signal: ending.signal });
   const caller = loopbackCaller(createAuthenticator({ config, reviewToken: tokenReviewer(review) }));
   const api = createArcApiServer({
     store,
@@ -78,10 +80,12 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
         check() {
           namespaces.check();
           clusterAdmission.check();
+          operator.check();
         },
       },
     ],
     notices: clusterAdmission.notices,
+    settings: operator.current,
     log,
   });
 

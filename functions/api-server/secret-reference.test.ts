@@ -41,6 +41,7 @@ function request(
     object,
     oldObject: old,
     dryRun: false,
+    warn: () => undefined,
     options: { apiVersion: 'meta.k8s.io/v1', kind: 'CreateOptions' },
     ...more,
   };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { type ArcKind, arcKinds } from '#shared/domain';
+import { type ArcKind, arcKinds, settingsTable } from '#shared/domain';
 import { apiReference, referenceFile, staleReference } from './api-reference.ts';
 
 const [order] = arcKinds;
@@ -14,9 +14,8 @@ function kindWith(schema: z.ZodObject): ArcKind {
 }
 
 function rowsFor(schema: z.ZodObject): string[] {
-  return apiReference([kindWith(schema)])
-    .split('\n')
-    .filter((line) => line.startsWith('| `'));
+  const [kinds = ''] = apiReference([kindWith(schema)]).split('## Settings');
+  return kinds.split('\n').filter((line) => line.startsWith('| `'));
 }
 
 describe('the API reference', () => {
@@ -59,6 +58,11 @@ describe('the API reference', () => {
       .split('\n')
       .filter((line) => line.endsWith('|  |'));
     expect(empty).toEqual([]);
+  });
+
+  it('has a row for every setting of the operator', () => {
+    const text = apiReference(arcKinds);
+    for (const key of Object.keys(settingsTable)) expect(text).toContain(`\n| \`${key}\` | `);
   });
 
   it('is stale when the file differs from the kinds or is missing, and says what to do', async () => {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { type ArcKind, arcKinds } from '#shared/domain';
+import { settingsReference } from './settings-reference.ts';
 
 /** The document, relative to the root of the tree. */
 export const referenceFile = 'docs/api-reference.md';
@@ -22,13 +23,13 @@ interface Schema {
   additionalProperties?: Schema | boolean;
 }
 
-/** The API reference in Markdown: for each kind its names, its columns and a table of its fields, in the order of the schema. */
+/** The API reference in Markdown: for each kind its names, its columns and a table of its fields, in the order of the schema; then the operator's settings. */
 export function apiReference(kinds: readonly ArcKind[]): string {
   const [first] = kinds;
   const title = `# API reference\n\nGroup \`${first?.group}\`, version \`${first?.version}\`. Generated from the kinds in \`shared/domain\`: change those,
 then run \`${referenceCommand}\`. \`kubectl explain --recursive orders\` prints the same from a server.
 [orders.md](orders.md) says how to use the fields and which of them have no effect yet.\n`;
-  return [title, ...kinds.map(kindSection)].join('\n');
+  return [title, ...kinds.map(kindSection), settingsReference()].join('\n');
 }
 
 /** Why the document in the tree at `root` is out of date; undefined when it is not. */

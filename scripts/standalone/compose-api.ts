@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ApiServer, KindDefinition } from '#shared/apiserver';
-import { arcKinds } from '#shared/domain';
+import { arcKinds, type Settings } from '#shared/domain';
 import { accessReviewKinds, clusterKinds, type Manifest, rbacAuthorizer, rbacRules } from '#shared/embedded';
 import type { Store } from '#shared/storage';
 import { createArcApiServer } from '../../functions/api-server/index.ts';
@@ -14,6 +14,7 @@ export function composeApi(parts: {
   store: Store;
   identities: Identities;
   manifests: readonly Manifest[];
+  settings: () => Settings;
   log: Logger;
 }): ApiServer {
   const authorize = rbacAuthorizer(parts.manifests);
@@ -23,6 +24,7 @@ export function composeApi(parts: {
     authorize,
     extraKinds: [...clusterKinds, ...accessReviewKinds(authorize, rbacRules(parts.manifests))],
     limits: { exempt: [`system:serviceaccounts:${conduitNamespace}`] },
+    settings: parts.settings,
     log: parts.log,
   });
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import tls from 'node:tls';
 import type { Logger } from 'pino';
 import { serve } from '#shared/apiserver';
+import type { Settings } from '#shared/domain';
 import {
   type Destination,
   loadManifests,
@@ -16,6 +17,7 @@ import { createKubeClient, type KubeClient } from '#shared/kube';
 import { serveFunction } from '#shared/runtime';
 import { openEmbeddedStore, type Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
+import { followSettings } from '../../functions/api-server/operator/follow-settings.ts';
 import { type BridgeOptions, startBridge } from '../../functions/watch-bridge/index.ts';
 import { ensureNamespaces } from './bootstrap.ts';
 import { composeApi, servedKinds } from './compose-api.ts';
@@ -82,6 +84,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const manifests = (await Promise.all(folders.map(loadManifests))).flat();
   const identities = await loadIdentities(folder, [
     'admin',
+    'api-server',
     'watch-bridge',
     'argo/executor',
     'kube-system/generic-garbage-collector',
@@ -93,8 +96,13 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
 
   const store = await openEmbeddedStore({ folder: path.join(folder, 'store') });
   stack.defer(() => store.close());
+  // The API server serves the ConfigMap that it follows.
+  const operator: { settings: () => Settings } = { settings: () => ({}) };
   const api = await serve(
-    composeApi({ store: options.wrapStore?.(store) ?? store, identities, manifests, log }),
+    composeApi({
+      ...{ store: options.wrapStore?.(store) ?? store, identities, manifests, log },
+      settings: () => operator.settings(),
+    }),
     { certificate: pki, host: '127.0.0.1', port: options.port || (await rememberedPort(folder)) },
   );
   stack.defer(() => api.close({ graceMs: 2_000 }));
@@ -104,6 +112,15 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     createKubeClient({ server: url, token: () => identities.tokenOf(name), userAgent: `arc-${name}` });
   const admin = clientOf('admin');
   await ensureNamespaces(admin);
+  stack.defer(() => ending.abort()); // also when one of the next does not start
+  const followed = followSettings({
+    client: clientOf('api-server'),
+    log: log.child({ part: 'api-server' }),
+    metrics: createMetrics(),
+    signal: ending.signal,
+  });
+  operator.settings = followed.current;
+  await followed.ready;
 
   const urls = new Map<string, URL>();
   for (const [name, fn] of Object.entries(functions)) {
@@ -131,7 +148,6 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   stack.defer(() => broker.close());
 
   const signal = ending.signal;
-  stack.defer(() => ending.abort()); // also when one of the next does not start
   const bridge = startBridge({
     api: clientOf('watch-bridge'),
     sink: { url: broker.url },

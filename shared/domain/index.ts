@@ -3,14 +3,7 @@
 export { type ActionName, type ActionRequest, actions, requestOf } from './actions/requested-by.ts';
 export { arcKinds } from './definitions/arc-kinds.ts';
 export type { ArcColumn, ArcKind } from './definitions/definition.ts';
-export {
-  artifactIdOf,
-  childSelector,
-  endpointsUsed,
-  keyOf,
-  rivalSelectors,
-  withDefaults,
-} from './identity/artifact.ts';
+export { artifactIdOf, childSelector, endpointsUsed, keyOf, rivalSelectors } from './identity/artifact.ts';
 export {
   artifactWorkflowName,
   cronWorkflowName,
@@ -80,7 +73,6 @@ export { type CurrentVersion, currentVersions } from './plan/current.ts';
 export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './plan/parameters.ts';
 export {
   type OrderPlan,
-  type PlanDefaults,
   type PlanInputs,
   type PlannedArtifact,
   planOrder,
@@ -122,6 +114,19 @@ export { rollUpInterval } from './roll-up/rollup-interval.ts';
 export type { Schema } from './schema/schema.ts';
 export { schemaCauses } from './schema/schema-causes.ts';
 export { type PatternMatcher, valueCauses } from './schema/value-causes.ts';
+export {
+  artifactWorkflowLimitCauses,
+  endpointLimitCauses,
+  orderLimitCauses,
+} from './settings/limit-causes.ts';
+export {
+  isSettingKey,
+  parseSettings,
+  type SettingProblem,
+  type Settings,
+  settingsName,
+  settingsTable,
+} from './settings/settings.ts';
 export { isEndRecorded, isOverwritten } from './submission/record.ts';
 export { isUnreleased, releasePatch } from './submission/release.ts';
 export {

@@ -15,6 +15,7 @@ describe('readPlan', () => {
     const plan = await readPlan(contextOf(api), one);
     expect(plan.artifacts.map(({ state }) => state)).toEqual(['ready', 'ready']);
     expect(reads.filter((each) => each.startsWith('get'))).toEqual([
+      'get configmaps arc-settings',
       'get clusterworkflowtemplates arc-oci-image',
     ]);
   });

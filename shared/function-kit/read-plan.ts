@@ -13,15 +13,20 @@ import {
 import type { Context } from '#shared/runtime';
 import { ignoreNotFound } from './api-errors.ts';
 import { namespaceOf } from './metadata.ts';
+import { readSettings } from './read-settings.ts';
 
-/** Reads what an Order refers to and plans it. Rejects with what the API answers. */
-export async function readPlan(context: Pick<Context, 'api' | 'signal'>, order: Order): Promise<OrderPlan> {
+/** Reads what an Order refers to and the operator's settings, and plans it. Rejects with what the API answers. */
+export async function readPlan(
+  context: Pick<Context, 'api' | 'log' | 'metrics' | 'now' | 'signal'>,
+  order: Order,
+): Promise<OrderPlan> {
   const { api, signal } = context;
   const namespace = namespaceOf(order);
-  const [known, own, cluster] = await Promise.all([
+  const [known, own, cluster, settings] = await Promise.all([
     api.list(endpoints, namespace, signal),
     api.list(artifactTypes, namespace, signal),
     api.list(clusterArtifactTypes, {}, signal),
+    readSettings(context),
   ]);
   const types = [...own.items, ...cluster.items];
   const read = async ({ name, clusterScope }: TemplateRef) =>
@@ -34,5 +39,5 @@ export async function readPlan(context: Pick<Context, 'api' | 'signal'>, order: 
   // If Argo is not installed, every template is missing, and the Order says so.
   const found = await Promise.all(used.map(read));
   const missingTemplates = used.filter((_, index) => found[index] === undefined);
-  return planOrder(order, { endpoints: known.items, types, missingTemplates });
+  return planOrder(order, { endpoints: known.items, types, missingTemplates }, settings);
 }

@@ -14,6 +14,7 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* admissionregistration.k8s.io/validatingwebhookconfigurations: list watch',
     '* authentication.k8s.io/tokenreviews: create',
     '* authorization.k8s.io/subjectaccessreviews: create',
+    'arc-system /configmaps@arc-settings: list watch',
   ],
   'certificate-issuer': [
     '* apiregistration.k8s.io/apiservices@v1alpha1.arc.opendefense.cloud: get patch',
@@ -35,6 +36,7 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* arc.opendefense.cloud/orders: get patch',
     '* argoproj.io/clusterworkflowtemplates: get',
     '* argoproj.io/workflowtemplates: get',
+    'arc-system /configmaps@arc-settings: get',
   ],
   etcd: [],
   'expire-objects': [
@@ -71,6 +73,7 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* arc.opendefense.cloud/orders: get',
     '* argoproj.io/clusterworkflowtemplates: get',
     '* argoproj.io/workflowtemplates: get',
+    'arc-system /configmaps@arc-settings: get',
   ],
   'submit-workflow': [
     '* /events: create get patch',

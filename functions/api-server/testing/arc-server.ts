@@ -8,6 +8,7 @@ import { type ArcApiServerOptions, createArcApiServer } from '../index.ts';
 /** An answer: an object of a kind, or a Status with its message and causes. */
 export interface Answer {
   status: number;
+  warnings?: string;
   body: KubeObject & { message?: string; reason?: string; details?: { causes?: { field: string }[] } };
 }
 
@@ -20,7 +21,7 @@ export interface ArcServer {
 
 /** The API server of ARC on an embedded store of its own. Everybody is `jo` and may do everything unless `options` say otherwise. */
 export async function startArcServer(
-  options: Partial<Pick<ArcApiServerOptions, 'authorize' | 'now'>> = {},
+  options: Partial<Pick<ArcApiServerOptions, 'authorize' | 'now' | 'settings'>> = {},
 ): Promise<ArcServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'arc-api-'));
   const store = await openEmbeddedStore({ folder });
@@ -43,7 +44,12 @@ export async function startArcServer(
           ...(body && { body: JSON.stringify(body) }),
         }),
       );
-      return { status: response.status, body: (await response.json()) as Answer['body'] };
+      const warnings = response.headers.get('warning');
+      return {
+        status: response.status,
+        body: (await response.json()) as Answer['body'],
+        ...(warnings !== null && { warnings }),
+      };
     },
     async close() {
       await api.close();

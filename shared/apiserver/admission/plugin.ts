@@ -36,4 +36,6 @@ export interface AdmissionRequest {
   dryRun: boolean;
   /** CreateOptions, UpdateOptions or DeleteOptions of meta.k8s.io/v1 as they were given; a patch has those of its operation. */
   options: { apiVersion: string; kind: string; [field: string]: unknown };
+  /** Tells the user something in a Warning header, whatever becomes of the write. */
+  warn(text: string): void;
 }

@@ -40,5 +40,6 @@ export function admissionRequest(request: ResourceRequest, write: AdmittedWrite)
       ...(fieldValidation && { fieldValidation }),
       ...write.options,
     },
+    warn: (text) => request.warnings.push(text),
   };
 }

@@ -4,6 +4,7 @@ import type { Endpoint } from '../kinds/endpoint.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { labels } from '../kinds/well-known.ts';
 import type { Hold } from '../lifecycle/holds.ts';
+import type { Settings } from '../settings/settings.ts';
 import { planOrder } from './plan.ts';
 
 /** What an ArtifactWorkflow needs to say so that the rest follows: as an artifact of an Order does. */
@@ -22,6 +23,7 @@ export interface ShortForm {
 export function completedByHand<T extends Pick<ArtifactWorkflow, 'metadata'> & { spec: ShortForm }>(
   given: T,
   inputs: { endpoints: readonly Endpoint[]; types: readonly ArtifactType[] },
+  settings: Settings = {},
 ): { workflow: T } | { hold: Hold } {
   const { metadata, spec } = given;
   const { type, srcRef, dstRef, artifact = {}, cron } = spec;
@@ -42,7 +44,7 @@ export function completedByHand<T extends Pick<ArtifactWorkflow, 'metadata'> & {
       ],
     },
   };
-  const [planned] = planOrder(order, inputs).artifacts;
+  const [planned] = planOrder(order, inputs, settings).artifacts;
   if (planned?.state !== 'ready')
     return { hold: planned?.hold ?? { reason: 'Preparing', message: 'no plan' } };
   const target = planned.workflow.metadata.labels?.[labels.target];

@@ -4,8 +4,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-w
 import type { Order } from '../kinds/order.ts';
 import { annotations, finalizers, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
-import { isDeleting, wasUnsuccessful } from '../lifecycle/phases.ts';
-import { defaultHistoryLimit } from '../values/limits.ts';
+import { hasFailed, isDeleting, wasUnsuccessful } from '../lifecycle/phases.ts';
 import { causeOf, retryCause } from './cause.ts';
 import { type CurrentVersion, currentVersions } from './current.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
@@ -53,8 +52,12 @@ export function decideChildren(
   const patches = current.flatMap(({ artifact, workflow }) =>
     workflow && !isDeleting(workflow) ? patchFor(artifact, workflow, retryAt) : [],
   );
-  const historyLimit = order.spec.revisionHistoryLimit ?? defaultHistoryLimit;
-  return { finalizer: held ? 'keep' : 'add', create, ...retire(current, existing, historyLimit), patches };
+  return {
+    finalizer: held ? 'keep' : 'add',
+    create,
+    ...retire(current, existing, plan.historyLimit),
+    patches,
+  };
 }
 
 /** Which children of an Order that is being deleted to stop, and whether it may go. Needs no plan: its inputs may be gone. */
@@ -127,7 +130,7 @@ function patchFor(artifact: PlannedArtifact, actual: ArtifactWorkflow, retryAt: 
   const planned = artifact.state === 'ready' ? artifact.workflow : undefined;
   const retry = planned && retryAnnotation(actual, retryAt);
   const cancel = cancelPatch(artifact.cancel === true, actual, retry !== undefined);
-  const spec = { ...(planned && policyPatch(planned.spec, actual.spec)), ...cancel.spec };
+  const spec = { ...(planned && policyPatch(planned.spec, actual, retry !== undefined)), ...cancel.spec };
   const notes = { ...retry, ...cancel.annotations };
   const patch = {
     ...(Object.keys(spec).length > 0 ? { spec } : {}),
@@ -153,10 +156,12 @@ function cancelPatch(
   return {};
 }
 
-function policyPatch(wanted: ArtifactWorkflowSpec, actual: ArtifactWorkflowSpec) {
+/** What has failed for good keeps the retry policy that it failed with, until it is asked to run again: another policy re-runs nothing. */
+function policyPatch(wanted: ArtifactWorkflowSpec, actual: ArtifactWorkflow, retried: boolean) {
+  const kept = ['cancel', ...(hasFailed(actual) && isFinished(actual) && !retried ? ['retry'] : [])];
   const policy = (spec: ArtifactWorkflowSpec) =>
-    Object.fromEntries(policyFields.flatMap((field) => (field === 'cancel' ? [] : [[field, spec[field]]])));
-  return mergePatchBetween(policy(actual), policy(wanted));
+    Object.fromEntries(policyFields.flatMap((field) => (kept.includes(field) ? [] : [[field, spec[field]]])));
+  return mergePatchBetween(policy(actual.spec), policy(wanted));
 }
 
 // The retry applies to artifacts that had failed or been stopped or cancelled at its time, not to those that fail later.

@@ -7,7 +7,6 @@ import {
   identityLabels,
   indexKey,
   likenessOf,
-  type PolicyField,
   versionKey,
   withDefaults,
 } from '../identity/artifact.ts';
@@ -24,7 +23,9 @@ import { gravest, type Hold } from '../lifecycle/holds.ts';
 import { withSchemaDefaults } from '../schema/defaults.ts';
 import type { Schema } from '../schema/schema.ts';
 import { valueCauses } from '../schema/value-causes.ts';
-import { forceTime, secondsTtl } from './effective.ts';
+import type { Settings } from '../settings/settings.ts';
+import { defaultHistoryLimit } from '../values/limits.ts';
+import { forceTime } from './effective.ts';
 import {
   type EndpointUse,
   halfSeenHold,
@@ -33,6 +34,7 @@ import {
   ruleMismatch,
 } from './endpoint-use.ts';
 import { effectiveSpec, ignoredParameters, parametersFor, typeParameters } from './parameters.ts';
+import { policyOf } from './policy.ts';
 import { missingTemplate, type TemplateRef, templateOf, typesByName } from './templates.ts';
 
 /** What an Order's artifacts refer to, as far as it exists: Endpoints of its namespace, types of it and of the cluster. */
@@ -56,6 +58,8 @@ export interface OrderPlan {
   /** In the order of spec.artifacts; of artifacts that are alike only the first. */
   artifacts: PlannedArtifact[];
   onChange: OnChange;
+  /** How many finished versions of an artifact are kept beside the one in force. */
+  historyLimit: number;
   /** What was left out of the types in use, for their authors. */
   notes: string[];
   /** The later of the force annotation and status.lastForceAt, in Unix seconds; 0 if never. */
@@ -65,17 +69,12 @@ export interface OrderPlan {
   secretGenerations: Record<string, number>;
 }
 
-/** What an operator sets for all Orders. */
-export interface PlanDefaults {
-  onChange?: OnChange;
-}
-
 /**
  * The ArtifactWorkflows that an Order needs. Each artifact is planned by itself: one that cannot be planned is held, with its own
- * reason and message, and changes nothing for the others.
+ * reason and message, and changes nothing for the others. `settings` are those of the operator.
  */
-export function planOrder(order: Order, inputs: PlanInputs, defaults: PlanDefaults = {}): OrderPlan {
-  const scope = scopeOf(order, inputs);
+export function planOrder(order: Order, inputs: PlanInputs, settings: Settings = {}): OrderPlan {
+  const scope = scopeOf(order, inputs, settings);
   const seen = new Set<string>();
   const writers = new Map<string, PlannedArtifact>();
   const artifacts = (order.spec.artifacts ?? []).flatMap((artifact, index) => {
@@ -84,7 +83,13 @@ export function planOrder(order: Order, inputs: PlanInputs, defaults: PlanDefaul
   });
   return {
     artifacts,
-    onChange: order.spec.onChange ?? defaults.onChange ?? 'Rerun',
+    onChange:
+      settings['enforced.onChange'] ?? order.spec.onChange ?? settings['defaults.onChange'] ?? 'Rerun',
+    historyLimit:
+      settings['enforced.revisionHistoryLimit'] ??
+      order.spec.revisionHistoryLimit ??
+      settings['defaults.revisionHistoryLimit'] ??
+      defaultHistoryLimit,
     notes: notesOnTypes(order, scope.types),
     forceAt: scope.forceAt,
     ...generationsSeen(order, scope.endpoints),
@@ -104,14 +109,15 @@ interface Scope {
   endpoints: Map<string, Endpoint>;
   types: Map<string, ArtifactType>;
   missingTemplates: readonly TemplateRef[];
+  settings: Settings;
   forceAt: number;
 }
 
-function scopeOf(order: Order, inputs: PlanInputs): Scope {
+function scopeOf(order: Order, inputs: PlanInputs, settings: Settings): Scope {
   const types = typesByName(inputs.types);
   const endpoints = new Map(inputs.endpoints.map((endpoint) => [endpoint.metadata.name, endpoint]));
   const { missingTemplates = [] } = inputs;
-  return { order, endpoints, types, missingTemplates, forceAt: forceTime(order) };
+  return { order, endpoints, types, missingTemplates, settings, forceAt: forceTime(order) };
 }
 
 /** Undefined for an artifact that is alike one in `seen`. */
@@ -277,7 +283,7 @@ function workflowOf(scope: Scope, parts: Parts): ArtifactWorkflow {
         },
       ],
     },
-    spec: specOf(order, parts),
+    spec: specOf(scope, parts),
   };
 }
 
@@ -292,7 +298,7 @@ function notesOf(
   return Object.keys(notes).length === 0 ? {} : { annotations: notes };
 }
 
-function specOf(order: Order, parts: Parts): ArtifactWorkflowSpec {
+function specOf({ order, settings }: Scope, parts: Parts): ArtifactWorkflowSpec {
   const { given, artifact, type, from, to, parameters } = parts;
   const { cron, spec } = artifact;
   return {
@@ -307,32 +313,8 @@ function specOf(order: Order, parts: Parts): ArtifactWorkflowSpec {
       ...(given.name === undefined ? {} : { name: given.name }),
       spec: effectiveSpec(spec, typeParameters(type)),
     },
-    ...policyOf(order, type, [from, to]),
+    ...policyOf(order, type, [from, to], settings),
     ...(cron === undefined ? {} : { cron }),
-  };
-}
-
-/** The mutable part of an ArtifactWorkflow's spec: the Order's values take precedence over the type's. */
-function policyOf(
-  order: Order,
-  type: ArtifactType,
-  ends: readonly EndpointUse[],
-): Pick<ArtifactWorkflowSpec, PolicyField> {
-  const seconds = secondsTtl(order.spec.ttlSecondsAfterCompletion);
-  const finished = seconds ?? type.spec.ttlAfterFinished;
-  const failed = seconds ?? type.spec.ttlAfterFailed;
-  const retry = order.spec.retry ?? type.spec.retry;
-  const queueName = order.spec.queueName ?? type.spec.queueName;
-  const limitedBy = [...new Set(ends.filter(({ isLimited }) => isLimited).map(({ ref }) => ref.name))].sort();
-  const { parallelism } = order.spec;
-  return {
-    ...(finished === undefined ? {} : { ttlAfterFinished: finished }),
-    ...(failed === undefined ? {} : { ttlAfterFailed: failed }),
-    ...(retry === undefined ? {} : { retry }),
-    ...(queueName === undefined ? {} : { queueName }),
-    ...(limitedBy.length === 0 ? {} : { limitedBy }),
-    ...(parallelism === undefined ? {} : { parallelism }),
-    ...(order.spec.suspend === true ? { suspend: true } : {}),
   };
 }
 

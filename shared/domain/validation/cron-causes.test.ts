@@ -8,7 +8,7 @@ function problem(schedule: string, timezone?: string): string | undefined {
 
 describe('cronCauses', () => {
   it.each([
-    '*/10 * * * *',
+    '* * * * *',
     '0 3 * * 1',
     '@daily',
     '@hourly',
@@ -20,15 +20,9 @@ describe('cronCauses', () => {
   ])('accepts %s', (schedule) => expect(problem(schedule)).toBeUndefined());
 
   it.each([
-    ['0,55 0,23 * * *', 'at least 10 minutes'],
-    ['55,4 5,6 * * *', 'at least 10 minutes'],
     ['@every 9999999999h', 'at most ten years'],
     [`@every ${'1'.repeat(100)}h`, 'at most 64 characters'],
     [`${'0,'.repeat(200)}0 * * * *`, 'at most 256 characters'],
-    ['* * * * *', 'at least 10 minutes'],
-    ['0,5 0 1 1 *', 'at least 10 minutes'],
-    ['0,55 * * * *', 'at least 10 minutes'],
-    ['@every 9m59s', 'at least 10 minutes'],
     ['@every now', 'duration'],
     ['0 0 31 2 *', 'never'],
     ['0 0 * * * *', 'five fields'],

@@ -1,19 +1,16 @@
-import { Cron as Croner, CronPattern } from 'croner';
+import { Cron as Croner } from 'croner';
 import { ArcError, type Cause } from '#shared/errors';
 import type { Cron } from '../kinds/common.ts';
-import { parseDuration } from '../values/duration.ts';
 import { longestSchedule, mostCronSchedules } from '../values/limits.ts';
 import { durationProblem, invalid, quoted, required, templateCauses } from './causes.ts';
 import { whenCauses } from './when-causes.ts';
 
-/** The least time between two runs of a schedule, in minutes. */
-const shortestInterval = 10;
 /** Just before a Monday, a month and a leap year: looking from a fixed point, the answer is the same at any time of day. */
 const reference = new Date('2023-12-31T23:59:00Z');
 
 /**
- * What is wrong with a schedule: too long, unreadable, never due, or due again within less than ten minutes; or its condition may not
- * be evaluated.
+ * What is wrong with a schedule: too long, unreadable or never due; or its condition may not be evaluated. How often it may be due is a
+ * setting of the operator: see `intervalCauses`.
  */
 export function cronCauses(field: string, cron: Cron | undefined): Cause[] {
   if (!cron) return [];
@@ -55,34 +52,13 @@ function isTimeZone(timeZone: string): boolean {
 function problemOf(schedule: string): string | undefined {
   if (schedule.length > longestSchedule) return `must have at most ${longestSchedule} characters`;
   const every = /^@every\s+(\S+)$/.exec(schedule)?.[1];
-  if (every !== undefined) {
-    const tooShort = (parseDuration(every) ?? 0) < shortestInterval * 60_000 ? tooOften : undefined;
-    return durationProblem(every) ?? tooShort;
-  }
+  if (every !== undefined) return durationProblem(every);
   if (!schedule.startsWith('@') && schedule.trim().split(/\s+/).length !== 5) return 'must have five fields';
   try {
     // The time zone moves the runs and does not change which there are.
     const runs = new Croner(schedule, { paused: true, timezone: 'UTC' });
-    if (!runs.nextRun(reference)) return 'it never comes';
-    return isTooOften(new CronPattern(schedule, 'UTC')) ? tooOften : undefined;
+    return runs.nextRun(reference) ? undefined : 'it never comes';
   } catch (caught) {
     return ArcError.from(caught).message.replace(/^CronPattern: /, '');
   }
-}
-
-const tooOften = `runs must be at least ${shortestInterval} minutes apart`;
-
-/** True if two minutes of an hour, or of two hours that follow each other, are too close. Midnight counts as if every day were meant. */
-function isTooOften({ minute, hour }: CronPattern): boolean {
-  const minutes = numbersOf(minute);
-  const hours = numbersOf(hour);
-  const follow = hours.some((one) => hours.includes((one + 1) % 24));
-  const across = follow ? [60 + (minutes[0] ?? 0)] : [];
-  const times = [...minutes, ...across];
-  return times.some((time, index) => index > 0 && time - (times[index - 1] ?? 0) < shortestInterval);
-}
-
-/** The positions of a field that are set. */
-function numbersOf(flags: readonly number[]): number[] {
-  return [...flags.keys()].filter((at) => flags[at] === 1);
 }

@@ -27,6 +27,8 @@ export const mostTokenHosts = 10;
 /** Most schedules of one cron, and most different ones in an Order: to check one takes time. */
 export const mostCronSchedules = 10;
 export const mostSchedules = 100;
+/** The least time between two runs of a schedule, unless the operator sets another. */
+export const shortestCronIntervalMs = 600_000;
 /** Parts of a type's schema, and characters of a pattern in it: each is paid for with every artifact of the type. */
 export const mostSchemaNodes = 1_000;
 export const longestPattern = 1_000;

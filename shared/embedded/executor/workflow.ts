@@ -26,7 +26,6 @@ export interface Container {
   env?: { name: string; value?: string }[];
   volumeMounts?: { name: string; mountPath: string }[];
   dependencies?: string[];
-  terminationMessagePolicy?: string;
 }
 
 export interface RetryStrategy {

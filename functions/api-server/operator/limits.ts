@@ -1,0 +1,52 @@
+import type { AdmissionPlugin, KubeObject } from '#shared/apiserver';
+import {
+  type ArtifactWorkflow,
+  artifactWorkflowLimitCauses,
+  type Endpoint,
+  endpointLimitCauses,
+  group,
+  type Order,
+  orderLimitCauses,
+  type Settings,
+} from '#shared/domain';
+import type { Cause } from '#shared/errors';
+import { invalidObject } from '../invalid-object.ts';
+
+/** Most problems of one object that are named. */
+const mostCauses = 20;
+
+/** Holds objects to the operator's limits, but not what an update leaves alone. Rejects with Invalid naming field and limit. */
+export function operatorLimits(settings: () => Settings): AdmissionPlugin {
+  return {
+    name: 'OperatorLimits',
+    async validate({ kind, subResource, name, object, oldObject }) {
+      if (kind.group !== group || subResource !== '' || object === undefined) return;
+      if (object.metadata.deletionTimestamp !== undefined) return;
+      const causes = causesOf(kind.kind, object, oldObject, settings());
+      if (causes.length > 0) throw invalidObject(kind.kind, name, causes.slice(0, mostCauses));
+    },
+  };
+}
+
+// Validated before, by the schema of the kind.
+function causesOf(
+  kind: string,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  settings: Settings,
+): Cause[] {
+  switch (kind) {
+    case 'Order':
+      return orderLimitCauses(object as Order, old as Order | undefined, settings);
+    case 'ArtifactWorkflow':
+      return artifactWorkflowLimitCauses(
+        object as ArtifactWorkflow,
+        old as ArtifactWorkflow | undefined,
+        settings,
+      );
+    case 'Endpoint':
+      return endpointLimitCauses(object as Endpoint, old as Endpoint | undefined, settings);
+    default:
+      return [];
+  }
+}

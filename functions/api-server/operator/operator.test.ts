@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseSettings } from '#shared/domain';
+import { type ArcServer, startArcServer } from '../testing/arc-server.ts';
+
+const collection = '/apis/arc.opendefense.cloud/v1alpha1/namespaces';
+const apiVersion = 'arc.opendefense.cloud/v1alpha1';
+
+let server: ArcServer;
+let data: Record<string, string> = {};
+let clock = new Date('2026-01-02T03:00:00Z');
+beforeAll(async () => {
+  server = await startArcServer({ settings: () => parseSettings(data).settings, now: () => clock });
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  data = {};
+});
+
+async function call(method: string, at: string, body?: object) {
+  const { status, body: answer, warnings } = await server.call(method, `${collection}/${at}`, body);
+  return { status, warnings, spec: answer.spec, message: answer.message };
+}
+const of = (kind: string, name: string, spec: object) => ({ apiVersion, kind, metadata: { name }, spec });
+const sides = { srcRef: { name: 'a' }, dstRef: { name: 'b' } };
+const artifacts = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, index) => ({ type: 'oci', spec: { image: `a:${index}` }, ...more }));
+const order = (name: string, spec: object = {}) => of('Order', name, { defaults: sides, ...spec });
+
+describe("an operator's limit", () => {
+  it('of artifacts: refuses more, names itself, and lets an Order that has more already lose some', async () => {
+    await call('POST', 'team/orders', order('big', { artifacts: artifacts(5) }));
+    data = { 'limits.artifactsPerOrder': '3' };
+    expect((await call('POST', 'team/orders', order('three', { artifacts: artifacts(3) }))).status).toBe(201);
+    expect(await call('POST', 'team/orders', order('four', { artifacts: artifacts(4) }))).toMatchObject({
+      status: 422,
+      message:
+        'Order.arc.opendefense.cloud "four" is invalid: spec.artifacts: Too many: 4: must have at most 3 items: limits.artifactsPerOrder of the operator\'s settings',
+    });
+    const change = (spec: object) => call('PATCH', 'team/orders/big', { spec });
+    expect((await change({ suspend: true })).status).toBe(200);
+    expect((await change({ artifacts: artifacts(6) })).status).toBe(422);
+    expect((await change({ artifacts: artifacts(4) })).status).toBe(200);
+  });
+
+  it('of Orders in a namespace: exact under concurrent creates, and freed by deletions', async () => {
+    data = { 'limits.ordersPerNamespace': '4' };
+    const create = (index: number) => call('POST', 'full/orders', order(`order-${index}`));
+    const found = await Promise.all(Array.from({ length: 20 }, (_, index) => create(index)));
+    expect(found.filter(({ status }) => status === 201)).toHaveLength(4);
+    const [refused] = found.filter(({ status }) => status !== 201);
+    expect(refused).toMatchObject({
+      status: 403,
+      message: expect.stringContaining(
+        'a namespace may hold at most 4 Orders, and "full" does: limits.ordersPerNamespace of the operator\'s settings',
+      ),
+    });
+    expect((await call('POST', 'other/orders', order('one'))).status).toBe(201);
+    const taken = found.findIndex(({ status }) => status === 201);
+    await call('DELETE', `full/orders/order-${taken}`);
+    expect((await call('POST', 'full/orders?dryRun=All', order('dry'))).status).toBe(201);
+    expect((await call('POST', 'full/orders', order('next'))).status).toBe(201);
+    expect((await call('POST', 'full/orders', order('last'))).status).toBe(403);
+    expect((await call('PATCH', 'full/orders/next', { spec: { suspend: true } })).status).toBe(200);
+  });
+
+  it('of Orders: a place that was taken by a create that failed is free after a while', async () => {
+    data = { 'limits.ordersPerNamespace': '1' };
+    await call('POST', 'late/orders', order('there'));
+    expect((await call('POST', 'late/orders', order('there'))).status).toBe(403);
+    await call('DELETE', 'late/orders/there');
+    clock = new Date(clock.getTime() + 20_000);
+    expect((await call('POST', 'late/orders', order('next'))).status).toBe(201);
+  });
+
+  it('of cron intervals: stricter or laxer than ten minutes, and only for new schedules', async () => {
+    const cron = (schedule: string) => ({ cron: { schedules: [schedule] } });
+    const often = artifacts(1, cron('*/5 * * * *'));
+    expect((await call('POST', 'team/orders', order('often', { artifacts: often }))).message).toContain(
+      'spec.artifacts[0].cron.schedules[0]: Invalid value: "*/5 * * * *": runs must be at least 10 minutes apart: limits.cronInterval',
+    );
+    data = { 'limits.cronInterval': '5m' };
+    expect((await call('POST', 'team/orders', order('often', { artifacts: often }))).status).toBe(201);
+    data = { 'limits.cronInterval': '1h' };
+    expect((await call('PATCH', 'team/orders/often', { spec: { suspend: true } })).status).toBe(200);
+    const second = [...often, ...artifacts(1, { name: 'second', ...cron('*/30 * * * *') })];
+    expect((await call('PATCH', 'team/orders/often', { spec: { artifacts: second } })).message).toContain(
+      'spec.artifacts[1].cron.schedules[0]: Invalid value: "*/30 * * * *": runs must be at least 60 minutes apart',
+    );
+    const byDefault = { defaults: { ...sides, ...cron('*/30 * * * *') } };
+    expect((await call('POST', 'team/orders', order('default', byDefault))).message).toContain(
+      'spec.defaults.cron.schedules[0]',
+    );
+    const byHand = { workflowTemplateRef: { name: 't' }, ...cron('*/30 * * * *') };
+    expect(
+      (await call('POST', 'team/artifactworkflows', of('ArtifactWorkflow', 'a', byHand))).message,
+    ).toContain('spec.cron.schedules[0]');
+  });
+
+  it('of Endpoints: their types and hosts, also where credentials may go', async () => {
+    const endpoint = (name: string, remoteURL: string, more: object = {}) =>
+      call('POST', 'team/endpoints', of('Endpoint', name, { type: 'oci', remoteURL, ...more }));
+    await endpoint('old', 'https://old.example');
+    data = { 'limits.endpointHosts': '*.ours.example, local:5000', 'limits.endpointTypes': 'oci, helm' };
+    expect((await endpoint('a', 'https://a.OURS.example/team')).status).toBe(201);
+    expect((await endpoint('b', 'local:5000')).status).toBe(201);
+    expect((await endpoint('c', 'https://other.example')).message).toContain(
+      'spec.remoteURL: Invalid value: host "other.example" is not allowed: limits.endpointHosts of the operator\'s settings',
+    );
+    expect((await endpoint('d', 'http://local')).status).toBe(422);
+    expect(
+      (await endpoint('e', 'https://a.ours.example', { tokenHosts: ['evil.example'] })).message,
+    ).toContain('spec.tokenHosts[0]');
+    expect((await endpoint('f', 'https://a.ours.example', { type: 's3' })).message).toContain(
+      'spec.type: Unsupported value: "s3": supported values: "oci", "helm": limits.endpointTypes',
+    );
+    const change = (spec: object) => call('PATCH', 'team/endpoints/old', { spec });
+    expect((await change({ maxInFlight: 3 })).status).toBe(200);
+    expect((await change({ remoteURL: 'https://newer.example' })).status).toBe(422);
+  });
+});
+
+describe("an operator's default and what is enforced", () => {
+  it('defaults.ttl is written into a new Order that sets none', async () => {
+    const before = await call('POST', 'team/orders', order('before'));
+    expect(before.spec).not.toHaveProperty('ttl');
+    data = { 'defaults.ttl': '720h' };
+    expect((await call('POST', 'team/orders', order('after'))).spec).toMatchObject({ ttl: '720h' });
+    expect((await call('POST', 'team/orders', order('own', { ttl: '1h' }))).spec).toMatchObject({
+      ttl: '1h',
+    });
+    const updated = await call('PATCH', 'team/orders/before', { spec: { suspend: true } });
+    expect(updated.spec).not.toHaveProperty('ttl');
+    expect((await call('POST', 'team/orders', { ...order('odd'), spec: 'none' })).status).toBe(422);
+  });
+
+  it('warns of a field that has no effect', async () => {
+    data = { 'enforced.onChange': 'Keep', 'enforced.retry.limit': '1' };
+    const { warnings, status } = await call(
+      'POST',
+      'team/orders',
+      order('own-way', { onChange: 'Rerun', retry: { limit: 1, backoff: '5s' } }),
+    );
+    expect([status, warnings]).toEqual([
+      201,
+      '299 - "spec.onChange: has no effect: the operator has set enforced.onChange to Keep"',
+    ]);
+  });
+});

@@ -1,0 +1,17 @@
+import { conduitNamespace, settingsName, settingsTable } from '#shared/domain';
+
+/** The section of the API reference about the operator's settings: a row for each key of the ConfigMap. */
+export function settingsReference(): string {
+  const rows = Object.entries(settingsTable).map(
+    ([key, { form, unset, what }]) => `| \`${key}\` | ${form} | ${unset} | ${what} |`,
+  );
+  return `## Settings of the operator
+
+Keys of the ConfigMap \`${settingsName}\` in \`${conduitNamespace}\`. Each value is a text; an empty one is as if the key were not there. [operating.md](operating.md#settings-for-all-orders) says
+how they work.
+
+| key | value | without it | |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+`;
+}

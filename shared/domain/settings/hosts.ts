@@ -1,0 +1,22 @@
+// Labels as in RFC 1123; an IPv6 address stands in brackets, as in a URL.
+const label = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
+const pattern = new RegExp(`^(?:\\*\\.)?${label}(?:\\.${label})*(?::\\d{1,5})?$`);
+const address = /^\[[0-9a-f:.]{2,45}\](?::\d{1,5})?$/;
+const longestPattern = 262;
+
+/** True for a text that is a pattern of hosts: `host` or `*.domain`, in lower case, each with a port or without. */
+export function isHostPattern(text: string): boolean {
+  return text.length <= longestPattern && (pattern.test(text) || address.test(text));
+}
+
+/**
+ * True if one of the patterns allows this port of the host, which is written as in `URL.hostname`. `*.example.com` allows every host below
+ * example.com and not example.com itself; a pattern without a port allows every port.
+ */
+export function allowsHost(patterns: readonly string[], host: string, port: number): boolean {
+  return patterns.some((one) => {
+    const [, name = one, wanted] = /^(.*?)(?::(\d+))?$/.exec(one) ?? [];
+    if (wanted !== undefined && Number(wanted) !== port) return false;
+    return name.startsWith('*.') ? host.endsWith(name.slice(1)) : host === name;
+  });
+}

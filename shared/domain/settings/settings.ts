@@ -1,0 +1,201 @@
+import { isObjectName } from '../identity/names.ts';
+import { durationProblem, quoted } from '../validation/causes.ts';
+import { parseDuration } from '../values/duration.ts';
+import { defaultHistoryLimit, shortestCronIntervalMs } from '../values/limits.ts';
+import { isHostPattern } from './hosts.ts';
+
+/** The ConfigMap of the conduit's namespace with the operator's settings. Each key of its data is one setting. */
+export const settingsName = 'arc-settings';
+
+/** One setting: how its text is read, and what the documentation says about it. */
+export interface Setting<T> {
+  /** undefined for a text that is no value. */
+  parse(text: string): T | undefined;
+  /** The text in words. */
+  form: string;
+  /** What holds without it. */
+  unset: string;
+  what: string;
+}
+
+type Words = Pick<Setting<unknown>, 'unset' | 'what'>;
+
+function whole(min: number, max: number, words: Words): Setting<number> {
+  return {
+    parse(text) {
+      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+    form: `a whole number from ${min} to ${max}`,
+    ...words,
+  };
+}
+
+function duration(words: Words): Setting<string> {
+  return {
+    parse: (text) => (durationProblem(text) === undefined ? text : undefined),
+    form: 'a duration such as 90s, 1h30m or 0, at most ten years',
+    ...words,
+  };
+}
+
+function choice<const Value extends string>(values: readonly Value[], words: Words): Setting<Value> {
+  return {
+    parse: (text) => values.find((value) => value === text),
+    form: `one of ${values.join(', ')}`,
+    ...words,
+  };
+}
+
+const mostNames = 1_000;
+
+/** Names separated by commas or lines. */
+function names(what: string, isName: (name: string) => boolean, words: Words): Setting<readonly string[]> {
+  return {
+    parse(text) {
+      const list = text.split(/[,\s]+/).filter((name) => name !== '');
+      return list.length <= mostNames && list.every(isName) ? list : undefined;
+    },
+    form: `${what}, separated by commas, at most ${mostNames}`,
+    ...words,
+  };
+}
+
+/** Milliseconds. */
+function interval(words: Words): Setting<number> {
+  return {
+    parse(text) {
+      const length = parseDuration(text) ?? 0;
+      return length >= 60_000 && length <= 86_400_000 && length % 60_000 === 0 ? length : undefined;
+    },
+    form: 'a duration of whole minutes from 1m to 24h',
+    ...words,
+  };
+}
+
+const onChange = (words: Words) => choice(['Rerun', 'RerunUnfinished', 'Keep'], words);
+const forced = 'what Order and type say';
+
+/**
+ * The settings that an operator makes for all Orders, by their key. This is the one source: what is read, what is documented and the
+ * types follow from it. Written by hand, as functions read it: a schema library would be most of what they load.
+ */
+export const settingsTable = {
+  'defaults.onChange': onChange({
+    unset: 'Rerun',
+    what: '`spec.onChange` of Orders that set none. It counts from the next change of an Endpoint, credential or type.',
+  }),
+  'defaults.retry.limit': whole(0, 100, {
+    unset: '2 after a failure that the worker calls retryable, else 0',
+    what: '`retry.limit` where neither Order nor type sets one. What has finished does not run again.',
+  }),
+  'defaults.retry.backoff': duration({
+    unset: '10s',
+    what: '`retry.backoff` where neither Order nor type sets one.',
+  }),
+  'defaults.ttl': duration({
+    unset: 'Orders are kept',
+    what: '`spec.ttl` that a new Order gets when it sets none. Orders that exist keep theirs.',
+  }),
+  'defaults.ttlAfterFinished': duration({
+    unset: 'ArtifactWorkflows are kept',
+    what: '`ttlAfterFinished` where neither Order nor type sets one.',
+  }),
+  'defaults.ttlAfterFailed': duration({
+    unset: 'ArtifactWorkflows are kept',
+    what: '`ttlAfterFailed` where neither Order nor type sets one.',
+  }),
+  'defaults.revisionHistoryLimit': whole(0, 1_000, {
+    unset: String(defaultHistoryLimit),
+    what: '`spec.revisionHistoryLimit` of Orders that set none.',
+  }),
+  'enforced.onChange': onChange({ unset: forced, what: 'Wins over `spec.onChange` of every Order.' }),
+  'enforced.retry.limit': whole(0, 100, {
+    unset: forced,
+    what: 'Wins over `retry.limit` of every Order and type.',
+  }),
+  'enforced.retry.backoff': duration({
+    unset: forced,
+    what: 'Wins over `retry.backoff` of every Order and type.',
+  }),
+  'enforced.ttlAfterFinished': duration({
+    unset: forced,
+    what: 'Wins over the time to live of what succeeded, of every Order and type.',
+  }),
+  'enforced.ttlAfterFailed': duration({
+    unset: forced,
+    what: 'Wins over the time to live of what failed, of every Order and type.',
+  }),
+  'enforced.revisionHistoryLimit': whole(0, 1_000, {
+    unset: forced,
+    what: 'Wins over `spec.revisionHistoryLimit` of every Order.',
+  }),
+  'limits.artifactsPerOrder': whole(1, 1_000_000, {
+    unset: 'no limit but the size of an object',
+    what: 'Most artifacts of one Order. An Order that has more already may lose some, and gets none.',
+  }),
+  'limits.ordersPerNamespace': whole(0, 1_000_000, {
+    unset: 'no limit',
+    what: 'Most Orders of one namespace. Further ones are refused; with two api-servers a few more may get in at the same moment.',
+  }),
+  'limits.endpointHosts': names(
+    'hosts such as registry.example.com, *.example.com or registry.example.com:5000',
+    isHostPattern,
+    {
+      unset: 'every host',
+      what: 'Hosts that `remoteURL` and `tokenHosts` of an Endpoint may name. `*.` stands for one or more labels; without a port every port is meant.',
+    },
+  ),
+  'limits.endpointTypes': names('types of Endpoints', isObjectName, {
+    unset: 'every type',
+    what: 'Types that an Endpoint may have.',
+  }),
+  'limits.cronInterval': interval({
+    unset: `${shortestCronIntervalMs / 60_000}m`,
+    what: 'The least time between two runs of a schedule.',
+  }),
+};
+
+type Table = typeof settingsTable;
+export type SettingKey = keyof Table;
+export type Settings = { [Key in SettingKey]?: NonNullable<ReturnType<Table[Key]['parse']>> };
+
+export function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(settingsTable, key);
+}
+
+/** A key of the ConfigMap that cannot be used, and why. */
+export interface SettingProblem {
+  key: string;
+  message: string;
+}
+
+/** Most keys that are wrong and named. */
+const mostProblems = 20;
+
+/**
+ * The settings in the data of the ConfigMap. An empty text counts as unset. A key that is wrong keeps its value in `before`, the last
+ * settings, and is named among the problems; so is a key that does not exist.
+ */
+export function parseSettings(
+  data: Readonly<Record<string, string>>,
+  before: Settings = {},
+): { settings: Settings; problems: SettingProblem[] } {
+  const found: [string, unknown][] = [];
+  const problems: SettingProblem[] = [];
+  for (const [key, given] of Object.entries(data).sort()) {
+    const text = given.trim();
+    if (text === '') continue;
+    const value = isSettingKey(key) ? settingsTable[key].parse(text) : undefined;
+    if (value === undefined) problems.push({ key, message: problemOf(key, text) });
+    if (isSettingKey(key)) found.push([key, value ?? before[key]]);
+  }
+  // Each value comes from the setting of its key.
+  const settings = Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Settings;
+  return { settings, problems: problems.slice(0, mostProblems) };
+}
+
+function problemOf(key: string, text: string): string {
+  if (!isSettingKey(key)) return 'there is no such setting';
+  return `must be ${settingsTable[key].form}, not ${quoted(text)}`;
+}
