@@ -158,8 +158,18 @@ describe('the worker as a process', () => {
 
   it('reports that its temporary folder is full', async () => {
     await seedImage(source, 'team/app', '1.0', { layerBytes: 3_000_000 });
+    // A blob is kept in a file when its upload has to be repeated.
+    destination.faults.add({
+      method: 'PUT',
+      path: /uploads/,
+      times: 2,
+      fault: { kind: 'status', status: 503 },
+    });
     // A limit on file sizes (half a MiB) is what a full disk looks like from inside one process.
-    const { code, last } = await run({ shell: 'ulimit -f 1024; exec "$@"' });
+    const { code, last } = await run({
+      shell: 'ulimit -f 1024; exec "$@"',
+      env: { ARC_RETRY_ATTEMPTS: '2' },
+    });
     expect(last).toMatchObject({
       reason: 'retryable',
       message: expect.stringMatching(/temporary folder is full.*ARC_WORK_DIR/),

@@ -55,7 +55,7 @@ export async function readBase(
   if (config === undefined || image.foreign.length > 0 || config.size > longestConfig)
     return refuse('its layers cannot be passed on, or its configuration is over 1 MiB');
   const chunks: Uint8Array[] = [];
-  const reading = { source: repository, blob: config, folder: '', retry: session.retry };
+  const reading = { source: repository, blob: config, retry: session.retry };
   for await (const chunk of blobContent(reading, signal)) chunks.push(chunk);
   const parsed = configuration.safeParse(JSON.parse(Buffer.concat(chunks).toString('utf8')));
   if (!parsed.success) return refuse(`its configuration is not an image's: ${z.prettifyError(parsed.error)}`);

@@ -30,7 +30,7 @@ export async function writeLayout(image: Image, options: LayoutOptions, signal: 
   const file = (digest: string) => path.join(folder, 'blobs', digest.replace(':', '/'));
   if (base) {
     for (const blob of image.baseLayers) {
-      const content = blobContent({ source: base, blob, folder: blobs, retry: session.retry }, signal);
+      const content = blobContent({ source: base, blob, retry: session.retry }, signal);
       // Under its name only when it is whole.
       const partial = `${file(blob.digest)}.partial`;
       await pipeline(content, createWriteStream(partial));

@@ -7,6 +7,7 @@ export type {
   ContentSource,
   OpenBlob,
   Referrer,
+  Stored,
 } from './content/content.ts';
 export { type BlobReading, blobContent } from './copy/blob-content.ts';
 export {

@@ -65,6 +65,14 @@ export interface BlobSink {
   upload(blob: Descriptor, body: BodySource, signal: AbortSignal): Promise<void>;
 }
 
+/** The answer to a stored manifest. */
+export interface Stored {
+  /** True if it is listed as a referrer of its subject without further action. */
+  subjectSeen: boolean;
+  /** The digest under the reference now, if the destination reports it. */
+  digest?: string;
+}
+
 /** Where an artifact is copied to. Manifests arrive after the blobs and the manifests that they list; the tag is the last write. */
 export interface ContentSink extends BlobSink {
   /** The tag that names the artifact; undefined: it is stored by digest only. */
@@ -73,8 +81,8 @@ export interface ContentSink extends BlobSink {
   readonly digest?: string;
   /** The digest of the manifest under a tag or digest; undefined if there is none. */
   head(reference: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Stores a manifest under its digest or a tag. `subjectSeen`: it is listed as a referrer without further action. */
-  putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<{ subjectSeen: boolean }>;
+  /** Stores a manifest under its digest or a tag. */
+  putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored>;
   /** Makes sure that stored `referrers` are listed for `subject` (a digest). Rejects if one would be lost. */
   keepReferrers(subject: string, referrers: readonly Manifest[], signal: AbortSignal): Promise<void>;
 }

@@ -1,39 +1,95 @@
-import path from 'node:path';
+import type { Readable } from 'node:stream';
 import type { BlobSource } from '../content/content.ts';
-import type { RetryPolicy } from '../http/retry.ts';
+import { stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { countAttempts, type RetryPolicy } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
-import { openBlobBuffer } from './blob-buffer.ts';
-import { downloadBlob } from './download.ts';
+import { hashFor } from '../reference/digest.ts';
 
 export interface BlobReading {
   source: BlobSource;
   blob: Descriptor;
-  /** The folder for large blobs until their digest is verified. */
-  folder: string;
   retry: RetryPolicy;
 }
 
+/** The count of attempts starts again after this much progress: a server that interrupts every few bytes still ends the transfer. */
+const progressBytes = 1024 * 1024;
+
 /**
- * Reads the content of one blob as copyImage does: it resumes an interrupted download, and yields the last chunk only when the digest of
- * the whole is verified. Rejects with a TransferError.
+ * The content of one blob, its last chunk only when size and digest of the whole are verified. An interrupted stream is resumed with Range
+ * (or, if the server ignores Range, by skipping the known bytes). Throws a TransferError.
  */
 export async function* blobContent(reading: BlobReading, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const { source, blob, folder, retry } = reading;
-  const buffer = await openBlobBuffer(path.join(folder, blob.digest.replace(':', '-')), blob.size);
-  const ended = new AbortController();
-  // The buffer passes a failure on to its reader.
-  const download = downloadBlob({
-    source,
-    blob,
-    buffer,
-    retry,
-    signal: AbortSignal.any([signal, ended.signal]),
-  }).catch(() => undefined);
-  try {
-    yield* buffer.read();
-  } finally {
-    ended.abort();
-    await download;
-    await buffer.close();
+  const { source, blob, retry } = reading;
+  const hash = hashFor(blob.digest);
+  let offset = 0;
+  let begun = 0;
+  const attempts = countAttempts({
+    policy: retry,
+    signal,
+    progressed: () => offset - begun >= progressBytes,
+  });
+
+  function verify(): void {
+    const found = `${blob.digest.slice(0, blob.digest.indexOf(':'))}:${hash.digest('hex')}`;
+    if (found !== blob.digest) throw wrongContent(source, blob, `its digest is ${found}`);
   }
+
+  function take(chunk: Uint8Array): void {
+    if (offset + chunk.length > blob.size)
+      throw wrongContent(source, blob, `it is longer than the ${blob.size} bytes in its manifest`);
+    hash.update(chunk);
+    offset += chunk.length;
+    if (offset === blob.size) verify();
+  }
+
+  async function* attempt(): AsyncGenerator<Uint8Array> {
+    const { skip, stream } = await openFrom(reading, offset, signal);
+    let known = skip;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      const fresh = known === 0 ? chunk : chunk.subarray(Math.min(known, chunk.length));
+      known -= chunk.length - fresh.length;
+      if (fresh.length === 0) continue;
+      take(fresh);
+      yield fresh;
+    }
+    if (offset < blob.size) throw interrupted(source, blob, offset);
+  }
+
+  if (blob.size === 0) verify();
+  while (offset < blob.size) {
+    throwIfStopped(signal);
+    begun = offset;
+    try {
+      yield* attempt();
+    } catch (caught) {
+      if (signal.aborted) throw stopped(signal);
+      const known = caught instanceof TransferError;
+      await attempts.failed(known ? caught : interrupted(source, blob, offset, caught));
+    }
+  }
+}
+
+/** Opens the blob at `offset`, or before it: then `skip` bytes are known already. */
+async function openFrom(
+  { source, blob }: BlobReading,
+  offset: number,
+  signal: AbortSignal,
+): Promise<{ skip: number; stream: Readable }> {
+  const { start, size = blob.size, stream } = await source.openBlob(blob.digest, offset, signal);
+  if (size === blob.size && start <= offset) return { skip: offset - start, stream };
+  stream.destroy();
+  if (size !== blob.size)
+    throw wrongContent(source, blob, `it has ${size} bytes, but ${blob.size} in its manifest`);
+  throw interrupted(source, blob, offset, new Error(`the server resumed at byte ${start}`));
+}
+
+function interrupted(source: BlobSource, blob: Descriptor, offset: number, cause?: unknown): TransferError {
+  const why = cause instanceof Error ? ` (${cause.message})` : '';
+  const text = `Blob ${blob.digest} of ${source.place} ended after ${offset} of ${blob.size} bytes${why}: check the server, its storage and the network.`;
+  return new TransferError('retryable', text, { cause });
+}
+
+function wrongContent(source: BlobSource, blob: Descriptor, why: string): TransferError {
+  const text = `Blob ${blob.digest} of ${source.place} has the wrong content: ${why}. It was not kept; push the artifact to the source again.`;
+  return new TransferError('permanent', text);
 }

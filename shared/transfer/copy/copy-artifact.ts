@@ -63,13 +63,18 @@ export async function copyArtifact(
   try {
     folder = await temporaryFolder(workDir);
     const { source, destination } = await open({ session, folder, signal });
+    // Asked while the source is read. If both fail, the failure of the source is reported.
+    const looking = destination.tag === undefined ? undefined : destination.head(destination.tag, signal);
+    looking?.catch(() => undefined);
     const plan = await planCopy(source, signal);
+    const before = await looking;
     checkDigest(destination, plan.root);
     const total =
       sum(plan.blobs.map(({ size }) => size)) + sum(plan.manifests.map(({ bytes }) => bytes.length));
     if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(source, total);
     const copyProgress = createCopyProgress(total, options.progress);
-    await copyContent({ plan, source, destination, retry: session.retry, folder, copyProgress, signal });
+    const { retry } = session;
+    await copyContent({ plan, source, destination, before, retry, folder, copyProgress, signal });
     const { blobs, bytes } = copyProgress;
     const { root, referrers, tagged, warnings } = plan;
     return {

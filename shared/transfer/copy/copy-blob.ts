@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { BlobSink, BlobSource } from '../content/content.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
-import { type BlobBuffer, openBlobBuffer } from './blob-buffer.ts';
-import { downloadBlob } from './download.ts';
+import { blobContent } from './blob-content.ts';
+import { createSpool } from './spool.ts';
 
 /** How the destination got a blob: it had it already, it mounted it from another repository, or it received the bytes. */
 export type BlobOutcome = 'existed' | 'mounted' | 'copied';
@@ -28,7 +28,8 @@ export async function copyBlob(
   if (await destination.hasBlob(blob.digest, signal)) return 'existed';
   const from = mountable(source, destination);
   if (from !== undefined && (await destination.mount?.(blob.digest, from, signal))) return 'mounted';
-  await transfer(copier, blob, signal);
+  if (blob.size <= maxMemoryBytes) await fromMemory(copier, blob, signal);
+  else await streamed(copier, blob, signal);
   return 'copied';
 }
 
@@ -37,37 +38,50 @@ function mountable({ registry: from }: BlobSource, { registry: to }: BlobSink): 
   return from?.origin === to?.origin && from?.repository !== to?.repository ? from?.repository : undefined;
 }
 
-async function transfer(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {
-  const { source, folder, retry } = copier;
-  const buffer = await openBlobBuffer(path.join(folder, blob.digest.replace(':', '-')), blob.size);
+/** A blob of at most this size is held in memory, so that most configs and many layers are downloaded once whatever happens. */
+const maxMemoryBytes = 1024 * 1024;
+
+/** Downloads while the upload is being opened, and keeps the content for further attempts. */
+async function fromMemory(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {
+  const { source, destination, retry, onSent } = copier;
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
-  let downloadFailure: unknown;
-  const download = downloadBlob({ source, blob, buffer, retry, signal: either }).catch((caught: unknown) => {
-    if (!ended.signal.aborted) downloadFailure = caught;
-  });
+  const download = collect(blobContent({ source, blob, retry }, either));
+  // The body reports its failure, if the upload gets that far.
+  download.catch(() => undefined);
+  async function* body(): AsyncIterable<Uint8Array> {
+    const content = await download;
+    if (content.length > 0) yield content;
+  }
   try {
-    await upload(copier, blob, buffer, signal, () => downloadFailure);
+    await withRetries({ policy: retry, signal }, () => destination.upload(blob, body, signal));
   } finally {
     ended.abort();
-    await download;
-    await buffer.close();
   }
+  onSent(blob, blob.size);
 }
 
-/** Uploads the buffer, after a failure again from its beginning. If the download failed, it rejects with that failure. */
-async function upload(
-  copier: BlobCopier,
-  blob: Descriptor,
-  buffer: BlobBuffer,
-  signal: AbortSignal,
-  downloadFailure: () => unknown,
-): Promise<void> {
-  const { destination, retry, onSent } = copier;
+async function collect(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/**
+ * Uploads what is downloaded at the same time, so that neither memory nor disk holds it. After a failed upload the blob is kept in a file,
+ * so that a destination that keeps failing costs the source two downloads and no more.
+ */
+async function streamed(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {
+  const { source, destination, folder, retry, onSent } = copier;
+  const spool = createSpool(path.join(folder, blob.digest.replace(':', '-')));
+  const download = (until: AbortSignal): AsyncIterable<Uint8Array> =>
+    blobContent({ source, blob, retry }, until);
+  let begun = false;
   let maxSent = 0;
-  async function* counted(): AsyncIterable<Uint8Array> {
+  async function* body(until: AbortSignal): AsyncIterable<Uint8Array> {
+    begun = true;
     let sent = 0;
-    for await (const chunk of buffer.read()) {
+    for await (const chunk of spool.filled ? spool.read() : download(until)) {
       yield chunk;
       sent += chunk.length;
       if (sent <= maxSent) continue;
@@ -75,11 +89,18 @@ async function upload(
       onSent(blob, maxSent);
     }
   }
-  await withRetries({ policy: retry, signal }, async () => {
-    try {
-      await destination.upload(blob, counted, signal);
-    } catch (caught) {
-      throw downloadFailure() ?? caught;
-    }
-  });
+  try {
+    await withRetries({ policy: retry, signal }, async () => {
+      if (begun && !spool.filled) await spool.fill(download(signal));
+      const ended = new AbortController();
+      const either = AbortSignal.any([signal, ended.signal]);
+      try {
+        await destination.upload(blob, () => body(either), signal);
+      } finally {
+        ended.abort();
+      }
+    });
+  } finally {
+    await spool.close();
+  }
 }

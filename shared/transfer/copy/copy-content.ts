@@ -7,46 +7,84 @@ import { copyBlob } from './copy-blob.ts';
 import type { CopyProgress } from './copy-progress.ts';
 import type { CopyPlan } from './plan.ts';
 
-const parallel = 4;
+const parallel = 8;
 
 export interface CopyContext {
   plan: CopyPlan;
   source: ContentSource;
   destination: ContentSink;
+  /** The digest under the tag of the destination before the copy; undefined if it has no such tag. */
+  before: string | undefined;
   retry: RetryPolicy;
   folder: string;
   copyProgress: CopyProgress;
   signal: AbortSignal;
 }
 
-/** Copies blobs, then manifests in the order of the plan, then links the referrers; the tag is last. */
+/** Copies blobs, then manifests, those that others list first, then links the referrers; the tag is last. */
 export async function copyContent(copying: CopyContext): Promise<void> {
-  const { plan, source, destination, retry, folder, copyProgress, signal } = copying;
-  const present = await mapBounded(
-    plan.manifests,
-    parallel,
-    signal,
-    async ({ digest }, sub) => (await destination.head(digest, sub)) !== undefined,
-  );
-  const absent = plan.manifests.filter((_, index) => present[index] !== true);
+  const { plan, source, destination, before, retry, folder, copyProgress, signal } = copying;
+  const present = await presentManifests(copying);
+  const absent = plan.manifests.filter(({ digest }) => !present.has(digest));
   const needed = new Set(absent.flatMap((manifest) => manifest.blobs.map(({ digest }) => digest)));
   const copier = { source, destination, folder, retry, onSent: copyProgress.sent };
   // A registry refuses a manifest whose blobs it lacks, so one that has the manifest has the blobs.
   for (const blob of plan.blobs) if (!needed.has(blob.digest)) copyProgress.settled(blob, 'existed');
-  await mapBounded(
-    plan.blobs.filter(({ digest }) => needed.has(digest)),
-    parallel,
-    signal,
-    async (blob, sub) => copyProgress.settled(blob, await copyBlob(copier, blob, sub)),
+  // The largest first: a copy takes as long as the blob that ends last.
+  const blobs = plan.blobs.filter(({ digest }) => needed.has(digest)).toSorted((a, b) => b.size - a.size);
+  await mapBounded(blobs, parallel, signal, async (blob, sub) =>
+    copyProgress.settled(blob, await copyBlob(copier, blob, sub)),
   );
   const listed = new Set<string>();
-  for (const manifest of absent) {
-    const { subjectSeen } = await destination.putManifest(manifest.digest, manifest, signal);
-    if (subjectSeen) listed.add(manifest.digest);
+  for (const wave of waves(absent.filter((manifest) => !isLast(copying, manifest)))) {
+    await mapBounded(wave, parallel, signal, async (manifest, sub) => {
+      const { subjectSeen } = await destination.putManifest(manifest.digest, manifest, sub);
+      if (subjectSeen) listed.add(manifest.digest);
+    });
   }
   copyProgress.manifests(plan.manifests.reduce((sum, { bytes }) => sum + bytes.length, 0));
   await linkReferrers(copying, listed);
-  if (destination.tag !== undefined) await setTag(destination, destination.tag, plan.root, signal);
+  const { tag } = destination;
+  if (tag !== undefined && before !== plan.root.digest) await setTag(destination, tag, plan.root, signal);
+}
+
+/** The digests of those manifests of the plan that the destination has. */
+async function presentManifests({ plan, destination, before, signal }: CopyContext): Promise<Set<string>> {
+  const present = new Set<string>();
+  const known = new Map(plan.manifests.map((manifest) => [manifest.digest, manifest]));
+  const add = (digest: string): void => {
+    const manifest = known.get(digest);
+    if (!manifest || present.has(digest)) return;
+    present.add(digest);
+    for (const child of manifest.children) add(child.digest);
+  };
+  // A registry refuses an index whose children it lacks.
+  if (before === plan.root.digest) add(before);
+  const unknown = plan.manifests.filter(({ digest }) => !present.has(digest));
+  const found = await mapBounded(unknown, parallel, signal, async ({ digest }, sub) =>
+    (await destination.head(digest, sub)) === undefined ? undefined : digest,
+  );
+  for (const digest of found) if (digest !== undefined) present.add(digest);
+  return present;
+}
+
+/** True for the root if it is stored with its tag in one request. With referrers it is stored before them, and the tag after them. */
+function isLast({ plan, destination }: CopyContext, manifest: Manifest): boolean {
+  const alone = plan.referrers.length + plan.tagged.length === 0;
+  return alone && destination.tag !== undefined && manifest === plan.root;
+}
+
+/** Groups manifests so that each is in a later group than those of them that it lists or refers to. They come in such an order. */
+function waves(manifests: readonly Manifest[]): Manifest[][] {
+  const waveOf = new Map<string, number>();
+  const result: Manifest[][] = [];
+  for (const manifest of manifests) {
+    const earlier = [...manifest.children.map(({ digest }) => digest), manifest.subject ?? ''];
+    const wave = Math.max(...earlier.map((digest) => waveOf.get(digest) ?? -1)) + 1;
+    waveOf.set(manifest.digest, wave);
+    result[wave] = [...(result[wave] ?? []), manifest];
+  }
+  return result;
 }
 
 async function linkReferrers(
@@ -58,7 +96,10 @@ async function linkReferrers(
     const manifests = group.map(({ manifest }) => manifest);
     await destination.keepReferrers(subject, manifests, signal);
   }
-  for (const { tag, manifest } of plan.tagged) await setTag(destination, tag, manifest, signal);
+  for (const { tag, manifest } of plan.tagged) {
+    if ((await destination.head(tag, signal)) !== manifest.digest)
+      await setTag(destination, tag, manifest, signal);
+  }
 }
 
 async function setTag(
@@ -67,8 +108,9 @@ async function setTag(
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<void> {
-  if ((await destination.head(tag, signal)) === manifest.digest) return;
-  await destination.putManifest(tag, manifest, signal);
+  const stored = await destination.putManifest(tag, manifest, signal);
+  // The destination verified the digest that it reports.
+  if (stored.digest === manifest.digest) return;
   const found = await destination.head(tag, signal);
   if (found === manifest.digest) return;
   const state = found === undefined ? 'does not exist' : `points to ${found}`;

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { farConnectLimitMs, limitConnect } from '#shared/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
@@ -127,7 +126,10 @@ function exchange(
     resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming });
   });
   if (isStream(body)) {
-    pipeline(timed(body, deadline, timeouts.commitMs), outgoing).catch(reject);
+    sendBody(body, outgoing, deadline, timeouts.commitMs).catch((caught: unknown) => {
+      reject(caught);
+      outgoing.destroy();
+    });
   } else {
     deadline.set('no complete response', timeouts.requestMs);
     outgoing.end(body);
@@ -139,18 +141,31 @@ function isStream(body: ReturnType<BodySource> | undefined): body is AsyncIterab
   return body !== undefined && !(body instanceof Uint8Array);
 }
 
-/** `body`, with a deadline for the server to accept each chunk and to answer, but none while the body itself is awaited. */
-async function* timed(
+/**
+ * Sends `body`, with a deadline for the server to accept each chunk and to answer, but none while the body itself is awaited. Rejects when
+ * the body fails or the connection ends before all of it is accepted.
+ */
+async function sendBody(
   body: AsyncIterable<Uint8Array>,
+  outgoing: http.ClientRequest,
   deadline: Deadline,
   ms: number,
-): AsyncIterable<Uint8Array> {
+): Promise<void> {
+  let wake: (() => void) | undefined;
+  const proceed = (): void => wake?.();
+  outgoing.on('drain', proceed).once('close', proceed);
   for await (const chunk of body) {
+    if (outgoing.destroyed) break;
+    if (outgoing.write(chunk)) continue;
     deadline.set('no data was accepted', ms);
-    yield chunk;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
     deadline.clear();
   }
+  if (outgoing.destroyed) throw new Error('the connection ended during the upload');
   deadline.set('no response', ms);
+  outgoing.end();
 }
 
 /** Reads a whole body of at most `limit` bytes; undefined if it is longer (the rest is not read). */

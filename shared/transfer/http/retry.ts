@@ -41,20 +41,23 @@ export interface RetryOptions {
   progressed?: () => boolean;
 }
 
-/**
- * Runs `operation` until it resolves, fails with an error that no retry can mend, or the attempts are used up; rejects with the last
- * error, to which the number of attempts is added. The wait is the longer of the policy's and the server's.
- */
-export async function withRetries<T>(options: RetryOptions, operation: () => Promise<T>): Promise<T> {
-  const { policy, signal } = options;
-  for (let attempt = 1; ; attempt += 1) {
-    throwIfStopped(signal);
-    try {
-      return await operation();
-    } catch (caught) {
+/** Counts the failed attempts of one operation. */
+export interface Attempts {
+  /**
+   * Waits for the next attempt, the longer of the policy's and the server's time. Rejects with `caught` if no retry can mend it or the
+   * attempts are used up (their number is added), and with the signal's TransferError if that is aborted.
+   */
+  failed(caught: unknown): Promise<void>;
+}
+
+/** Starts to count, at the first attempt. */
+export function countAttempts({ policy, signal, progressed }: RetryOptions): Attempts {
+  let attempt = 0;
+  return {
+    async failed(caught) {
       if (signal.aborted) throw stopped(signal);
       if (!(caught instanceof TransferError) || !caught.again) throw caught;
-      if (options.progressed?.() === true) attempt = 1;
+      attempt = progressed?.() === true ? 1 : attempt + 1;
       if (attempt >= policy.attempts)
         throw reworded(caught, `${caught.message} (tried ${attempt} times)`, false);
       const asked = caught.retryAfterMs ?? 0;
@@ -63,6 +66,19 @@ export async function withRetries<T>(options: RetryOptions, operation: () => Pro
         throw reworded(caught, wait, false);
       }
       await pauseOrStop(Math.max(asked, backoffMs(attempt, policy)), signal);
+    },
+  };
+}
+
+/** Runs `operation` until it resolves; rejects with its last error when `Attempts` gives up. */
+export async function withRetries<T>(options: RetryOptions, operation: () => Promise<T>): Promise<T> {
+  const attempts = countAttempts(options);
+  for (;;) {
+    throwIfStopped(options.signal);
+    try {
+      return await operation();
+    } catch (caught) {
+      await attempts.failed(caught);
     }
   }
 }

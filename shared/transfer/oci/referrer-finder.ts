@@ -78,8 +78,6 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     return manifest && manifest.digest !== subject.digest ? { manifest, tag } : undefined;
   }
 
-  return async (subject, warn, signal) => [
-    ...(await listed(subject, warn, signal)),
-    ...(await attached(subject, signal)),
-  ];
+  return async (subject, warn, signal) =>
+    (await Promise.all([listed(subject, warn, signal), attached(subject, signal)])).flat();
 }

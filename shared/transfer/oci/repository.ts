@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BlobSink, BlobSource, OpenBlob } from '../content/content.ts';
+import type { BlobSink, BlobSource, OpenBlob, Stored } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from '../reference/digest.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
@@ -11,7 +11,7 @@ import {
   parseManifest,
 } from './manifest.ts';
 import { nextPage } from './next-page.ts';
-import type { RegistryClient, RegistryRequest } from './registry-client.ts';
+import type { RegistryClient, RegistryRequest, RegistryResponse } from './registry-client.ts';
 
 /** The operations of the OCI distribution specification on one repository. Each rejects with a TransferError. */
 export interface Repository extends BlobSource, BlobSink {
@@ -20,8 +20,8 @@ export interface Repository extends BlobSource, BlobSink {
   manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined>;
   /** The digest of a manifest by tag or digest; undefined if it does not exist. */
   head(reference: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Stores a manifest. `subjectSeen`: the registry lists it as a referrer without further action (OCI-Subject). */
-  putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<{ subjectSeen: boolean }>;
+  /** Stores a manifest; its subject is seen if the registry answers with OCI-Subject. */
+  putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored>;
   /** All pages of the referrers API; undefined if the registry does not have it. */
   referrers(digest: string, signal: AbortSignal): Promise<Descriptor[] | undefined>;
 }
@@ -39,6 +39,8 @@ function reportedDigest(headers: IncomingHttpHeaders): string | undefined {
 /** The operations on the repository that `send` belongs to. */
 export function createRepository(address: ImageAddress, send: RegistryClient): Repository {
   const base = `/v2/${address.repository}`;
+  /** Uploads that the registry opened because it could not mount the blob. */
+  const opened = new Map<string, Pick<RegistryResponse, 'headers' | 'url'>>();
 
   async function manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined> {
     const response = await send(
@@ -83,11 +85,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     return digest ?? (await manifest(reference, signal))?.digest;
   }
 
-  async function putManifest(
-    reference: string,
-    manifest: Manifest,
-    signal: AbortSignal,
-  ): Promise<{ subjectSeen: boolean }> {
+  async function putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored> {
     const response = await send(
       {
         method: 'PUT',
@@ -107,7 +105,8 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
       const text = `Registry ${address.host} changed manifest ${reference} of repository ${address.repository} while storing it: its digest changed from ${manifest.digest} to ${stored}.`;
       throw new TransferError('permanent', text);
     }
-    return { subjectSeen: response.headers['oci-subject'] !== undefined };
+    const subjectSeen = response.headers['oci-subject'] !== undefined;
+    return { subjectSeen, ...(stored !== undefined && { digest: stored }) };
   }
 
   async function hasBlob(digest: string, signal: AbortSignal): Promise<boolean> {
@@ -181,7 +180,8 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
         activity: `mounting blob ${digest} from ${from}`,
       };
       try {
-        const { status, headers } = await send(mountRequest, signal);
+        const { status, headers, url } = await send(mountRequest, signal);
+        if (status === 202) opened.set(digest, { headers, url });
         return status === 201 && (reportedDigest(headers) ?? digest) === digest;
       } catch (caught) {
         if (signal.aborted || !(caught instanceof TransferError)) throw caught;
@@ -198,7 +198,8 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
         writing: true,
         activity: `starting the upload of blob ${blob.digest}`,
       };
-      const { headers, url } = await send(openRequest, signal);
+      const { headers, url } = opened.get(blob.digest) ?? (await send(openRequest, signal));
+      opened.delete(blob.digest);
       await send(
         {
           method: 'PUT',

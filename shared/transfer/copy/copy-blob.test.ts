@@ -1,0 +1,126 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
+import type { BlobSink, BlobSource } from '../content/content.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { BodySource } from '../http/http-client.ts';
+import { digestOf } from '../reference/digest.ts';
+import { copyBlob } from './copy-blob.ts';
+
+const signal = new AbortController().signal;
+const retry = { attempts: 4, baseMs: 1, maxMs: 2, maxRetryAfterMs: 10 };
+const mebibyte = 1024 * 1024;
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'arc-blob-'));
+});
+afterEach(async () => {
+  expect(await readdir(folder)).toEqual([]);
+  await rm(folder, { recursive: true });
+});
+
+/** Serves `content` in chunks; the n-th download ends after `cuts[n]` bytes. */
+function sourceOf(content: Buffer, cuts: readonly number[] = []) {
+  const offsets: number[] = [];
+  const source: BlobSource = {
+    place: 'the source',
+    async openBlob(_, offset) {
+      const end = offset + (cuts[offsets.length] ?? content.length);
+      offsets.push(offset);
+      const part = content.subarray(offset, end);
+      const stream = Readable.from(slices(part, 100_000), { objectMode: false });
+      return { start: offset, size: content.length, stream };
+    },
+  };
+  return { source, offsets };
+}
+
+function* slices(bytes: Buffer, length: number): Iterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
+}
+
+/** Takes blobs; the n-th upload fails after `cuts[n]` bytes. */
+function sinkOf(cuts: readonly number[] = []) {
+  const received: Buffer[] = [];
+  const sink: BlobSink = {
+    place: 'the destination',
+    hasBlob: async () => false,
+    async upload(_, body: BodySource) {
+      const limit = cuts[received.length] ?? Number.POSITIVE_INFINITY;
+      let got = Buffer.alloc(0);
+      const index = received.push(got) - 1;
+      const content = body();
+      for await (const chunk of content instanceof Uint8Array ? [content] : content) {
+        got = Buffer.concat([got, chunk]);
+        received[index] = got;
+        if (got.length > limit) throw new TransferError('retryable', 'cut');
+      }
+    },
+  };
+  return { sink, received };
+}
+
+function copy(content: Buffer, source: BlobSource, destination: BlobSink, digest = digestOf(content)) {
+  const blob = { mediaType: 'application/octet-stream', digest, size: content.length };
+  const sent: number[] = [];
+  const copier = {
+    source,
+    destination,
+    folder,
+    retry,
+    onSent: (_: unknown, bytes: number) => sent.push(bytes),
+  };
+  return { sent, done: copyBlob(copier, blob, signal) };
+}
+
+describe.each([
+  ['small', 1000],
+  ['large', 3 * mebibyte],
+])('a %s blob', (_, size) => {
+  const content = Buffer.alloc(size, 'abc');
+
+  it('never arrives as a whole if its content is wrong', async () => {
+    const { sink, received } = sinkOf();
+    const wrong = Buffer.from(content);
+    wrong[5] = 0;
+    const { done } = copy(content, sourceOf(wrong).source, sink);
+    await expect(done).rejects.toThrow('wrong content');
+    expect(received.every((bytes) => bytes.length < size)).toBe(true);
+  });
+
+  it('arrives whatever is cut, and is resumed where its download ended', async () => {
+    const cut = fc.integer({ min: 1, max: size - 1 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(cut, { maxLength: 2 }), fc.array(cut, { maxLength: 2 }), async (down, up) => {
+        const { source, offsets } = sourceOf(content, down);
+        const { sink, received } = sinkOf(up);
+        const { sent, done } = copy(content, source, sink);
+        await done;
+        expect(received.at(-1)?.equals(content)).toBe(true);
+        expect(sent).toEqual(sent.toSorted((a, b) => a - b));
+        expect(sent.at(-1)).toBe(size);
+        // A download begins anew only for the second upload.
+        expect(offsets.filter((offset) => offset === 0).length).toBeLessThanOrEqual(up.length > 0 ? 2 : 1);
+      }),
+      { numRuns: 20, seed: 7 },
+    );
+  });
+});
+
+it('a large blob is downloaded twice at most, however often its upload fails', async () => {
+  const content = Buffer.alloc(2 * mebibyte, 'abc');
+  const { source, offsets } = sourceOf(content);
+  const { sink, received } = sinkOf([10, 10, 10]);
+  await copy(content, source, sink).done;
+  expect(received).toHaveLength(4);
+  expect(offsets).toEqual([0, 0]);
+});
+
+it('an empty blob arrives', async () => {
+  const { sink, received } = sinkOf();
+  await copy(Buffer.alloc(0), sourceOf(Buffer.alloc(0)).source, sink).done;
+  expect(received).toEqual([Buffer.alloc(0)]);
+});

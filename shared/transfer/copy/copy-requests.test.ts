@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { startRegistryFront } from '../testing/registry-front.ts';
+import { copyImage } from './copy-image.ts';
+
+let workDir = '';
+let source: Registry;
+let destination: Registry;
+
+beforeEach(async () => {
+  workDir = await mkdtemp(path.join(os.tmpdir(), 'arc-requests-'));
+  source = await startRegistry();
+  destination = await startRegistry();
+});
+afterEach(async () => {
+  await Promise.all([source.close(), destination.close()]);
+  await rm(workDir, { recursive: true });
+});
+
+const copy = (from: { url: string } = source, to: { url: string } = destination) =>
+  copyImage({
+    source: { name: 'src', remoteURL: from.url, image: 'team/app:1.0' },
+    destination: { name: 'dst', remoteURL: to.url, image: 'mirror/app:1.0' },
+    signal: new AbortController().signal,
+    workDir,
+    retry: { attempts: 3, baseMs: 2, maxMs: 5 },
+  });
+
+/** Requests as `GET manifests/1.0`, with `<digest>` and `<upload>` for what differs, sorted. */
+function requestsTo(registry: Registry): string[] {
+  return registry.requests
+    .map(({ method, path: asked }) => {
+      const what = asked.replace(/^\/v2\/[a-z]+\/app\//, '').replace(/\?.*$/, '');
+      return `${method} ${what.replace(/sha256[:-][0-9a-f]{64}/, '<digest>').replace(/uploads\/.+/, 'uploads/<upload>')}`;
+    })
+    .sort();
+}
+
+const platform = { platforms: ['linux/amd64'], layers: 1, signature: false };
+const lookup = [
+  'GET manifests/1.0',
+  'GET manifests/<digest>',
+  ...Array.from({ length: 2 }, () => 'GET referrers/<digest>'),
+  ...['att', 'att', 'sbom', 'sbom', 'sig', 'sig'].map((suffix) => `HEAD manifests/<digest>.${suffix}`),
+];
+
+describe('the requests of a copy', () => {
+  it('are one to a destination that has the image', async () => {
+    await seedImage(source, 'team/app', '1.0', platform);
+    await copy();
+    source.requests.length = 0;
+    destination.requests.length = 0;
+    await copy();
+    expect(requestsTo(destination)).toEqual(['HEAD manifests/1.0']);
+    expect(requestsTo(source)).toEqual(lookup);
+  });
+
+  it('are three for a blob, and write each manifest once', async () => {
+    await seedImage(source, 'team/app', '1.0', platform);
+    const { blobs } = await copy();
+    const each = (request: string): string[] => Array.from({ length: blobs.copied }, () => request);
+    expect(requestsTo(destination)).toEqual(
+      [
+        'HEAD manifests/1.0',
+        ...['HEAD manifests/<digest>', 'HEAD manifests/<digest>'],
+        ...[
+          ...each('HEAD blobs/<digest>'),
+          ...each('POST blobs/uploads/'),
+          ...each('PUT blobs/uploads/<upload>'),
+        ],
+        ...['PUT manifests/1.0', 'PUT manifests/<digest>'],
+      ].sort(),
+    );
+    expect(requestsTo(source)).toEqual([...lookup, ...each('GET blobs/<digest>')].sort());
+  });
+
+  it('use the upload that a registry opens instead of mounting', async () => {
+    await seedImage(source, 'team/app', '1.0', platform);
+    const front = await startRegistryFront(source.url, ({ url }) =>
+      url.includes('mount=') ? { answer: (response) => void openUpload(response) } : undefined,
+    );
+    async function openUpload(response: ServerResponse): Promise<void> {
+      const { headers } = await fetch(`${source.url}/v2/mirror/app/blobs/uploads/`, { method: 'POST' });
+      response.writeHead(202, { location: headers.get('location') ?? '' }).end();
+    }
+    const { blobs } = await copy(front, front).finally(() => front.close());
+    expect(blobs).toMatchObject({ mounted: 0 });
+    expect(front.requests.filter(({ method }) => method === 'POST')).toHaveLength(blobs.copied);
+  });
+});

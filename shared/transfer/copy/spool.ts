@@ -1,0 +1,58 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { TransferError } from '../errors/transfer-error.ts';
+
+/** Holds one blob in a file, for an upload that has to be repeated. */
+export interface Spool {
+  readonly filled: boolean;
+  /** Writes the whole content. Rejects with its TransferError, or with one about the file. */
+  fill(content: AsyncIterable<Uint8Array>): Promise<void>;
+  read(): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+const readChunkBytes = 256 * 1024;
+// EFBIG: a limit on the size of files; EDQUOT: a limit on the folder.
+const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** A spool in the file `path`, which exists from `fill` to `close`. */
+export function createSpool(path: string): Spool {
+  let filled = false;
+  return {
+    get filled() {
+      return filled;
+    },
+    async fill(content) {
+      let written = 0;
+      async function* counted(): AsyncIterable<Uint8Array> {
+        for await (const chunk of content) {
+          yield chunk;
+          written += chunk.length;
+        }
+      }
+      try {
+        await pipeline(counted, createWriteStream(path, { mode: 0o600 }));
+        filled = true;
+      } catch (caught) {
+        throw caught instanceof TransferError ? caught : explain(caught, path, written);
+      }
+    },
+    read: () => createReadStream(path, { highWaterMark: readChunkBytes }),
+    async close() {
+      filled = false;
+      await rm(path, { force: true });
+    },
+  };
+}
+
+function explain(caught: unknown, path: string, written: number): TransferError {
+  const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
+  if (!fullCodes.has(code)) {
+    const detail = caught instanceof Error ? caught.message : String(caught);
+    const text = `Cannot use the temporary file for a blob: ${detail}.`;
+    return new TransferError('retryable', text, { cause: caught, again: false });
+  }
+  const text = `The temporary folder is full (${code} at ${path}) after ${written} bytes of a blob: enlarge the worker's temporary volume (ARC_WORK_DIR).`;
+  return new TransferError('retryable', text, { cause: caught, again: false });
+}
