@@ -1,5 +1,6 @@
 import type { Job } from '#shared/domain';
-import { copyArtifact, exitCodes, maskSecrets, secretsOfEndpoint, TransferError } from '#shared/transfer';
+import { maskSecrets } from '#shared/errors';
+import { copyArtifact, exitCodes, secretsOfEndpoint, TransferError } from '#shared/transfer';
 import { openEnds } from './ends/ends.ts';
 import { readJob } from './job-file.ts';
 import { progressFile } from './progress-file.ts';

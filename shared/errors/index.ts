@@ -1,4 +1,5 @@
-/** The closed set of error codes, the one error class, and texts without control characters. */
+/** The closed set of error codes, the one error class, and texts without control characters and secrets. */
 export { ArcError, type Cause, type Code, type ErrorDetails } from './arc-error.ts';
 export { codeForStatus, httpStatus } from './http-status.ts';
+export { createMasker, type Masker, maskSecrets } from './mask.ts';
 export { printable, printableJson, printableLines } from './printable.ts';

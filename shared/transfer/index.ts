@@ -22,7 +22,6 @@ export { type CopyRequest, copyImage } from './copy/copy-image.ts';
 export type { Counts, Progress } from './copy/copy-progress.ts';
 export { putBlob } from './copy/put-blob.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
-export { maskSecrets } from './errors/mask.ts';
 export { exitCodes, type FailureReason, TransferError } from './errors/transfer-error.ts';
 export { createAddressGuard } from './http/address-guard.ts';
 export type { Timeouts } from './http/http-client.ts';

@@ -4,14 +4,16 @@ import { ArcError } from '#shared/errors';
 import type { StoredItem, StoredList } from '#shared/storage';
 import { notFound } from '../errors/resource-errors.ts';
 import { ExpiredContinue } from '../errors/status.ts';
+import type { TextPart } from '../kinds/definition.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
 import { isSelected } from '../registry/item-summary.ts';
 import { objectKey, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
+import { decodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
 import { type ListMeta, respondList } from '../response/list-response.ts';
-import { respondItem } from '../response/respond.ts';
+import { respondItem, respondText } from '../response/respond.ts';
 import { type ListOptions, listOptions, revisionOf } from './list-options.ts';
 
 /** Objects to filter before other requests get their turn. */
@@ -19,6 +21,17 @@ const sliceItems = 500;
 
 /** GET of one object. */
 export async function getObject(request: ResourceRequest): Promise<Response> {
+  return respondItem(request, await readItem(request));
+}
+
+/** GET of a text of an object. */
+export async function getText(request: ResourceRequest, part: TextPart): Promise<Response> {
+  const object = decodeObject(await readItem(request));
+  return respondText(request, part.read(object, request.query));
+}
+
+/** The object that a request names. Rejects with NotFound. */
+async function readItem(request: ResourceRequest): Promise<StoredItem> {
   const { definition, server, info } = request;
   const signal = deadline(request);
   const atLeast = revisionOf(request.query.get('resourceVersion'));
@@ -26,7 +39,7 @@ export async function getObject(request: ResourceRequest): Promise<Response> {
   const key = objectKey(definition, request.namespace, info.name);
   const { item } = await server.store.get(key, { signal, ...(atLeast !== undefined && { atLeast }) });
   if (!item) throw notFound(definition, info.name);
-  return respondItem(request, item);
+  return item;
 }
 
 /** Waits up to 3 s until the store is at revision `wanted`; then rejects with Timeout and the cause that clients look for. */

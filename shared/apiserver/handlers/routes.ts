@@ -12,7 +12,7 @@ import { checkFieldValidation, checkTimeout } from '../request/request-options.t
 import { actOnObject } from './act.ts';
 import { createObject } from './create.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
-import { getObject, listObjects } from './read.ts';
+import { getObject, getText, listObjects } from './read.ts';
 import { patchObject, replaceObject } from './update.ts';
 import { watchObjects } from './watch.ts';
 
@@ -83,7 +83,9 @@ function handlersFor(
   if (subresource === 'status') return definition.status ? statusHandlers : undefined;
   if (subresource !== '') {
     const action = definition.actions?.find((one) => one.name === subresource);
-    return action && { create: (request) => actOnObject(request, action) };
+    if (action) return { create: (request) => actOnObject(request, action) };
+    const text = definition.texts?.find((one) => one.name === subresource);
+    return text && { get: (request) => getText(request, text) };
   }
   return name === '' ? collectionHandlers : objectHandlers;
 }

@@ -27,6 +27,8 @@ export interface KindDefinition {
   status: boolean;
   /** Verbs of the kind's own, each a subresource. */
   actions?: readonly Action[];
+  /** Subresources that are texts. */
+  texts?: readonly TextPart[];
   columns: readonly Column[];
   /** Beside metadata.name and metadata.namespace. */
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
@@ -42,6 +44,14 @@ export interface Action {
   description: string;
   /** The object as it is to be stored; the object itself where there is nothing to do. */
   act(object: KubeObject, asked: { user: User; now: Date }): KubeObject;
+}
+
+/** `GET <object>/<name>`, answered as text/plain, such as the log of a Pod; RBAC grants `get` on `<plural>/<name>`. Pure: no I/O, no clock. */
+export interface TextPart {
+  name: string;
+  description: string;
+  /** Throws BadRequest for options that it does not take. */
+  read(object: KubeObject, query: URLSearchParams): string;
 }
 
 /** Rules of a kind beside the server's own. Pure: no I/O, no clock. */

@@ -12,12 +12,13 @@ export function hasStatus(definition: KindDefinition): boolean {
   return definition.status && !definition.virtual;
 }
 
-/** The subresources of a kind with their verbs: `status`, and its actions. */
+/** The subresources of a kind with their verbs: `status`, its actions and its texts. */
 export function subresourcesOf(definition: KindDefinition): { name: string; verbs: readonly string[] }[] {
   const actions = definition.virtual ? [] : (definition.actions ?? []);
   return [
     ...(hasStatus(definition) ? [{ name: 'status', verbs: ['get', 'patch', 'update'] }] : []),
     ...actions.map(({ name }) => ({ name, verbs: ['create'] })),
+    ...(definition.texts ?? []).map(({ name }) => ({ name, verbs: ['get'] })),
   ];
 }
 

@@ -84,6 +84,11 @@ export function respondRaw(request: ResourceRequest, body: Uint8Array): Response
   return send(request, body, 200, 'application/json');
 }
 
+/** A text as it is. */
+export function respondText(request: ResourceRequest, text: string): Response {
+  return send(request, text, 200, 'text/plain; charset=utf-8');
+}
+
 /** A long JSON body that is made while it is sent, as fast as the client reads. */
 export function respondStream(request: ResourceRequest, chunks: AsyncGenerator<Uint8Array>): Response {
   const headers = headersOf(request, 'application/json');

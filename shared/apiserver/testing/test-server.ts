@@ -100,8 +100,14 @@ const gadgetKind: KindDefinition = {
     status: z.looseObject({}).optional(),
   }),
   status: false,
+  texts: [{ name: 'note', description: 'read the note of a Gadget', read: noteOf }],
   columns: [],
 };
+
+function noteOf({ metadata }: KubeObject, query: URLSearchParams): string {
+  if (query.has('wrong')) throw new ArcError('BadRequest', 'wrong is not supported');
+  return `note of ${metadata.name}\n`;
+}
 
 const namespaceKind: KindDefinition = {
   ...{ group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', singular: 'namespace' },

@@ -1,4 +1,4 @@
-import { ArcError } from '#shared/errors';
+import { ArcError, maskSecrets } from '#shared/errors';
 import type { KubeClient } from '#shared/kube';
 import { runChild } from './child.ts';
 import type { Plan, PlannedContainer } from './plan.ts';
@@ -26,6 +26,8 @@ export interface AttemptResult {
   message?: string;
   exitCode?: string;
   outputs: Parameter[];
+  /** Of the container that failed, or was running when it was stopped: the end of what it printed, its Secrets masked. */
+  log?: { container: string; text: string };
 }
 
 export interface AttemptOptions {
@@ -45,6 +47,8 @@ export interface AttemptOptions {
 /** Longest output parameter and termination message, as in Argo and the kubelet. */
 const outputLimit = 256 * 1024;
 const terminationLimit = 4096;
+/** The end of a log as a termination message, as in the kubelet: lines and characters. */
+const fallbackLimits = [80, 2048] as const;
 
 /** Runs the containers of a plan once, one after the other. Never rejects: what cannot be run is an Error. */
 export async function runAttempt(plan: Plan, options: AttemptOptions): Promise<AttemptResult> {
@@ -86,12 +90,15 @@ async function runContainers(plan: Plan, options: AttemptOptions): Promise<Attem
       graceMs: options.graceMs,
     });
     last = container;
-    if (signal.aborted) return stopped(signal.reason as StopReason);
+    const log = { container: container.name, text: maskSecrets(result.tail, run.secrets) };
+    if (signal.aborted) return { ...stopped(signal.reason as StopReason), log };
     if (result.exitCode !== 0) {
-      const said = (await readIfThere(terminationLog(run, container), terminationLimit)) || result.tail;
-      const message = failureText(container.name, result.exitCode, said);
+      const said =
+        (await readIfThere(terminationLog(run, container), terminationLimit)) ||
+        fallback(container, log.text);
+      const message = failureText(container.name, result.exitCode, maskSecrets(said, run.secrets));
       const { outputs } = await collectOutputs(plan, run, container);
-      return { phase: 'Failed', message, exitCode: String(result.exitCode), outputs };
+      return { phase: 'Failed', message, exitCode: String(result.exitCode), outputs, log };
     }
   }
   const main = plan.containers.find((one) => one.name === 'main') ?? last;
@@ -100,6 +107,12 @@ async function runContainers(plan: Plan, options: AttemptOptions): Promise<Attem
     : { outputs: [], missing: undefined };
   if (missing !== undefined) return { phase: 'Error', message: missing, exitCode: '0', outputs };
   return { phase: 'Succeeded', exitCode: '0', outputs };
+}
+
+function fallback({ terminationMessagePolicy }: PlannedContainer, log: string): string {
+  if (terminationMessagePolicy !== 'FallbackToLogsOnError') return '';
+  const [lines, characters] = fallbackLimits;
+  return log.split('\n').slice(-lines).join('\n').slice(-characters);
 }
 
 function unmapped({ image, name }: PlannedContainer): AttemptResult {

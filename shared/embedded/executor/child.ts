@@ -19,7 +19,7 @@ export interface ChildOptions {
 export interface ChildResult {
   /** 128 + number for a signal, as shells count. */
   exitCode: number;
-  /** The last 30 lines, at most 4 KiB, of stdout and stderr as they came. */
+  /** The last 200 lines, at most 16 KiB, of stdout and stderr as they came. */
   tail: string;
 }
 

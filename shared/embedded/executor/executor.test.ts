@@ -3,7 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { pods } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import type { KubeObject } from '#shared/meta';
 import { FakeApi } from '../../kube/testing/fake-api/fake-api.ts';
 import { type ExecutorOptions, startExecutor } from './executor.ts';
 import { readIfThere } from './run-folder.ts';
@@ -167,7 +169,12 @@ describe('startExecutor', () => {
   it('says why it failed: exit code and termination message, or the end of the output', async () => {
     await start();
     await submit('said', oneTemplate(['say', 'denied by registry', 'exit', '12']));
-    await submit('printed', oneTemplate(['print', 'last words', 'exit', '3']));
+    const container = {
+      image: 'program:v1',
+      args: ['printed', 'print', 'last words', 'exit', '3'],
+      terminationMessagePolicy: 'FallbackToLogsOnError',
+    };
+    await submit('printed', oneTemplate([], { container }));
     const { status } = await completed('said');
     expect(status).toMatchObject({
       phase: 'Failed',
@@ -175,6 +182,61 @@ describe('startExecutor', () => {
       nodes: { said: { phase: 'Failed', outputs: { exitCode: '12' } } },
     });
     expect((await completed('printed')).status?.message).toBe('main: Error (exit code 3): last words');
+  });
+
+  it('leaves the pod of an attempt that failed, with its log, and no other', async () => {
+    await start();
+    const data = {
+      'job.json': Buffer.from('{"source":{"credentials":{"password":"hunter2"}}}').toString('base64'),
+    };
+    await api.client.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's', namespace: 'ns' },
+      data,
+    });
+    const args = ['{{workflow.name}}', 'print', 'as hunter2', 'once', 'exit', '0'];
+    const volumeMounts = [{ name: 'config', mountPath: '/etc/arc/config' }];
+    const retried = oneTemplate([], {
+      container: { image: 'program:v1', args, volumeMounts },
+      retryStrategy: { limit: 1 },
+    });
+    await submit('w', { ...retried, volumes: [{ name: 'config', secret: { secretName: 's' } }] });
+    const { status, metadata } = await completed('w');
+    expect(status?.phase).toBe('Succeeded');
+    const failed = Object.values(status?.nodes ?? {}).find(({ phase }) => phase === 'Failed');
+    expect(failed?.message).toBe('main: Error (exit code 5)');
+    expect(api.all<KubeObject>(pods)).toMatchObject([
+      {
+        metadata: {
+          name: failed?.id,
+          labels: { 'workflows.argoproj.io/workflow': 'w' },
+          annotations: { 'workflows.argoproj.io/node-id': failed?.id },
+          ownerReferences: [{ kind: 'Workflow', name: 'w', uid: metadata.uid }],
+        },
+        spec: { containers: [{ name: 'main', volumeMounts }], volumes: [{ secret: { secretName: 's' } }] },
+        status: {
+          phase: 'Failed',
+          logs: { main: 'as ***' },
+          containerStatuses: [{ name: 'main', state: { terminated: { exitCode: 5 } } }],
+        },
+      },
+    ]);
+  });
+
+  it('leaves the pod of what was too slow, and none of what was stopped', async () => {
+    await start();
+    await submit('slow', { ...oneTemplate(['print', 'waiting', 'wait', 'never']), activeDeadlineSeconds: 1 });
+    await submit('stopped', oneTemplate(['print', 'waiting', 'wait', 'never']));
+    await saying('stopped start');
+    await api.client.mergePatch(
+      workflows,
+      { name: 'stopped', namespace: 'ns' },
+      { spec: { shutdown: 'Stop' } },
+    );
+    await completed('stopped');
+    await completed('slow');
+    expect(api.all(pods).map(({ metadata }) => metadata.name)).toEqual(['slow']);
   });
 
   it('fails for a missing template, image, Secret or output', async () => {

@@ -29,6 +29,8 @@ export interface PlannedContainer {
   args: string[];
   env: { name: string; value: string }[];
   mounts: { name: string; mountPath: string }[];
+  /** With FallbackToLogsOnError, a failure without a termination message has the end of the output. */
+  terminationMessagePolicy?: string;
 }
 
 export type Planned = { ok: true; plan: Plan } | { ok: false; phase: 'Failed' | 'Error'; message: string };
@@ -116,12 +118,14 @@ function planContainer(
   container: Container,
   shared: { name: string; mountPath: string }[],
 ): PlannedContainer {
+  const { terminationMessagePolicy } = container;
   return {
     name: container.name ?? 'main',
     image: container.image ?? '',
     args: container.args ?? [],
     env: (container.env ?? []).map(({ name, value }) => ({ name, value: value ?? '' })),
     mounts: [...shared, ...(container.volumeMounts ?? [])],
+    ...(terminationMessagePolicy !== undefined && { terminationMessagePolicy }),
   };
 }
 

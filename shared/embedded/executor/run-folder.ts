@@ -4,6 +4,7 @@ import { ArcError } from '#shared/errors';
 import type { KubeClient } from '#shared/kube';
 import { mountPaths } from '../kinds/supported.ts';
 import type { Plan, PlannedContainer } from './plan.ts';
+import { secretsIn } from './secret-values.ts';
 import { secrets, type Volume } from './workflow.ts';
 
 /** The files of one attempt, all readable by us alone. */
@@ -12,6 +13,8 @@ export interface RunFolder {
   /** The folder that stands for each volume. */
   volumes: ReadonlyMap<string, string>;
   progressFile: string;
+  /** What no output of the run may show: the values of its Secrets. */
+  secrets: readonly string[];
 }
 
 /** Makes a fresh folder with the volumes' contents. Rejects with NotFound, in the kubelet's words, for a missing Secret. */
@@ -27,38 +30,44 @@ export async function makeRunFolder(
   await make('tmp');
   await make('work');
   const volumes = new Map<string, string>();
+  const secretValues: string[] = [];
   for (const [index, volume] of plan.volumes.entries()) {
     // A number and not the volume's name: a name from a template makes no path.
     const at = path.join(folder, 'volumes', String(index));
     await make('volumes', String(index));
-    if (volume.secret) await writeSecret(at, volume, namespace, api, signal);
+    if (volume.secret) secretValues.push(...(await writeSecret(at, volume, namespace, api, signal)));
     volumes.set(volume.name, at);
   }
-  return { path: folder, volumes, progressFile: path.join(folder, 'progress') };
+  return { path: folder, volumes, progressFile: path.join(folder, 'progress'), secrets: secretValues };
 }
 
+/** Resolves with what of it is secret. */
 async function writeSecret(
   at: string,
   volume: Volume,
   namespace: string,
   api: KubeClient,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string[]> {
   const name = volume.secret?.secretName ?? '';
   const found = name === '' ? undefined : await api.get(secrets, { name, namespace }, signal);
   if (found === undefined) {
-    if (volume.secret?.optional === true) return;
+    if (volume.secret?.optional === true) return [];
     throw new ArcError(
       'NotFound',
       `MountVolume.SetUp failed for volume "${volume.name}" : secret "${name}" not found`,
     );
   }
   const items = volume.secret?.items ?? Object.keys(found.data ?? {}).map((key) => ({ key, path: key }));
+  const values: string[] = [];
   for (const item of items) {
     const value = found.data?.[item.key];
     if (value === undefined || !isFileName(item.path)) continue;
-    await writeFile(path.join(at, item.path), Buffer.from(value, 'base64'), { mode: 0o600 });
+    const bytes = Buffer.from(value, 'base64');
+    await writeFile(path.join(at, item.path), bytes, { mode: 0o600 });
+    values.push(...secretsIn(item.key, bytes.toString('utf8')));
   }
+  return values;
 }
 
 function isFileName(name: string): boolean {

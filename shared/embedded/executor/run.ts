@@ -7,9 +7,18 @@ import type { Key, KubeClient } from '#shared/kube';
 import { isoSeconds } from '#shared/meta';
 import { type AttemptResult, runAttempt, type StopReason, stopped } from './attempt.ts';
 import { type Plan, type Planned, planWorkflow } from './plan.ts';
+import { leavePod, podOf } from './pod.ts';
 import type { Programs } from './programs.ts';
 import { readIfThere } from './run-folder.ts';
-import { type Attempt, finishedPatch, nodesOf, progressOf, refusedPatch, startedPatch } from './status.ts';
+import {
+  type Attempt,
+  finishedPatch,
+  nodeIdOf,
+  nodesOf,
+  progressOf,
+  refusedPatch,
+  startedPatch,
+} from './status.ts';
 import {
   clusterWorkflowTemplates,
   isCompleted,
@@ -138,6 +147,9 @@ async function runAttempts(
       );
     Object.assign(attempt, { finishedAt: isoSeconds(options.now()), result, progress });
     await rm(folder, { recursive: true, force: true });
+    const nodeId = nodeIdOf(workflow.metadata.name, attempts.length - 1, todo.retry !== undefined);
+    const pod = isWithdrawn(control.signal) ? undefined : podOf(workflow, todo, nodeId, attempt);
+    if (pod) await leavePod(api, pod, options.signal, options.log);
   } while (!control.signal.aborted && mayRetry(todo, result, attempts.length));
 
   const reason = control.signal.aborted ? (control.signal.reason as StopReason) : undefined;
@@ -158,6 +170,11 @@ async function runAttempts(
     ...(message !== undefined && { message }),
   };
   await write(key, finishedPatch(workflow, end), options);
+}
+
+/** Nobody asks why a run failed that was stopped, or whose Workflow is gone. */
+function isWithdrawn(signal: AbortSignal): boolean {
+  return signal.aborted && (signal.reason as StopReason).why !== 'deadline';
 }
 
 function mayRetry({ retry }: Plan, { phase }: AttemptResult, made: number): boolean {

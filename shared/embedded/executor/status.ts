@@ -103,10 +103,9 @@ export function nodesOf(
   const last = attempts.at(-1);
   if (last === undefined) return {};
   if (!retried) return { [root]: podNode(root, root, templateName, last) };
-  const children = attempts.map((attempt, index) => {
-    const name = `${root}(${index})`;
-    return podNode(`${root}-${fnv32(name)}`, name, templateName, attempt);
-  });
+  const children = attempts.map((attempt, index) =>
+    podNode(nodeIdOf(root, index, true), `${root}(${index})`, templateName, attempt),
+  );
   const { outputs, ...pod } = podNode(root, root, templateName, last);
   const first = attempts[0]?.startedAt ?? last.startedAt;
   const retry: WorkflowNode = {
@@ -118,6 +117,11 @@ export function nodesOf(
   return Object.fromEntries(
     [{ ...retry, ...(outputs && { outputs }) }, ...children].map((node) => [node.id, node]),
   );
+}
+
+/** The id of the node of an attempt, counted from 0: also the name of its pod. */
+export function nodeIdOf(root: string, attempt: number, retried: boolean): string {
+  return retried ? `${root}-${fnv32(`${root}(${attempt})`)}` : root;
 }
 
 function podNode(id: string, name: string, templateName: string, attempt: Attempt): WorkflowNode {

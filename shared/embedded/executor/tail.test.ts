@@ -3,21 +3,21 @@ import { fc } from '#shared/testing';
 import { createTail } from './tail.ts';
 
 describe('createTail', () => {
-  it('keeps the last 30 lines', () => {
+  it('keeps the last 200 lines', () => {
     const tail = createTail();
-    for (let n = 0; n < 100; n += 1) tail.push(Buffer.from(`line ${n}\n`));
-    expect(tail.text().split('\n')).toHaveLength(30);
-    expect(tail.text()).toMatch(/^line 70\n.*line 99$/s);
+    for (let n = 0; n < 300; n += 1) tail.push(Buffer.from(`line ${n}\n`));
+    expect(tail.text().split('\n')).toHaveLength(200);
+    expect(tail.text()).toMatch(/^line 100\n.*line 299$/s);
   });
 
-  it('is never longer than 4 KiB and always ends with what came last', () => {
+  it('is never longer than 16 KiB and always ends with what came last', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 3000 })),
+        fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 9000 })),
         (chunks) => {
           const tail = createTail();
           for (const chunk of chunks) tail.push(Buffer.from(chunk));
-          expect(Buffer.byteLength(tail.text())).toBeLessThanOrEqual(4096);
+          expect(Buffer.byteLength(tail.text())).toBeLessThanOrEqual(16_384);
           expect(chunks.join('').trimEnd().endsWith(tail.text())).toBe(true);
         },
       ),

@@ -1,12 +1,12 @@
 /** The end of an output, bounded while it is captured. */
 export interface Tail {
   push(chunk: Buffer): void;
-  /** At most the last 30 lines and 4 KiB, whole lines where possible. */
+  /** At most the last 200 lines and 16 KiB, whole lines where possible. */
   text(): string;
 }
 
-const byteLimit = 4096;
-const lineLimit = 30;
+const byteLimit = 16_384;
+const lineLimit = 200;
 
 export function createTail(): Tail {
   let kept: Buffer = Buffer.alloc(0);

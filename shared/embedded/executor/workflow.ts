@@ -26,6 +26,7 @@ export interface Container {
   env?: { name: string; value?: string }[];
   volumeMounts?: { name: string; mountPath: string }[];
   dependencies?: string[];
+  terminationMessagePolicy?: string;
 }
 
 export interface RetryStrategy {

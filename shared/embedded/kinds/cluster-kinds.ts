@@ -2,6 +2,7 @@ import type { KindDefinition } from '#shared/apiserver';
 import { clusterWorkflowTemplates, cronWorkflows, workflows, workflowTemplates } from './argo.ts';
 import { configMaps, namespaces, serviceAccounts } from './core.ts';
 import { events } from './event.ts';
+import { pods } from './pod.ts';
 import { secrets } from './secret.ts';
 
 /** core/v1 and argoproj.io/v1alpha1, as far as the conduit needs them. */
@@ -11,6 +12,7 @@ export const clusterKinds: readonly KindDefinition[] = [
   configMaps,
   events,
   serviceAccounts,
+  pods,
   workflows,
   workflowTemplates,
   clusterWorkflowTemplates,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { createMasker } from '#shared/errors';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
-import { createMasker } from '../errors/mask.ts';
 import type { HttpRequest } from '../http/http-client.ts';
 import { createTokenService } from './token-service.ts';
 

@@ -1,5 +1,5 @@
+import type { Masker } from '#shared/errors';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
-import type { Masker } from '../errors/mask.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type HttpClient, type HttpRequest, readBody } from '../http/http-client.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';

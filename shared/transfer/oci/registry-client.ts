@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { Masker } from '#shared/errors';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
-import type { Masker } from '../errors/mask.ts';
 import { stopped } from '../errors/transfer-error.ts';
 import {
   type BodySource,

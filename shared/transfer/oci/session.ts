@@ -1,5 +1,5 @@
+import { createMasker, type Masker } from '#shared/errors';
 import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
-import { createMasker, type Masker } from '../errors/mask.ts';
 import { reworded, stopped, TransferError } from '../errors/transfer-error.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
 import { createLimiters, type Limiter } from '../http/limiter.ts';

@@ -1,8 +1,8 @@
+import { createMasker, type Masker } from '#shared/errors';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
 import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
-import { createMasker, type Masker } from '../errors/mask.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';

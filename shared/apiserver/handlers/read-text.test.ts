@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gadgets, group, startTestServer, type TestServer } from '../testing/test-server.ts';
+
+const asked: string[] = [];
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({
+    async authorize(_user, attributes) {
+      if ('resource' in attributes) {
+        const { verb, resource, subresource } = attributes;
+        asked.push(`${verb} ${resource}/${subresource}`);
+      }
+      return { allowed: true };
+    },
+  });
+  await server.call('POST', gadgets, { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'a' } });
+});
+afterAll(() => server.close());
+
+describe('a subresource that is a text', () => {
+  it('is read as it is, by whoever may get it', async () => {
+    const { status, headers, text } = await server.call('GET', `${gadgets}/a/note`, undefined, {
+      accept: 'application/json, */*',
+    });
+    expect([status, text]).toEqual([200, 'note of a\n']);
+    expect(headers.get('content-type')).toContain('text/plain');
+    expect(asked.at(-1)).toBe('get gadgets/note');
+  });
+
+  it('is refused with a Status', async () => {
+    expect((await server.call('GET', `${gadgets}/a/note?wrong=1`)).body).toMatchObject({
+      reason: 'BadRequest',
+    });
+    expect((await server.call('GET', `${gadgets}/none/note`)).body).toMatchObject({ reason: 'NotFound' });
+    expect((await server.call('POST', `${gadgets}/a/note`, {})).body).toMatchObject({
+      reason: 'MethodNotAllowed',
+    });
+  });
+
+  it('is discovered', async () => {
+    const { body } = await server.call('GET', `/apis/${group}/v1`);
+    expect(body.resources).toContainEqual(expect.objectContaining({ name: 'gadgets/note', verbs: ['get'] }));
+  });
+});
