@@ -1,8 +1,9 @@
-import { readdir, stat } from 'node:fs/promises';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { inlineProtos } from './inline-protos.ts';
 import { kubeconfigApart, kubeconfigFile, leaveOut, plainBuiltins } from './lean.ts';
+import { inlineShippedFiles } from './shipped-files.ts';
 
 export interface Bundle {
   name: string;
@@ -64,6 +65,24 @@ export async function bundleKubeconfig(outDir: string): Promise<Bundle> {
   const file = path.join(outDir, kubeconfigFile);
   await build({ ...bundleSettings, entryPoints: ['shared/kube/kubeconfig/index.ts'], outfile: file });
   return { name: path.parse(kubeconfigFile).name, file, bytes: (await stat(file)).size };
+}
+
+/**
+ * `arcctl` as one file, which stands anywhere by itself: what it loads lazily, kubeconfigs too, is in it, and is first looked at when
+ * it is needed. It runs under its user's Node.
+ */
+export async function bundleArcctl(outDir: string): Promise<Bundle> {
+  const name = 'arcctl';
+  const file = path.join(outDir, `${name}.mjs`);
+  await build({
+    ...bundleSettings,
+    target: 'node22',
+    entryPoints: ['scripts/arcctl/main.ts'],
+    plugins: [leaveOut, plainBuiltins, inlineShippedFiles],
+    outfile: file,
+  });
+  await chmod(file, 0o755);
+  return { name, file, bytes: (await stat(file)).size };
 }
 
 async function bundle(name: string, outDir: string, isProgram: boolean): Promise<Bundle> {

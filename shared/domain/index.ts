@@ -3,7 +3,14 @@
 export { type ActionName, type ActionRequest, actions, requestOf } from './actions/requested-by.ts';
 export { arcKinds } from './definitions/arc-kinds.ts';
 export type { ArcColumn, ArcKind } from './definitions/definition.ts';
-export { artifactIdOf, childSelector, endpointsUsed, keyOf, rivalSelectors } from './identity/artifact.ts';
+export {
+  artifactIdOf,
+  childSelector,
+  endpointsUsed,
+  keyOf,
+  rivalSelectors,
+  withDefaults,
+} from './identity/artifact.ts';
 export {
   artifactWorkflowName,
   cronWorkflowName,

@@ -24,6 +24,8 @@ interface Seen {
   certificate: string | undefined;
   authorization: string | undefined;
   impersonated: string | string[] | undefined;
+  groups: string[] | undefined;
+  uid: string | string[] | undefined;
 }
 
 let authority: Authority;
@@ -39,7 +41,9 @@ beforeAll(async () => {
   const listen = (request: IncomingMessage, response: import('node:http').ServerResponse) => {
     const { subject } = (request.socket as TLSSocket).getPeerCertificate();
     const { authorization, 'impersonate-user': impersonated } = request.headers;
-    seen.push({ certificate: subject?.CN?.toString(), authorization, impersonated });
+    const { 'impersonate-group': groups } = request.headersDistinct;
+    const uid = request.headers['impersonate-uid'];
+    seen.push({ certificate: subject?.CN?.toString(), authorization, impersonated, groups, uid });
     response.writeHead(status, { 'content-type': 'application/json' });
     if (!request.url?.includes('watch=')) response.end(JSON.stringify(object('default')));
     else response.write(`${JSON.stringify({ type: 'ADDED', object: object('first') })}\n`);
@@ -135,6 +139,35 @@ describe('a kubeconfig', () => {
     expect(await getBy({ user: { username: 'jo', password: 'secret' } })).toMatchObject({
       authorization: basic,
     });
+  });
+
+  it('takes the file, the context and the user that a command line names, with the namespace of the context', async () => {
+    const more = {
+      contexts: [
+        { name: 'x', context: { cluster: 'c', user: 'u' } },
+        { name: 'y', context: { cluster: 'c', user: 'v', namespace: 'team' } },
+      ],
+      users: [
+        { name: 'u', user: { token: 'abc' } },
+        { name: 'v', user: { token: 'def', as: 'ann', 'as-groups': ['a', 'b, c'], 'as-uid': '7' } },
+      ],
+    };
+    const config = await kubeconfig({ more });
+    const access = await programAccess({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, { kubeconfig: config });
+    expect(access.namespace).toBeUndefined();
+    const impersonation = { user: 'kim', groups: ['g', 'h'] };
+    for (const choice of [{ context: 'y' }, { context: 'y', impersonation }]) {
+      const chosen = await programAccess({ KUBECONFIG: config }, choice);
+      expect(chosen.namespace).toBe('team');
+      await createKubeClient({ ...chosen, userAgent: 'unit' }).get(namespaces, { name: 'default' });
+    }
+    expect(seen).toMatchObject([
+      { authorization: 'Bearer def', impersonated: 'ann', groups: ['a', 'b, c'], uid: '7' },
+      { authorization: 'Bearer def', impersonated: 'kim', groups: ['g', 'h'], uid: undefined },
+    ]);
+    await expect(programAccess({ KUBECONFIG: config }, { context: 'z' })).rejects.toThrow(
+      'there is no context "z"',
+    );
   });
 
   it('reads a token file again after a minute, and prefers it to a token', async () => {

@@ -2,10 +2,19 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ArcError } from '#shared/errors';
 import { accountFolder, inClusterConfig, inClusterServer } from './in-cluster.ts';
-import type { ContextSource } from './kubeconfig/index.ts';
+import type { ContextSource, Impersonation } from './kubeconfig/index.ts';
 import type { ClusterAccess } from './transport.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** What a person chooses on a command line, as with kubectl. */
+export interface AccessChoice {
+  /** The file, in place of KUBECONFIG, the pod's account and ~/.kube/config. */
+  kubeconfig?: string | undefined;
+  /** In place of the current context. */
+  context?: string | undefined;
+  impersonation?: Impersonation | undefined;
+}
 
 /**
  * The cluster a function works for. In a pod this is the service account alone, which loads nothing; elsewhere it is what
@@ -20,14 +29,18 @@ export async function functionAccess(env: Env): Promise<ClusterAccess> {
  * The cluster a program works for: ARC_API_SERVER with ARC_TOKEN_FILE and ARC_CA_FILE, or the current context of KUBECONFIG, or the
  * service account of the pod, or the current context of ~/.kube/config; the first that is there. Contexts, client certificates,
  * token files, exec plugins and proxies work as in kubectl. Rejects with Invalid when there is none or a kubeconfig is wrong.
+ * `namespace` is that of the context, where it names one.
  */
-export async function programAccess(env: Env): Promise<ClusterAccess> {
-  const source = sourceOf(env);
+export async function programAccess(
+  env: Env,
+  choice: AccessChoice = {},
+): Promise<ClusterAccess & { namespace?: string }> {
+  const source = { ...sourceOf(env, choice), impersonation: choice.impersonation };
   const { openContext } = await import('./kubeconfig/index.ts');
   try {
-    const { server, fetch } = await openContext(source);
+    const { fetch, ...place } = await openContext(source);
     return {
-      server,
+      ...place,
       fetch: async (url, init) => {
         try {
           return await fetch(url, init);
@@ -43,9 +56,10 @@ export async function programAccess(env: Env): Promise<ClusterAccess> {
   }
 }
 
-function sourceOf(env: Env): ContextSource {
+function sourceOf(env: Env, { kubeconfig, context }: AccessChoice): ContextSource {
+  if (kubeconfig !== undefined) return { kubeconfig: [kubeconfig], context };
   const { ARC_API_SERVER, KUBECONFIG, KUBERNETES_SERVICE_HOST, HOME } = env;
-  if (ARC_API_SERVER || (KUBERNETES_SERVICE_HOST && !KUBECONFIG)) {
+  if (context === undefined && (ARC_API_SERVER || (KUBERNETES_SERVICE_HOST && !KUBECONFIG))) {
     const caFile = env.ARC_CA_FILE || path.join(accountFolder, 'ca.crt');
     // Outside a pod there may be no such file: what Node trusts by itself has to do.
     const hasAuthority = Boolean(env.ARC_CA_FILE) || existsSync(caFile);
@@ -55,9 +69,10 @@ function sourceOf(env: Env): ContextSource {
       ...(hasAuthority && { caFile }),
     };
   }
-  if (KUBECONFIG) return { kubeconfig: KUBECONFIG.split(path.delimiter).filter((file) => file !== '') };
+  if (KUBECONFIG)
+    return { kubeconfig: KUBECONFIG.split(path.delimiter).filter((file) => file !== ''), context };
   const usual = HOME ? path.join(HOME, '.kube/config') : undefined;
-  if (usual !== undefined && existsSync(usual)) return { kubeconfig: [usual] };
+  if (usual !== undefined && existsSync(usual)) return { kubeconfig: [usual], context };
   throw new ArcError(
     'Invalid',
     `there is no cluster to work for: KUBERNETES_SERVICE_HOST is not set, as it is in a pod, and there is no ${usual ?? '~/.kube/config'}: set KUBECONFIG, or ARC_API_SERVER and ARC_TOKEN_FILE`,

@@ -2,7 +2,7 @@
  * A small Kubernetes client: get, list, watch, patch, and the list-watch loop of the bridge and the executor. Credentials come from the
  * official client where a kubeconfig is used: docs/decisions/0014-official-client-for-credentials-only.md.
  */
-export { functionAccess, programAccess } from './access.ts';
+export { type AccessChoice, functionAccess, programAccess } from './access.ts';
 export type {
   DeleteOptions,
   Key,
@@ -26,4 +26,11 @@ export {
   type ListWatchOptions,
   listWatch,
 } from './list-watch.ts';
-export type { ClusterAccess, TransportOptions } from './transport.ts';
+export {
+  type ClusterAccess,
+  createTransport,
+  type Outgoing,
+  type Transport,
+  type TransportOptions,
+} from './transport.ts';
+export { collectionPath, objectPath, query } from './url.ts';

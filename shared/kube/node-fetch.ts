@@ -16,6 +16,12 @@ export type Fetch = (
   },
 ) => Promise<Response>;
 
+/** The same, with headers that come more than once. */
+export type NodeFetch = (
+  url: string,
+  init: Omit<Parameters<Fetch>[1], 'headers'> & { headers: Record<string, string | string[]> },
+) => Promise<Response>;
+
 /** An idle connection is closed after this time, before the server does. */
 const keepAlive = { keepAlive: true, timeout: 30_000 };
 const plain = new http.Agent(keepAlive);
@@ -35,7 +41,7 @@ function tlsParts() {
  * @param limitMs bound of a new connection, TLS handshake included
  * @param agent keeps the connections; default: one for the process
  */
-export function nodeFetch(limitMs: number, agent?: http.Agent): Fetch {
+export function nodeFetch(limitMs: number, agent?: http.Agent): NodeFetch {
   return async (url, { method, headers, body, signal }) => {
     const isSecure = url.startsWith('https:');
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();

@@ -8,20 +8,21 @@ import { clusterFetch } from './cluster-fetch.ts';
 import { type ContextSource, loadContext } from './load-context.ts';
 import { createSigner } from './signer.ts';
 
-export type { ContextSource } from './load-context.ts';
+export type { ContextSource, Impersonation } from './load-context.ts';
 export { CredentialError } from './signer.ts';
 
 /** The cluster of a context, signed in as its user. Rejects with what is wrong with the kubeconfig. */
 export async function openContext(source: ContextSource) {
-  const { server, config, description } = await loadContext(source);
-  let signer = createSigner(config, description);
+  const context = await loadContext(source);
+  let signer = createSigner(context);
   let reload: Promise<void> | undefined;
   const load = async () => {
-    const next = await loadContext(source);
-    signer = createSigner(next.config, next.description);
+    signer = createSigner(await loadContext(source));
   };
+  const { server, namespace } = context;
   return {
     server,
+    ...(namespace !== undefined && { namespace }),
     fetch: clusterFetch({
       connectLimitMs: 'kubeconfig' in source ? farConnectLimitMs : connectLimitMs,
       sign: async () => {

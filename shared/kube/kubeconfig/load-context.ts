@@ -4,14 +4,28 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { isRecord } from '#shared/meta';
 
-/** Where the context comes from: the files that KUBECONFIG or the home folder name, or an address with files for it. */
-export type ContextSource =
-  | { kubeconfig: readonly string[] }
-  | { server: string; tokenFile: string; caFile?: string | undefined };
+/**
+ * Where the context comes from: the files that KUBECONFIG or the home folder name, of which `context` is taken in place of the current
+ * one, or an address with files for it.
+ */
+export type ContextSource = { impersonation?: Impersonation | undefined } & (
+  | { kubeconfig: readonly string[]; context?: string | undefined }
+  | { server: string; tokenFile: string; caFile?: string | undefined }
+);
+
+/** Who requests are made as, as `kubectl --as` does it; in place of what the user's entry of the kubeconfig says. */
+export interface Impersonation {
+  user: string;
+  groups?: readonly string[];
+  uid?: string;
+}
 
 export interface LoadedContext {
   server: string;
   config: KubeConfig;
+  /** The namespace that the context names. */
+  namespace?: string;
+  impersonation?: Impersonation;
   /** Names user, context and files in messages. */
   description: string;
 }
@@ -29,12 +43,13 @@ export async function loadContext(source: ContextSource): Promise<LoadedContext>
       ...{ server: source.server, 'insecure-skip-tls-verify': source.server.startsWith('http:') },
       ...(source.caFile !== undefined && { 'certificate-authority': source.caFile }),
     };
-    return loaded(cluster, userOf({ tokenFile: source.tokenFile }, cluster), 'the account of this process');
+    const user = { tokenFile: source.tokenFile };
+    return loaded({ cluster, user, description: 'the account of this process', source });
   }
   const files = source.kubeconfig;
   const where = `kubeconfig ${files.join(', ')}`;
   const merged = await readMerged(files, where);
-  const name = merged.currentContext;
+  const name = source.context ?? merged.currentContext;
   const context = merged.contexts.find((each) => each.name === name);
   if (context === undefined) {
     const known = merged.contexts.map((each) => each.name).join(', ') || 'none';
@@ -55,11 +70,24 @@ export async function loadContext(source: ContextSource): Promise<LoadedContext>
   const who = context.fields.user ? `user ${context.fields.user}` : 'anonymous';
   if (typeof cluster.server !== 'string')
     throw new Error(`${where}: the cluster of context ${name} has no server`);
-  return loaded(cluster, userOf(user, cluster), `${who} of context ${name}, ${where}`);
+  const namespace = nonEmpty(context.fields.namespace);
+  const description = `${who} of context ${name}, ${where}`;
+  return { ...loaded({ cluster, user, description, source }), ...(namespace !== undefined && { namespace }) };
+}
+
+interface Parts {
+  cluster: Fields;
+  user: Fields;
+  description: string;
+  source: ContextSource;
 }
 
 /** client-node reads one document with one context in it. */
-function loaded(cluster: Fields, user: Fields, description: string): LoadedContext {
+function loaded({ cluster, user: given, description, source }: Parts): LoadedContext {
+  // client-node would send the user only, without the groups.
+  const { as, 'as-groups': groups, 'as-uid': uid, ...rest } = given;
+  const user = userOf(rest, cluster);
+  const impersonation = source.impersonation ?? impersonationOf(as, groups, uid);
   const server = String(cluster.server);
   const skips = server.startsWith('http:') || cluster['insecure-skip-tls-verify'] === true;
   const config = new KubeConfig();
@@ -71,7 +99,18 @@ function loaded(cluster: Fields, user: Fields, description: string): LoadedConte
       'current-context': 'it',
     }),
   );
-  return { server, config, description };
+  return { server, config, description, ...(impersonation && { impersonation }) };
+}
+
+function impersonationOf(as: unknown, groups: unknown, uid: unknown): Impersonation | undefined {
+  const user = nonEmpty(as);
+  if (user === undefined) return undefined;
+  const id = nonEmpty(uid);
+  return {
+    user,
+    ...(Array.isArray(groups) && { groups: groups.filter((group) => typeof group === 'string') }),
+    ...(id !== undefined && { uid: id }),
+  };
 }
 
 /** A user as client-node has to see it to do what client-go does. */

@@ -1,10 +1,11 @@
 import type { Agent } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
+import type { Impersonation, LoadedContext } from './load-context.ts';
 
 /** What a request needs to be let in. */
 export interface Signed {
-  headers: Record<string, string>;
+  headers: Record<string, string | string[]>;
   /** Keeps connections; another one when the certificates have changed. */
   agent: Agent;
 }
@@ -27,7 +28,11 @@ const patienceMs = 60_000;
 const idleMs = 30_000;
 
 /** Signs requests by the current context of `config`, which has one cluster and one user. */
-export function createSigner(config: KubeConfig, description: string): Signer {
+export function createSigner({
+  config,
+  description,
+  impersonation,
+}: Pick<LoadedContext, 'config' | 'description' | 'impersonation'>): Signer {
   const made = performance.now();
   let pending: Promise<Signed> | undefined;
   let agent: { of: string; agent: Agent } | undefined;
@@ -43,7 +48,8 @@ export function createSigner(config: KubeConfig, description: string): Signer {
       [options.ca, options.cert, options.key].map((each) => String(each ?? '')),
     );
     if (agent?.of !== material) agent = { of: material, agent: await agentFor(config, options) };
-    return { headers: headersOf(options, config, description), agent: agent.agent };
+    const headers = { ...headersOf(options, config, description), ...impersonationHeaders(impersonation) };
+    return { headers, agent: agent.agent };
   };
 
   return {
@@ -71,6 +77,17 @@ function headersOf(
   if (file !== undefined && !result.authorization?.startsWith('Bearer '))
     throw new CredentialError(`cannot sign in as ${description}: the token file ${file} is empty`);
   return result;
+}
+
+/** One header for each group: the API server does not split them at commas. */
+function impersonationHeaders(as: Impersonation | undefined): Signed['headers'] {
+  if (as === undefined) return {};
+  const { user, groups = [], uid } = as;
+  return {
+    'impersonate-user': user,
+    ...(groups.length > 0 && { 'impersonate-group': [...groups] }),
+    ...(uid !== undefined && { 'impersonate-uid': uid }),
+  };
 }
 
 /** An agent by client-node, which knows proxies; made anew from the texts because client-node keeps the first one it makes. */

@@ -1,0 +1,47 @@
+import { styleText } from 'node:util';
+import { exitCodes } from './failure.ts';
+
+export type Style = Parameters<typeof styleText>[0];
+
+/** The terminal, or the pipe, that a command speaks to. */
+export interface Io {
+  /** For results. */
+  line(text?: string): void;
+  /** As it is, without a line break. */
+  write(text: string): void;
+  /** For everything else: warnings, what to do next. */
+  note(text: string): void;
+  /** Colours where the output is a terminal and NO_COLOR is not set. */
+  style(style: Style, text: string): string;
+  isTerminal: boolean;
+  /** A person can be asked. */
+  isInteractive: boolean;
+  columns(): number;
+  env: NodeJS.ProcessEnv;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  signal: AbortSignal;
+}
+
+/** The standard streams of this process. A reader that has gone ends the process without a word, as SIGPIPE would. */
+export function processIo(): Io {
+  const { stdout, stderr, stdin, env } = process;
+  const interrupt = new AbortController();
+  // Once: the second Ctrl-C ends a command that does not end by itself.
+  process.once('SIGINT', () => interrupt.abort()).once('SIGTERM', () => interrupt.abort());
+  for (const stream of [stdout, stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit(exitCodes.pipe);
+    });
+  return {
+    line: (text = '') => void stdout.write(`${text}\n`),
+    write: (text) => void stdout.write(text),
+    note: (text) => void stderr.write(`${text}\n`),
+    style: (style, text) => styleText(style, text, { stream: stdout }),
+    isTerminal: stdout.isTTY === true,
+    isInteractive: stdin.isTTY === true && stderr.isTTY === true,
+    columns: () => stdout.columns ?? 100,
+    env,
+    signal: interrupt.signal,
+  };
+}

@@ -1,0 +1,16 @@
+import { Option } from 'commander';
+import { formats } from './print.ts';
+
+/** Options that several commands have, spelled as kubectl spells them. */
+
+export function outputOption(choices: readonly string[] = formats): Option {
+  return new Option('-o, --output <format>', 'output format').choices(choices);
+}
+
+export function selectorOption(): Option {
+  return new Option('-l, --selector <selector>', 'label selector, such as team=a,env!=test');
+}
+
+export function allNamespacesOption(): Option {
+  return new Option('-A, --all-namespaces', 'in all namespaces');
+}

@@ -1,0 +1,64 @@
+import { printable, printableJson } from '#shared/errors';
+import { isRecord } from '#shared/meta';
+import { usage } from './failure.ts';
+import type { Io } from './io.ts';
+
+/** The formats of `-o`. */
+export const formats = ['json', 'yaml', 'name', 'wide'] as const;
+export type Format = (typeof formats)[number];
+
+/** `-o` as it was given; undefined for the usual output. */
+export function formatOf(text: string | undefined): Format | undefined {
+  if (text === undefined || text === '') return undefined;
+  const found = formats.find((format) => format === text);
+  if (found === undefined) throw usage(`-o ${JSON.stringify(text)}: give one of ${formats.join(', ')}`);
+  return found;
+}
+
+/** Prints a value as JSON or YAML; objects of the API without `managedFields`, as kubectl does. */
+export async function printValue(io: Io, format: 'json' | 'yaml', value: unknown): Promise<void> {
+  const shown = withoutManagedFields(value);
+  if (format === 'json') {
+    io.line(printableJson(JSON.stringify(shown, null, 2)));
+    return;
+  }
+  const { stringify } = await import('yaml');
+  io.write(stringify(shown, { lineWidth: 0 }));
+}
+
+function withoutManagedFields(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  if (Array.isArray(value.items)) return { ...value, items: value.items.map(withoutManagedFields) };
+  if (!isRecord(value.metadata)) return value;
+  const { managedFields: _, ...metadata } = value.metadata;
+  return { ...value, metadata };
+}
+
+/** One line of a table; a cell may carry a style of its own. */
+export type Cell = string | { text: string; style: Parameters<Io['style']>[0] };
+
+/**
+ * Columns as kubectl prints them, three spaces in between. On a terminal no line is longer than it is wide.
+ */
+export function printTable(io: Io, head: readonly string[], rows: readonly (readonly Cell[])[]): void {
+  const lines: readonly (readonly Cell[])[] = head.length > 0 ? [head, ...rows] : rows;
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => textOf(line[column]).length)));
+  const room = io.isTerminal ? io.columns() : Number.POSITIVE_INFINITY;
+  for (const line of lines) {
+    let left = room;
+    const parts = line.map((cell, column) => {
+      const isLast = column === line.length - 1;
+      const text = textOf(cell);
+      const padded = isLast ? text : text.padEnd((widths[column] ?? 0) + 3);
+      const cut = padded.length > left ? `${padded.slice(0, Math.max(0, left - 1))}…`.slice(0, left) : padded;
+      left -= cut.length;
+      return typeof cell === 'object' ? io.style(cell.style, cut) : cut;
+    });
+    io.line(parts.join('').trimEnd());
+  }
+}
+
+function textOf(cell: Cell | undefined): string {
+  const text = typeof cell === 'object' ? cell.text : (cell ?? '');
+  return printable(text);
+}

@@ -1,0 +1,87 @@
+import {
+  artifactTypes,
+  artifactWorkflows,
+  clusterArtifactTypes,
+  cronWorkflows,
+  endpoints,
+  orders,
+  workflows,
+} from '#shared/domain';
+import type { Kind } from '#shared/kube';
+import { usage } from './failure.ts';
+
+interface Known {
+  kind: Kind;
+  names: readonly string[];
+}
+
+/** Short names as the API has them, and the singular. */
+const known: readonly Known[] = [
+  { kind: orders, names: ['order', 'ord'] },
+  { kind: artifactWorkflows, names: ['artifactworkflow', 'aw'] },
+  { kind: endpoints, names: ['endpoint', 'aep'] },
+  { kind: artifactTypes, names: ['artifacttype', 'at'] },
+  { kind: clusterArtifactTypes, names: ['clusterartifacttype', 'cat'] },
+  { kind: workflows, names: ['workflow', 'wf'] },
+  { kind: cronWorkflows, names: ['cronworkflow', 'cwf', 'cronwf'] },
+];
+
+/** What can be asked for, for help texts and completion. */
+export const kindNames: readonly string[] = known.map(({ kind }) => kind.plural);
+
+/** The kind of a word as kubectl takes it: plural, singular, short name or Kind, with or without the group. */
+export function kindOf(word: string): Kind {
+  const lower = word.toLowerCase();
+  const found = known.find(({ kind, names }) => {
+    const { plural, apiVersion } = kind;
+    const group = apiVersion.split('/')[0];
+    return [plural, ...names, `${plural}.${group}`].includes(lower);
+  });
+  if (found) return found.kind;
+  throw usage(`there is no kind ${JSON.stringify(word)}: give one of ${kindNames.join(', ')}`);
+}
+
+/** What is asked for by `KIND [NAME...]`, `KIND/NAME...` or nothing: all Orders. */
+export interface Asked {
+  kind: Kind;
+  /** None: all of the kind. */
+  names: string[];
+}
+
+/** Reads the words after a verb, as kubectl does. */
+export function parseAsked(words: readonly string[]): Asked {
+  const [first, ...rest] = words;
+  if (first === undefined) return { kind: orders, names: [] };
+  if (!first.includes('/')) return { kind: kindOf(first), names: named(rest) };
+  const [kinds, names] = [new Set<Kind>(), [] as string[]];
+  for (const word of words) {
+    const [kind = '', name = '', ...more] = word.split('/');
+    if (name === '' || more.length > 0)
+      throw usage(`${JSON.stringify(word)}: write KIND/NAME, such as order/my-order`);
+    kinds.add(kindOf(kind));
+    names.push(name);
+  }
+  const [kind = orders] = kinds;
+  if (kinds.size > 1) throw usage('give names of one kind only');
+  return { kind, names };
+}
+
+function named(words: readonly string[]): string[] {
+  const slashed = words.find((word) => word.includes('/'));
+  if (slashed !== undefined)
+    throw usage(`${JSON.stringify(slashed)}: give either KIND NAME... or KIND/NAME..., not both`);
+  return [...words];
+}
+
+/** The name of an Order as it may be written: `my-order`, `order/my-order`. */
+export function orderName(word: string): string {
+  const { kind, names } = word.includes('/') ? parseAsked([word]) : { kind: orders, names: [word] };
+  const [name = ''] = names;
+  if (kind !== orders) throw usage(`${JSON.stringify(word)} is no Order: give the name of one`);
+  return name;
+}
+
+/** As `-o name` prints an object. */
+export function fullName({ apiVersion, kind }: Kind, name: string): string {
+  return `${kind.toLowerCase()}.${apiVersion.split('/')[0]}/${name}`;
+}

@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import { parseDuration } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import {
+  type ClusterAccess,
+  createKubeClient,
+  createTransport,
+  type KubeClient,
+  programAccess,
+  type Transport,
+} from '#shared/kube';
+import { exitCodes, Failure, usage } from './failure.ts';
+import type { Io } from './io.ts';
+import { clientVersion } from './version.ts';
+
+/** The options that every command has; names and meaning as with kubectl. */
+export interface GlobalOptions {
+  namespace?: string;
+  context?: string;
+  kubeconfig?: string;
+  as?: string;
+  asGroup?: string[];
+  asUid?: string;
+  requestTimeout?: string;
+}
+
+/** The cluster of a command line, signed in. */
+export interface Cluster {
+  api: KubeClient;
+  /** For what the client has no method for: tables, actions, dry runs, logs. */
+  transport: Transport;
+  server: string;
+  /** That of `-n`, of the context, or `default`. */
+  namespace: string;
+}
+
+/** Signs in as the options say. Nothing is asked of the cluster yet. */
+export async function connect(io: Io, options: GlobalOptions): Promise<Cluster> {
+  const { as: user, asGroup: groups, asUid: uid, kubeconfig, context } = options;
+  if (user === undefined && (groups !== undefined || uid !== undefined))
+    throw usage('--as-group and --as-uid need --as: name the user, too');
+  const impersonation =
+    user === undefined ? undefined : { user, ...(groups && { groups }), ...(uid && { uid }) };
+  const access = await programAccess(io.env, { kubeconfig, context, impersonation }).catch(
+    (caught: unknown) => {
+      throw new Failure(exitCodes.unreachable, ArcError.from(caught).message);
+    },
+  );
+  const settings = {
+    ...withWarnings(access, io),
+    userAgent: `arcctl/${clientVersion()}`,
+    deadlineMs: requestTimeout(options.requestTimeout),
+  };
+  return {
+    api: createKubeClient(settings),
+    transport: createTransport(settings),
+    server: access.server,
+    namespace: options.namespace ?? access.namespace ?? 'default',
+  };
+}
+
+/** The global options as they were given to `command` or before it. */
+export function globalOptions(command: Command): GlobalOptions {
+  return command.optsWithGlobals<GlobalOptions>();
+}
+
+/** Milliseconds; as with kubectl a number alone is in seconds, and 0 is no limit. */
+export function requestTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = durationOf(text, '--request-timeout');
+  return ms === 0 ? 2 ** 31 - 1 : ms;
+}
+
+/** Milliseconds of a Go duration, or of seconds. */
+export function durationOf(text: string, option: string): number {
+  const ms = parseDuration(/^\d{1,9}$/.test(text) ? `${text}s` : text);
+  if (ms === undefined || ms < 0)
+    throw usage(`${option} ${JSON.stringify(text)}: give a duration such as 30s, 5m or 1h30m`);
+  return Math.min(ms, 2 ** 31 - 1);
+}
+
+/** Prints each warning of the API once, as kubectl does (RFC 9111, section 5.5: `299 - "text"`). */
+function withWarnings(access: ClusterAccess, io: Io): ClusterAccess {
+  const { fetch } = access;
+  if (fetch === undefined) return access;
+  const seen = new Set<string>();
+  return {
+    ...access,
+    fetch: async (url, init) => {
+      const answer = await fetch(url, init);
+      for (const text of warningsIn(answer.headers.get('warning') ?? ''))
+        if (seen.size < 100 && !seen.has(text)) io.note(`Warning: ${seen.add(text) && text}`);
+      return answer;
+    },
+  };
+}
+
+/** The texts of a Warning header, which may hold several. */
+export function warningsIn(header: string): string[] {
+  return [...header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
+    text.replace(/\\(.)/g, '$1'),
+  );
+}

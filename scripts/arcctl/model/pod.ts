@@ -1,0 +1,55 @@
+import { type Pod, pods } from '#shared/domain';
+import type { Kind } from '#shared/kube';
+
+/** A pod in the tree of an Order. */
+export interface PodNode {
+  name: string;
+  phase: string;
+  reason: string;
+  message: string;
+}
+
+interface ContainerState {
+  state?: {
+    waiting?: Trouble;
+    terminated?: Trouble & { exitCode?: number };
+  };
+}
+
+interface Trouble {
+  reason?: string;
+  message?: string;
+}
+
+/** core/v1 Pod with what says why it does not go on. */
+export type ShownPod = Omit<Pod, 'spec' | 'status'> & {
+  spec?: { containers?: { name: string }[] };
+  status?: Trouble & {
+    phase?: string;
+    conditions?: (Trouble & { status?: string })[];
+    initContainerStatuses?: ContainerState[];
+    containerStatuses?: ContainerState[];
+  };
+};
+
+export const shownPods: Kind<ShownPod> = {
+  apiVersion: pods.apiVersion,
+  kind: pods.kind,
+  plural: pods.plural,
+  namespaced: pods.namespaced,
+};
+
+export function podNode({ metadata, status }: ShownPod): PodNode {
+  const { reason = '', message = '' } = troubleOf(status);
+  return { name: metadata.name, phase: status?.phase ?? 'Pending', reason, message };
+}
+
+/** The first container that waits for something, or ended badly, says more than the pod itself. */
+function troubleOf(status: ShownPod['status']): Trouble {
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const states = containers.map(({ state }) => state);
+  const waiting = states.find((state) => state?.waiting)?.waiting;
+  const ended = states.find((state) => (state?.terminated?.exitCode ?? 0) !== 0)?.terminated;
+  const unmet = status?.conditions?.find((each) => each.status === 'False' && each.reason);
+  return waiting ?? ended ?? (status?.phase === 'Pending' ? unmet : undefined) ?? status ?? {};
+}

@@ -1,0 +1,74 @@
+import {
+  artifactWorkflows,
+  childSelector,
+  cronWorkflows,
+  labels,
+  type Order,
+  orders,
+  podSelector,
+  workflows,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import type { Kind, KubeClient } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
+import { shownPods } from './pod.ts';
+import { type OrderTree, treeOf } from './tree.ts';
+
+/** More names than this make a selector that is longer than a URL may be: then all pods of the namespace are read. */
+const mostSelected = 50;
+
+/** What was not looked at, and why: the tree is shown without it. */
+export type Unread = Map<string, string>;
+
+/**
+ * The tree of an Order that was read. Argo's objects and pods are left out where the user may not read them or the cluster
+ * has none of the kind; `unread` gets the reason.
+ */
+export async function readTree(
+  api: KubeClient,
+  order: Order,
+  unread: Unread,
+  signal?: AbortSignal,
+): Promise<OrderTree> {
+  const { namespace = 'default' } = order.metadata;
+  const children = { namespace, labelSelector: childSelector(order) };
+  const optional = <T extends KubeObject>(kind: Kind<T>, labelSelector: string) =>
+    orNone(unread, kind, () => api.list(kind, { namespace, labelSelector }, signal));
+  const [own, runs, schedules] = await Promise.all([
+    api.list(artifactWorkflows, children, signal),
+    optional(workflows, children.labelSelector),
+    optional(cronWorkflows, children.labelSelector),
+  ]);
+  const names = runs.map(({ metadata }) => metadata.name);
+  const selector = names.length > mostSelected ? labels.argoWorkflow : podSelector(names);
+  return treeOf({
+    ...{ order, artifactWorkflows: own.items, runs: [...runs, ...schedules] },
+    pods: names.length === 0 ? [] : await optional(shownPods, selector),
+  });
+}
+
+/** The Order of that name; rejects with NotFound and what to do. */
+export async function readOrder(
+  api: KubeClient,
+  key: { namespace: string; name: string },
+  signal?: AbortSignal,
+): Promise<Order> {
+  const order = await api.get(orders, key, signal);
+  if (order) return order;
+  const message = `there is no Order ${key.name} in namespace ${key.namespace}: list them with "arcctl get orders -A"`;
+  throw new ArcError('NotFound', message, { details: { kind: 'Order', name: key.name } });
+}
+
+async function orNone<T extends KubeObject>(
+  unread: Unread,
+  { plural }: Kind<T>,
+  read: () => Promise<{ items: T[] }>,
+): Promise<T[]> {
+  try {
+    return (await read()).items;
+  } catch (caught) {
+    if (!ArcError.is(caught, 'Forbidden', 'NotFound')) throw caught;
+    if (caught.code === 'Forbidden') unread.set(plural, caught.message);
+    return [];
+  }
+}

@@ -1,0 +1,212 @@
+import {
+  type Artifact,
+  type ArtifactStatus,
+  type ArtifactWorkflow,
+  artifactIdOf,
+  type CronWorkflow,
+  keyOf,
+  labels,
+  type Order,
+  phaseOf,
+  type Workflow,
+  withDefaults,
+} from '#shared/domain';
+import { isOwnedBy } from '#shared/meta';
+import { type PodNode, podNode, type ShownPod } from './pod.ts';
+
+/**
+ * What an Order is at present, from the Order down to its pods: `arcctl tree` prints it, `watch` and `logs` follow it, and a page shows it.
+ * Pure: made of the objects as they were read, in any order; what could not be read is left out.
+ */
+export interface OrderTree {
+  namespace: string;
+  name: string;
+  uid: string;
+  phase: string;
+  message: string;
+  created: string;
+  artifacts: ArtifactNode[];
+  /** ArtifactWorkflows of artifacts that the Order lists no longer. */
+  left: VersionNode[];
+}
+
+/** One entry of `spec.artifacts`. */
+export interface ArtifactNode {
+  index: number;
+  /** Its name in the Order, or `#<index>`. */
+  name: string;
+  type: string;
+  source: string;
+  destination: string;
+  phase: string;
+  /** Why it neither runs nor has ended, or why the last attempt ended badly; empty where there is nothing to say. */
+  reason: string;
+  message: string;
+  since: string;
+  /** `n/m` bytes. */
+  progress: string;
+  digest: string;
+  attempts: number;
+  /** The one in force first, then the earlier ones. */
+  versions: VersionNode[];
+}
+
+/** One ArtifactWorkflow. */
+export interface VersionNode {
+  name: string;
+  revision: number;
+  inForce: boolean;
+  phase: string;
+  reason: string;
+  message: string;
+  progress: string;
+  runs: RunNode[];
+}
+
+/** One Workflow or CronWorkflow of Argo, or a Workflow that a CronWorkflow made. */
+export interface RunNode {
+  kind: string;
+  name: string;
+  attempt: number;
+  phase: string;
+  message: string;
+  pods: PodNode[];
+}
+
+/** Everything of one namespace that a tree may be made of. */
+export interface TreeInputs {
+  order: Order;
+  artifactWorkflows: readonly ArtifactWorkflow[];
+  runs?: readonly (Workflow | CronWorkflow)[];
+  pods?: readonly ShownPod[];
+}
+
+/** Linear in the objects. */
+export function treeOf({ order, artifactWorkflows, runs = [], pods = [] }: TreeInputs): OrderTree {
+  const { namespace = '', name, uid = '', creationTimestamp = '' } = order.metadata;
+  const own = artifactWorkflows.filter((each) => isOwnedBy(each, order));
+  const nodes = versionNodes(runs, pods);
+  const entries = new Map(
+    Object.entries(order.status?.artifactWorkflows ?? {}).map(([key, entry]) => [
+      entry.artifactIndex,
+      { key, entry },
+    ]),
+  );
+  const byKey = new Map(own.map((each) => [keyOf(each), each]));
+  const byId = Map.groupBy(own, artifactIdOf);
+  const byName = Map.groupBy(own, ({ spec }) => spec.artifact?.name);
+  const taken = new Set<ArtifactWorkflow>();
+  const versionsOf = (artifact: Artifact, key: string | undefined): VersionNode[] => {
+    const current = key === undefined ? undefined : byKey.get(key);
+    const id = current && artifactIdOf(current);
+    const family = id === undefined ? undefined : byId.get(id);
+    const named = artifact.name === undefined ? [] : (byName.get(artifact.name) ?? []);
+    const versions = (family ?? (current ? [current] : named)).filter((each) => !taken.has(each));
+    for (const each of versions) taken.add(each);
+    return versions
+      .toSorted((a, b) => (b.spec.revision ?? 1) - (a.spec.revision ?? 1))
+      .map((each) => ({ ...nodes(each), inForce: each === current }))
+      .sort((a, b) => Number(b.inForce) - Number(a.inForce));
+  };
+  const artifacts = (order.spec.artifacts ?? []).map((artifact, index) => {
+    const found = entries.get(index);
+    return artifactNode(order, artifact, {
+      index,
+      entry: found?.entry,
+      versions: versionsOf(artifact, found?.key),
+    });
+  });
+  return {
+    ...{ namespace, name, uid, created: creationTimestamp },
+    phase: order.status?.phase ?? 'Pending',
+    message: order.status?.message ?? '',
+    artifacts,
+    left: own.filter((each) => !taken.has(each)).map((each) => ({ ...nodes(each), inForce: false })),
+  };
+}
+
+function artifactNode(
+  order: Order,
+  artifact: Artifact,
+  found: { index: number; entry: ArtifactStatus | undefined; versions: VersionNode[] },
+): ArtifactNode {
+  const { index, entry, versions } = found;
+  const { source = '', destination = '' } = withDefaults(order, artifact);
+  const current = versions.find(({ inForce }) => inForce);
+  return {
+    index,
+    name: artifact.name ?? `#${index}`,
+    ...{ type: artifact.type, source, destination },
+    phase: entry?.phase ?? 'Pending',
+    reason: entry?.reason ?? '',
+    message: entry?.message ?? (entry ? '' : unreported(order)),
+    since: entry?.since ?? '',
+    // The Order's status follows that of its ArtifactWorkflow at intervals that grow with its size.
+    progress: current?.progress || (entry?.progress ?? ''),
+    digest: entry?.digest ?? '',
+    attempts: entry?.attempts ?? 1,
+    versions,
+  };
+}
+
+/** An artifact without an entry: nobody has looked yet, or it is alike another one, which has the entry of both. */
+function unreported({ metadata, status }: Order): string {
+  const isSeen =
+    status?.observedGeneration === metadata.generation && status?.artifactWorkflows !== undefined;
+  return isSeen ? 'alike another artifact of this Order: moved once' : '';
+}
+
+function versionNodes(
+  runs: readonly (Workflow | CronWorkflow)[],
+  pods: readonly ShownPod[],
+): (version: ArtifactWorkflow) => Omit<VersionNode, 'inForce'> {
+  const runsOf = Map.groupBy(runs, ({ metadata }) => metadata.labels?.[labels.artifactWorkflow]);
+  const podsOf = Map.groupBy(pods, ({ metadata }) => metadata.labels?.[labels.argoWorkflow]);
+  return (version) => {
+    const { metadata, spec, status = {} } = version;
+    const phase = phaseOf(version);
+    const isWaiting = phase === 'Pending' || phase === 'Queued';
+    return {
+      name: metadata.name,
+      revision: spec.revision ?? 1,
+      phase,
+      reason: (isWaiting ? (status.waitReason ?? status.configReason) : status.results?.reason) ?? '',
+      message: (isWaiting ? (status.waitMessage ?? status.configMessage) : status.message) ?? '',
+      progress: status.progress ?? '',
+      runs: (runsOf.get(metadata.name) ?? [])
+        .map((run) => runNode(run, podsOf.get(run.metadata.name) ?? []))
+        .sort((a, b) => b.attempt - a.attempt || (a.name < b.name ? -1 : 1)),
+    };
+  };
+}
+
+function runNode(run: Workflow | CronWorkflow, pods: readonly ShownPod[]): RunNode {
+  const { kind, metadata } = run;
+  const attempt = Number(metadata.labels?.[labels.attempt] ?? 1);
+  const common = { kind, name: metadata.name, attempt };
+  if (!isWorkflow(run)) {
+    const { active, failed = 0, succeeded = 0 } = run.status ?? {};
+    const phase = run.spec.suspend === true ? 'Suspended' : 'Active';
+    const message = `${succeeded} succeeded, ${failed} failed${active?.length ? `, ${active.length} under way` : ''}`;
+    return { ...common, phase, message, pods: [] };
+  }
+  const { phase, message = '', nodes = {} } = run.status ?? {};
+  const fromNodes = Object.values(nodes)
+    .filter(({ type }) => type === 'Pod')
+    .map((node): PodNode => {
+      const { name = node.displayName ?? node.id ?? '', outputs } = node;
+      const code = outputs?.exitCode;
+      const reason = code !== undefined && code !== '0' ? `ExitCode ${code}` : '';
+      return { name, phase: node.phase ?? '', reason, message: node.message ?? '' };
+    });
+  // A pod says more, while it is there.
+  return {
+    ...{ ...common, message },
+    phase: phase || 'Pending',
+    pods: pods.length > 0 ? pods.map(podNode) : fromNodes,
+  };
+}
+
+function isWorkflow(run: Workflow | CronWorkflow): run is Workflow {
+  return run.kind === 'Workflow';
+}

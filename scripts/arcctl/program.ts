@@ -1,0 +1,72 @@
+import path from 'node:path';
+import { Command, CommanderError, Option } from 'commander';
+import { getCommand } from './commands/get.ts';
+import { treeCommand } from './commands/tree.ts';
+import { versionCommand } from './commands/version.ts';
+import { describeFailure, exitCodes } from './core/failure.ts';
+import { type Io, processIo } from './core/io.ts';
+import { clientVersion } from './core/version.ts';
+
+/** The whole command line: what --help shows, what completion offers, what docs/arcctl.md lists. */
+export function createProgram(io: Io, name = 'arcctl'): Command {
+  const program = new Command(name)
+    .description('Look at Orders of ARC, the Artifact Conduit, and drive them.')
+    .version(clientVersion(), '-V, --version', 'print the version of arcctl')
+    .option('-n, --namespace <name>', 'namespace; default: that of the context')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--kubeconfig <file>', 'in place of KUBECONFIG and ~/.kube/config')
+    .option('--as <user>', 'act as this user')
+    .addOption(
+      new Option(
+        '--as-group <group>',
+        'and as a member of this group; may be given more than once',
+      ).argParser(collected),
+    )
+    .option('--as-uid <uid>', 'and with this uid')
+    .option('--request-timeout <duration>', 'bound of one request, such as 10s; 0: none (default: 30s)')
+    .helpCommand('help [command]', 'show the help of a command')
+    .showHelpAfterError(`Run "${name} --help" for what there is.`)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => io.write(text),
+      writeErr: (text) => io.note(text.replace(/\n$/, '')),
+    })
+    .exitOverride();
+  const commands = [getCommand, treeCommand, versionCommand].map((create) => create(io));
+  for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+  return program;
+}
+
+function collected(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+/** Runs a command line and ends the process with its exit code. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const io = processIo();
+  const exitCode = await run(io, argv);
+  // What is written to a pipe may still be on its way.
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))),
+  );
+  process.exit(exitCode);
+}
+
+async function run(io: Io, argv: readonly string[]): Promise<number> {
+  try {
+    await createProgram(io, programName(argv[1])).parseAsync([...argv]);
+    return io.signal.aborted ? exitCodes.interrupted : exitCodes.ok;
+  } catch (caught) {
+    if (io.signal.aborted) return exitCodes.interrupted;
+    // Commander has printed its message, or the help that was asked for.
+    if (caught instanceof CommanderError) return caught.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    const { exitCode, message } = describeFailure(caught);
+    if (message !== '') io.note(`Error: ${message}`);
+    return exitCode;
+  }
+}
+
+/** kubectl runs a plugin as `kubectl-arc`, and people know it as `kubectl arc`. */
+function programName(script = ''): string {
+  return path.basename(script).startsWith('kubectl-') ? 'kubectl arc' : 'arcctl';
+}

@@ -1,0 +1,21 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Plugin } from 'esbuild';
+import { shippedFiles } from '../arcctl/core/shipped.ts';
+
+/** Puts the texts of files that arcctl reads from the tree into its bundle. Of package.json the version is enough. */
+export const inlineShippedFiles: Plugin = {
+  name: 'shipped-files',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]arcctl[\\/]core[\\/]shipped\.ts$/ }, async ({ path: file }) => {
+      const root = path.resolve(path.dirname(file), '../../..');
+      const texts: Record<string, string> = {};
+      for (const name of shippedFiles) texts[name] = await readFile(path.join(root, name), 'utf8');
+      const { version } = JSON.parse(texts['package.json'] ?? '{}');
+      texts['package.json'] = JSON.stringify({ version });
+      const contents = `const texts = ${JSON.stringify(texts)};
+        export const shippedText = (name) => texts[name];`;
+      return { contents, loader: 'js' };
+    });
+  },
+};
