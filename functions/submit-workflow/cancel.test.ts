@@ -39,7 +39,7 @@ describe('a cancelled ArtifactWorkflow', () => {
     expect(spec?.shutdown).toBe('Terminate');
     expect(metadata?.annotations).toHaveProperty([annotations.cancelledAt]);
     const before = api.writes.length;
-    for (const reason of ['workflow', 'resync'] as const)
+    for (const reason of ['stopping', 'resync'] as const)
       await handle(contextOf(api), wakeOf(workflow, reason));
     expect(api.writes.length).toBe(before);
   });
@@ -53,10 +53,10 @@ describe('a cancelled ArtifactWorkflow', () => {
     const labels = { 'workflows.argoproj.io/workflow': name };
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'pod', namespace, labels } };
     const quiet = new FakeApi([workflow, ended, { ...pod, status: { phase: 'Failed' } }]);
-    await handle(contextOf(quiet), wakeOf(workflow, 'workflow'));
+    await handle(contextOf(quiet), wakeOf(workflow, 'stopping'));
     expect(quiet.writes).toEqual([]);
     const stubborn = new FakeApi([workflow, ended, { ...pod, status: { phase: 'Running' } }]);
-    await handle(contextOf(stubborn), wakeOf(workflow, 'workflow'));
+    await handle(contextOf(stubborn), wakeOf(workflow, 'stopping'));
     expect(stubborn.all(workflows)).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('a cancelled ArtifactWorkflow', () => {
   it('has a Workflow terminated that was created while it was cancelled', async () => {
     const workflow = cancelled({ ...submitted, phase: 'Cancelled' });
     const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Running' })]);
-    await handle(contextOf(api), wakeOf(workflow, 'workflow'));
+    await handle(contextOf(api), wakeOf(workflow, 'stopping'));
     expect(api.read(workflows, key)?.spec.shutdown).toBe('Terminate');
   });
 

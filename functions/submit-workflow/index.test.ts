@@ -70,7 +70,7 @@ describe('submit-workflow', () => {
     await handle(contextOf(api), wakeOf(ready));
     const calls: string[] = [];
     api.before = ({ verb, resource }) => calls.push(`${verb} ${resource}`);
-    await handle(contextOf(api), wakeOf(ready, 'workflow'));
+    await handle(contextOf(api), wakeOf(ready, 'stopping'));
     expect(calls).toEqual(['get artifactworkflows']);
     await api.client.delete(workflows, key);
     await handle(contextOf(api), wakeOf(ready, 'gone'));

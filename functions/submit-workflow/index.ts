@@ -31,8 +31,8 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const workflow = await context.api.get(artifactWorkflows, wake, context.signal);
   if (workflow === undefined) return;
   await recordRequest(context, wake, workflow, 'submit-workflow');
-  // Most wakes report progress of the Workflow, which concerns sync-status only.
-  if (wake.reason === 'workflow' && isUnderWay(workflow)) return;
+  // The bridge may not have seen yet that it is.
+  if (wake.reason === 'stopping' && isUnderWay(workflow)) return;
   try {
     if (hasEnded(workflow)) await giveSlotsBack(context, workflow);
     await act(context, wake, workflow, await decide(context, workflow));

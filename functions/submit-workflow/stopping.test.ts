@@ -39,7 +39,7 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
     expect(api.read(workflows, key)?.spec.shutdown).toBe('Terminate');
     expect(api.read(artifactWorkflows, key)).toBeDefined();
     api.put(workflowOf(ready, name, { phase: 'Failed' }));
-    await handle(contextOf(api), wakeOf(going, 'workflow'));
+    await handle(contextOf(api), wakeOf(going, 'stopping'));
     expect(api.read(artifactWorkflows, key)).toBeUndefined();
   });
 
@@ -73,7 +73,7 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
       const stopped = workflowOf(ready, name, { phase: 'Failed' });
       api.put({ ...stopped, spec: { shutdown: 'Terminate' } });
       const again = () => api.client.create(artifactWorkflows, { ...ready, status: {} });
-      for (const wake of [wakeOf(running, 'workflow'), wakeOf(running, 'changed')])
+      for (const wake of [wakeOf(running, 'stopping'), wakeOf(running, 'changed')])
         await expect(handle(contextOf(api), wake)).rejects.toMatchObject({
           code: 'Conflict',
           message: expect.stringContaining('pod "pod" of a Workflow that was stopped has not ended'),

@@ -1,9 +1,12 @@
 import type { Clock } from '#shared/async';
-import { type Change, isWokenKind, type Waking, wakesFor, wakingOf } from '#shared/domain';
+import { type Change, isOnlySubmitted, isWokenKind, type Waking, wakesFor, wakingOf } from '#shared/domain';
 import type { KubeObject } from '#shared/meta';
 import { RollUpPace, runOf } from './schedule/roll-up-pace.ts';
 import { defaultIntervals, type Intervals, Timers } from './schedule/timers.ts';
 import { References } from './watches/references.ts';
+
+/** So long an Order is not told that a Workflow was submitted, ms: most of them run by then, and that is told at once. */
+const submittedMs = 3_000;
 
 export interface WakerOptions {
   clock: Clock;
@@ -124,7 +127,10 @@ export class Waker {
       }
       const now = clock.now();
       const run = runOf(this.#references.order(uid), this.#references.hasUnfinishedChild(uid), now);
-      send(waking, observed, { at: this.#pace.timeFor(uid, run, now) });
+      const at = isOnlySubmitted(change)
+        ? Math.max(now + submittedMs, this.#pace.next(uid, run, now))
+        : this.#pace.timeFor(uid, run, now);
+      send(waking, observed, { at });
     }
   }
 }

@@ -187,4 +187,4 @@ export {
   wokenKinds,
 } from './wakes/reasons.ts';
 export { type WakeRule, wakeTable } from './wakes/wake-table.ts';
-export { rootUid, type WakeTarget, type Waking, wakesFor, wakingOf } from './wakes/wakes.ts';
+export { isOnlySubmitted, rootUid, type WakeTarget, type Waking, wakesFor, wakingOf } from './wakes/wakes.ts';

@@ -26,12 +26,17 @@ export class RollUpPace {
 
   /** The time (ms since the epoch) for the wake after a change at `now`. */
   timeFor(uid: string, run: Run, now: number): number {
+    const at = this.next(uid, run, now);
+    this.#last.set(uid, at);
+    return at;
+  }
+
+  /** The same time, for a wake that the next ones need not keep a distance from. */
+  next(uid: string, run: Run, now: number): number {
     const last = this.#last.get(uid);
     if (last !== undefined && last > now && run.unfinished) return last;
     const spaced = (last ?? Number.NEGATIVE_INFINITY) + rollUpInterval(run.artifacts, now - run.since);
-    const at = run.unfinished ? Math.max(now, spaced) : now;
-    this.#last.set(uid, at);
-    return at;
+    return run.unfinished ? Math.max(now, spaced) : now;
   }
 
   forget(uid: string): void {

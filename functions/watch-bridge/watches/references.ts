@@ -29,7 +29,7 @@ export class References implements WakeIndex {
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #endpointsBySecret = new Relation<WakeObject>();
   readonly #schedules = new Map<string, CronWorkflow>();
-  readonly #workflowsByName = new Map<string, WakeObject>();
+  readonly #workflowsByName = new Map<string, ArtifactWorkflow>();
   readonly #childrenByOrder = new Relation<ArtifactWorkflow>();
   // Unfinished ArtifactWorkflows only: a finished one waits for nothing.
   readonly #waitingByArtifact = new Relation<WakeObject>();
@@ -107,7 +107,7 @@ export class References implements WakeIndex {
     return this.#endpointsBySecret.get(`${namespace}/${name}`);
   }
 
-  artifactWorkflowNamed(namespace: string, name: string): WakeObject | undefined {
+  artifactWorkflowNamed(namespace: string, name: string): ArtifactWorkflow | undefined {
     return this.#workflowsByName.get(`${namespace}/${name}`);
   }
 
@@ -211,7 +211,7 @@ export class References implements WakeIndex {
     const target = slim(workflow);
     const order = ownerOfKind(workflow, 'Order')?.uid;
     const orders = order === undefined ? [] : [order];
-    this.#workflowsByName.set(keyOf(workflow), target);
+    this.#workflowsByName.set(keyOf(workflow), workflow);
     this.#childrenByOrder.set(uid, workflow, orders);
 
     const waiting = !isFinished(workflow);

@@ -32,6 +32,17 @@ export function entryBudget(artifacts: number): EntryBudget {
   return { details, messageBytes: Math.max(shortestMessage, Math.min(longestMessage, left)) };
 }
 
+/** What an Order's status shows of an ArtifactWorkflow: while two states of it have the same, roll-up-order has nothing to do. */
+export function shownOf(workflow: ArtifactWorkflow): unknown {
+  return [fromWorkflow(workflow), isStoppedByDeletion(workflow), workflow.status?.startTime ?? null];
+}
+
+/** True while its Order has nothing to say of an ArtifactWorkflow but that its Workflow is being prepared or started. */
+export function isSettingOut(workflow: ArtifactWorkflow): boolean {
+  const { reason } = holdOf(workflow) ?? {};
+  return reason === 'Preparing' || reason === 'Starting';
+}
+
 /** What an entry depends on beside the artifact itself. */
 export interface EntryContext {
   /** The former entry. */

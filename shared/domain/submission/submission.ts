@@ -93,6 +93,15 @@ export function isUnderWay(workflow: ArtifactWorkflow): boolean {
   return workflow.status?.workflowRef?.kind === 'Workflow';
 }
 
+/**
+ * True when a change of its Workflow may be something for submit-workflow: it is to be stopped, or what runs is a schedule. What has
+ * finished has no step left, whatever becomes of its Workflow.
+ */
+export function isWorkflowWatched(workflow: ArtifactWorkflow): boolean {
+  if (isDeleting(workflow) || workflow.spec.cancel === true) return true;
+  return !isFinished(workflow) && !owesAttempt(workflow) && !isUnderWay(workflow);
+}
+
 /** What submit-workflow has to do for one ArtifactWorkflow. Limits per Endpoint (maxInFlight) are not part of it yet. */
 export function decideSubmission(inputs: SubmissionInputs): Submission {
   const { workflow, running } = inputs;

@@ -1,5 +1,6 @@
 import type { KubeObject } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Order } from '../kinds/order.ts';
 
 /** What was seen of one watched object: both halves for a change, one for its appearance or disappearance. */
 export interface Change {
@@ -18,7 +19,8 @@ export interface WakeIndex {
   /** Those with an artifact of a type that refers to the template. */
   ordersUsingTemplate(namespace: string | undefined, name: string): Iterable<WakeObject>;
   endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject>;
-  artifactWorkflowNamed(namespace: string, name: string): WakeObject | undefined;
+  artifactWorkflowNamed(namespace: string, name: string): ArtifactWorkflow | undefined;
+  order(uid: string): Order | undefined;
   /** The unfinished versions of one artifact (`artifactIdOf`). */
   artifactWorkflowsOfArtifact(namespace: string, id: string): Iterable<WakeObject>;
   /** The unfinished ones that write to one target (`labels.target`), of any Order. */

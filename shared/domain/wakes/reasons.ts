@@ -4,12 +4,22 @@
  * has a row in the table of wakes, a `time` comes from the bridge's clock.
  */
 export const wakeReasons = {
-  changed: { cause: 'change', meaning: 'its spec, annotations or deletion changed, or its attempt ended' },
+  changed: { cause: 'change', meaning: 'its spec, annotations or deletion changed' },
+  created: { cause: 'change', meaning: 'it was created, complete: only its configuration is missing' },
   inputs: { cause: 'change', meaning: 'an object that it refers to changed' },
   rendered: { cause: 'change', meaning: 'its configuration was rendered' },
   cancelled: { cause: 'change', meaning: 'its spec.cancel was set' },
-  failed: { cause: 'change', meaning: 'its attempt failed: a retry has to be decided' },
-  workflow: { cause: 'change', meaning: 'its Workflow or CronWorkflow changed' },
+  ended: { cause: 'change', meaning: 'its attempt ended: its configuration may have to go' },
+  failed: {
+    cause: 'change',
+    meaning:
+      'its attempt ended, and it failed, has a slot or is to run again: a retry has to be decided, a slot to be given back',
+  },
+  workflow: { cause: 'change', meaning: 'the status of its Workflow or CronWorkflow changed' },
+  stopping: {
+    cause: 'change',
+    meaning: 'it is to be deleted, or its Workflow changed while it is to be stopped',
+  },
   children: { cause: 'change', meaning: 'the status of an object that it owns changed' },
   gone: { cause: 'change', meaning: 'an object that it owns disappeared' },
   slot: { cause: 'change', meaning: 'there is room under a limit, or another version of its artifact ended' },

@@ -1,14 +1,27 @@
-import { type KubeObject, ownerOfKind, sameJson } from '#shared/meta';
-import { artifactIdOf } from '../identity/artifact.ts';
+import { type KubeObject, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import { apiVersion } from '../kinds/refs.ts';
-import { labels } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
-import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
-import { nextInLine, nextOfOrder } from '../submission/slots.ts';
+import { isDeleting, isFinalPhase, isHeld, phaseOf } from '../lifecycle/phases.ts';
+import { needsConfiguration } from '../render/render.ts';
+import { shownOf } from '../roll-up/entry.ts';
+import { limitingEndpoints } from '../submission/slots.ts';
+import { isWorkflowWatched } from '../submission/submission.ts';
 import type { Change, WakeIndex, WakeObject } from './change.ts';
 import type { ChangeReason, WokenKind } from './reasons.ts';
+import {
+  artifactWorkflowOf,
+  endpointsOfSecret,
+  itself,
+  known,
+  nextSiblings,
+  nextUnderLimit,
+  orderOfLast,
+  ordersOfEndpoint,
+  ownerAsTarget,
+  rivals,
+  workflowsOfEndpoint,
+} from './targets.ts';
 
 /** One row: a change of `watched` wakes `targets` for `reason`. */
 export interface WakeRule {
@@ -19,67 +32,6 @@ export interface WakeRule {
   target: WokenKind;
   reason: ChangeReason;
   targets(about: KubeObject, index: WakeIndex): Iterable<WakeObject>;
-}
-
-const itself = (about: KubeObject): WakeObject[] => [about];
-const namespaceOf = (about: KubeObject): string => about.metadata.namespace ?? '';
-
-const ordersOfEndpoint = (about: KubeObject, index: WakeIndex) =>
-  index.ordersUsingEndpoint(namespaceOf(about), about.metadata.name);
-
-const workflowsOfEndpoint = (about: KubeObject, index: WakeIndex) =>
-  index.artifactWorkflowsUsingEndpoint(namespaceOf(about), about.metadata.name);
-
-const endpointsOfSecret = (about: KubeObject, index: WakeIndex) =>
-  index.endpointsUsingSecret(namespaceOf(about), about.metadata.name);
-
-/** Other versions of the same artifact, and others that write to the same place. */
-function* rivals(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
-  const id = artifactIdOf(about);
-  const target = about.metadata.labels?.[labels.target];
-  const found = [
-    ...(id === undefined ? [] : index.artifactWorkflowsOfArtifact(namespaceOf(about), id)),
-    ...(target === undefined ? [] : index.artifactWorkflowsOfTarget(namespaceOf(about), target)),
-  ];
-  for (const one of found) if (one.metadata.name !== about.metadata.name) yield one;
-}
-
-/** Those that may start where an Endpoint limits how many do. */
-function nextUnderLimit(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
-  const users = [...index.artifactWorkflowsLimitedBy(namespaceOf(about), about.metadata.name)];
-  return nextInLine(about as unknown as Endpoint, users);
-}
-
-function nextSiblings(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
-  if ((about as unknown as ArtifactWorkflow).spec.parallelism === undefined) return [];
-  return nextOfOrder([...index.artifactWorkflowsOfOrder(ownerOfKind(about, 'Order')?.uid ?? '')]);
-}
-
-/** The ArtifactWorkflow of an Argo object: its owner, or for the run of a CronWorkflow the one its label names. */
-function artifactWorkflowOf(about: KubeObject, index: WakeIndex): WakeObject[] {
-  const named = about.metadata.labels?.[labels.artifactWorkflow];
-  const known = named === undefined ? undefined : index.artifactWorkflowNamed(namespaceOf(about), named);
-  const owner = ownerAsTarget(about, 'ArtifactWorkflow');
-  return owner.length > 0 ? owner : known ? [known] : [];
-}
-
-/** The owner of an object as something to wake; it may be gone, which the function that is woken will see. */
-function ownerAsTarget(object: WakeObject, kind: string): WakeObject[] {
-  const owner = ownerOfKind(object, kind);
-  if (!owner) return [];
-  const { namespace, labels: ownLabels } = object.metadata;
-  return [
-    {
-      apiVersion,
-      kind,
-      metadata: {
-        name: owner.name,
-        uid: owner.uid,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(ownLabels === undefined ? {} : { labels: ownLabels }),
-      },
-    },
-  ];
 }
 
 /** Every watched change that wakes something. Nothing else does, but due times and resyncs. */
@@ -95,10 +47,34 @@ export const wakeTable: readonly WakeRule[] = [
   },
   {
     watched: 'ArtifactWorkflow',
-    what: 'created, its spec, annotations or deletion changed, or its attempt ended',
-    when: (change) => wanted(change) || ended(change),
+    what: 'created, with our finalizer on it: there is nothing to submit yet',
+    when: isNew,
+    target: 'ArtifactWorkflow',
+    reason: 'created',
+    targets: itself,
+  },
+  {
+    watched: 'ArtifactWorkflow',
+    what: 'created otherwise, or its spec or annotations changed',
+    when: (change) => wanted(change) && !isNew(change) && !isGoing(change.after),
     target: 'ArtifactWorkflow',
     reason: 'changed',
+    targets: itself,
+  },
+  {
+    watched: 'ArtifactWorkflow',
+    what: 'it is to be deleted, or changed after that',
+    when: (change) => wanted(change) && isGoing(change.after),
+    target: 'ArtifactWorkflow',
+    reason: 'stopping',
+    targets: itself,
+  },
+  {
+    watched: 'ArtifactWorkflow',
+    what: 'an attempt ended',
+    when: ended,
+    target: 'ArtifactWorkflow',
+    reason: 'ended',
     targets: itself,
   },
   {
@@ -120,16 +96,16 @@ export const wakeTable: readonly WakeRule[] = [
   },
   {
     watched: 'ArtifactWorkflow',
-    what: 'an attempt failed',
-    when: (change) => ended(change) && phase(change.after) !== 'Succeeded' && !isCancelled(change.after),
+    what: 'an attempt ended, and it did not succeed, takes a slot or is to run again',
+    when: (change) => ended(change) && isToBeFollowed(change.after),
     target: 'ArtifactWorkflow',
     reason: 'failed',
     targets: itself,
   },
   {
     watched: 'ArtifactWorkflow',
-    what: 'its status changed, in more than that the configuration of a finished one is gone',
-    when: ({ before, after }) => after !== undefined && !sameJson(rolledUp(before), rolledUp(after)),
+    what: 'something changed that the status of its Order shows',
+    when: ({ before, after }) => after !== undefined && !sameJson(shown(before), shown(after)),
     target: 'Order',
     reason: 'children',
     targets: (about) => ownerAsTarget(about, 'Order'),
@@ -140,7 +116,7 @@ export const wakeTable: readonly WakeRule[] = [
     when: gone,
     target: 'Order',
     reason: 'gone',
-    targets: (about) => ownerAsTarget(about, 'Order'),
+    targets: orderOfLast,
   },
   {
     watched: 'ArtifactWorkflow',
@@ -209,7 +185,7 @@ export const wakeTable: readonly WakeRule[] = [
     when: specChanged,
     target: 'Order',
     reason: 'inputs',
-    targets: (about, index) => index.ordersUsingType(namespaceOf(about), about.metadata.name),
+    targets: (about, index) => index.ordersUsingType(about.metadata.namespace ?? '', about.metadata.name),
   },
   {
     watched: 'ClusterArtifactType',
@@ -242,19 +218,27 @@ export const wakeTable: readonly WakeRule[] = [
     what: 'a rendered configuration disappeared (only where the Secret watch is switched on)',
     when: gone,
     target: 'ArtifactWorkflow',
-    reason: 'gone',
-    targets: artifactWorkflowOf,
+    reason: 'inputs',
+    targets: (about, index) =>
+      artifactWorkflowOf(about, index).filter((one) => known(one, index, needsConfiguration) ?? false),
   },
   ...(['Workflow', 'CronWorkflow'] as const).flatMap((watched): WakeRule[] => [
     {
       watched,
-      what: 'created or changed',
-      when: ({ before, after }) =>
-        after !== undefined &&
-        (!sameJson(before?.status, after.status) || !sameJson(before?.spec, after.spec)),
+      what: 'its status changed, or the spec of one that Argo has seen; a schedule also when it is created',
+      when: (change) => isMoved(change) && (watched === 'CronWorkflow' || hasStatus(change.after)),
       target: 'ArtifactWorkflow',
       reason: 'workflow',
       targets: artifactWorkflowOf,
+    },
+    {
+      watched,
+      what: 'created or changed, while it is to be stopped or is a schedule',
+      when: isMoved,
+      target: 'ArtifactWorkflow',
+      reason: 'stopping',
+      targets: (about, index) =>
+        artifactWorkflowOf(about, index).filter((one) => known(one, index, isWorkflowWatched) ?? true),
     },
     {
       watched,
@@ -262,7 +246,10 @@ export const wakeTable: readonly WakeRule[] = [
       when: gone,
       target: 'ArtifactWorkflow',
       reason: 'gone',
-      targets: artifactWorkflowOf,
+      targets: (about, index) =>
+        artifactWorkflowOf(about, index).filter(
+          (one) => known(one, index, (workflow) => isDeleting(workflow) || !isFinished(workflow)) ?? false,
+        ),
     },
   ]),
 ];
@@ -297,6 +284,16 @@ function isOnlyHeld({ before, after }: Change): boolean {
   });
 }
 
+/** Created as decompose-order does it. Whatever else is wanted of it, its configuration comes first, and wakes it when it is there. */
+function isNew({ before, after }: Change): boolean {
+  if (after === undefined || before?.metadata.uid === after.metadata.uid) return false;
+  return isHeld(after as unknown as ArtifactWorkflow) && !isDeleting(after) && !field(after, 'configSecret');
+}
+
+function isGoing(object: KubeObject | undefined): boolean {
+  return object !== undefined && isDeleting(object);
+}
+
 function specChanged({ before, after }: Change): boolean {
   return !before || !after || !sameJson(before.spec, after.spec);
 }
@@ -311,6 +308,23 @@ function ended({ before, after }: Change): boolean {
   return after !== undefined && isFinalPhase(phase(after)) && !(before && isFinalPhase(phase(before)));
 }
 
+/** The end of an attempt is something for submit-workflow. */
+function isToBeFollowed(object: KubeObject | undefined): boolean {
+  const workflow = object as unknown as ArtifactWorkflow;
+  return phaseOf(workflow) !== 'Succeeded' || !isFinished(workflow) || limitingEndpoints(workflow).length > 0;
+}
+
+/** Argo's object was created, or is not what it was. */
+function isMoved({ before, after }: Change): boolean {
+  if (after === undefined) return false;
+  return !sameJson(before?.status, after.status) || !sameJson(before?.spec, after.spec);
+}
+
+/** Argo has seen it. The bridge keeps an empty status of one that Argo has not. */
+function hasStatus(object: KubeObject | undefined): boolean {
+  return Object.keys(status(object)).length > 0;
+}
+
 function isCancelled(object: KubeObject | undefined): boolean {
   return (object as unknown as ArtifactWorkflow | undefined)?.spec.cancel === true;
 }
@@ -320,11 +334,9 @@ function phase(object: KubeObject | undefined) {
   return phaseOf((object ?? {}) as unknown as ArtifactWorkflow);
 }
 
-/** The part of an ArtifactWorkflow's status that its Order's may depend on. A finished one loses its configuration, which changes nothing. */
-function rolledUp(object: KubeObject | undefined): unknown {
-  if (object === undefined || !isFinished(object as unknown as ArtifactWorkflow)) return object?.status;
-  const { configSecret: _, ...rest } = status(object);
-  return rest;
+/** An Order shows one that has just been made as it shows one that is still to be made. */
+function shown(object: KubeObject | undefined): unknown {
+  return shownOf((object ?? { spec: {}, metadata: {} }) as unknown as ArtifactWorkflow);
 }
 
 function maxInFlight({ spec }: KubeObject): number | null {

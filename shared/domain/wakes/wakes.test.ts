@@ -19,6 +19,17 @@ function made(status: ArtifactWorkflow['status'] = {}): ArtifactWorkflow {
   return stored(planned.workflow, status ?? {});
 }
 
+/** One whose Workflow runs. */
+function moving(status: ArtifactWorkflow['status'] = {}): ArtifactWorkflow {
+  return made({ phase: 'Running', workflowRef: { kind: 'Workflow', name: 'w', attempt: 1 }, ...status });
+}
+
+/** One that is being deleted while its Workflow runs. */
+const stopped: ArtifactWorkflow = {
+  ...moving(),
+  metadata: { ...made().metadata, name: 'stopped', uid: 'stopped', deletionTimestamp: now.toISOString() },
+};
+
 const sibling: ArtifactWorkflow = {
   ...made(),
   metadata: { ...made().metadata, name: 'sibling', uid: 'sibling' },
@@ -49,7 +60,8 @@ const index: WakeIndex = {
   ordersUsingType: (namespace, name) => (namespace !== 'other' && name === 'oci' ? [anOrder] : []),
   ordersUsingTemplate: (namespace, name) => (namespace !== 'other' && name === 'steps' ? [anOrder] : []),
   endpointsUsingSecret: (_, name) => (name === 'login' ? [source] : []),
-  artifactWorkflowNamed: (_, name) => (name === made().metadata.name ? made() : undefined),
+  order: () => anOrder,
+  artifactWorkflowNamed: (_, name) => [moving(), stopped].find(({ metadata }) => metadata.name === name),
   artifactWorkflowsOfArtifact: (_, label) =>
     label === made().metadata.labels?.[labels.artifact] ? [made(), sibling] : [],
   artifactWorkflowsOfTarget: (_, target) => (target === 'shared' ? [made(), elsewhere] : []),
@@ -72,6 +84,7 @@ const run = {
   ...argo,
   metadata: { name: 'run', namespace: 'team', uid: 'run', labels: { [labels.artifactWorkflow]: aw } },
 };
+const ending = workflowFor(stopped, 1);
 const rendered = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -105,49 +118,61 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
     edited(anOrder, { metadata: { ...anOrder.metadata, deletionTimestamp: now.toISOString() } }),
     ['Order release changed'],
   ],
+  ['an ArtifactWorkflow appears', undefined, made(), [`ArtifactWorkflow ${aw} created`]],
   [
-    'an ArtifactWorkflow appears',
+    'one appears that was made by hand',
     undefined,
-    made(),
-    [`ArtifactWorkflow ${aw} changed`, 'Order release children'],
+    edited(made(), { metadata: { ...made().metadata, finalizers: [] } }),
+    [`ArtifactWorkflow ${aw} changed`],
   ],
   [
-    'it is rendered',
+    'it is to be deleted',
     made(),
-    made({ configSecret: { name: 'c' } }),
-    [`ArtifactWorkflow ${aw} rendered`, 'Order release children'],
+    edited(made(), { metadata: { ...made().metadata, deletionTimestamp: now.toISOString() } }),
+    [`ArtifactWorkflow ${aw} stopping`],
   ],
+  ['it is rendered', made(), made({ configSecret: { name: 'c' } }), [`ArtifactWorkflow ${aw} rendered`]],
   [
     'it has finished and its configuration is cleared away',
     made({ ...done, configSecret: { name: 'c' } }),
     made(done),
     [],
   ],
-  ['it progresses', made({ progress: '1/2' }), made({ progress: '2/2' }), ['Order release children']],
+  ['it progresses', moving({ progress: '1/2' }), moving({ progress: '2/2' }), ['Order release children']],
   [
     'it succeeds',
     made({ phase: 'Running' }),
     made(done),
-    [`ArtifactWorkflow ${aw} changed`, 'Order release children', 'ArtifactWorkflow sibling slot'],
+    [`ArtifactWorkflow ${aw} ended`, 'Order release children', 'ArtifactWorkflow sibling slot'],
   ],
   [
     'it is cancelled',
     made(),
     edited(made(), { spec: { ...made().spec, cancel: true } }),
-    [`ArtifactWorkflow ${aw} changed`, `ArtifactWorkflow ${aw} cancelled`, 'ArtifactWorkflow sibling slot'],
+    [
+      `ArtifactWorkflow ${aw} changed`,
+      `ArtifactWorkflow ${aw} cancelled`,
+      'Order release children',
+      'ArtifactWorkflow sibling slot',
+    ],
   ],
   [
     'it ends as cancelled',
     edited(made({ phase: 'Running' }), { spec: { ...made().spec, cancel: true } }),
     edited(made({ phase: 'Cancelled' }), { spec: { ...made().spec, cancel: true } }),
-    [`ArtifactWorkflow ${aw} changed`, 'Order release children', 'ArtifactWorkflow sibling slot'],
+    [
+      `ArtifactWorkflow ${aw} ended`,
+      `ArtifactWorkflow ${aw} failed`,
+      'Order release children',
+      'ArtifactWorkflow sibling slot',
+    ],
   ],
   [
     'it fails',
     made({ phase: 'Running' }),
     made(broken),
     [
-      `ArtifactWorkflow ${aw} changed`,
+      `ArtifactWorkflow ${aw} ended`,
       `ArtifactWorkflow ${aw} failed`,
       'Order release children',
       'ArtifactWorkflow sibling slot',
@@ -186,7 +211,7 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
     }),
     edited(running, { status: { phase: 'Succeeded', completionTime: 'x' } }),
     [
-      `ArtifactWorkflow ${aw} changed`,
+      `ArtifactWorkflow ${aw} ended`,
       'Order release children',
       'ArtifactWorkflow sibling slot',
       'ArtifactWorkflow queued slot',
@@ -210,12 +235,25 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
   ],
   ['a Secret goes', login, undefined, ['Endpoint from inputs']],
   ['a Secret is seen again', login, edited(login, {}), []],
-  ['a rendered Secret goes', rendered, undefined, [`ArtifactWorkflow ${aw} gone`]],
+  ['a rendered Secret goes', rendered, undefined, [`ArtifactWorkflow ${aw} inputs`]],
   [
     'a Workflow progresses',
     argo,
     edited(argo, { status: { phase: 'Running' } }),
     [`ArtifactWorkflow ${aw} workflow`],
+  ],
+  ['a Workflow is created', undefined, argo, []],
+  [
+    'a Workflow that is to be stopped moves',
+    ending,
+    edited(ending, { status: { phase: 'Failed' } }),
+    ['ArtifactWorkflow stopped workflow', 'ArtifactWorkflow stopped stopping'],
+  ],
+  [
+    'a CronWorkflow that is to be stopped is suspended',
+    edited(ending, { kind: 'CronWorkflow' }),
+    edited(ending, { kind: 'CronWorkflow', spec: { suspend: true } }),
+    ['ArtifactWorkflow stopped workflow', 'ArtifactWorkflow stopped stopping'],
   ],
   ['a Workflow goes', argo, undefined, [`ArtifactWorkflow ${aw} gone`]],
   [
@@ -262,7 +300,7 @@ describe('wakesFor', () => {
 
   it('has a row for every reason that a change gives, none for those of time, and words for every row', () => {
     const reasons = wakeReasonNames.filter((name) => wakeReasons[name].cause === 'change');
-    expect(reasons).toHaveLength(9);
+    expect(reasons).toHaveLength(12);
     expect(new Set(wakeTable.map(({ reason }) => reason))).toEqual(new Set(reasons));
     for (const { what } of wakeTable) expect(what.length).toBeGreaterThan(5);
   });
@@ -299,6 +337,25 @@ describe('wakesFor', () => {
     expect(change(free, { ...held, spec: { ...held.spec, suspend: true } })).toEqual([
       'Order release changed',
     ]);
+  });
+
+  it('wakes an Order that is being deleted when the last of its children has gone, and only then', () => {
+    const metadata = { ...anOrder.metadata, deletionTimestamp: now.toISOString() };
+    const going = { ...index, order: () => ({ ...anOrder, metadata }) };
+    const reasons = (left: ArtifactWorkflow[]) =>
+      wakesFor(
+        { kind: 'ArtifactWorkflow', before: made(done) },
+        { ...going, artifactWorkflowsOfOrder: () => left },
+      ).flatMap(({ target, reason }) => (target.kind === 'Order' ? [reason] : []));
+    expect(reasons([made(done), sibling])).toEqual([]);
+    expect(reasons([made(done)])).toEqual(['gone']);
+  });
+
+  it('tells nobody of a Workflow that disappears when its ArtifactWorkflow has finished or is gone', () => {
+    for (const found of [made(done), undefined]) {
+      const past = { ...index, artifactWorkflowNamed: () => found };
+      expect(wakesFor({ kind: 'Workflow', before: argo }, past)).toEqual([]);
+    }
   });
 
   it('keeps what belongs to one Order together', () => {

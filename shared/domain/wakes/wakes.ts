@@ -1,5 +1,7 @@
 import { type KubeObject, ownerOfKind } from '#shared/meta';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { labels } from '../kinds/well-known.ts';
+import { isSettingOut } from '../roll-up/entry.ts';
 import type { Change, WakeIndex, WakeObject } from './change.ts';
 import type { WakeReason } from './reasons.ts';
 import { type WakeRule, wakeTable } from './wake-table.ts';
@@ -37,6 +39,12 @@ export function wakesFor(change: Change, index: WakeIndex): Waking[] {
 function targetsOf(rule: WakeRule, about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
   // A target without a uid does not exist: there is nothing to wake.
   return [...rule.targets(about, index)].filter(({ metadata }) => metadata.uid !== undefined);
+}
+
+/** True if a change of an ArtifactWorkflow shows its Order no more than that its Workflow has been submitted. */
+export function isOnlySubmitted({ kind, before, after }: Change): boolean {
+  if (kind !== 'ArtifactWorkflow' || before === undefined || after === undefined) return false;
+  return [before, after].every((one) => isSettingOut(one as unknown as ArtifactWorkflow));
 }
 
 /** The wake of one object: for the table of wakes, and for due times and resyncs, which no change announces. */

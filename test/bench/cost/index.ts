@@ -92,7 +92,7 @@ async function run(registry: Registry, size: string) {
     api,
     endpoints,
     signal,
-    ({ status }) => status?.lastProbeTime !== undefined,
+    ({ status = {} }) => status.lastProbeTime !== undefined && status.observedGeneration !== undefined,
   );
   await looked.until((chosen) => chosen === 2);
   const argo = playArgo(api, signal);
