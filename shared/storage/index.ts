@@ -6,6 +6,8 @@ export type { EtcdTls } from './etcd/endpoints.ts';
 export { type EtcdStoreOptions, openEtcdStore } from './etcd/open-etcd.ts';
 export { itemOf } from './items.ts';
 export type {
+  Finding,
+  IndexedBy,
   ListOptions,
   ReadOptions,
   Store,

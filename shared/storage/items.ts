@@ -1,6 +1,7 @@
+import { ItemIndex } from './item-index.ts';
 import { compareKeys } from './keys.ts';
 import { lowerBound, SortedItems } from './sorted-items.ts';
-import type { StoredItem, StoreEvent } from './store.ts';
+import type { Finding, IndexedBy, StoredItem, StoreEvent } from './store.ts';
 
 /** The requested part of a prefix; without `limit`, all of it. */
 export interface Range {
@@ -20,6 +21,7 @@ export type Overlay = ReadonlyMap<string, StoredItem | undefined>;
 /** The current state: every key's item, in byte order of the keys. */
 export class Items {
   readonly #sorted: SortedItems;
+  readonly #indexes = new Map<IndexedBy['wordsOf'], ItemIndex>();
 
   /** `sorted` must be in byte order of its keys. */
   constructor(sorted: readonly StoredItem[] = []) {
@@ -31,8 +33,24 @@ export class Items {
   }
 
   apply(event: StoreEvent): void {
-    if (event.type === 'delete') this.#sorted.delete(event.key);
-    else this.#sorted.set(itemOf(event));
+    if (event.type === 'delete') {
+      this.#sorted.delete(event.key);
+      for (const index of this.#indexes.values()) index.delete(event.key);
+      return;
+    }
+    const item = itemOf(event);
+    this.#sorted.set(item);
+    for (const index of this.#indexes.values()) index.put(item);
+  }
+
+  /** The items of a range, of all pages, that are found by a word. The first question makes the index. */
+  found({ by, word }: Finding, { prefix, start }: Range): Page {
+    let index = this.#indexes.get(by.wordsOf);
+    if (index === undefined) {
+      index = new ItemIndex(by, this.#sorted.range(by.prefix));
+      this.#indexes.set(by.wordsOf, index);
+    }
+    return { items: index.range(word, prefix, start), remaining: 0 };
   }
 
   /** One page of a range, as it is today or, with an overlay, as it was. */

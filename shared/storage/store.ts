@@ -67,6 +67,22 @@ export interface ListOptions extends ReadOptions {
   start?: string;
   /** The state at this past revision, instead of the newest, whatever `atLeast` says; 0 is the newest. */
   revision?: number;
+  /** Only items with this word are wanted, and all of those: a store that has no index returns others too. `limit` is not for such a list. */
+  finding?: Finding;
+}
+
+/** How the items of a collection are found by what is in them. */
+export interface IndexedBy {
+  /** The collection: keys that begin with this. */
+  prefix: string;
+  /** The words that an item is found by. Pure; called once for each state of an item. One function for each index: it is its identity. */
+  wordsOf: (item: StoredItem) => readonly string[];
+}
+
+/** A word in an index of a collection. */
+export interface Finding {
+  by: IndexedBy;
+  word: string;
 }
 
 export interface StoredList {

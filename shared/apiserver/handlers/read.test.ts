@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   group,
   mergeType,
@@ -66,6 +66,36 @@ describe('list', () => {
     expect(second.body.reason).toBe('Expired');
     const third = await call('GET', `${widgets}?limit=9&continue=${second.body.metadata.continue}`);
     expect(namesOf(third.body)).toEqual(['w3', 'w4', 'w5', 'w6']);
+  });
+
+  it('lists by an indexed label without reading what has another value of it, page by page', async () => {
+    const labelled = (name: string, set: string) =>
+      call('POST', widgets, widget(name, {}, { labels: { set } }));
+    const by = async (query: string) => (await call('GET', `${widgets}?${query}`)).body;
+    expect(namesOf(await by('labelSelector=set%3Da'))).toEqual([]);
+    for (const [name, set] of [
+      ['s3', 'a'],
+      ['s1', 'a'],
+      ['s2', 'b'],
+      ['s4', 'a'],
+    ] as const)
+      await labelled(name, set);
+    expect(namesOf(await by('labelSelector=set%3Da'))).toEqual(['s1', 's3', 's4']);
+    expect(namesOf(await by('labelSelector=set%3Da&fieldSelector=metadata.name!%3Ds3'))).toEqual([
+      's1',
+      's4',
+    ]);
+    const listed = vi.spyOn(server.store, 'list');
+    const page = await by('labelSelector=set%3Da&limit=2');
+    expect(await listed.mock.results[0]?.value).toMatchObject({ items: [{}, {}, {}] });
+    listed.mockRestore();
+    expect(namesOf(page)).toEqual(['s1', 's3']);
+    await call('PATCH', `${widgets}/s4`, { metadata: { labels: { set: 'c' } } }, mergeType);
+    expect(namesOf(await by('labelSelector=set%3Da'))).toEqual(['s1', 's3']);
+    const rest = await by(`labelSelector=set%3Da&limit=2&continue=${page.metadata.continue}`);
+    expect(namesOf(rest)).toEqual(['s4']);
+    for (const name of ['s1', 's2', 's3', 's4']) await call('DELETE', `${widgets}/${name}`);
+    expect(namesOf(await by('labelSelector=set%3Da'))).toEqual([]);
   });
 
   it('selects by labels and fields', async () => {

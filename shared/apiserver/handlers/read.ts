@@ -6,7 +6,7 @@ import { notFound } from '../errors/resource-errors.ts';
 import { ExpiredContinue } from '../errors/status.ts';
 import type { TextPart } from '../kinds/definition.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
-import { isSelected } from '../registry/item-summary.ts';
+import { indexOf, isSelected } from '../registry/item-summary.ts';
 import { objectKey, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
 import { decodeObject } from '../registry/stored-object.ts';
@@ -111,12 +111,14 @@ async function planList(request: ResourceRequest, options: ListOptions): Promise
 
 /** The items of a plan, all at one revision. With a selector these are all items, not a page. */
 async function readList(request: ResourceRequest, plan: ListPlan): Promise<StoredList> {
+  const { word } = plan.selected;
   const options = {
     limit: plan.selected.everything ? plan.limit : 0,
     signal: deadline(request),
     ...(plan.start !== undefined && { start: plan.start }),
     ...(plan.revision !== undefined && { revision: plan.revision }),
     ...(plan.atLeast !== undefined && { atLeast: plan.atLeast }),
+    ...(word !== undefined && { finding: { by: indexOf(request.definition), word } }),
   };
   try {
     return await request.server.store.list(plan.within, options);

@@ -32,6 +32,8 @@ export interface KindDefinition {
   columns: readonly Column[];
   /** Beside metadata.name and metadata.namespace. */
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** Labels that lists are often narrowed by to one value: such a list costs what it returns, and not what there is. */
+  indexedLabels?: readonly string[];
   /** Answers a create without storing anything (access reviews). */
   virtual?: (object: KubeObject, user: User) => KubeObject | Promise<KubeObject>;
   hooks?: KindHooks;

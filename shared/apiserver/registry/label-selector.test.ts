@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseLabelSelector } from './label-selector.ts';
 
-const holds = (selector: string, labels: Record<string, string>) => parseLabelSelector(selector)(labels);
+const holds = (selector: string, labels: Record<string, string>) =>
+  parseLabelSelector(selector).holds(labels);
 
 describe('parseLabelSelector', () => {
   it.each([

@@ -6,6 +6,12 @@ type Labels = Readonly<Record<string, string>>;
 /** One term of a selector; all must hold. */
 type Term = (labels: Labels) => boolean;
 
+export interface LabelSelector {
+  holds(labels: Labels): boolean;
+  /** Labels that have to have this one value. */
+  required: ReadonlyMap<string, string>;
+}
+
 interface Token {
   /** 'word' for keys and values, 'end', or the symbol itself. */
   type: string;
@@ -31,9 +37,10 @@ function tokensOf(text: string): Token[] {
  * Parses `a=b,c!=d,e in (f,g),!h,i>1`; rejects with BadRequest. Grammar and messages are those of labels.Parse
  * (k8s.io/apimachinery).
  */
-export function parseLabelSelector(text: string): (labels: Labels) => boolean {
-  const terms = new Parser(tokensOf(text)).terms();
-  return (labels) => terms.every((holds) => holds(labels));
+export function parseLabelSelector(text: string): LabelSelector {
+  const parser = new Parser(tokensOf(text));
+  const terms = parser.terms();
+  return { holds: (labels) => terms.every((holds) => holds(labels)), required: parser.required };
 }
 
 function unfit(message: string) {
@@ -41,6 +48,7 @@ function unfit(message: string) {
 }
 
 class Parser {
+  readonly required = new Map<string, string>();
   readonly #tokens: readonly Token[];
   #at = 0;
 
@@ -100,8 +108,11 @@ class Parser {
       case '!=':
         return membership(key, [this.#value()], true);
       case '=':
-      case '==':
-        return membership(key, [this.#value()], false);
+      case '==': {
+        const value = this.#value();
+        this.required.set(key, value);
+        return membership(key, [value], false);
+      }
       case '>':
       case '<':
         return order(key, operator, this.#value());

@@ -31,7 +31,7 @@ describe('label selectors', () => {
     ['example.com/part=x,app', { 'example.com/part': 'x', app: '1' }, { app: '1' }],
     ['app=', { app: '' }, { app: 'a' }],
   ])('%s chooses', (text, matching, other) => {
-    const matches = parseLabelSelector(text);
+    const matches = parseLabelSelector(text).holds;
     expect(matches(matching as Record<string, string>)).toBe(true);
     expect(matches(other as Record<string, string>)).toBe(false);
   });
@@ -85,16 +85,16 @@ describe('label selectors', () => {
     fc.assert(
       fc.property(labels, key, fc.array(value, { minLength: 1 }), (given, name, values) => {
         const list = values.join(',');
-        expect(parseLabelSelector(`${name} in (${list})`)(given)).toBe(
-          !parseLabelSelector(`${name} notin (${list})`)(given),
+        expect(parseLabelSelector(`${name} in (${list})`).holds(given)).toBe(
+          !parseLabelSelector(`${name} notin (${list})`).holds(given),
         );
-        expect(parseLabelSelector(name)(given)).toBe(!parseLabelSelector(`!${name}`)(given));
+        expect(parseLabelSelector(name).holds(given)).toBe(!parseLabelSelector(`!${name}`).holds(given));
       }),
     );
   });
 
   it('ignores inherited properties', () => {
-    expect(parseLabelSelector('constructor')({})).toBe(false);
+    expect(parseLabelSelector('constructor').holds({})).toBe(false);
   });
 });
 

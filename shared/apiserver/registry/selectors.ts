@@ -25,6 +25,8 @@ export interface Selection {
   /** The only name or namespace that can match, where the field selector requires one. */
   name?: string;
   namespace?: string;
+  /** The word that every object which can match is found by, where the label selector requires a value of an indexed label. */
+  word?: string;
 }
 
 /** Splits at commas that no backslash precedes. Empty terms say nothing. */
@@ -78,7 +80,8 @@ function isSelectable(definition: KindDefinition, field: string): boolean {
 
 /** Parses both selectors of a request. */
 export function selection(definition: KindDefinition, labelText: string, fieldText: string): Selection {
-  const holds = parseLabelSelector(labelText);
+  const { holds, required } = parseLabelSelector(labelText);
+  const indexed = definition.indexedLabels?.find((label) => required.has(label));
   const fields = parseFieldSelector(definition, fieldText);
   const exact = (field: string) => fields.find((term) => term.field === field && !term.negated)?.value;
   const name = exact('metadata.name');
@@ -90,5 +93,11 @@ export function selection(definition: KindDefinition, labelText: string, fieldTe
       fields.every((term) => (subject.fields[term.field] === term.value) !== term.negated),
     ...(name !== undefined && { name }),
     ...(namespace !== undefined && { namespace }),
+    ...(indexed !== undefined && { word: wordOf(indexed, required.get(indexed)) }),
   };
+}
+
+/** The word that objects with this value of an indexed label are found by. */
+export function wordOf(label: string, value = ''): string {
+  return `${label}=${value}`;
 }

@@ -69,6 +69,7 @@ const widgetKind: KindDefinition = {
   columns: [
     { name: 'Color', type: 'string', description: 'Its color.', value: (object) => specOf(object).color },
   ],
+  indexedLabels: ['set'],
   selectableFields: { 'spec.color': (object) => specOf(object).color ?? '' },
   hooks: {
     validate: (object) =>

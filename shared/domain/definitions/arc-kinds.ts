@@ -4,6 +4,7 @@ import { type ArtifactType, artifactTypeSchema } from '../kinds/artifact-type.ts
 import { type ArtifactWorkflow, artifactWorkflowSchema } from '../kinds/artifact-workflow.ts';
 import { type Endpoint, endpointSchema } from '../kinds/endpoint.ts';
 import { type Order, orderSchema } from '../kinds/order.ts';
+import { labels } from '../kinds/well-known.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
 import { orderSplit, orderStatusRoom } from '../roll-up/order-size.ts';
 import { artifactWorkflowExpiry, orderExpiry } from '../ttl/ttl.ts';
@@ -85,6 +86,8 @@ const artifactWorkflow = arcKind<ArtifactWorkflow>({
   schema: artifactWorkflowSchema,
   status: true,
   actions: artifactWorkflowActions,
+  // The label that fewest have comes first.
+  indexedLabels: [labels.artifact, labels.target, labels.order],
   columns: [
     { name: 'Phase', type: 'string', description: 'Where the attempt in force stands.', value: phaseOf },
     {

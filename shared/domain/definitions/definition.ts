@@ -29,6 +29,7 @@ export interface ArcKind {
   status: boolean;
   actions: readonly ArcAction[];
   columns: readonly ArcColumn[];
+  indexedLabels?: readonly string[];
   hooks: {
     prepare(object: KubeObject, old: KubeObject | undefined): KubeObject;
     validate(object: KubeObject, old: KubeObject | undefined): Cause[];
@@ -47,6 +48,7 @@ interface Parts<T extends KubeObject> {
   status: boolean;
   actions?: readonly ArcAction<T>[];
   columns: ReadonlyArray<Omit<ArcColumn, 'value'> & { value(object: T): ReturnType<ArcColumn['value']> }>;
+  indexedLabels?: readonly string[];
   causes(object: T, old: T | undefined): Cause[];
   /** Most bytes its status may come to take. */
   statusRoom?(object: T): number;
@@ -83,6 +85,7 @@ export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
       ...action,
       act: (object, asked) => action.act(typed(object), asked),
     })),
+    ...(parts.indexedLabels ? { indexedLabels: parts.indexedLabels } : {}),
     columns: parts.columns.map((column) => ({ ...column, value: (object) => column.value(typed(object)) })),
     hooks: {
       prepare: (object, old) => (parts.status && old === undefined ? { ...object, status: unseen } : object),

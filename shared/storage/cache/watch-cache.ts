@@ -46,9 +46,10 @@ export class WatchCache {
   }
 
   /** The list now, or at a past revision that it covers. */
-  list(prefix: string, { start = '', limit, revision }: ListOptions): StoredList {
+  list(prefix: string, { start = '', limit, revision, finding }: ListOptions): StoredList {
     const range = { prefix, start, limit: limit || undefined };
     const at = revision || this.newest;
+    if (at === this.newest && finding) return { ...this.#items.found(finding, range), revision: at };
     if (at === this.newest) return { ...this.#items.page(range), revision: at };
     return { ...this.#items.page(range, this.#history.overlayAt(at, prefix)), revision: at };
   }

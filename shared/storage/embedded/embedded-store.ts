@@ -60,6 +60,8 @@ export class EmbeddedStore implements Store {
     const { items, history } = this.#parts;
     const range = { prefix, start: options.start ?? '', limit: options.limit || undefined };
     const revision = options.revision || history.newest;
+    if (revision === history.newest && options.finding)
+      return { ...items.found(options.finding, range), revision };
     if (revision === history.newest) return { ...items.page(range), revision };
     this.#checkRevision(revision);
     return { ...items.page(range, history.overlayAt(revision, prefix)), revision };
