@@ -9,6 +9,7 @@ export type {
   Referrer,
   Stored,
 } from './content/content.ts';
+export { parsePlatforms, platformSubset } from './content/platform-subset.ts';
 export { type BlobReading, blobContent } from './copy/blob-content.ts';
 export {
   type CopyOptions,

@@ -4,13 +4,15 @@ import {
   type ImageLocation,
   type ImageName,
   parseImageName,
+  parsePlatforms,
+  platformSubset,
   registrySink,
   registrySource,
   TransferError,
 } from '#shared/transfer';
 import type { EndpointKind } from './endpoint-kind.ts';
 
-/** An OCI registry: `spec.image` is what to read, `spec.override` where it lands. */
+/** An OCI registry: `spec.image` is what to read, `spec.platforms` which part of an index, `spec.override` where it lands. */
 export const oci: EndpointKind = {
   async source({ artifact, endpoint, session }) {
     const { image } = artifact.spec;
@@ -21,7 +23,12 @@ export const oci: EndpointKind = {
       );
     }
     const name = parseImageName(image);
-    return { source: registrySource(session.open(location(endpoint, image), 'pull')), name };
+    const source = registrySource(session.open(location(endpoint, image), 'pull'));
+    if (artifact.spec.platforms === undefined) return { source, name };
+    const platforms = parsePlatforms(artifact.spec.platforms);
+    // The part of an index has another digest than the whole.
+    const { digest: _, ...rest } = name;
+    return { source: platformSubset(source, platforms, session.retry), name: rest };
   },
   async sink({ artifact, endpoint, session }, name) {
     const image = formatReference(landingName(artifact, name));
