@@ -1,5 +1,6 @@
-/** The closed set of error codes, the one error class, and texts without control characters and secrets. */
+/** The closed set of error codes, the one error class, and texts for people: without control characters and secrets, bytes in their units. */
 export { ArcError, type Cause, type Code, type ErrorDetails } from './arc-error.ts';
+export { bytesText } from './bytes-text.ts';
 export { codeForStatus, httpStatus } from './http-status.ts';
 export { createMasker, type Masker, maskSecrets } from './mask.ts';
 export { printable, printableJson, printableLines } from './printable.ts';

@@ -1,4 +1,4 @@
-import { ArcError } from '#shared/errors';
+import { ArcError, bytesText } from '#shared/errors';
 
 /**
  * The body of a request, read up to `limit` bytes. Rejects with RequestEntityTooLarge beyond that, without reading on (and
@@ -43,5 +43,5 @@ async function readUpTo(
 }
 
 function tooLarge(limit: number): ArcError {
-  return new ArcError('RequestEntityTooLarge', `an event must not be larger than ${limit} bytes`);
+  return new ArcError('RequestEntityTooLarge', `an event must not be larger than ${bytesText(limit)}`);
 }

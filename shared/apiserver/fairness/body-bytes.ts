@@ -1,3 +1,4 @@
+import { bytesText } from '#shared/errors';
 import type { Refuse } from './refusal.ts';
 
 export interface BodyBytes {
@@ -26,7 +27,7 @@ export function boundBodyBytes(limits: ByteLimits, refuse: Refuse): BodyBytes {
       const part = sum + bytes <= limits.total ? limits.party : limits.total / parties;
       const bound = Math.max(limits.body, Math.min(limits.party, Math.floor(part)));
       if (own > bound)
-        throw refuse('body-bytes', `the bodies of this user would come to more than ${bound} bytes`);
+        throw refuse('body-bytes', `the bodies of this user would come to more than ${bytesText(bound)}`);
       held.set(party, own);
       sum += bytes;
     },

@@ -29,6 +29,7 @@ export interface KindDefinition {
   actions?: readonly Action[];
   /** Subresources that are texts. */
   texts?: readonly TextPart[];
+  /** Between the name and the age; all there are where one of them is the name. */
   columns: readonly Column[];
   /** Beside metadata.name and metadata.namespace. */
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;

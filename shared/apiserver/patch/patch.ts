@@ -1,5 +1,5 @@
 import { breathe } from '#shared/async';
-import { ArcError } from '#shared/errors';
+import { ArcError, bytesText } from '#shared/errors';
 import { applyMergePatch, isRecord } from '#shared/meta';
 import { bodyLimit, parseBody, parseJson } from '../codec/parse-body.ts';
 import { badRequest, unsupportedMediaType } from '../errors/request-errors.ts';
@@ -82,7 +82,7 @@ function limitedCosts(): Costs {
     copied(value) {
       copies += JSON.stringify(value ?? null).length;
       if (copies > bodyLimit)
-        throw tooLarge(`the copies of a JSON patch may not exceed ${bodyLimit} bytes in all`);
+        throw tooLarge(`the copies of a JSON patch may not exceed ${bytesText(bodyLimit)} in all`);
     },
     shifted(items) {
       shifts += items;
@@ -116,7 +116,7 @@ async function applyOperations(
     throw new ArcError('Invalid', message, { details: {} });
   }
   const text = JSON.stringify(document);
-  if (text.length > bodyLimit) throw tooLarge(`the patched object exceeds ${bodyLimit} bytes`);
+  if (text.length > bodyLimit) throw tooLarge(`the patched object exceeds ${bytesText(bodyLimit)}`);
   // Patches can nest deeper than a body may: the same limits apply.
   return parseJson(text).value;
 }

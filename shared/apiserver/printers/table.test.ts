@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KindDefinition } from '../kinds/definition.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { anOrder, sampleOrder, sampleSecret } from '../testing/sample-kinds.ts';
 import { type TableOptions, toTable } from './table.ts';
 
@@ -26,6 +26,19 @@ describe('toTable', () => {
   it('shows null for absent values and values of another type', () => {
     const odd = anOrder({}, { status: { phase: null, observedGeneration: 'two' } });
     expect(toTable(sampleOrder, [odd], options).rows[0]?.cells).toEqual(['one', null, null, null]);
+  });
+
+  it('adds nothing to a kind that has a column for the name', () => {
+    const columns = ['Reason', 'Name'].map((name) => ({
+      ...({ name, type: 'string', description: '' } as const),
+      value: (object: KubeObject) => (name === 'Name' ? object.metadata.name : 'why'),
+    }));
+    const table = toTable({ ...sampleSecret, columns }, [order], options);
+    expect(table.columnDefinitions?.map(({ name, format }) => `${name} ${format}`)).toEqual([
+      'Reason ',
+      'Name name',
+    ]);
+    expect(table.rows[0]?.cells).toEqual(['why', 'one']);
   });
 
   it('adds no second age to a kind that has an age column', () => {

@@ -39,12 +39,11 @@ export interface TableOptions {
   columnDefinitions: boolean;
 }
 
-const nameColumn: TableColumn = {
+const nameColumn: Column = {
   name: 'Name',
   type: 'string',
-  format: 'name',
   description: 'Unique among the objects of this kind in the namespace; it cannot be changed.',
-  priority: 0,
+  value: (object) => object.metadata.name,
 };
 
 const ageColumn: Column = {
@@ -54,11 +53,11 @@ const ageColumn: Column = {
   value: (object) => object.metadata.creationTimestamp,
 };
 
-/** The kind's columns, followed by the age unless the kind has such a column. */
-function columnsOf(definition: KindDefinition): readonly Column[] {
-  return definition.columns.some((column) => column.name === 'Age')
-    ? definition.columns
-    : [...definition.columns, ageColumn];
+/** The name, the kind's columns, and the age unless the kind has such a column; of a kind with a column for the name, its columns alone. */
+export function columnsOf({ columns }: KindDefinition): readonly Column[] {
+  const has = (name: string) => columns.some((column) => column.name === name);
+  if (has('Name')) return columns;
+  return [nameColumn, ...columns, ...(has('Age') ? [] : [ageColumn])];
 }
 
 /** The values of an object for the kind's columns, dates unchanged; cellsOf() prints them. */
@@ -66,7 +65,7 @@ export function columnValues(definition: KindDefinition, object: KubeObject): un
   return columnsOf(definition).map((column) => column.value(object));
 }
 
-/** The cells of a row after the name. @param now the time at which ages are computed */
+/** The cells of a row. @param now the time at which ages are computed */
 export function cellsOf(definition: KindDefinition, values: readonly unknown[], now: Date): Cell[] {
   return columnsOf(definition).map((column, index) => cell(column, values[index], now));
 }
@@ -90,14 +89,13 @@ function cell(column: Column, value: unknown, now: Date): Cell {
 
 /** The column definitions of a Table. */
 export function columnDefinitions(definition: KindDefinition): TableColumn[] {
-  const own = columnsOf(definition).map(({ name, type, description, priority = 0 }) => ({
+  return columnsOf(definition).map(({ name, type, description, priority = 0 }) => ({
     name,
     type,
-    format: '',
+    format: name === 'Name' ? 'name' : '',
     description,
     priority,
   }));
-  return [nameColumn, ...own];
 }
 
 function rowObject(object: KubeObject, include: IncludeObject): TableRow['object'] {
@@ -126,7 +124,7 @@ export function toTable(
     metadata: metadataOf(objects, options.listMeta),
     columnDefinitions: options.columnDefinitions ? columnDefinitions(definition) : null,
     rows: objects.map((object) => ({
-      cells: [object.metadata.name, ...cellsOf(definition, columnValues(definition, object), options.now)],
+      cells: cellsOf(definition, columnValues(definition, object), options.now),
       object: rowObject(object, options.includeObject),
     })),
   };

@@ -10,7 +10,6 @@ import { decodeObject } from './stored-object.ts';
 export interface ItemSummary extends Selectable {
   /** The values of its columns, before dates become ages. */
   columns: readonly unknown[];
-  name: string;
 }
 
 const summaries = new WeakMap<StoredItem, ItemSummary>();
@@ -23,7 +22,6 @@ export function summaryOf(definition: KindDefinition, item: StoredItem): ItemSum
     summary = {
       ...selectableOf(definition, object),
       columns: columnValues(definition, object),
-      name: object.metadata.name,
     };
     summaries.set(item, summary);
   }

@@ -44,8 +44,8 @@ function writeRow(
   { includeObject, now }: ItemFormat,
   revision: number,
 ): void {
-  const { name, columns } = summaryOf(definition, item);
-  writer.text(`{"cells":${JSON.stringify([name, ...cellsOf(definition, columns, now)])},"object":`);
+  const { columns } = summaryOf(definition, item);
+  writer.text(`{"cells":${JSON.stringify(cellsOf(definition, columns, now))},"object":`);
   if (includeObject === 'None') writer.text('null');
   else if (includeObject === 'Object') writeWithRevision(writer, definition, item, revision);
   else writePartial(writer, definition, item, revision);

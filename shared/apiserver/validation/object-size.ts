@@ -1,4 +1,4 @@
-import { ArcError } from '#shared/errors';
+import { ArcError, bytesText } from '#shared/errors';
 import { largestObjectBytes } from '#shared/meta';
 import { exceeded } from '../codec/json-scan.ts';
 import { bodyLimits } from '../codec/parse-body.ts';
@@ -39,7 +39,7 @@ export function checkSize(definition: KindDefinition, next: Sized, old?: Sized):
   if (bytes > limit)
     throw new ArcError(
       'RequestEntityTooLarge',
-      `${name} is too large: it takes ${bytes} bytes as stored, with status and managedFields, and the limit is ${limit}. ${todo()}`,
+      `${name} is too large: as stored, with status and managedFields, it takes ${bytesText(bytes)}, ${bytesText(bytes - limit)} more than the limit of ${bytesText(limit)}. ${todo()}`,
     );
   if (hasTooMany(next) && !(old && hasTooMany(old)))
     throw new ArcError(
@@ -54,7 +54,7 @@ export function checkSize(definition: KindDefinition, next: Sized, old?: Sized):
   if (rest + room > limit && grows)
     throw new ArcError(
       'RequestEntityTooLarge',
-      `${name} is too large: it takes ${rest} bytes as stored, its status may come to take ${room} more, and the limit is ${limit}. ${todo()}`,
+      `${name} is too large: it takes ${bytesText(rest)} as stored and its status may come to take ${bytesText(room)} more, together ${bytesText(rest + room - limit)} more than the limit of ${bytesText(limit)}. ${todo()}`,
     );
 }
 

@@ -3,7 +3,7 @@ import { BytesWriter } from '../codec/bytes-writer.ts';
 import type { As } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
-import { columnDefinitions } from '../printers/table.ts';
+import { columnDefinitions, columnsOf } from '../printers/table.ts';
 import { isSelected } from '../registry/item-summary.ts';
 import type { Selection } from '../registry/selectors.ts';
 import { type ItemFormat, writeItem } from '../response/item-encoder.ts';
@@ -95,8 +95,7 @@ export function bookmarkLine(
   }
   const partial = { kind: 'PartialObjectMetadata', apiVersion: meta, metadata };
   if (as !== 'Table') return line('BOOKMARK', partial);
-  const shownAge = definition.columns.some(({ name }) => name === 'Age') ? 0 : 1;
-  const cells = ['', ...Array.from({ length: definition.columns.length + shownAge }, () => null)];
+  const cells = columnsOf(definition).map(({ name }) => (name === 'Name' ? '' : null));
   const rows = [{ cells, object: partial }];
   const { resourceVersion } = metadata;
   return line('BOOKMARK', {

@@ -1,4 +1,4 @@
-import { ArcError } from '#shared/errors';
+import { ArcError, bytesText } from '#shared/errors';
 import { type BrokerEvent, readEvent } from './event.ts';
 
 /** The outcome of one attempt. `status` is absent when there was no HTTP answer. */
@@ -42,7 +42,7 @@ export async function readBounded(stream: ReadableStream<Uint8Array> | null, lim
   let size = 0;
   for await (const chunk of stream ?? []) {
     size += chunk.length;
-    if (size > limit) throw new ArcError('RequestEntityTooLarge', `a body of more than ${limit} bytes`);
+    if (size > limit) throw new ArcError('RequestEntityTooLarge', `a body of more than ${bytesText(limit)}`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -27,10 +27,15 @@ describe('events', () => {
       Type: 'Warning',
       Reason: 'R',
       Object: 'order/o',
+      Subobject: undefined,
       Source: 'f',
       Message: 'm',
+      'First Seen': '2026-01-01T00:00:00Z',
       Count: 3,
+      Name: 'e',
     });
+    const shown = events.columns.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name);
+    expect(shown).toEqual(['Last Seen', 'Type', 'Reason', 'Object', 'Message']);
   });
 
   it('accept what Go clients send: nulls for absent times', () => {

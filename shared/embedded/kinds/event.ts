@@ -40,40 +40,40 @@ export const events: KindDefinition = {
     reportingInstance: text,
   }),
   status: false,
+  // As the printer of kube-apiserver has them (kubernetes, pkg/printers/internalversion): the name comes last, and there is no age.
   columns: [
-    {
-      name: 'Last Seen',
-      type: 'date',
-      description: 'When it happened last.',
-      value: (object) => lastSeen(object),
-    },
-    {
-      name: 'Type',
-      type: 'string',
-      description: 'Normal or Warning.',
-      value: (object) => shown(object.type),
-    },
-    { name: 'Reason', type: 'string', description: 'Why.', value: (object) => shown(object.reason) },
+    { name: 'Last Seen', type: 'date', description: 'When it happened last.', value: lastSeen },
+    { name: 'Type', type: 'string', description: 'Normal or Warning.', value: (event) => shown(event.type) },
+    { name: 'Reason', type: 'string', description: 'Why.', value: (event) => shown(event.reason) },
     { name: 'Object', type: 'string', description: 'What it is about.', value: aboutText },
     {
-      name: 'Source',
+      name: 'Subobject',
       type: 'string',
-      description: 'Who says so.',
+      description: 'Which part of it.',
       priority: 1,
-      value: (object) => source(object),
+      value: (event) => about(event).fieldPath,
     },
+    { name: 'Source', type: 'string', description: 'Who says so.', priority: 1, value: source },
     {
       name: 'Message',
       type: 'string',
       description: 'What happened.',
-      value: (object) => shown(object.message).trim(),
+      value: (event) => shown(event.message).trim(),
     },
     {
-      name: 'Count',
-      type: 'integer',
-      description: 'How often.',
+      name: 'First Seen',
+      type: 'date',
+      description: 'When it happened first.',
       priority: 1,
-      value: (object) => times(object),
+      value: firstSeen,
+    },
+    { name: 'Count', type: 'integer', description: 'How often.', priority: 1, value: times },
+    {
+      name: 'Name',
+      type: 'string',
+      description: 'Of the Event itself.',
+      priority: 1,
+      value: ({ metadata }) => metadata.name,
     },
   ],
   selectableFields: {
@@ -97,6 +97,11 @@ export function lastSeen(event: KubeObject): string | undefined {
   } & KubeObject;
   const said = series?.lastObservedTime ?? lastTimestamp ?? eventTime;
   return typeof said === 'string' ? said : event.metadata.creationTimestamp;
+}
+
+function firstSeen(event: KubeObject): string | undefined {
+  const said = shown(event.firstTimestamp) || shown(event.eventTime);
+  return said || event.metadata.creationTimestamp;
 }
 
 function about(event: KubeObject): Reference {
