@@ -4,7 +4,7 @@ import { faultsOf } from './model/oracle.ts';
 import { play, type Story } from './model/story.ts';
 
 const stories: fc.Arbitrary<Story> = fc.record({
-  clocks: fc.nat({ max: 2 ** 18 - 1 }),
+  clocks: fc.nat({ max: 2 ** 20 - 1 }),
   lost: fc.nat({ max: 2 ** 20 - 1 }),
   steps: fc.array(fc.nat({ max: 2 ** 20 - 1 }), { minLength: 100, maxLength: 600, size: 'max' }),
 });

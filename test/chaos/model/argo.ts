@@ -11,6 +11,7 @@ import {
 } from '#shared/domain';
 import { isoSeconds, type KubeObject } from '#shared/meta';
 import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import { exceeded } from './limits.ts';
 
 /** A pod of Argo's, as far as anybody looks at it. */
 type Pod = KubeObject & { status?: { phase?: 'Running' | 'Succeeded' | 'Failed' } };
@@ -169,6 +170,7 @@ export class Argo {
   #startPod(one: Workflow): void {
     const { name, namespace = '', uid = '' } = one.metadata;
     const place = placeOf(one);
+    this.broken.push(...exceeded(this.#kube, one));
     for (const other of this.#kube.all(pods))
       if (other.status?.phase === 'Running' && other.metadata.annotations?.[placeAnnotation] === place)
         this.broken.push(`${name} and ${other.metadata.name} wrote to ${place} at one time`);
@@ -187,14 +189,16 @@ export class Argo {
   }
 
   #schedule(cron: CronWorkflow): boolean {
-    const { active = [], succeeded = 0 } = cron.status ?? {};
+    const { active = [], succeeded = 0, failed = 0 } = cron.status ?? {};
     const run = active?.[0] && this.#kube.read(workflows, { ...cron.metadata, name: active[0].name });
     if (run && isOver(run)) {
-      this.#kube.put({ ...cron, status: { ...cron.status, active: [], succeeded: succeeded + 1 } });
+      const counts =
+        run.status?.phase === 'Succeeded' ? { succeeded: succeeded + 1 } : { failed: failed + 1 };
+      this.#kube.put({ ...cron, status: { ...cron.status, active: [], ...counts } });
       return true;
     }
     if (run || cron.spec.suspend || succeeded >= 2 || isDeleting(cron)) return false;
-    const name = `${cron.metadata.name}-${succeeded}`;
+    const name = `${cron.metadata.name}-${succeeded + failed}`;
     const { namespace = '', uid = '' } = cron.metadata;
     const marks = cron.spec.workflowMetadata?.labels ?? {};
     const owner = { apiVersion: cron.apiVersion, kind: cron.kind, name: cron.metadata.name, uid };

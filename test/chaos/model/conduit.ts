@@ -1,4 +1,4 @@
-import { isDeleting, type Ref, workflows } from '#shared/domain';
+import { isDeleting, type Order, orderExpiry, type Ref, workflows } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { readWake, wakeType } from '#shared/events';
 import { isoSeconds, type KubeObject } from '#shared/meta';
@@ -8,6 +8,7 @@ import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf } from '../../../shared/runtime/testing/handler-context.ts';
 import { Argo } from './argo.ts';
 import { directClient } from './direct-client.ts';
+import type { Limits } from './limits.ts';
 import { ModelBridge } from './model-bridge.ts';
 import { ModelClock } from './model-clock.ts';
 import { subscribersOf } from './triggers.ts';
@@ -63,6 +64,15 @@ export class Conduit {
   collided = false;
   /** A policy refuses Workflows. */
   refuses = false;
+  /** What has ended may have been removed after its time to live. */
+  expires = false;
+  /** By uid: what people have deleted. */
+  readonly removed = new Set<string>();
+  /** Orders that were deleted before their time to live was over, or had none. */
+  readonly lostEarly: string[] = [];
+  /** The Orders as they were before each edit, and before they went. */
+  readonly former: Order[] = [];
+  readonly limits: Limits;
   readonly #context = contextOf(this.kube);
   readonly #skews: Skews;
   #broker: Delivery[] = [];
@@ -72,14 +82,16 @@ export class Conduit {
   /** Something has gone, or been created, since the garbage collector last looked. */
   #isLitterPossible = true;
 
-  constructor(skews: Skews, objects: readonly KubeObject[]) {
+  constructor(skews: Skews, objects: readonly KubeObject[], limits: Limits = {}) {
     this.#skews = skews;
+    this.limits = limits;
     this.argo.skewMs = skews.argo;
     this.#setApiClock();
     for (const object of objects) this.kube.put(object);
     this.bridge = new ModelBridge(this.kube, this.clock.of(skews.bridge));
     this.kube.listen(({ before, after }) => {
       if (!before || !after) this.#isLitterPossible = true;
+      if (before?.kind === 'Order') this.#judgeEnd(before as Order, after);
     });
     this.turns.onCall = ({ isWrite }) => {
       if (isWrite) this.#writes += 1;
@@ -229,9 +241,8 @@ export class Conduit {
   async #handle(work: Work): Promise<void> {
     const { delivery } = work;
     const { name, wake } = delivery;
-    const skew = this.#skews.functions[names.indexOf(name) % this.#skews.functions.length] ?? 0;
     const began = this.clock.now;
-    const now = new Date(began + skew);
+    const now = new Date(began + this.#skewOf(name));
     const context = { ...this.#context, now, api: this.turns.clientOf(work) };
     try {
       const event = await functions[name]?.handle(context, wake);
@@ -249,12 +260,28 @@ export class Conduit {
   /** The broker tries again what was not answered well. */
   #again(delivery: Delivery, caught: unknown): void {
     const { code, message } = ArcError.from(caught);
-    const expected = caught instanceof Killed || code === 'Conflict' || message === '';
+    // A pod whose clock is behind that of the bridge takes no object for expired.
+    const isLate = delivery.name === 'expire-objects' && code === 'ServiceUnavailable';
+    const expected = caught instanceof Killed || code === 'Conflict' || message === '' || isLate;
     if (!expected) this.failed.push(`${delivery.name} failed: ${code} ${message}`);
     if (delivery.attempt > attempts) return;
     const at = this.clock.now + 200 * 2 ** delivery.attempt;
     this.#broker.push({ ...delivery, attempt: delivery.attempt + 1, at });
     this.clock.of(0).after(at - this.clock.now, () => undefined);
+  }
+
+  /** Nobody but people and expire-objects deletes an Order, and that when it is time by its own clock. */
+  #judgeEnd(order: Order, after: KubeObject | undefined): void {
+    if (after?.metadata.generation !== order.metadata.generation) this.former.push(order);
+    const isBegin = !isDeleting(order) && (after === undefined || isDeleting(after));
+    if (!isBegin || this.removed.has(order.metadata.uid ?? '')) return;
+    const expiry = orderExpiry(order)?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (this.clock.now + this.#skewOf('expire-objects') < expiry)
+      this.lostEarly.push(`Order ${order.metadata.name} was deleted before its time`);
+  }
+
+  #skewOf(name: string): number {
+    return this.#skews.functions[names.indexOf(name) % this.#skews.functions.length] ?? 0;
   }
 
   #setApiClock(): void {

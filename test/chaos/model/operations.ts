@@ -8,28 +8,18 @@ import {
   needsPerson,
   type Order,
   orders,
-  type Ref,
   secrets,
   serviceAccounts,
   workflows,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Key } from '#shared/kube';
-import type { KubeObject, ObjectMeta } from '#shared/meta';
+import { applyMergePatch, type KubeObject } from '#shared/meta';
 import { isSecretMissing } from '../../../functions/watch-bridge/schedule/credential-looks.ts';
-import {
-  endpoint,
-  namespace,
-  ociTemplate,
-  ociType,
-  order,
-  secret,
-} from '../../../shared/domain/testing/objects.ts';
+import { namespace, ociTemplate, ociType, order, secret } from '../../../shared/domain/testing/objects.ts';
 import { account } from './argo.ts';
 import type { Conduit } from './conduit.ts';
-
-/** What a user, an operator or the cluster does in the midst of it. `choice` says which of its objects. */
-export type Operation = (conduit: Conduit, choice: number) => Promise<void>;
+import { asNew, create, type Operation, type Place, patch, remove, removeOne, unseen } from './edits.ts';
+import type { Limits } from './limits.ts';
+import { timedOperations } from './timed-operations.ts';
 
 const app = 'mirror/app:stable';
 const web = 'mirror/web:stable';
@@ -44,9 +34,6 @@ function firstOrder(appImage = 'team/app:1', webImage = 'team/web:1', webPlace =
     ],
   };
 }
-
-/** A collection, whatever its objects are like. */
-type Place = Pick<Ref<KubeObject>, 'apiVersion' | 'kind' | 'plural' | 'namespaced'>;
 
 /** The Order, another one that writes to one of its places, and all that they need. */
 const type = asNew(ociType());
@@ -68,7 +55,20 @@ const other = asNew(
 );
 
 /** What is there at the beginning. */
-export const objects: readonly KubeObject[] = [...needed.map(([, object]) => object), first];
+export const objectsUnder = (limits: Limits): readonly KubeObject[] => [
+  ...needed.map(([, object]) => limited(object, limits)),
+  limited(first, limits),
+];
+export const objects = objectsUnder({});
+
+function limited(object: KubeObject, { maxInFlight, parallelism }: Limits): KubeObject {
+  const { name } = object.metadata;
+  const limit = {
+    ...(name === 'destination' && maxInFlight !== undefined ? { maxInFlight } : {}),
+    ...(name === 'order' && parallelism !== undefined ? { parallelism } : {}),
+  };
+  return applyMergePatch(object, Object.keys(limit).length === 0 ? {} : { spec: limit }) as KubeObject;
+}
 
 const at = { namespace, name: 'order' };
 const otherAt = { namespace, name: 'other' };
@@ -99,7 +99,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   },
   'delete the other Order': (conduit) => remove(conduit, orders, otherAt),
   'delete the Order': (conduit) => remove(conduit, orders, at),
-  'create the Order': (conduit) => create(conduit, orders, first),
+  'create the Order': (conduit) => create(conduit, orders, limited(first, conduit.limits)),
   cancel: (conduit) => patch(conduit, orders, at, { spec: { cancel: true } }),
   'take the cancel back': (conduit) => patch(conduit, orders, at, { spec: { cancel: null } }),
   'cancel one artifact': (conduit) => {
@@ -154,6 +154,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     if (one) await patch(conduit, artifactWorkflows, one.metadata, { spec: { cancel: true } });
   },
   'restart the bridge': async ({ bridge }, choice) => bridge.restart(choice),
+  ...timedOperations,
 };
 
 /** True if nothing that an Order needs is absent or refused. What nobody watches is back with the next look at it. */
@@ -170,61 +171,19 @@ export async function heal(conduit: Conduit): Promise<void> {
   conduit.argo.install();
   await restore(conduit);
   conduit.refuses = false;
-  await patch(conduit, orders, at, { spec: { suspend: null } });
+  for (const { metadata } of conduit.kube.all(orders))
+    await patch(conduit, orders, metadata, { spec: { suspend: null } });
   // A cancel of the Order may stay: it says so. One of an ArtifactWorkflow says nothing in the Order's spec.
   for (const { metadata, spec } of conduit.kube.all(artifactWorkflows))
     if (spec.cancel === true) await patch(conduit, artifactWorkflows, metadata, { spec: { cancel: null } });
 }
 
 async function restore(conduit: Conduit): Promise<void> {
-  for (const [place, object] of needed) await create(conduit, place, object);
+  for (const [place, object] of needed) await create(conduit, place, limited(object, conduit.limits));
 }
 
 async function annotate(conduit: Conduit, annotation: string): Promise<void> {
   await patch(conduit, orders, at, {
     metadata: { annotations: { [annotation]: String(conduit.apiSeconds) } },
   });
-}
-
-async function removeOne(
-  conduit: Conduit,
-  place: Place,
-  choice: number,
-  of: (object: KubeObject) => boolean = () => true,
-): Promise<void> {
-  const all = conduit.kube.all<KubeObject>(place).filter(of);
-  const one = all[choice % all.length];
-  if (one) await remove(conduit, place, one.metadata);
-}
-
-async function create({ client }: Conduit, place: Place, object: KubeObject): Promise<void> {
-  await ifPossible(client.create<KubeObject>(place, object));
-}
-
-async function patch({ client }: Conduit, place: Place, key: Key, change: object): Promise<void> {
-  await ifPossible(client.mergePatch<KubeObject>(place, key, change));
-}
-
-async function remove({ client }: Conduit, place: Place, key: Key): Promise<void> {
-  await ifPossible(client.delete(place, key));
-}
-
-/** What is there already, or no longer, is no matter. */
-async function ifPossible(request: Promise<unknown>): Promise<void> {
-  try {
-    await request;
-  } catch (caught) {
-    if (!ArcError.is(caught, 'NotFound', 'AlreadyExists')) throw caught;
-  }
-}
-
-function unseen(...args: Parameters<typeof endpoint>) {
-  const { status: _none, ...rest } = endpoint(...args);
-  return asNew(rest);
-}
-
-/** Its uid is the API's to give. */
-function asNew<T extends { metadata: ObjectMeta }>(object: T): T {
-  const { uid: _given, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }

@@ -1,10 +1,12 @@
 import {
   type ArtifactWorkflow,
+  artifactWorkflowExpiry,
   artifactWorkflows,
   cronWorkflows,
   endpoints,
   isFinished,
   type Order,
+  orderExpiry,
   orders,
   secrets,
   workflows,
@@ -14,14 +16,16 @@ import type { Conduit } from './conduit.ts';
 
 /** What is wrong with the conduit now that everything has been made good and nothing moves any more; nothing, if all is well. */
 export function faultsOf(conduit: Conduit): string[] {
-  const { kube, argo, failed, bridge } = conduit;
+  const { kube, argo, failed, bridge, lostEarly } = conduit;
   const all = kube.all(orders);
   return [
     ...argo.broken,
     ...failed,
+    ...lostEarly,
     ...all.flatMap((order) => faultsOfOrder(conduit, order)),
     ...all.flatMap((order) => lies(conduit, order)),
     ...alarms(conduit),
+    ...overdue(conduit),
     ...history(conduit),
     ...litter(conduit),
     ...kube.all(endpoints).flatMap((one) => behind(one)),
@@ -30,14 +34,14 @@ export function faultsOf(conduit: Conduit): string[] {
 }
 
 /** Every artifact has arrived, but for one that claims the place of another one of the Order. */
-function faultsOfOrder({ kube }: Conduit, order: Order): string[] {
+function faultsOfOrder({ kube, expires }: Conduit, order: Order): string[] {
   const name = `Order ${order.metadata.name}`;
   const { artifacts = [] } = order.spec;
   const { phase, artifactWorkflows: entries = {}, counts } = order.status ?? {};
   const places = artifacts.map((artifact) => placeOf(artifact.spec));
   const isCancelled = (at: number) => order.spec.cancel === true || artifacts[at]?.cancel === true;
   const expected = places.map((place, at) => [
-    places.indexOf(place) < at ? 'Invalid' : 'Succeeded',
+    places.indexOf(place) < at ? 'Invalid' : artifacts[at]?.cron ? 'Active' : 'Succeeded',
     ...(isCancelled(at) ? ['Cancelled'] : []),
   ]);
   const shown = Object.values(entries).toSorted((a, b) => a.artifactIndex - b.artifactIndex);
@@ -48,9 +52,9 @@ function faultsOfOrder({ kube }: Conduit, order: Order): string[] {
   const phases = new Set(shown.map((entry) => entry.phase));
   const whole = phases.has('Invalid')
     ? ['Failed', ...(order.spec.cancel === true ? ['Cancelled'] : [])]
-    : [phases.has('Cancelled') ? 'Cancelled' : 'Succeeded'];
+    : [phases.has('Cancelled') ? 'Cancelled' : phases.has('Active') ? 'Scheduled' : 'Succeeded'];
   const missing = Object.entries(entries)
-    .filter(([, entry]) => entry.phase === 'Succeeded')
+    .filter(([, entry]) => entry.phase === 'Succeeded' && !expires)
     .filter(([key]) => !kube.all(artifactWorkflows).some(({ metadata }) => metadata.name.endsWith(key)))
     .map(([key]) => key);
   return [
@@ -63,25 +67,29 @@ function faultsOfOrder({ kube }: Conduit, order: Order): string[] {
   ];
 }
 
-/** What an Order says has arrived, and the registry does not hold. Of several Orders with one place, the registry holds what one of them says. */
-function lies({ kube, argo }: Conduit, order: Order): string[] {
+/**
+ * What an Order says has arrived, and the registry does not hold. Of several Orders with one place, the registry holds what one of them says,
+ * or said before it went: an Event tells of that.
+ */
+function lies({ kube, argo, former }: Conduit, order: Order): string[] {
+  const rivals = [...kube.all(orders), ...former].filter(
+    ({ metadata }) => metadata.name !== order.metadata.name,
+  );
   return Object.values(order.status?.artifactWorkflows ?? {}).flatMap(({ artifactIndex, phase, digest }) => {
-    if (phase !== 'Succeeded') return [];
+    if (phase !== 'Succeeded' && phase !== 'Active') return [];
     const spec = order.spec.artifacts?.[artifactIndex]?.spec;
     const image = String(spec?.image);
     const place = placeOf(spec);
     const held = [...argo.registry].find(([at]) => at.endsWith(`/${place}`))?.[1];
-    const claims = kube
-      .all(orders)
+    const claims = rivals
       .flatMap((one) => one.spec.artifacts ?? [])
       .filter((artifact) => placeOf(artifact.spec) === place)
       .map((artifact) => digestOf(String(artifact.spec?.image)));
-    const others = kube.all(orders).length > 1;
     return [
       ...(digest === undefined || digest === digestOf(image)
         ? []
         : [`${place}: the digest is of another image`]),
-      ...(held === digestOf(image) || (others && claims.includes(held ?? ''))
+      ...(held === digestOf(image) || claims.includes(held ?? '')
         ? []
         : [`${place} holds ${held}, and the Order says ${digestOf(image)} (${image})`]),
     ];
@@ -107,6 +115,18 @@ function alarms({ events, troubles, argo, clock, slowest, collided }: Conduit): 
     .map(({ subject }) => `${subject} is said to have failed, though nothing was missing for ten seconds`);
 }
 
+/** What should have been deleted when its time to live was over. */
+function overdue({ kube, clock }: Conduit): string[] {
+  // No clock is wrong by more.
+  const latest = clock.now - 900_000;
+  const owner = ({ metadata }: ArtifactWorkflow) =>
+    kube.all(orders).find(({ metadata: { uid } }) => metadata.ownerReferences?.[0]?.uid === uid);
+  return [
+    ...kube.all(orders).filter((one) => Number(orderExpiry(one)) < latest),
+    ...kube.all(artifactWorkflows).filter((one) => Number(artifactWorkflowExpiry(one, owner(one))) < latest),
+  ].map(({ kind, metadata }) => `${kind} ${metadata.name} has outlived its time`);
+}
+
 /** Each artifact keeps so many finished versions beside the one in force; nothing else is left of it. */
 function history({ kube }: Conduit): string[] {
   return kube.all(orders).flatMap((order) => {
@@ -120,7 +140,7 @@ function history({ kube }: Conduit): string[] {
     return [
       ...(children.length <= most ? [] : [`${children.length} ArtifactWorkflows of ${order.metadata.name}`]),
       ...children
-        .filter((child) => isInForce(child) && !isFinished(child))
+        .filter((child) => isInForce(child) && !isFinished(child) && !child.spec.cron)
         .map((child) => `${child.metadata.name} has not ended`),
       ...children.filter(isInForce).flatMap((child) => behind(child)),
     ];
@@ -134,14 +154,22 @@ function litter({ kube }: Conduit): string[] {
     .all(artifactWorkflows)
     .filter(({ metadata }) => !metadata.ownerReferences?.some(({ uid }) => uids.has(uid)));
   const kept = ['credentials', 'arc-credential-key'];
+  // A schedule that is in force never ends.
+  const scheduled = kube
+    .all(orders)
+    .flatMap(({ status }) => Object.entries(status?.artifactWorkflows ?? {}))
+    .filter(([, { phase }]) => phase === 'Active')
+    .map(([key]) => key);
+  const isScheduled = (name: string) => scheduled.some((key) => name.includes(key));
   return [
     ...orphans,
     ...kube
       .all(artifactWorkflows)
-      .filter((one) => !isFinished(one) || one.metadata.deletionTimestamp !== undefined),
+      .filter((one) => !isFinished(one) || one.metadata.deletionTimestamp !== undefined)
+      .filter((one) => !(one.spec.cron && isScheduled(one.metadata.name))),
     ...kube.all(workflows).filter((one) => !isOver(one)),
-    ...kube.all(cronWorkflows),
-    ...kube.all(secrets).filter(({ metadata }) => !kept.includes(metadata.name)),
+    ...kube.all(cronWorkflows).filter(({ metadata }) => !isScheduled(metadata.name)),
+    ...kube.all(secrets).filter(({ metadata: { name } }) => !kept.includes(name) && !isScheduled(name)),
   ].map(({ kind, metadata }) => `${kind} ${metadata.name} is left`);
 }
 

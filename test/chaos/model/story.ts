@@ -1,11 +1,16 @@
 import { Conduit, type Skews } from './conduit.ts';
-import { heal, isWhole, type Operation, objects, operations } from './operations.ts';
+import type { Operation } from './edits.ts';
+import type { Limits } from './limits.ts';
+import { heal, isWhole, objectsUnder, operations } from './operations.ts';
 
 const acts: readonly Operation[] = Object.values(operations);
 /** Right, seconds and minutes wrong, in both directions; ms. */
 const wrong = [0, 0, 3_000, -3_000, 90_000, -90_000, 300_000, -300_000];
 
-/** A story: how wrong the clocks are, and what happens, one number for each step. */
+/** Kinds whose objects are needed, or say that something is missing. */
+const telling = new Set(['Endpoint', 'Secret', 'ArtifactWorkflow', 'ClusterArtifactType', 'ServiceAccount']);
+
+/** A story: how wrong the clocks are and which limits there are, and what happens, one number for each step. */
 export interface Story {
   clocks: number;
   /** Which of the first deliveries after the end the broker loses: a bit for each. */
@@ -15,8 +20,11 @@ export interface Story {
 
 /** Plays a story: functions, bridge, broker, Argo and people by turns; then everything is made good, and goes on until nothing moves. */
 export async function play({ clocks, lost, steps }: Story): Promise<Conduit> {
-  const conduit = new Conduit(skewsOf(clocks), objects);
-  conduit.kube.listen(() => conduit.note(isWhole(conduit)));
+  const limits = limitsOf(clocks);
+  const conduit = new Conduit(skewsOf(clocks), objectsUnder(limits), limits);
+  conduit.kube.listen(({ object }) => {
+    if (telling.has(object.kind)) conduit.note(isWhole(conduit));
+  });
   // In half of the stories functions are never so slow that time passes while they are at work.
   const isSwift = steps.length % 2 === 0;
   for (const step of steps) await take(conduit, step % 64, step >> 6, isSwift);
@@ -44,6 +52,12 @@ async function take(conduit: Conduit, kind: number, choice: number, isSwift: boo
     await acts[(choice >> 4) % acts.length]?.(conduit, choice % 16);
     conduit.note(isWhole(conduit));
   }
+}
+
+/** In half of the stories there are none. */
+function limitsOf(clocks: number): Limits {
+  const limits = [{}, {}, { maxInFlight: 1 }, { parallelism: 1 }];
+  return limits[(clocks >> 18) % limits.length] ?? {};
 }
 
 function skewsOf(clocks: number): Skews {
