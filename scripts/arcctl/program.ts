@@ -1,10 +1,16 @@
 import path from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
+import { actionCommands } from './commands/actions.ts';
+import { eventsCommand } from './commands/events.ts';
 import { getCommand } from './commands/get.ts';
+import { logsCommand } from './commands/logs.ts';
 import { treeCommand } from './commands/tree.ts';
 import { versionCommand } from './commands/version.ts';
+import { waitCommand } from './commands/wait.ts';
+import { watchCommand } from './commands/watch.ts';
 import { describeFailure, exitCodes } from './core/failure.ts';
 import { type Io, processIo } from './core/io.ts';
+import { collected } from './core/options.ts';
 import { clientVersion } from './core/version.ts';
 
 /** The whole command line: what --help shows, what completion offers, what docs/arcctl.md lists. */
@@ -32,13 +38,19 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
       writeErr: (text) => io.note(text.replace(/\n$/, '')),
     })
     .exitOverride();
-  const commands = [getCommand, treeCommand, versionCommand].map((create) => create(io));
+  const commands = [
+    ...[
+      getCommand(io),
+      treeCommand(io),
+      watchCommand(io),
+      logsCommand(io),
+      eventsCommand(io),
+      waitCommand(io),
+    ],
+    ...[...actionCommands(io), versionCommand(io)],
+  ];
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
   return program;
-}
-
-function collected(value: string, before: string[] = []): string[] {
-  return [...before, value];
 }
 
 /** Runs a command line and ends the process with its exit code. */

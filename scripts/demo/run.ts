@@ -5,12 +5,12 @@ import path from 'node:path';
 import { type Registry, startRegistry } from '#shared/embedded';
 import { ArcError, printable } from '#shared/errors';
 import { createLogger } from '#shared/telemetry';
+import { createDisplay, screenOf } from '../arcctl/core/display.ts';
 import { type Standalone, startStandalone } from '../standalone/standalone.ts';
 import { apply } from './apply.ts';
 import type { DemoOptions } from './arguments.ts';
 import { followOrder, type ShownArtifact, shownArtifacts } from './follow.ts';
 import { namespace, orderOf, platformObjects, type RegistryAccess, tenantObjects } from './objects.ts';
-import { createDisplay } from './progress.ts';
 import { type Sourced, seedSource, sourceOutside } from './sources.ts';
 import { pullBack } from './verify.ts';
 
@@ -53,7 +53,7 @@ export async function runDemo(options: DemoOptions, interrupt: AbortSignal): Pro
   await apply(standalone.admin, orderOf(sourced.artifacts), signal);
   say(`order        ${sourced.artifacts.length} artifacts asked for through the API\n`);
 
-  const display = createDisplay(process.stderr);
+  const display = createDisplay(screenOf(process.stderr));
   const show = (artifacts: ShownArtifact[]) =>
     display.show(artifacts.map(({ name, phase, progress, message }) => ({ name, phase, progress, message })));
   const order = await followOrder(standalone.admin, { namespace, name: 'demo' }, show, signal);

@@ -1,22 +1,19 @@
 import { styleText } from 'node:util';
+import { type Screen, screenOf } from './display.ts';
 import { exitCodes } from './failure.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 
 /** The terminal, or the pipe, that a command speaks to. */
-export interface Io {
+export interface Io extends Screen {
   /** For results. */
   line(text?: string): void;
-  /** As it is, without a line break. */
-  write(text: string): void;
   /** For everything else: warnings, what to do next. */
   note(text: string): void;
   /** Colours where the output is a terminal and NO_COLOR is not set. */
   style(style: Style, text: string): string;
-  isTerminal: boolean;
   /** A person can be asked. */
   isInteractive: boolean;
-  columns(): number;
   env: NodeJS.ProcessEnv;
   /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
@@ -34,13 +31,11 @@ export function processIo(): Io {
       process.exit(exitCodes.pipe);
     });
   return {
+    ...screenOf(stdout),
     line: (text = '') => void stdout.write(`${text}\n`),
-    write: (text) => void stdout.write(text),
     note: (text) => void stderr.write(`${text}\n`),
     style: (style, text) => styleText(style, text, { stream: stdout }),
-    isTerminal: stdout.isTTY === true,
     isInteractive: stdin.isTTY === true && stderr.isTTY === true,
-    columns: () => stdout.columns ?? 100,
     env,
     signal: interrupt.signal,
   };

@@ -14,3 +14,12 @@ export function selectorOption(): Option {
 export function allNamespacesOption(): Option {
   return new Option('-A, --all-namespaces', 'in all namespaces');
 }
+
+export function allOption(): Option {
+  return new Option('--all', 'all Orders of the namespace');
+}
+
+/** For options that may be given more than once. */
+export function collected(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}

@@ -68,7 +68,7 @@ export function globalOptions(command: Command): GlobalOptions {
 export function requestTimeout(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = durationOf(text, '--request-timeout');
-  return ms === 0 ? 2 ** 31 - 1 : ms;
+  return ms === 0 ? Number.POSITIVE_INFINITY : ms;
 }
 
 /** Milliseconds of a Go duration, or of seconds. */

@@ -19,6 +19,7 @@ export function quietIo(over: Partial<Io> = {}): QuietIo {
     isTerminal: false,
     isInteractive: false,
     columns: () => 80,
+    height: () => 25,
     env: {},
     signal: new AbortController().signal,
     ...over,

@@ -1,0 +1,158 @@
+import { Command, Option } from 'commander';
+import {
+  type ArtifactWorkflow,
+  artifactMilestone,
+  artifactWorkflows,
+  events,
+  group,
+  type KubeEvent,
+  type Order,
+  orderMilestone,
+  orders,
+} from '#shared/domain';
+import { printable, printableJson } from '#shared/errors';
+import { isOwnedBy, isoSeconds } from '#shared/meta';
+import { createFollower } from '../core/follower.ts';
+import type { Io } from '../core/io.ts';
+import { allNamespacesOption } from '../core/options.ts';
+import { orderName } from '../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../core/session.ts';
+import { readOrder } from '../model/read-tree.ts';
+
+interface EventsOptions {
+  follow?: boolean;
+  allNamespaces?: boolean;
+  output?: string;
+}
+
+/**
+ * `arcctl events`: the Events of the conduit's objects and, while it follows, the domain events that subscribers get, made by
+ * the same functions from a watch: no Trigger is needed.
+ */
+export function eventsCommand(io: Io): Command {
+  return new Command('events')
+    .description(
+      "Show the Events of Orders; with --follow new ones, and subscribers' domain events, as they come",
+    )
+    .argument('[order]', 'of this Order only')
+    .option('-f, --follow', 'go on until Ctrl-C')
+    .addOption(allNamespacesOption())
+    .addOption(new Option('-o, --output <format>', 'json: a line of JSON for each').choices(['json']))
+    .action(async (name: string | undefined, options: EventsOptions, command: Command) => {
+      const cluster = await connect(io, globalOptions(command));
+      const key = name === undefined ? undefined : { namespace: cluster.namespace, name: orderName(name) };
+      const order = key && (await readOrder(cluster.api, key, io.signal));
+      const place = options.allNamespaces && !order ? {} : { namespace: cluster.namespace };
+      await show(io, cluster, { order, place, isJson: options.output === 'json', ...options });
+    });
+}
+
+interface Request {
+  order: Order | undefined;
+  place: { namespace?: string };
+  isJson: boolean;
+  follow?: boolean;
+}
+
+interface Entry {
+  time: string;
+  type: string;
+  /** Kind and name of the object. */
+  object: string;
+  reason: string;
+  message: string;
+  json: object;
+}
+
+async function show(io: Io, { api }: Cluster, request: Request): Promise<void> {
+  const { order, place, isJson } = request;
+  const print = (entry: Entry) =>
+    io.line(isJson ? printableJson(JSON.stringify(entry.json)) : textOf(io, entry));
+  const uids = new Set<string>(order ? [order.metadata.uid ?? ''] : []);
+  const isWanted = (event: KubeEvent) =>
+    isOfArc(event) && (!order || uids.has(event.involvedObject.uid ?? ''));
+  if (request.follow !== true) {
+    const own = order ? (await api.list(artifactWorkflows, place, io.signal)).items : [];
+    for (const each of own) if (order && isOwnedBy(each, order)) uids.add(each.metadata.uid ?? '');
+    const { items } = await api.list(events, place, io.signal);
+    const found = items.filter(isWanted).map(entryOf).sort(byTime);
+    for (const entry of found) print(entry);
+    if (found.length === 0)
+      io.note('No events found. Events are kept for an hour; --follow waits for new ones.');
+    return;
+  }
+  const { artifactEvent, orderEvent } = await import('#shared/events');
+  await using follower = createFollower(api, io.signal);
+  const news: Entry[] = [];
+  const late = new Map<string, KubeEvent[]>();
+  const isOrder = (each: Order) => !order || each.metadata.uid === order.metadata.uid;
+  const seenOrders = follower.follow(orders, place, ({ before, after }) => {
+    if (!after?.status || !seenOrders.synced || !isOrder(after)) return;
+    const milestone = orderMilestone(before ?? { ...after, status: {} }, after.status, new Date());
+    if (milestone)
+      news.push(domainEntry(orderEvent(after, after.status, milestone), `order/${after.metadata.name}`));
+  });
+  const seenChildren = follower.follow<ArtifactWorkflow>(artifactWorkflows, place, ({ before, after }) => {
+    if (!after || (order && !isOwnedBy(after, order))) return;
+    const { uid = '', name } = after.metadata;
+    uids.add(uid);
+    // Its first Event may have come before it did.
+    for (const event of late.get(uid) ?? []) news.push(entryOf(event));
+    late.delete(uid);
+    const milestone = before && seenChildren.synced && artifactMilestone(before, after, new Date());
+    if (milestone) news.push(domainEntry(artifactEvent(after, milestone), `artifactworkflow/${name}`));
+  });
+  follower.follow(events, place, ({ after }) => {
+    if (!after || !isOfArc(after)) return;
+    const { uid = '' } = after.involvedObject;
+    if (isWanted(after)) news.push(entryOf(after));
+    else if (late.size < 1000) late.set(uid, [...(late.get(uid) ?? []), after]);
+  });
+  while (await follower.changed(100)) for (const entry of news.splice(0).sort(byTime)) print(entry);
+}
+
+function isOfArc({ involvedObject }: KubeEvent): boolean {
+  return involvedObject.apiVersion?.startsWith(`${group}/`) === true;
+}
+
+function entryOf(event: KubeEvent): Entry {
+  const { involvedObject, type = 'Normal', reason = '', message = '', count = 1 } = event;
+  const { kind = '', name = '' } = involvedObject;
+  return {
+    time: event.lastTimestamp ?? event.firstTimestamp ?? event.metadata.creationTimestamp ?? '',
+    object: `${kind.toLowerCase()}/${name}`,
+    ...{ type, reason },
+    message: count > 1 ? `${message} (${count} times)` : message,
+    json: event,
+  };
+}
+
+interface DomainEvent {
+  type: string;
+  time?: string | undefined;
+  toJSON(): Record<string, unknown>;
+  data?: { phase?: string; message?: string | undefined; digest?: string | undefined } | undefined;
+}
+
+function domainEntry(event: DomainEvent, object: string): Entry {
+  const { phase = '', message, digest } = event.data ?? {};
+  // Kubernetes' times are in whole seconds, and are sorted as texts.
+  const time = isoSeconds(Date.parse(event.time ?? '') || Date.now());
+  return {
+    ...{ time, object },
+    type: 'Domain',
+    reason: event.type,
+    message: message ?? digest ?? phase,
+    json: event.toJSON(),
+  };
+}
+
+function byTime(a: Entry, b: Entry): number {
+  return a.time < b.time ? -1 : a.time > b.time ? 1 : 0;
+}
+
+function textOf(io: Io, { time, type, object, reason, message }: Entry): string {
+  const style = type === 'Warning' ? 'yellow' : type === 'Domain' ? 'cyan' : undefined;
+  const text = printable(`${time}  ${type.padEnd(7)}  ${object}  ${reason}  ${message.split('\n', 1)[0]}`);
+  return style === undefined ? text : io.style(style, text);
+}

@@ -1,0 +1,168 @@
+import { Command } from 'commander';
+import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
+import { ArcError, printableLines } from '#shared/errors';
+import { exitCodes, Failure, usage } from '../core/failure.ts';
+import { createFollower } from '../core/follower.ts';
+import type { Io } from '../core/io.ts';
+import { logLines } from '../core/log-stream.ts';
+import { collected } from '../core/options.ts';
+import { orderName } from '../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../core/session.ts';
+import { type ShownPod, shownPods } from '../model/pod.ts';
+import { readOrder, readTree, type Unread } from '../model/read-tree.ts';
+import { createOpenings, standingOf } from '../model/standing.ts';
+import { type ArtifactNode, type OrderTree, treeOf } from '../model/tree.ts';
+
+interface LogsOptions {
+  artifact?: string[];
+  follow?: boolean;
+  container: string;
+  tail?: string;
+}
+
+/** `arcctl logs`: what the workers of an Order have printed. */
+export function logsCommand(io: Io): Command {
+  return new Command('logs')
+    .description(
+      'Print what the workers of an Order say, each line with the name of its artifact where there are several',
+    )
+    .argument('<order>', 'the name of an Order')
+    .option('--artifact <name>', 'only this artifact; may be given more than once', collected)
+    .option('-f, --follow', 'go on until the Order has ended')
+    .option('-c, --container <name>', 'container of the pods', 'main')
+    .option('--tail <lines>', 'the last lines of each log only')
+    .action(async (name: string, options: LogsOptions, command: Command) => {
+      const tailLines = options.tail === undefined ? undefined : Number(options.tail);
+      if (tailLines !== undefined && !(Number.isInteger(tailLines) && tailLines >= 0))
+        throw usage(`--tail ${JSON.stringify(options.tail)}: give a number of lines`);
+      const cluster = await connect(io, globalOptions(command));
+      const order = await readOrder(
+        cluster.api,
+        { namespace: cluster.namespace, name: orderName(name) },
+        io.signal,
+      );
+      const names = (order.spec.artifacts ?? []).map((artifact, index) => artifact.name ?? `#${index}`);
+      const unknown = options.artifact?.find((wanted) => !names.includes(wanted));
+      if (unknown !== undefined)
+        throw new Failure(
+          exitCodes.no,
+          `Order ${name} has no artifact ${JSON.stringify(unknown)}: it has ${names.join(', ')}`,
+        );
+      const wanted = options.artifact ?? names;
+      const print = printer(io, wanted.length > 1);
+      const copy = async ({ artifact, pod }: Source): Promise<void> => {
+        const { container, follow = false } = options;
+        const log = { container, follow, ...(tailLines !== undefined && { tailLines }) };
+        for await (const line of logLines(cluster, pod, log, io.signal)) print(artifact, line);
+      };
+      if (options.follow) await followAll(io, cluster, order, { wanted, copy });
+      else await printAll(io, cluster, order, { wanted, copy });
+    });
+}
+
+interface Source {
+  artifact: string;
+  pod: string;
+}
+
+interface Copying {
+  wanted: readonly string[];
+  copy(source: Source): Promise<void>;
+}
+
+function printer(io: Io, isNamed: boolean) {
+  return (artifact: string, line: string) => {
+    // A terminal takes control characters for commands; a pipe gets what the worker printed.
+    const text = io.isTerminal ? printableLines(line) : line;
+    io.line(isNamed ? `${io.style('dim', `${artifact}:`)} ${text}` : text);
+  };
+}
+
+/** One log after the other, in the order of the artifacts. */
+async function printAll(io: Io, { api }: Cluster, order: Order, { wanted, copy }: Copying): Promise<void> {
+  const unread: Unread = new Map();
+  const tree = await readTree(api, order, unread, io.signal);
+  const why = unread.get(shownPods.plural);
+  if (why !== undefined) throw new ArcError('Forbidden', why);
+  for (const artifact of tree.artifacts.filter(({ name }) => wanted.includes(name))) {
+    const sources = sourcesOf(artifact);
+    for (const source of sources)
+      await copy(source).catch((caught: unknown) => {
+        if (!ArcError.is(caught, 'NotFound', 'BadRequest')) throw caught;
+        noteEnd(io, artifact, caught.message);
+      });
+    if (sources.length === 0) noteEnd(io, artifact, 'it has no pod');
+  }
+}
+
+/** What is left where the pod is gone: the status keeps the end of a failure's log. */
+function noteEnd(io: Io, { name, phase, reason, message }: ArtifactNode, why: string): void {
+  const state = [reason, message].filter((text) => text !== '').join(': ');
+  io.note(`${name}: no log (${why}); it is ${phase}${state && `: ${printableLines(state)}`}`);
+}
+
+function sourcesOf({ name, versions }: ArtifactNode): Source[] {
+  const [run] = versions.find(({ inForce }) => inForce)?.runs ?? [];
+  return (run?.pods ?? []).map((pod) => ({ artifact: name, pod: pod.name }));
+}
+
+/** Each log as soon as its pod has begun, until the Order has ended and all is printed. */
+async function followAll(
+  io: Io,
+  { api, namespace }: Cluster,
+  order: Order,
+  { wanted, copy }: Copying,
+): Promise<void> {
+  const { uid = '', name } = order.metadata;
+  await using follower = createFollower(api, io.signal);
+  const openings = createOpenings();
+  const seen = follower.follow(orders, { namespace, fieldSelector: `metadata.name=${name}` }, ({ after }) => {
+    if (after) openings.see(after);
+  });
+  const children = follower.follow<ArtifactWorkflow>(artifactWorkflows, {
+    namespace,
+    labelSelector: `${labels.order}=${uid}`,
+  });
+  const pods = follower.follow<ShownPod>(shownPods, { namespace, labelSelector: labels.argoWorkflow });
+  const copies = new Map<string, Promise<unknown>>();
+  while (await follower.changed(200)) {
+    if (!seen.synced || !children.synced || !pods.synced) continue;
+    const current = seen.values().find(({ metadata }) => metadata.uid === uid);
+    const tree = current && treeOf({ order: current, artifactWorkflows: children.values() });
+    for (const source of tree ? begun(tree, children.values(), pods.values()) : []) {
+      if (copies.has(source.pod) || !wanted.includes(source.artifact)) continue;
+      copies.set(
+        source.pod,
+        copy(source).catch((caught: unknown) =>
+          io.note(`${source.artifact}: ${ArcError.from(caught).message}`),
+        ),
+      );
+    }
+    if (current && standingOf(current, openings.has(current)) === 'open') continue;
+    await Promise.all(copies.values());
+    if (copies.size === 0) io.note(nothingFollowed(name, current));
+    return;
+  }
+}
+
+function nothingFollowed(name: string, order: Order | undefined): string {
+  if (!order) return `Order ${name} was deleted`;
+  return `no log to follow: Order ${name} is ${order.status?.phase}; look with "arcctl tree ${name}"`;
+}
+
+/** The pods that have begun, of the runs in force. */
+function begun(tree: OrderTree, children: readonly ArtifactWorkflow[], pods: readonly ShownPod[]): Source[] {
+  const owners = new Map(
+    tree.artifacts.flatMap(({ name, versions }) => {
+      const version = versions.find(({ inForce }) => inForce);
+      const child = children.find(({ metadata }) => metadata.name === version?.name);
+      const { workflowRef, activeWorkflowRef } = child?.status ?? {};
+      return [workflowRef?.name, activeWorkflowRef?.name].map((run) => [run, name] as const);
+    }),
+  );
+  return pods.flatMap(({ metadata, status }) => {
+    const artifact = owners.get(metadata.labels?.[labels.argoWorkflow]);
+    const hasBegun = status?.phase !== undefined && status.phase !== 'Pending';
+    return artifact !== undefined && hasBegun ? [{ artifact, pod: metadata.name }] : [];
+  });
+}

@@ -1,0 +1,112 @@
+import { Command } from 'commander';
+import { orders } from '#shared/domain';
+import type { KubeObject } from '#shared/meta';
+import { isRecord } from '#shared/meta';
+import { exitCodes, Failure, usage } from '../core/failure.ts';
+import { createFollower } from '../core/follower.ts';
+import type { Io } from '../core/io.ts';
+import { allOption, selectorOption } from '../core/options.ts';
+import { fullName, parseAsked } from '../core/resources.ts';
+import { type Cluster, connect, durationOf, globalOptions } from '../core/session.ts';
+import { type Goal, isOrder, parseGoal, type Verdict, verdictOf } from '../model/goal.ts';
+import { createOpenings } from '../model/standing.ts';
+
+interface WaitOptions {
+  for: string;
+  timeout: string;
+  selector?: string;
+  all?: boolean;
+}
+
+/** `arcctl wait`: until objects are what is asked for; at once when an Order has ended otherwise, for no time would change that. */
+export function waitCommand(io: Io): Command {
+  return new Command('wait')
+    .description('Wait until Orders, or other objects, have a phase or a condition, or are gone')
+    .argument('[names...]', 'names of Orders, KIND NAME..., or KIND/NAME...')
+    .option('--for <goal>', 'phase=NAME, condition=TYPE[=STATUS] or delete', 'phase=Succeeded')
+    .option('--timeout <duration>', 'such as 90s or 10m', '5m')
+    .addOption(selectorOption())
+    .addOption(allOption())
+    .action(async (words: string[], options: WaitOptions, command: Command) => {
+      const goal = parseGoal(options.for);
+      if (!goal)
+        throw usage(
+          `--for ${JSON.stringify(options.for)}: give phase=NAME, condition=TYPE[=STATUS] or delete`,
+        );
+      const timeoutMs = durationOf(options.timeout, '--timeout');
+      const asked = askedOf(words);
+      if (asked.names.length === 0 && options.selector === undefined && options.all !== true)
+        throw usage('which objects? Name them, select them with -l, or take all of the namespace with --all');
+      const cluster = await connect(io, globalOptions(command));
+      await wait(io, cluster, { ...asked, goal, timeoutMs, ...options });
+    });
+}
+
+/** A word alone is the name of an Order, unless it is a kind and names follow. */
+function askedOf(words: readonly string[]) {
+  if (words.length === 0 || words.some((word) => word.includes('/'))) return parseAsked(words);
+  try {
+    if (words.length > 1) return parseAsked(words);
+  } catch {
+    // The first word is no kind: all of them are names.
+  }
+  return { kind: orders, names: [...words] };
+}
+
+type Request = ReturnType<typeof parseAsked> &
+  Pick<WaitOptions, 'selector'> & { goal: Goal; timeoutMs: number };
+
+async function wait(io: Io, { api, namespace }: Cluster, request: Request): Promise<void> {
+  const { kind, names, goal, timeoutMs, selector } = request;
+  await using follower = createFollower(api, io.signal);
+  const openings = createOpenings();
+  const selection = {
+    ...(kind.namespaced && { namespace }),
+    ...(selector !== undefined && { labelSelector: selector }),
+    ...(names.length === 1 && { fieldSelector: `metadata.name=${names[0]}` }),
+  };
+  const seen = follower.follow<KubeObject>(kind, selection, ({ after }) => {
+    if (after && isOrder(after)) openings.see(after);
+  });
+  const deadline = performance.now() + timeoutMs;
+  let open: string[] | undefined;
+  while (await follower.changed(0, Math.max(1, deadline - performance.now()))) {
+    if (seen.synced) {
+      const present = new Map(seen.values().map((object) => [object.metadata.name, object]));
+      open ??= names.length > 0 ? names : [...present.keys()];
+      if (open.length === 0 && present.size === 0 && names.length === 0)
+        throw new Failure(exitCodes.no, `there are no ${kind.plural} to wait for`);
+      open = open.filter((name) => {
+        const object = present.get(name);
+        const verdict = verdictOf(goal, object, openings);
+        if (verdict !== 'open') settle(io, { name: fullName(kind, name), object, verdict });
+        return verdict === 'open';
+      });
+      if (open.length === 0) return;
+    }
+    if (performance.now() >= deadline) throw tooLate(open ?? names, request);
+  }
+}
+
+function tooLate(open: readonly string[], { kind, timeoutMs }: Request): Failure {
+  const names = open.map((name) => fullName(kind, name)).join(', ') || kind.plural;
+  return new Failure(
+    exitCodes.timeout,
+    `${names}: not yet after ${timeoutMs / 1000} s; see why with "arcctl tree"`,
+  );
+}
+
+function settle(io: Io, found: { name: string; object: KubeObject | undefined; verdict: Verdict }): void {
+  const { name, object, verdict } = found;
+  if (verdict === 'met') {
+    io.line(`${name} condition met`);
+    return;
+  }
+  if (object === undefined) throw new Failure(exitCodes.no, `${name} is not there`);
+  const status = isRecord(object.status) ? object.status : {};
+  const why = typeof status.message === 'string' ? `: ${status.message}` : '';
+  throw new Failure(
+    exitCodes.no,
+    `${name} has ended otherwise, it is ${status.phase}${why}\nMend the cause, then: arcctl retry ${object.metadata.name}`,
+  );
+}

@@ -1,0 +1,118 @@
+import { Command } from 'commander';
+import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
+import { createDisplay, type Row } from '../core/display.ts';
+import { exitCodes, Failure } from '../core/failure.ts';
+import { createFollower } from '../core/follower.ts';
+import type { Io } from '../core/io.ts';
+import { allNamespacesOption, selectorOption } from '../core/options.ts';
+import { orderName } from '../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../core/session.ts';
+import { bytesText, createPace, secondsText } from '../model/pace.ts';
+import { readOrder } from '../model/read-tree.ts';
+import { createOpenings, standingOf } from '../model/standing.ts';
+import { type ArtifactNode, treeOf } from '../model/tree.ts';
+import { firstLine } from '../model/tree-rows.ts';
+
+interface WatchOptions {
+  selector?: string;
+  allNamespaces?: boolean;
+}
+
+/** Pictures a second: enough to look live, and cheap with thousands of artifacts. */
+const pictureMs = 250;
+
+/** `arcctl watch`: a bar for each artifact while it moves; lines where the output is no terminal. Ends with its Orders. */
+export function watchCommand(io: Io): Command {
+  return new Command('watch')
+    .description(
+      'Follow the artifacts of Orders with bars, rates and the time left, until the Orders have ended',
+    )
+    .argument('[orders...]', 'names of Orders; none: all of the namespace, until Ctrl-C')
+    .addOption(selectorOption())
+    .addOption(allNamespacesOption())
+    .action(async (names: string[], options: WatchOptions, command: Command) => {
+      const cluster = await connect(io, globalOptions(command));
+      const key = (name: string) => ({ namespace: cluster.namespace, name: orderName(name) });
+      const named = await Promise.all(names.map((name) => readOrder(cluster.api, key(name), io.signal)));
+      const failed = await follow(io, cluster, named, options);
+      if (failed.length > 0)
+        throw new Failure(
+          exitCodes.no,
+          `${failed.join(', ')} did not arrive: look with "arcctl tree", and try again with "arcctl retry"`,
+        );
+    });
+}
+
+/** Resolves with the Orders that ended badly; only of those named. */
+async function follow(
+  io: Io,
+  { api, namespace }: Cluster,
+  named: readonly Order[],
+  { selector, allNamespaces }: WatchOptions,
+): Promise<string[]> {
+  await using follower = createFollower(api, io.signal);
+  const place = allNamespaces && named.length === 0 ? {} : { namespace };
+  const uids = named.map(uidOf);
+  const [only] = named;
+  const isOne = only !== undefined && named.length === 1;
+  const openings = createOpenings();
+  const selection = {
+    ...place,
+    ...(selector !== undefined && { labelSelector: selector }),
+    ...(isOne && { fieldSelector: `metadata.name=${only.metadata.name}` }),
+  };
+  const seen = follower.follow(orders, selection, ({ after }) => {
+    if (after) openings.see(after);
+  });
+  const labelSelector = uids.length === 0 ? labels.order : `${labels.order} in (${uids.join(',')})`;
+  const children = follower.follow(artifactWorkflows, { ...place, labelSelector });
+  const draw = createDrawing(io, isOne);
+  const standing = (order: Order) => standingOf(order, openings.has(order));
+  // What stands still gets slower: its rates change without news.
+  while (await follower.changed(pictureMs, io.isTerminal ? 1000 : undefined)) {
+    if (!seen.synced || !children.synced) continue;
+    const present = seen.values().filter((order) => uids.length === 0 || uids.includes(uidOf(order)));
+    draw(present, children.values());
+    if (uids.length === 0 || present.some((order) => standing(order) === 'open')) continue;
+    const gone = named.filter((order) => !present.some((each) => uidOf(each) === uidOf(order)));
+    const failed = [...present.filter((order) => standing(order) === 'ended badly'), ...gone];
+    return failed.map(({ metadata }) => metadata.name);
+  }
+  return [];
+}
+
+function uidOf({ metadata }: Order): string {
+  return metadata.uid ?? '';
+}
+
+function createDrawing(io: Io, isOne: boolean) {
+  const display = createDisplay(io);
+  const pace = createPace();
+  const rowOf = (lead: string, uid: string, artifact: ArtifactNode): Row => {
+    const { phase, progress } = artifact;
+    const isRunning = phase === 'Running';
+    const found = pace.note(`${uid}/${artifact.index}`, isRunning ? progress : undefined, performance.now());
+    return {
+      ...{ name: `${lead}${artifact.name}`, phase },
+      progress: isRunning ? tenths(progress, io.isTerminal) : undefined,
+      message: [artifact.reason, firstLine(artifact.message)].filter((text) => text !== '').join(': '),
+      pace: found && `${bytesText(found.bytesPerSecond)}/s, ${secondsText(found.secondsLeft)} left`,
+    };
+  };
+  return (found: readonly Order[], children: readonly ArtifactWorkflow[]) => {
+    const byOrder = Map.groupBy(children, ({ metadata }) => metadata.labels?.[labels.order] ?? '');
+    const rows = found.flatMap((order) => {
+      const { uid = '', name } = order.metadata;
+      const tree = treeOf({ order, artifactWorkflows: byOrder.get(uid) ?? [] });
+      return tree.artifacts.map((artifact) => rowOf(isOne ? '' : `${name}/`, uid, artifact));
+    });
+    display.show(rows);
+  };
+}
+
+/** A line for every tenth is enough in a log. */
+function tenths(progress: string, isTerminal: boolean): string {
+  const [done = 0, total = 0] = progress.split('/').map(Number);
+  if (isTerminal || !(total > 0)) return progress;
+  return `${Math.floor((done / total) * 10)}/10`;
+}

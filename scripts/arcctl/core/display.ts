@@ -1,0 +1,106 @@
+import { parseProgress } from '#shared/domain';
+import { printable } from '#shared/errors';
+
+/** What the display shows of one artifact. */
+export interface Row {
+  name: string;
+  phase: string;
+  /** `n/m` bytes, or nothing known yet. */
+  progress: string | undefined;
+  message: string | undefined;
+  /** How fast it moves and how long it will take, if that is known. */
+  pace?: string | undefined;
+}
+
+export interface Display {
+  show(rows: readonly Row[]): void;
+}
+
+/** Where a display draws. */
+export interface Screen {
+  write(text: string): void;
+  isTerminal: boolean;
+  columns(): number;
+  /** Lines of the terminal. */
+  height(): number;
+}
+
+export function screenOf(stream: NodeJS.WriteStream): Screen {
+  return {
+    write: (text) => void stream.write(text),
+    isTerminal: stream.isTTY === true,
+    columns: () => stream.columns ?? 100,
+    height: () => stream.rows ?? 25,
+  };
+}
+
+const barWidth = 30;
+
+/** Bars that redraw themselves on a terminal; one line per change where the output is a file or a pipe. */
+export function createDisplay(screen: Screen): Display {
+  return screen.isTerminal ? bars(screen) : lines(screen);
+}
+
+function bars(screen: Screen): Display {
+  let drawn = 0;
+  return {
+    show(rows) {
+      const { shown, hidden } = fitting(rows, screen.height() - 2);
+      const width = Math.max(12, ...shown.map(({ name }) => printable(name).length));
+      const texts = shown.map((row) => barOf(row, screen.columns(), width));
+      if (hidden !== '') texts.push(`  ${hidden}`.slice(0, screen.columns() - 1));
+      // In one write, so that nobody sees half of it; what was drawn below ends.
+      const up = drawn > 0 ? `\u001b[${drawn}A` : '';
+      screen.write(`${up}${texts.map((text) => `\u001b[2K${text}\n`).join('')}\u001b[J`);
+      drawn = texts.length;
+    },
+  };
+}
+
+function lines(screen: Screen): Display {
+  const last = new Map<string, string>();
+  return {
+    show(rows) {
+      for (const row of rows) {
+        const text = `${row.name}: ${row.phase}${percentOf(row.progress)}${row.message ? `: ${printable(row.message)}` : ''}`;
+        if (last.get(row.name) === text) continue;
+        last.set(row.name, text);
+        screen.write(`${text}\n`);
+      }
+    },
+  };
+}
+
+/** What a terminal of that many lines has room for: what moves first, then what went wrong, then the rest; in the order of the rows. */
+export function fitting(rows: readonly Row[], room: number): { shown: readonly Row[]; hidden: string } {
+  if (rows.length <= room) return { shown: rows, hidden: '' };
+  const rank = ({ phase }: Row) => (phase === 'Running' ? 0 : phase === 'Succeeded' ? 2 : 1);
+  const chosen = new Set(rows.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(0, room - 1)));
+  const others = Map.groupBy(
+    rows.filter((row) => !chosen.has(row)),
+    ({ phase }) => phase,
+  );
+  const counts = [...others].map(([phase, some]) => `${some.length} ${phase}`).join(', ');
+  return { shown: rows.filter((row) => chosen.has(row)), hidden: `and ${counts}` };
+}
+
+/** One line: name, bar, percent, phase, and as much of the rest as the terminal is wide. */
+export function barOf(row: Row, columns = 100, nameWidth = 12): string {
+  const share = row.phase === 'Succeeded' ? 1 : shareOf(row.progress);
+  const filled = Math.round(share * barWidth);
+  const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled);
+  const text = `  ${printable(row.name).padEnd(nameWidth)} ${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${row.phase}`;
+  const more = [row.pace, row.message && printable(row.message)].filter(
+    (part) => part !== undefined && part !== '',
+  );
+  return [text, ...more].join('  ').slice(0, columns - 1);
+}
+
+function percentOf(progress: string | undefined): string {
+  return progress === undefined ? '' : ` ${Math.floor(shareOf(progress) * 100)}%`;
+}
+
+function shareOf(progress: string | undefined): number {
+  const known = parseProgress(progress);
+  return known ? known.done / known.total : 0;
+}

@@ -1,0 +1,91 @@
+import { pause } from '#shared/async';
+import { ArcError } from '#shared/errors';
+import { type Change, type Kind, type KubeClient, listWatch, type Selection } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
+
+/** The objects of one kind, as they are now. */
+export interface Followed<T> {
+  values(): T[];
+  /** True from the first complete list on. */
+  readonly synced: boolean;
+}
+
+/** Follows kinds of objects until it is disposed. */
+export interface Follower extends AsyncDisposable {
+  follow<T extends KubeObject>(
+    kind: Kind<T>,
+    selection: Selection,
+    onChange?: (change: Change<T>) => void,
+  ): Followed<T>;
+  /**
+   * Resolves with the next change, and not before `leastMs`; with `mostMs`, then at the latest. False once Ctrl-C was pressed. Rejects with what the
+   * API refuses: that is not tried again, as a lost connection is.
+   */
+  changed(leastMs: number, mostMs?: number): Promise<boolean>;
+}
+
+export function createFollower(api: KubeClient, outer: AbortSignal): Follower {
+  const ending = new AbortController();
+  const signal = AbortSignal.any([outer, ending.signal]);
+  const loops: Promise<void>[] = [];
+  let failure: ArcError | undefined;
+  let news = new AbortController();
+  return {
+    follow<T extends KubeObject>(
+      kind: Kind<T>,
+      selection: Selection,
+      onChange?: (change: Change<T>) => void,
+    ) {
+      const loop = listWatch<T>(
+        api,
+        kind,
+        {
+          ...selection,
+          onChange(change) {
+            onChange?.(change);
+            news.abort();
+          },
+          onSync: () => news.abort(),
+          onFailure(error) {
+            if (ArcError.is(error, 'ServiceUnavailable', 'Timeout', 'TooManyRequests', 'Expired')) return;
+            failure ??= error;
+            ending.abort();
+          },
+        },
+        { signal },
+      );
+      loops.push(loop.done);
+      return {
+        values: () => [...loop.known.values()],
+        get synced() {
+          return loop.synced;
+        },
+      };
+    },
+    async changed(leastMs, mostMs = Number.POSITIVE_INFINITY) {
+      await pause(leastMs, signal);
+      if (Number.isFinite(mostMs)) await pause(Math.max(0, mostMs - leastMs), [signal, news.signal]);
+      else await aborted([signal, news.signal]);
+      if (failure) throw failure;
+      news = new AbortController();
+      return !signal.aborted;
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+function aborted(signals: readonly AbortSignal[]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => {
+    for (const signal of signals) signal.removeEventListener('abort', end);
+    resolve();
+  };
+  for (const signal of signals) {
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+  }
+  return promise;
+}

@@ -1,0 +1,52 @@
+import { startDeadline } from '#shared/async';
+import { objectPath, query } from '#shared/kube';
+import { shownPods } from '../model/pod.ts';
+import type { Cluster } from './session.ts';
+
+export interface LogOptions {
+  follow: boolean;
+  container: string;
+  tailLines?: number;
+}
+
+/** A line of a log that is longer is shown in parts. */
+const longestLine = 64 * 1024;
+
+/** The lines of a pod's log, while they are written where `follow` is set. Rejects with what the API answers. */
+export async function* logLines(
+  { transport, namespace }: Cluster,
+  pod: string,
+  options: LogOptions,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const path = `${objectPath(shownPods, { namespace, name: pod }, 'log')}${query({ ...options })}`;
+  const request = { method: 'GET', path, accept: 'text/plain, application/json' } as const;
+  const deadline = startDeadline(transport.deadlineMs, `GET the log of pod ${pod}`, signal);
+  try {
+    const answer = await transport.open(request, deadline);
+    // What is followed may be silent for long.
+    if (options.follow) deadline.restart(Number.POSITIVE_INFINITY);
+    yield* linesOf(answer.body ?? [], longestLine);
+  } catch (caught) {
+    if (!signal.aborted) throw transport.failure(caught, request, deadline);
+  } finally {
+    deadline.end();
+  }
+}
+
+/** Splits text at line breaks, and where a line is longer than `limit` characters. What is not UTF-8 becomes U+FFFD. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, limit: number) {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield line.replace(/\r$/, '');
+    while (rest.length > limit) {
+      yield rest.slice(0, limit);
+      rest = rest.slice(limit);
+    }
+  }
+  const last = rest + decoder.decode();
+  if (last !== '') yield last;
+}

@@ -1,0 +1,52 @@
+import type { Order } from '#shared/domain';
+import { isRecord, type KubeObject } from '#shared/meta';
+import { hasEnd, type Openings, standingOf } from './standing.ts';
+
+/** What `arcctl wait --for` waits for. */
+export type Goal =
+  | { type: 'phase'; phase: string }
+  | { type: 'condition'; condition: string; status: string }
+  | { type: 'delete' };
+
+/** Reads `phase=Succeeded`, `condition=Ready`, `condition=Ready=False` or `delete`, as kubectl writes them; undefined for anything else. */
+export function parseGoal(text: string): Goal | undefined {
+  if (text.toLowerCase() === 'delete') return { type: 'delete' };
+  const [, type, name, status = 'True'] = /^(phase|condition)=([A-Za-z]+)(?:=([A-Za-z]+))?$/.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  if (type === 'condition') return { type, condition: name, status };
+  return text.split('=').length === 2 ? { type: 'phase', phase: name } : undefined;
+}
+
+/** `never`: the object has come to an end of its own, and only a person can change that. */
+export type Verdict = 'met' | 'open' | 'never';
+
+/**
+ * Whether an object is what is waited for. Compared without regard to case, as kubectl does. A status that was computed from
+ * an earlier spec says nothing about the present one.
+ */
+export function verdictOf(goal: Goal, object: KubeObject | undefined, openings?: Openings): Verdict {
+  if (goal.type === 'delete') return object === undefined ? 'met' : 'open';
+  if (object === undefined) return 'never';
+  const status = isRecord(object.status) ? object.status : {};
+  const standing = isOrder(object) ? standingOf(object, openings?.has(object)) : 'open';
+  const isFresh =
+    status.observedGeneration === undefined || status.observedGeneration === object.metadata.generation;
+  const isOver = isOrder(object) && hasEnd(object);
+  // An end of before, while a force or retry is not answered yet, is not the end that was asked for.
+  if (isFresh && (!isOver || standing !== 'open') && isMet(goal, status)) return 'met';
+  return standing === 'open' ? 'open' : 'never';
+}
+
+function isMet(goal: Exclude<Goal, { type: 'delete' }>, status: Record<string, unknown>): boolean {
+  if (goal.type === 'phase') return same(status.phase, goal.phase);
+  const conditions = Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : [];
+  return conditions.some((each) => same(each.type, goal.condition) && same(each.status, goal.status));
+}
+
+function same(value: unknown, wanted: string): boolean {
+  return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
+}
+
+export function isOrder(object: KubeObject): object is Order {
+  return object.kind === 'Order';
+}

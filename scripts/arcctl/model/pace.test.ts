@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { bytesText, createPace, secondsText } from './pace.ts';
+
+describe('the pace of an artifact', () => {
+  it('is known from the second reading on', () => {
+    const pace = createPace();
+    expect(pace.note('a', '0/1000', 0)).toBeUndefined();
+    expect(pace.note('a', '100/1000', 1000)).toEqual({ bytesPerSecond: 100, secondsLeft: 9 });
+    expect(pace.note('a', '300/1000', 2000)).toEqual({ bytesPerSecond: 150, secondsLeft: 700 / 150 });
+    expect(pace.note('b', '300/1000', 2000)).toBeUndefined();
+  });
+
+  it('stays between readings, and falls when none comes', () => {
+    const pace = createPace();
+    pace.note('a', '0/1000', 0);
+    pace.note('a', '100/1000', 1000);
+    expect(pace.note('a', '100/1000', 1500)?.bytesPerSecond).toBe(100);
+    expect(pace.note('a', '100/1000', 11_000)?.bytesPerSecond).toBe(10);
+  });
+
+  it('forgets what is long ago, but for readings that are rarer than that', () => {
+    const pace = createPace();
+    pace.note('a', '0/10000', 0);
+    pace.note('a', '1000/10000', 60_000);
+    expect(pace.note('a', '7000/10000', 120_000)?.bytesPerSecond).toBe(100);
+  });
+
+  it('begins anew with another attempt, and ends with what is no progress', () => {
+    const pace = createPace();
+    pace.note('a', '0/10', 0);
+    pace.note('a', '8/10', 1000);
+    expect(pace.note('a', '1/10', 2000)).toBeUndefined();
+    expect(pace.note('a', undefined, 3000)).toBeUndefined();
+    expect(pace.note('a', '5/10', 4000)).toBeUndefined();
+    expect(pace.note('a', '10/10', 5000)).toBeUndefined();
+  });
+});
+
+it('bytes and times are short texts', () => {
+  expect([0, 1023, 1024, 1_572_864, 2 ** 50].map(bytesText)).toEqual([
+    '0 B',
+    '1023 B',
+    '1.0 KiB',
+    '1.5 MiB',
+    '1024 TiB',
+  ]);
+  expect([0.2, 45, 200, 7500, Number.POSITIVE_INFINITY].map(secondsText)).toEqual([
+    '1s',
+    '45s',
+    '3m20s',
+    '2h5m',
+    'long',
+  ]);
+});
