@@ -56,6 +56,22 @@ describe('entryFor', () => {
     expect(entryOf(status)).toMatchObject({ reason, message, since: '2026-01-02T03:04:05Z' });
   });
 
+  it('shows no end by a cancel that the Order has taken back, before the ArtifactWorkflow knows', () => {
+    const [artifact] = planOrder(order([image('app')]), inputs()).artifacts;
+    if (artifact?.state !== 'ready') throw new Error('not ready');
+    const ended = stored(artifact.workflow, { phase: 'Cancelled' });
+    const cancelled = { ...ended, spec: { ...ended.spec, cancel: true } };
+    const noted = { ...cancelled.metadata, annotations: { [annotations.orderCancel]: 'true' } };
+    const phaseIn = (cancel: object, workflow: typeof cancelled) => {
+      const current = { artifact: { ...artifact, ...cancel }, key: artifact.key, workflow, versions: [] };
+      return entryFor(current, entryBudget(1), { before: undefined, refusals: {}, now }).phase;
+    };
+    expect(phaseIn({}, { ...cancelled, metadata: noted })).toBe('Pending');
+    expect(phaseIn({ cancel: true }, { ...cancelled, metadata: noted })).toBe('Cancelled');
+    // Cancelled by itself, it stays so until it is retried.
+    expect(phaseIn({}, cancelled)).toBe('Cancelled');
+  });
+
   it('says why it runs again, while it runs', () => {
     const running = made(order([image('app')]), { phase: 'Running' });
     const metadata = { ...running.metadata, annotations: { [annotations.cause]: 'it was edited' } };

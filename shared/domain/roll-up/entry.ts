@@ -70,10 +70,20 @@ function plainEntry({ artifact, workflow, recorded }: CurrentVersion, refusals: 
   const common = { artifactIndex, ...(artifact.name === undefined ? {} : { name: artifact.name }) };
   if (recorded) return { ...recorded, artifactIndex };
   // Recorded as ended, it would never be created again.
-  if (workflow && !isStoppedByDeletion(workflow)) return { ...common, ...fromWorkflow(workflow) };
+  const isRevived = workflow !== undefined && artifact.cancel !== true && isCancelledByOrder(workflow);
+  if (workflow && !isStoppedByDeletion(workflow) && !isRevived)
+    return { ...common, ...fromWorkflow(workflow) };
   if (artifact.cancel === true) return { ...common, phase: 'Cancelled' };
   const hold = artifact.state === 'held' ? artifact.hold : refusalFor(refusals, artifact.key);
   return { ...common, phase: 'Pending', ...(hold ?? preparing) };
+}
+
+/** While the Order has taken its cancel back, and decompose-order has not yet told the ArtifactWorkflow, it is no end of this Order. */
+function isCancelledByOrder(workflow: ArtifactWorkflow): boolean {
+  return (
+    phaseOf(workflow) === 'Cancelled' &&
+    workflow.metadata.annotations?.[annotations.orderCancel] !== undefined
+  );
 }
 
 function sinceWhen(entry: ArtifactStatus, before: ArtifactStatus | undefined, now: Date): ArtifactStatus {
