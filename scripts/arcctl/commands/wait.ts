@@ -105,8 +105,10 @@ function settle(io: Io, found: { name: string; object: KubeObject | undefined; v
   if (object === undefined) throw new Failure(exitCodes.no, `${name} is not there`);
   const status = isRecord(object.status) ? object.status : {};
   const why = typeof status.message === 'string' ? `: ${status.message}` : '';
+  const [what, verb] =
+    status.phase === 'Cancelled' ? ['Take the cancel back', 'resume'] : ['Mend the cause, then', 'retry'];
   throw new Failure(
     exitCodes.no,
-    `${name} has ended otherwise, it is ${status.phase}${why}\nMend the cause, then: arcctl retry ${object.metadata.name}`,
+    `${name} has ended otherwise, it is ${status.phase}${why}\n${what}: arcctl ${verb} ${object.metadata.name}`,
   );
 }

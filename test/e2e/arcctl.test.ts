@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seedImage } from '#shared/embedded';
+import { bundleArcctl } from '../../scripts/build/bundle.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
+import { collect } from '../fixtures/program.ts';
+import { type Conduit, startConduit, type Tenant } from '../fixtures/standalone/conduit.ts';
+
+const image = { platforms: ['linux/amd64'], layers: 1, layerBytes: 32 * 1024, signature: false };
+
+let folder: string;
+let program: string;
+let kubeconfig: string;
+let conduit: Conduit;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'arcctl-'));
+  [{ file: program }, conduit] = await Promise.all([bundleArcctl(folder), startConduit()]);
+  kubeconfig = path.join(conduit.folder, 'state', 'kubeconfig');
+  tenant = await conduit.tenant('people');
+  await seedImage(conduit.source, 'good/app', '1.0', image);
+});
+afterAll(async () => {
+  await conduit?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The very file that people install, in a process of its own. */
+function start(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: kubeconfig, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = collect(child);
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, ...output })));
+  return { child, ended };
+}
+
+const arcctl = (...args: string[]) => start(['-n', 'people', ...args]).ended;
+
+async function succeeds(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await arcctl(...args);
+  expect(code, `arcctl ${args.join(' ')}: ${stderr}${stdout}`).toBe(0);
+  return stdout;
+}
+
+const artifact = (name: string, from: string) => ({
+  name,
+  type: 'oci',
+  spec: { image: `${from}:1.0`, override: `${name}:1.0` },
+});
+
+describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => {
+  it('shows an Order that arrives, and tells of its events while they happen', async () => {
+    const events = start(['-n', 'people', 'events', '--follow', '-o', 'json']);
+    const seen = collect(events.child);
+    await tenant.order('moved', [artifact('moved', 'good/app')]);
+    expect(await succeeds('watch', 'moved')).toMatch(/^moved: Succeeded$/m);
+    expect(await succeeds('wait', 'order/moved')).toBe('order.arc.opendefense.cloud/moved condition met\n');
+    expect(await succeeds('get', 'orders', 'moved')).toMatch(
+      /^NAME +PHASE +ARTIFACTS.*\nmoved +Succeeded +1 +1 +0 /,
+    );
+    expect(await succeeds('get', 'order/moved', '-o', 'name')).toBe('order.arc.opendefense.cloud/moved\n');
+    const tree = await succeeds('tree', 'moved', '-o', 'wide');
+    expect(tree).toMatch(/Order people\/moved +Succeeded/);
+    expect(tree).toMatch(/└─ moved \(oci: source -> destination\) +Succeeded +sha256:/);
+    expect(tree).toMatch(/└─ Pod .* Succeeded/);
+    const [shown] = [JSON.parse(await succeeds('tree', 'moved', '-o', 'json'))];
+    expect(shown).toMatchObject({
+      name: 'moved',
+      artifacts: [{ phase: 'Succeeded', versions: [{ inForce: true }] }],
+    });
+    await eventually('the end of the Order among the events', 10_000, async () => {
+      expect(seen.stdout).toContain('"type":"cloud.opendefense.arc.order.completed.v1"');
+      expect(seen.stdout).toContain('"reason":"Completed"');
+    });
+    events.child.kill('SIGINT');
+    expect(await events.ended).toMatchObject({ code: 130, stderr: '' });
+  });
+
+  it('says why an artifact failed, shows its log, and brings it in with a retry', async () => {
+    await tenant.order('failed', [artifact('failed', 'later/app')], { retry: { limit: 0 } });
+    const { code, stderr } = await arcctl('wait', 'failed');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('later/app:1.0 does not exist')]);
+    expect(stderr).toContain('arcctl retry failed');
+    expect(await succeeds('logs', 'failed', '--artifact', 'failed')).toContain('later/app');
+    expect((await arcctl('watch', 'failed')).code).toBe(1);
+    await seedImage(conduit.source, 'later/app', '1.0', image);
+    expect(await succeeds('retry', 'failed')).toBe('order.arc.opendefense.cloud/failed retry requested\n');
+    await succeeds('wait', 'failed');
+  });
+
+  it('cancels what hangs, and resumes it', async () => {
+    conduit.source.faults.add({ path: /^\/v2\/slow\//, fault: { kind: 'hang' }, times: 100 });
+    await seedImage(conduit.source, 'slow/app', '1.0', image);
+    await tenant.order('slow', [artifact('slow', 'slow/app')]);
+    await succeeds('wait', 'slow', '--for', 'phase=running');
+    expect(await arcctl('wait', 'slow', '--timeout', '100ms')).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('not yet'),
+    });
+    await succeeds('cancel', 'slow');
+    await succeeds('wait', 'slow', '--for=phase=Cancelled');
+    conduit.source.faults.clear();
+    await succeeds('resume', 'slow');
+    await succeeds('wait', 'slow');
+  });
+
+  it('says what is wrong by its exit code, and with the next step', async () => {
+    const nobody = path.join(folder, 'broken');
+    await writeFile(nobody, '{}');
+    const cases: [args: string[], code: number, text: string][] = [
+      [['get', 'order/none'], 1, '"none" not found'],
+      [['tree', 'none'], 1, 'arcctl get orders -A'],
+      [['get', 'pods'], 2, 'give one of orders,'],
+      [['frobnicate'], 2, "unknown command 'frobnicate'"],
+      [['cancel'], 2, '--all'],
+      [['get', '--kubeconfig', nobody], 3, 'no context is chosen'],
+      [['get', '--as', 'eve'], 5, 'User "eve" cannot list'],
+    ];
+    for (const [args, code, text] of cases)
+      expect(await arcctl(...args)).toEqual({ code, stdout: '', stderr: expect.stringContaining(text) });
+    expect(await start(['get'], { KUBECONFIG: '', HOME: folder }).ended).toMatchObject({ code: 3 });
+  });
+
+  it('ends without a word when nobody reads on', async () => {
+    const { child, ended } = start(['get', 'clusterartifacttypes', '-o', 'json']);
+    child.stdout?.destroy();
+    expect(await ended).toMatchObject({ code: 141, stderr: '' });
+  });
+});
