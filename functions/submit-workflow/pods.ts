@@ -1,5 +1,5 @@
-import { type ArtifactWorkflow, isDeleting, isLostPod, podSelector, pods, workflows } from '#shared/domain';
-import { ignoreNotFound, namespaceOf } from '#shared/function-kit';
+import { type ArtifactWorkflow, isDeleting, workflows } from '#shared/domain';
+import { findPod, ignoreNotFound, namespaceOf } from '#shared/function-kit';
 import { ownerOfKind } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { waitAgain } from './again.ts';
@@ -29,7 +29,7 @@ export async function endPods(
   workflow: ArtifactWorkflow,
   names: readonly string[],
 ): Promise<string | undefined> {
-  const pod = names.length === 0 ? undefined : await findPod(context, workflow, names);
+  const pod = await findPod(context, workflow, names);
   if (pod !== undefined) for (const name of names) await discard(context, workflow, name);
   return pod;
 }
@@ -40,21 +40,4 @@ async function discard(context: Context, workflow: ArtifactWorkflow, name: strin
   const found = await ignoreNotFound(context.api.get(workflows, key, context.signal));
   if (!found || isDeleting(found) || !found.spec.shutdown) return;
   if (ownerOfKind(found, 'ArtifactWorkflow') !== undefined) await remove(context, found);
-}
-
-/** The name of a pod that has not ended. Where there are no pods, as in the standalone, a Workflow ends with its processes. */
-async function findPod(
-  { api, now, signal }: Context,
-  workflow: ArtifactWorkflow,
-  names: readonly string[],
-): Promise<string | undefined> {
-  const selection = {
-    ...namespaceOf(workflow),
-    labelSelector: podSelector(names),
-    fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed',
-    // What a pod is made of is none of our business.
-    metadataOnly: true,
-  };
-  const found = await ignoreNotFound(api.list(pods, selection, signal));
-  return found?.items.find((pod) => !isLostPod(pod, workflow, now))?.metadata.name;
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { artifactWorkflows, type CronWorkflow, events, type WakeReason } from '#shared/domain';
+import {
+  artifactWorkflows,
+  type CronWorkflow,
+  events,
+  pods,
+  type WakeReason,
+  workflows,
+} from '#shared/domain';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
@@ -51,6 +58,38 @@ describe('sync-status', () => {
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(bare, 'resync'));
     expect(api.writes.length).toBe(before);
+  });
+
+  it('calls one Cancelled when its pod has ended, and not when Argo says that its Workflow has', async () => {
+    const stopped = artifactWorkflow(name, {
+      spec: { ...submitted.spec, cancel: true },
+      status: { ...submitted.status, phase: 'Running', syncedAttempt: 1 },
+    });
+    const ended = {
+      ...workflowOf(stopped, name, { phase: 'Failed' }),
+      spec: { shutdown: 'Terminate' as const },
+    };
+    const labels = { 'workflows.argoproj.io/workflow': name };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'pod', namespace, labels } };
+    const api = new FakeApi([stopped, ended, { ...pod, status: { phase: 'Running' } }]);
+    await expect(handle(contextOf(api), wakeOf(stopped, 'workflow'))).rejects.toThrow(
+      'pod "pod" has not ended',
+    );
+    await handle(contextOf(api), wakeOf(stopped, 'resync'));
+    expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
+      phase: 'Running',
+      message: 'stopping: pod "pod" has not ended',
+    });
+    // Without its Workflow too, which submit-workflow deletes then.
+    api.remove(workflows, key);
+    await handle(contextOf(api), wakeOf(stopped, 'resync'));
+    expect(api.read(artifactWorkflows, key)?.status?.phase).toBe('Running');
+    api.remove(pods, { name: 'pod', namespace });
+    await handle(contextOf(api), wakeOf(stopped, 'resync'));
+    expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
+      phase: 'Cancelled',
+      message: 'cancelled',
+    });
   });
 
   it.each(['Succeeded', 'Failed'] as const)('ignores a foreign Workflow that %s', async (phase) => {

@@ -19,6 +19,7 @@ import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { readTail } from './log-tail.ts';
 import { tailBounds } from './settings.ts';
+import { isStopping } from './stopping.ts';
 
 /** Refuses to start with wrong settings. */
 export async function init({ env }: Pick<Context, 'env'>): Promise<void> {
@@ -38,6 +39,7 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
 
   const bare = syncedStatus(artifactWorkflow, workflow, now, { run });
   if (bare === undefined) return undefined;
+  if (bare.phase === 'Cancelled' && (await isStopping(context, wake, artifactWorkflow))) return undefined;
   const step = stepToQuote(artifactWorkflow, workflow, bare, run);
   const tail = step && (await readTail(context, step));
   const status = tail ? (syncedStatus(artifactWorkflow, workflow, now, { run, tail }) ?? bare) : bare;

@@ -145,7 +145,7 @@ export {
   slotsWithout,
   type Turn,
 } from './submission/slots.ts';
-export { isLostPod, podSelector, stopBegan, stopGraceMs } from './submission/stopped.ts';
+export { isLostPod, podSelector, runsOf, stopBegan, stopGraceMs } from './submission/stopped.ts';
 export {
   decideSubmission,
   isUnderWay,

@@ -10,6 +10,7 @@ export { ignoreForbidden, ignoreNotFound, isRefusal, missingRight } from './api-
 export { createOrGet } from './create-or-get.ts';
 export { type EventInput, emitEvent } from './emit-event.ts';
 export { addFinalizer, removeFinalizer } from './finalizers.ts';
+export { findPod } from './find-pod.ts';
 export { namespaceOf, uidOf, versionOf } from './metadata.ts';
 export { readChildren } from './read-children.ts';
 export { readPlan } from './read-plan.ts';

@@ -72,8 +72,8 @@ function wasStopped(workflow: ArtifactWorkflow): boolean {
   return phase === 'Stopped' || phase === 'Cancelled';
 }
 
-/** The Workflow of the attempt in force, and of a schedule the run under way. */
-function runsOf({ status = {} }: ArtifactWorkflow): string[] {
+/** Names of the Workflow of the attempt in force, and of a schedule's run under way. */
+export function runsOf({ status = {} }: ArtifactWorkflow): string[] {
   const names = [status.workflowRef?.name, status.activeWorkflowRef?.name];
   return names.filter((name) => name !== undefined);
 }
