@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../../shared/testing/eventually.ts';
 import { type Program, start } from '../../fixtures/program.ts';
+import { describeAlike } from './alike.ts';
 import { arc, atZero, auditLog, bridgeLeader, dev, ended, install, uninstall } from './conduit.ts';
 import type { Registries } from './images.ts';
 import { apply, everything, field, kubectl, lines, refusals } from './kubectl.ts';
+import { describeLife } from './life.ts';
 import { disturb, mine, objects, order, prepareTeam, removeTeam } from './team.ts';
 import { describeTruth } from './truth.ts';
 
@@ -212,6 +214,10 @@ describe('an Order whose helpers die', { timeout: 10 * minutes }, () => {
     await order.moved();
   });
 });
+
+describeLife();
+
+describe('real Argo', () => describeAlike(() => registries));
 
 describeTruth(() => registries);
 

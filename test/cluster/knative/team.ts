@@ -54,17 +54,20 @@ export async function disturb(registries: Registries, name: string): Promise<Dis
 
 /** An Order of copies of the image `chaos/<name>:1.0`. */
 export function order(name: string, copies: readonly string[]): object {
+  const artifacts = copies.map((copy) => ({
+    type: 'oci',
+    spec: { image: `chaos/${name}:1.0`, override: `${name}/${copy}:1.0` },
+  }));
+  return orderOf(name, artifacts);
+}
+
+/** An Order of the team, from source to destination unless `spec` says otherwise. */
+export function orderOf(name: string, artifacts: readonly object[], spec: object = {}): object {
   return {
     apiVersion: 'arc.opendefense.cloud/v1alpha1',
     kind: 'Order',
     metadata: { name, namespace: 'team' },
-    spec: {
-      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
-      artifacts: copies.map((copy) => ({
-        type: 'oci',
-        spec: { image: `chaos/${name}:1.0`, override: `${name}/${copy}:1.0` },
-      })),
-    },
+    spec: { defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } }, artifacts, ...spec },
   };
 }
 

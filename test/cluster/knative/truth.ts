@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../shared/testing/eventually.ts';
-import { start } from '../../fixtures/program.ts';
 import { arc, desired, dev, ended } from './conduit.ts';
 import type { Registries } from './images.ts';
 import { apply, field, kubectl, lines } from './kubectl.ts';
-import { mine, objects, order } from './team.ts';
+import { podRuns, watchPods } from './pod-runs.ts';
+import { mine, objects, order, orderOf } from './team.ts';
 
 const minutes = 60_000;
 
@@ -29,28 +29,17 @@ export function describeTruth(registries: () => Registries): void {
 
     it('while it is edited: no pod starts before the one that ignores SIGTERM has ended', async () => {
       await kubectl('apply', '-f', objects('stubborn.yaml'));
-      const columns = [
-        'metadata.name',
-        'terminated.startedAt',
-        'terminated.finishedAt',
-        'running.startedAt',
-      ].map(
-        (path, at) =>
-          `C${at}:.${at === 0 ? path : `status.containerStatuses[?(@.name=="main")].state.${path}`}`,
-      );
-      const watched = start('kubectl', [
-        ...['-n', 'team', 'get', 'pods', '-w', '--no-headers', '-o', `custom-columns=${columns.join(',')}`],
-      ]);
+      const watched = watchPods('team');
       try {
         await apply(stubborn(300));
         await eventually('the first pod to run', minutes, () => {
           watched.mustRun();
-          expect(runsOf(watched.output.stdout).size).toBe(1);
+          expect(podRuns(watched.output.stdout, 'stubborn').size).toBe(1);
         });
         await apply(stubborn(1));
         await says('stubborn', 'Succeeded');
         await eventually('both pods to have been seen', minutes / 4, () => {
-          const [first, second] = [...runsOf(watched.output.stdout).values()];
+          const [first, second] = [...podRuns(watched.output.stdout, 'stubborn').values()];
           // Both by the clock of the one node.
           expect(Date.parse(second?.started ?? '')).toBeGreaterThanOrEqual(Date.parse(first?.finished ?? ''));
         });
@@ -157,48 +146,14 @@ async function says(name: string, expected: string): Promise<void> {
 }
 
 function rollback(version: string): object {
-  return orderOf('rollback', {
-    type: 'oci',
-    spec: { image: `chaos/rollback:${version}`, override: 'rollback:stable' },
-  });
+  return orderOf('rollback', [
+    { type: 'oci', spec: { image: `chaos/rollback:${version}`, override: 'rollback:stable' } },
+  ]);
 }
 
 function stubborn(seconds: number): object {
-  return orderOf('stubborn', { type: 'stubborn', spec: { place: 'one', seconds } });
+  return orderOf('stubborn', [{ type: 'stubborn', spec: { place: 'one', seconds } }]);
 }
-
-function orderOf(name: string, artifact: object): object {
-  const spec = {
-    defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
-    artifacts: [artifact],
-  };
-  return {
-    apiVersion: 'arc.opendefense.cloud/v1alpha1',
-    kind: 'Order',
-    metadata: { name, namespace: 'team' },
-    spec,
-  };
-}
-
-interface Run {
-  started: string;
-  finished: string | undefined;
-}
-
-/** When the pods of the stubborn Order ran, in the order of their starts, by the lines of a watch: name, start and end of what has ended, start of what runs. */
-function runsOf(text: string): Map<string, Run> {
-  const runs = new Map<string, Run>();
-  for (const line of text.split('\n')) {
-    const [name = '', ended = none, finished = none, running = none] = line.trim().split(/\s+/);
-    if (!name.startsWith('stubborn-')) continue;
-    const started = [ended, running].find((time) => time !== none);
-    if (started === undefined) continue;
-    runs.set(name, { started, finished: finished === none ? runs.get(name)?.finished : finished });
-  }
-  return runs;
-}
-
-const none = '<none>';
 
 /** A definition as it can be applied again. */
 function definitionOf({ apiVersion, kind, metadata, spec }: Record<string, unknown>): object {
