@@ -41,6 +41,34 @@ describe('decompose-order', () => {
     ]);
   });
 
+  it('goes on when roll-up-order writes the first status meanwhile, and plans anew after any other change', async () => {
+    for (const [change, outcome] of [
+      [{ status: { phase: 'Pending', artifactWorkflows: {} } }, 'done'],
+      [{ metadata: { annotations: { [annotations.forceAt]: '1' } } }, 'Conflict'],
+      [{ spec: { suspend: true }, metadata: { generation: 7 } }, 'Conflict'],
+    ] as const) {
+      const one = order('order', images);
+      const api = new FakeApi([one, ...inputs]);
+      let isFirst = true;
+      api.before = ({ verb, resource }) => {
+        if (verb !== 'patch' || resource !== 'orders' || !isFirst) return;
+        isFirst = false;
+        const now = api.read(orders, one.metadata) ?? one;
+        api.put({
+          ...now,
+          ...change,
+          metadata: { ...now.metadata, ...('metadata' in change && change.metadata) },
+        } as Order);
+      };
+      const ended = await wake(api, one).then(
+        () => 'done',
+        (caught: unknown) => ArcError.from(caught).code,
+      );
+      expect(ended).toBe(outcome);
+      expect(api.all(artifactWorkflows)).toHaveLength(outcome === 'done' ? 3 : 0);
+    }
+  });
+
   it('says once why the artifacts of an Order run again, on the Order and on each ArtifactWorkflow', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);

@@ -5,6 +5,7 @@ import {
   decideChildren,
   decideDeletion,
   finalizers,
+  hasFirstStatusOnly,
   isDeleting,
   type Order,
   orders,
@@ -13,6 +14,7 @@ import {
   refusalNote,
   rerunsIn,
 } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import {
   addFinalizer,
   ignoreNotFound,
@@ -29,19 +31,19 @@ import { createChildren } from './create-children.ts';
 
 /** Makes the ArtifactWorkflows of the Order those that its plan asks for. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
-  const woken = await context.api.get(orders, wake, context.signal);
-  if (woken === undefined) return;
-  const existing = await readChildren(context, woken);
+  const { namespace, name, uid } = wake;
+  const existing = await readChildren(context, { metadata: { namespace, name, uid } });
   // Read after the children: a plan that is older than one of them would stop the version in force and make an outdated one.
-  const order = await context.api.get(orders, woken.metadata, context.signal);
-  if (order === undefined || order.metadata.uid !== woken.metadata.uid) return;
+  const order = await context.api.get(orders, wake, context.signal);
+  if (order === undefined) return;
+  // Another one has the name now, and other children.
+  if (order.metadata.uid !== wake.uid) return handle(context, { ...wake, uid: order.metadata.uid ?? '' });
   if (isDeleting(order)) return letGo(context, order, existing);
   await recordRequest(context, wake, order, 'decompose-order');
   const plan = await readPlan(context, order);
   const decision = decideChildren(order, plan, existing);
 
-  if (decision.finalizer === 'add' && !(await addFinalizer(context, orders, order, finalizers.children)))
-    return;
+  if (decision.finalizer === 'add' && !(await hold(context, order))) return;
   await patchChildren(context, decision.patches);
   const { created, refusals } = await createChildren(context, order, decision.create);
   await noteRefusals(context, order, refusals);
@@ -51,6 +53,21 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   for (const rerun of rerunsIn(done)) await announceRerun(context, order, rerun);
   if (created > 0) for (const note of plan.notes) await warn(context, order, note);
   await retireChildren(context, decision);
+}
+
+/**
+ * Puts our finalizer on the Order; false when it is gone. roll-up-order writes the first status of a new Order meanwhile: that changes
+ * nothing of what was decided. Rejects with Conflict after any other change.
+ */
+async function hold(context: Context, order: Order): Promise<boolean> {
+  try {
+    return await addFinalizer(context, orders, order, finalizers.children);
+  } catch (caught) {
+    if (!ArcError.is(caught, 'Conflict')) throw caught;
+    const now = await context.api.get(orders, order.metadata, context.signal);
+    if (now !== undefined && !hasFirstStatusOnly(order, now)) throw caught;
+    return now !== undefined && addFinalizer(context, orders, now, finalizers.children);
+  }
 }
 
 /** Notes on the Order which of its children the API refuses, for roll-up-order: this function writes no status. */

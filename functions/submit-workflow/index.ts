@@ -12,6 +12,7 @@ import {
   needsRunning,
   type Submission,
   serviceAccounts,
+  startSelectors,
 } from '#shared/domain';
 import {
   missingRight,
@@ -69,7 +70,7 @@ async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Sub
   // Only a start depends on the others that write to the same place.
   if (alone.action !== 'create') return alone;
   const [rivals, lacksAccount] = await Promise.all([
-    readRivals(context, workflow),
+    readRivals(context, workflow, startSelectors(workflow)),
     isAccountAbsent(context, workflow),
   ]);
   return decideSubmission({ ...inputs, rivals, lacksAccount });

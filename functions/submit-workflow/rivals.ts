@@ -6,8 +6,9 @@ import type { Context } from '#shared/runtime';
 export async function readRivals(
   { api, signal }: Context,
   workflow: ArtifactWorkflow,
+  selectors: readonly string[] = rivalSelectors(workflow),
 ): Promise<ArtifactWorkflow[]> {
-  const lists = rivalSelectors(workflow).map((labelSelector) =>
+  const lists = selectors.map((labelSelector) =>
     api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal),
   );
   return (await Promise.all(lists)).flatMap(({ items }) => items);

@@ -9,6 +9,7 @@ export {
   endpointsUsed,
   keyOf,
   rivalSelectors,
+  startSelectors,
   withDefaults,
 } from './identity/artifact.ts';
 export {
@@ -75,7 +76,13 @@ export { type Hold, type HoldReason, holdReasons, needsPerson, patienceMs } from
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
 export { completedByHand, type ShortForm } from './plan/by-hand.ts';
 export { type Rerun, rerunsIn } from './plan/cause.ts';
-export { type ChildDecision, type ChildPatch, decideChildren, decideDeletion } from './plan/children.ts';
+export {
+  type ChildDecision,
+  type ChildPatch,
+  decideChildren,
+  decideDeletion,
+  hasFirstStatusOnly,
+} from './plan/children.ts';
 export { type CurrentVersion, currentVersions } from './plan/current.ts';
 export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './plan/parameters.ts';
 export {

@@ -6,7 +6,7 @@ import { namespaceOf } from './metadata.ts';
 /** The ArtifactWorkflows that an Order owns. Anybody can write the label that selects them; the owner reference decides. */
 export async function readChildren(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
-  order: Order,
+  order: Pick<Order, 'metadata'>,
 ): Promise<ArtifactWorkflow[]> {
   const labelSelector = childSelector(order);
   const { items } = await api.list(artifactWorkflows, { ...namespaceOf(order), labelSelector }, signal);

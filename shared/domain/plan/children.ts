@@ -1,4 +1,4 @@
-import { mergePatchBetween } from '#shared/meta';
+import { mergePatchBetween, sameJson } from '#shared/meta';
 import { policyFields } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
@@ -58,6 +58,18 @@ export function decideChildren(
     ...retire(current, existing, plan.historyLimit),
     patches,
   };
+}
+
+/** True if nothing has happened to an Order since it was `before` but that its first status was written, in which nothing has ended yet. */
+export function hasFirstStatusOnly(before: Order, now: Order): boolean {
+  const { resourceVersion: _before, managedFields: _owners, ...asked } = before.metadata;
+  const { resourceVersion: _now, managedFields: _theirs, ...asks } = now.metadata;
+  const entries = Object.values(now.status?.artifactWorkflows ?? {});
+  return (
+    sameJson(asked, asks) &&
+    before.status?.artifactWorkflows === undefined &&
+    entries.every(({ completionTime }) => completionTime === undefined)
+  );
 }
 
 /** Which children of an Order that is being deleted to stop, and whether it may go. Needs no plan: its inputs may be gone. */
