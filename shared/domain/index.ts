@@ -183,6 +183,7 @@ export { shortHash } from './values/hash.ts';
 export { longestObjectName } from './values/limits.ts';
 export { brief, cut } from './values/text.ts';
 export type { Change, WakeIndex, WakeObject } from './wakes/change.ts';
+export { isInStep, isOrderInStep } from './wakes/in-step.ts';
 export {
   isWakeReason,
   isWokenKind,

@@ -4,6 +4,7 @@ import { Resync } from './resync.ts';
 
 interface Thing {
   done: boolean;
+  waits?: boolean;
   uid?: string;
 }
 
@@ -16,6 +17,7 @@ function setUp() {
     unsettledMs: 60_000,
     settledMs: 3_600_000,
     isUnsettled: (thing) => !thing.done,
+    isInStep: (thing) => thing.waits === true,
     wake: ({ uid }, epoch) => announced.push({ at: clock.now(), epoch, uid }),
   });
   const uids = () => new Set(announced.map(({ uid }) => uid));
@@ -50,6 +52,28 @@ describe('Resync', () => {
       // An object to which something happens all the time is woken all the same.
       expect(announced.map(({ at }) => at)).toEqual([330_000]);
     }
+  });
+
+  it('wakes what waits for something outside once an hour, and soon when it does not wait any more', () => {
+    const { clock, announced, resync } = setUp();
+    resync.update('a', { done: false, waits: true });
+    clock.advance(3_500_000);
+    expect(announced).toEqual([]);
+    expect([...resync.unsettledObjects()]).toHaveLength(1);
+    clock.advance(160_000);
+    expect(announced).toHaveLength(1);
+    resync.update('a', { done: false });
+    clock.advance(60_000);
+    expect(announced).toHaveLength(2);
+  });
+
+  it('looks at many that wait, and wakes the few that do not', () => {
+    const { clock, announced, resync } = setUp();
+    for (let index = 0; index < 3_000; index += 1) resync.update(`a${index}`, { done: false, waits: true });
+    resync.update('b', { done: false });
+    clock.advance(120_000);
+    expect(announced.length).toBeGreaterThan(0);
+    expect(announced.length).toBeLessThan(3);
   });
 
   it('wakes a bounded number in an interval, and all of them by turns', () => {

@@ -9,6 +9,8 @@ export interface ResyncOptions<T> {
   /** ms between resyncs of a settled object. */
   settledMs: number;
   isUnsettled(object: T): boolean;
+  /** Whether an object that is not settled waits for something outside, and for no function. It is woken as rarely as a settled one. */
+  isInStep(object: T): boolean;
   /** Wakes the object; `epoch` differs for each resync. */
   wake(object: T, epoch: string): void;
 }
@@ -16,6 +18,8 @@ export interface ResyncOptions<T> {
 /** Objects that are not settled are woken in so many portions per interval, each of at most so many objects. */
 const portions = 60;
 const portionSize = 20;
+/** Objects that a portion looks at, at most: most of them may wait for something outside. */
+const mostLooks = 500;
 /** At the start of the bridge the interval is shorter by this factor, until the usual one has passed. */
 const eagerness = 6;
 /** An object that changes all the time is passed over for so many intervals at most. */
@@ -37,7 +41,7 @@ interface Waiting<T> {
  *
  * Of the objects that are not settled, those that nothing has happened to for longest go first, and those to which something has
  * happened within the last interval are passed over. The number per interval is bounded. So while functions lag behind, the resync
- * does not add to what they have to do.
+ * does not add to what they have to do. What waits for something outside, as for the end of a transfer, is only looked at, not woken.
  */
 export class Resync<T> {
   readonly #options: ResyncOptions<T>;
@@ -180,15 +184,20 @@ export class Resync<T> {
   }
 
   #sendPortion(): void {
-    const { clock, unsettledMs, isUnsettled } = this.#options;
+    const { clock, unsettledMs, settledMs, isUnsettled, isInStep } = this.#options;
     const now = clock.now();
     this.#cancel = undefined;
     this.#notBefore = now + unsettledMs / portions;
     let left = portionSize;
-    for (const [uid, { object, touched, again }] of this.#unsettled) {
-      if (left === 0 || touched + this.#interval() > now) break;
+    let looks = mostLooks;
+    for (const [uid, waiting] of this.#unsettled) {
+      const { object, touched, resynced, again } = waiting;
+      if (left === 0 || looks === 0 || touched + this.#interval() > now) break;
+      looks -= 1;
       this.#unsettled.delete(uid);
-      if (again || isUnsettled(object)) {
+      if (!again && now - resynced < settledMs && isUnsettled(object) && isInStep(object))
+        this.#unsettled.set(uid, { ...waiting, touched: now });
+      else if (again || isUnsettled(object)) {
         this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false });
         this.#wake(uid, object);
         left -= 1;

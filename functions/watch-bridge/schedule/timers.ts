@@ -64,6 +64,7 @@ export class Timers {
       unsettledMs: intervals.unsettled,
       settledMs: intervals.settled,
       isUnsettled: (object) => this.isUnsettled(object),
+      isInStep: (object) => references.isInStep(object, new Date(clock.now())),
       wake: (object, epoch) => wake(object, 'resync', epoch),
     });
     this.#credentialLooks = new CredentialLooks({

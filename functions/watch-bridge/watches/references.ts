@@ -7,6 +7,8 @@ import {
   type Endpoint,
   endpointsUsed,
   isFinished,
+  isInStep,
+  isOrderInStep,
   keyOfName,
   labels,
   limitingEndpoints,
@@ -16,6 +18,7 @@ import {
   templateKeyOf,
   type WakeIndex,
   type WakeObject,
+  type Workflow,
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
 import { Relation } from './relation.ts';
@@ -29,6 +32,7 @@ export class References implements WakeIndex {
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #endpointsBySecret = new Relation<WakeObject>();
   readonly #schedules = new Map<string, CronWorkflow>();
+  readonly #runs = new Map<string, Workflow>();
   readonly #workflowsByName = new Map<string, ArtifactWorkflow>();
   readonly #childrenByOrder = new Relation<ArtifactWorkflow>();
   // Unfinished ArtifactWorkflows only: a finished one waits for nothing.
@@ -45,6 +49,7 @@ export class References implements WakeIndex {
     else if (kind === 'Endpoint') this.#putEndpoint(object as unknown as Endpoint);
     else if (kind === 'ArtifactWorkflow') this.#putWorkflow(object as unknown as ArtifactWorkflow);
     else if (kind === 'CronWorkflow') this.#schedules.set(keyOf(object), object as unknown as CronWorkflow);
+    else if (kind === 'Workflow') this.#runs.set(keyOf(object), object as unknown as Workflow);
     else if (kind === 'ArtifactType' || kind === 'ClusterArtifactType')
       this.#putType(object as unknown as ArtifactType);
   }
@@ -54,6 +59,7 @@ export class References implements WakeIndex {
     if (object.kind === 'Order') this.#orders.delete(uid);
     if (object.kind === 'Endpoint') this.#endpoints.delete(keyOf(object));
     if (object.kind === 'CronWorkflow') this.#schedules.delete(keyOf(object));
+    if (object.kind === 'Workflow') this.#runs.delete(keyOf(object));
     if (object.kind === 'ArtifactWorkflow') this.#workflowsByName.delete(keyOf(object));
     for (const relation of [
       this.#ordersByEndpoint,
@@ -166,6 +172,19 @@ export class References implements WakeIndex {
       if (entry !== undefined && !isShown(child, entry)) return true;
     }
     return false;
+  }
+
+  /** True if functions have nothing to do for an Order or ArtifactWorkflow that is not settled, before something else changes. */
+  isInStep(object: KubeObject, now: Date): boolean {
+    if (object.kind === 'ArtifactWorkflow') {
+      const workflow = object as unknown as ArtifactWorkflow;
+      const { name = '' } = workflow.status?.workflowRef ?? {};
+      return isInStep(workflow, this.#runs.get(`${workflow.metadata.namespace ?? ''}/${name}`), now);
+    }
+    if (object.kind !== 'Order') return false;
+    const order = object as unknown as Order;
+    const children = [...this.childrenOf(order.metadata.uid ?? '')];
+    return isOrderInStep(order, children) && !this.hasStaleInputs(order) && !this.hasStaleChildren(order);
   }
 
   /** True if an Active ArtifactWorkflow does not show the runs of its CronWorkflow, or one of them is suspended and the other is not. */

@@ -83,7 +83,7 @@ function isResting(workflow: ArtifactWorkflow): boolean {
 function isOrderSettled(order: Order): boolean {
   const { status, metadata } = order;
   if (status?.observedGeneration !== metadata.generation) return false;
-  if (forceTime(order) * 1000 > (Date.parse(status?.lastForceAt ?? '') || 0)) return false;
+  if (isForceOwed(order)) return false;
   // What refuses them may be out of our sight: it is tried again.
   if (Object.keys(refusalsOf(order)).length > 0) return false;
   if (status?.phase === 'Failed') return !isRetryOwed(order);
@@ -91,8 +91,13 @@ function isOrderSettled(order: Order): boolean {
   return status?.conditions?.some(({ type, status: yes }) => type === 'Ready' && yes === 'True') === true;
 }
 
+/** True while the annotation `force-at` asks for a run that the status does not show yet. */
+export function isForceOwed(order: Order): boolean {
+  return forceTime(order) * 1000 > (Date.parse(order.status?.lastForceAt ?? '') || 0);
+}
+
 /** True while the annotation `retry-at` asks for another attempt of what the status shows as failed. */
-function isRetryOwed({ metadata, status }: Order): boolean {
+export function isRetryOwed({ metadata, status }: Order): boolean {
   const retryAt = unixSeconds(metadata.annotations?.[annotations.retryAt]) * 1000;
   return Object.values(status?.artifactWorkflows ?? {}).some(
     ({ phase, completionTime = '' }) => phase !== 'Succeeded' && retryAt >= Date.parse(completionTime),
