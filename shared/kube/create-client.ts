@@ -13,6 +13,7 @@ import type {
   WatchOptions,
 } from './client.ts';
 import { isGone } from './gone.ts';
+import type { Answer } from './node-fetch.ts';
 import {
   createTransport,
   describe,
@@ -158,7 +159,7 @@ async function* watch<T extends KubeObject>(
 
 /** The body of a watch. Every chunk restarts the deadline, which so far bounded only the head of the answer. */
 async function* restarting(
-  answer: Response,
+  answer: Answer,
   deadline: Deadline,
   inactivityMs: number,
 ): AsyncGenerator<Uint8Array> {
@@ -170,7 +171,7 @@ async function* restarting(
 }
 
 /** No more of a body than `limit` bytes, whatever the server sends. */
-async function readText(answer: Response, limit: number): Promise<string> {
+async function readText(answer: Answer, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of answer.body ?? []) {

@@ -1,8 +1,15 @@
 import http from 'node:http';
 import type https from 'node:https';
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import { limitConnect } from '#shared/async';
+
+/** The part of a `Response` that the client uses; read once, by `text` or as `body`. */
+export interface Answer {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: AsyncIterable<Uint8Array> | null;
+  text(): Promise<string>;
+}
 
 /** The part of `fetch` that the client uses. */
 export type Fetch = (
@@ -14,13 +21,13 @@ export type Fetch = (
     signal: AbortSignal;
     redirect: 'manual';
   },
-) => Promise<Response>;
+) => Promise<Answer>;
 
 /** The same, with headers that come more than once. */
 export type NodeFetch = (
   url: string,
   init: Omit<Parameters<Fetch>[1], 'headers'> & { headers: Record<string, string | string[]> },
-) => Promise<Response>;
+) => Promise<Answer>;
 
 /** An idle connection is closed after this time, before the server does. */
 const keepAlive = { keepAlive: true, timeout: 30_000 };
@@ -36,7 +43,8 @@ function tlsParts() {
 
 /**
  * A fetch over node:https. The global one waits 10 s for a connection and cannot be given a client certificate, and the dispatchers of
- * client-node are those of another undici. Redirects are not followed.
+ * client-node are those of another undici. Redirects are not followed. Its answer is no `Response`, whose streams and headers take as long as
+ * the request itself.
  *
  * @param limitMs bound of a new connection, TLS handshake included
  * @param agent keeps the connections; default: one for the process
@@ -52,14 +60,29 @@ export function nodeFetch(limitMs: number, agent?: http.Agent): NodeFetch {
     const outgoing = own.request(url, { method, headers: framed, signal, agent: agent ?? own.agent });
     limitConnect(outgoing, limitMs);
     outgoing.on('error', reject).on('response', resolve).end(body);
-    const incoming = await promise;
-    const status = incoming.statusCode ?? 500;
-    const received = new Headers();
-    for (const [name, values = []] of Object.entries(incoming.headersDistinct))
-      for (const value of values) received.append(name, value);
-    const isEmpty = status === 204 || status === 304;
-    if (isEmpty) incoming.resume();
-    const stream = isEmpty ? null : (Readable.toWeb(incoming) as ReadableStream<Uint8Array<ArrayBuffer>>);
-    return new Response(stream, { status, headers: received });
+    return answerOf(await promise);
   };
+}
+
+function answerOf(incoming: http.IncomingMessage): Answer {
+  const { statusCode: status = 500, headers } = incoming;
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    headers: { get: (name) => String(headers[name] ?? '') || null },
+    body: incoming,
+    text: () => readText(incoming),
+  };
+}
+
+/** The whole body, of UTF-8. Rejects with the error of a connection that ends too early. */
+function readText(incoming: http.IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  incoming
+    .on('data', (chunk: Buffer) => chunks.push(chunk))
+    .on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+    .on('error', reject)
+    .on('close', () => reject(incoming.errored ?? new Error('the connection ended before the answer did')));
+  return promise;
 }

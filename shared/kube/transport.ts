@@ -1,7 +1,7 @@
 import { connectLimitMs, type Deadline, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { TraceContext } from '#shared/telemetry';
-import { type Fetch, nodeFetch } from './node-fetch.ts';
+import { type Answer, type Fetch, nodeFetch } from './node-fetch.ts';
 import { errorFromAnswer } from './status.ts';
 import { serverAddress } from './url.ts';
 
@@ -43,7 +43,7 @@ export interface Transport {
   /** The parsed JSON body of a 2xx answer; rejects with ArcError otherwise. */
   send(request: Outgoing, signal?: AbortSignal): Promise<unknown>;
   /** A 2xx answer whose body is still to be read; the caller ends the deadline that its signal belongs to. */
-  open(request: Outgoing, deadline: Deadline): Promise<Response>;
+  open(request: Outgoing, deadline: Deadline): Promise<Answer>;
   /** The error for a failure while an answer is read. */
   failure(caught: unknown, request: Outgoing, deadline: Deadline): ArcError;
 }
@@ -74,7 +74,7 @@ export function createTransport(options: TransportOptions): Transport {
     return new ArcError('ServiceUnavailable', message, { cause: caught });
   };
 
-  const open = async (request: Outgoing, deadline: Deadline): Promise<Response> => {
+  const open = async (request: Outgoing, deadline: Deadline): Promise<Answer> => {
     const answer = await (options.fetch ?? defaultFetch)(`${server}${request.path}`, {
       method: request.method,
       headers: await headers(request),

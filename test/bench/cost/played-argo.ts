@@ -1,4 +1,4 @@
-import { createSemaphore } from '#shared/async';
+import { createSemaphore, pause } from '#shared/async';
 import { isUnreleased, type Workflow, workflows } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { type KubeClient, listWatch } from '#shared/kube';
@@ -29,10 +29,15 @@ export function playArgo(api: KubeClient, signal: AbortSignal): PlayedArgo {
 
   const write = (workflow: Workflow, status: Workflow['status']) =>
     slots.run(async () => {
-      try {
-        await api.mergePatch(workflows, workflow.metadata, { status }, {}, signal);
-      } catch (caught) {
-        if (!signal.aborted && !ArcError.is(caught, 'NotFound')) throw caught;
+      for (;;) {
+        try {
+          await api.mergePatch(workflows, workflow.metadata, { status }, {}, signal);
+          return;
+        } catch (caught) {
+          if (signal.aborted || ArcError.is(caught, 'NotFound')) return;
+          if (!ArcError.is(caught, 'ServiceUnavailable', 'Timeout', 'TooManyRequests')) throw caught;
+          await pause(200, signal);
+        }
       }
     });
   const start = async (workflow: Workflow) => {
