@@ -1,7 +1,7 @@
 /** `npm run check`: types, lint and format, the checks of the tree, generated documents, bundles within their budgets. Stops at nothing, fails on any. */
 import { spawnSync } from 'node:child_process';
 import { overBudget } from './build/budgets.ts';
-import { buildFunctions, bundleArcctl } from './build/bundle.ts';
+import { buildFunctions, bundleCommands } from './build/bundle.ts';
 import { checkTree } from './checks/main.ts';
 import { staleReference } from './reference/api-reference.ts';
 
@@ -23,7 +23,7 @@ console.log('check: generated documents');
 problems.push(...[await staleReference('.')].filter((problem) => problem !== undefined));
 
 console.log('check: bundles');
-const bundles = [...(await buildFunctions('dist')), await bundleArcctl('dist')];
+const bundles = [...(await buildFunctions('dist')), ...(await bundleCommands('dist'))];
 for (const { name, bytes } of bundles)
   console.log(`  ${name.padEnd(20)} ${(bytes / 1024).toFixed(0).padStart(5)} KiB`);
 problems.push(...overBudget(bundles));

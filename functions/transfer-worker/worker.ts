@@ -1,10 +1,10 @@
 import type { Job } from '#shared/domain';
 import { maskSecrets } from '#shared/errors';
-import { copyArtifact, exitCodes, secretsOfEndpoint, TransferError } from '#shared/transfer';
-import { openEnds } from './ends/ends.ts';
+import { type CopyResult, exitCodes, secretsOfEndpoint, TransferError } from '#shared/transfer';
 import { readJob } from './job-file.ts';
 import { progressFile } from './progress-file.ts';
 import { type Outcome, report } from './report.ts';
+import { transferJob } from './transfer-job.ts';
 
 /** What the worker needs from its process. */
 export interface WorkerProcess {
@@ -51,7 +51,7 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
   }
 }
 
-function transfer(job: Job, { env, stop, warn }: WorkerProcess): ReturnType<typeof copyArtifact> {
+function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<CopyResult> {
   const attempts = wholeNumber(env, 'ARC_RETRY_ATTEMPTS', maxRetryAttempts);
   const maxBytes = wholeNumber(env, 'ARC_MAX_BYTES', Number.MAX_SAFE_INTEGER) ?? defaultMaxBytes;
   const file = env.ARGO_PROGRESS_FILE;
@@ -65,7 +65,7 @@ function transfer(job: Job, { env, stop, warn }: WorkerProcess): ReturnType<type
     maxBytes,
     ...(progress === undefined ? {} : { progress }),
   };
-  return copyArtifact(options, (opening) => openEnds(job, opening));
+  return transferJob(job, options);
 }
 
 /** The whole number from 1 to `max` in a variable; undefined where it is not set. */

@@ -2,7 +2,7 @@ import type { Bundle } from './bundle.ts';
 
 /** KiB. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
 const budgets: Record<string, number> = {
-  'transfer-worker': 60,
+  'transfer-worker': 68,
   // RE2 is a tenth of it: patterns of users, in linear time
   'api-server': 1465,
   // speaks to registries
@@ -17,6 +17,7 @@ const budgets: Record<string, number> = {
   kubeconfig: 290,
   // kubeconfigs and YAML are two thirds of it, and are compiled when they are used
   arcctl: 600,
+  'arc-transfer': 260,
 };
 const functionBudget = 265;
 

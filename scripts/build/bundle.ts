@@ -67,17 +67,23 @@ export async function bundleKubeconfig(outDir: string): Promise<Bundle> {
   return { name: path.parse(kubeconfigFile).name, file, bytes: (await stat(file)).size };
 }
 
+const commands = ['arcctl', 'arc-transfer'];
+
+/** The commands for people, one file each. */
+export function bundleCommands(outDir: string): Promise<Bundle[]> {
+  return Promise.all(commands.map((name) => bundleCommand(name, outDir)));
+}
+
 /**
- * `arcctl` as one file, which stands anywhere by itself: what it loads lazily, kubeconfigs too, is in it, and is first looked at when
- * it is needed. It runs under its user's Node.
+ * A command as one file, which stands anywhere by itself: what it loads lazily, kubeconfigs too, is in it, and is first looked at when it
+ * is needed. It runs under its user's Node.
  */
-export async function bundleArcctl(outDir: string): Promise<Bundle> {
-  const name = 'arcctl';
+export async function bundleCommand(name: string, outDir: string): Promise<Bundle> {
   const file = path.join(outDir, `${name}.mjs`);
   await build({
     ...bundleSettings,
     target: 'node22',
-    entryPoints: ['scripts/arcctl/main.ts'],
+    entryPoints: [`scripts/${name}/main.ts`],
     plugins: [leaveOut, plainBuiltins, inlineShippedFiles],
     outfile: file,
   });

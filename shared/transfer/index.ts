@@ -11,16 +11,12 @@ export type {
 } from './content/content.ts';
 export { parsePlatforms, platformSubset } from './content/platform-subset.ts';
 export { type BlobReading, blobContent } from './copy/blob-content.ts';
-export {
-  type CopyOptions,
-  type CopyResult,
-  copyArtifact,
-  type Ends,
-  type Opening,
-} from './copy/copy-artifact.ts';
+export { type Comparison, compareArtifact } from './copy/compare-artifact.ts';
+export { copyArtifact, type Ends } from './copy/copy-artifact.ts';
 export { type BlobCopier, type BlobOutcome, copyBlob } from './copy/copy-blob.ts';
 export { type CopyRequest, copyImage } from './copy/copy-image.ts';
 export type { Counts, Progress } from './copy/copy-progress.ts';
+export type { CopyOptions, CopyResult, Opening } from './copy/in-session.ts';
 export { putBlob } from './copy/put-blob.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
 export { exitCodes, type FailureReason, TransferError } from './errors/transfer-error.ts';

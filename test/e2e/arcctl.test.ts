@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seedImage } from '#shared/embedded';
-import { bundleArcctl } from '../../scripts/build/bundle.ts';
+import { bundleCommand } from '../../scripts/build/bundle.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { collect } from '../fixtures/program.ts';
 import { type Conduit, startConduit, type Tenant } from '../fixtures/standalone/conduit.ts';
@@ -19,7 +19,7 @@ let tenant: Tenant;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'arcctl-'));
-  [{ file: program }, conduit] = await Promise.all([bundleArcctl(folder), startConduit()]);
+  [{ file: program }, conduit] = await Promise.all([bundleCommand('arcctl', folder), startConduit()]);
   kubeconfig = path.join(conduit.folder, 'state', 'kubeconfig');
   tenant = await conduit.tenant('people');
   await seedImage(conduit.source, 'good/app', '1.0', image);

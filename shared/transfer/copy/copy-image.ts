@@ -1,6 +1,7 @@
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import type { ImageLocation } from '../oci/session.ts';
-import { type CopyOptions, type CopyResult, copyArtifact } from './copy-artifact.ts';
+import { copyArtifact } from './copy-artifact.ts';
+import type { CopyOptions, CopyResult } from './in-session.ts';
 
 export interface CopyRequest extends CopyOptions {
   source: ImageLocation;

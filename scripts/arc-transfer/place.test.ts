@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { parsePlace } from './place.ts';
+
+describe('a place', () => {
+  it.each([
+    ['r.io/team/app:1', 'https://r.io', 'team/app:1'],
+    ['oci://r.io:8443/app', 'https://r.io:8443', 'app'],
+    ['docker://docker.io/library/alpine:3', 'https://docker.io', 'library/alpine:3'],
+    ['oci+http://r.io/app:1', 'http://r.io', 'app:1'],
+    ['127.0.0.1:5000/app', 'http://127.0.0.1:5000', 'app'],
+    ['localhost:5000/', 'http://localhost:5000', undefined],
+    ['r.io', 'https://r.io', undefined],
+    ['r.io/mirror/', 'https://r.io/mirror', undefined],
+  ])('%s is %s and %s', (text, remoteURL, name) => {
+    expect(parsePlace(text)).toMatchObject({ type: 'oci', remoteURL, name });
+  });
+
+  it.each([
+    ['alpine:3', 'does not start with a registry host'],
+    ['team/app', 'does not start with a registry host'],
+    ['ftp://r.io/app', 'its scheme is "ftp://", and it can be oci://'],
+    ['r.io/Team/App', 'is not a repository path'],
+  ])('cannot be %s: %s', (text, why) => {
+    expect(() => parsePlace(text)).toThrow(why);
+  });
+});

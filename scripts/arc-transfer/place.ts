@@ -1,0 +1,50 @@
+import { formatReference, parseReference, TransferError } from '#shared/transfer';
+
+/** A place on the command line: the Endpoint that it stands for, and the artifact there. */
+export interface Place {
+  type: string;
+  remoteURL: string;
+  /** The artifact relative to `remoteURL`; undefined where a destination keeps the name of the source. */
+  name: string | undefined;
+  /** `host[:port]`, the key of credentials. */
+  host: string;
+}
+
+const schemeForm = /^([a-z][a-z0-9+-]*):\/\/(.*)$/is;
+const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/;
+
+/** How each scheme is read. `rest` is what follows `scheme://`. */
+const schemes = new Map<string, (rest: string) => Place>([
+  ['oci', (rest) => registryPlace(rest, undefined)],
+  ['docker', (rest) => registryPlace(rest, undefined)],
+  ['oci+http', (rest) => registryPlace(rest, 'http')],
+]);
+
+/**
+ * Reads SRC or DST: `oci://host/path:tag`, `oci+http://...` for a registry without TLS, or without a scheme, as `docker pull` has it. A registry on
+ * loopback is spoken to without TLS. Throws a config TransferError.
+ */
+export function parsePlace(text: string): Place {
+  const [, scheme, rest = text] = schemeForm.exec(text) ?? [];
+  const read = schemes.get(scheme?.toLowerCase() ?? 'oci');
+  if (read) return read(rest);
+  throw new TransferError(
+    'config',
+    `"${text.slice(0, 300)}" cannot be used: its scheme is "${scheme}://", and it can be ${[...schemes.keys()].map((each) => `${each}://`).join(', ')}.`,
+  );
+}
+
+function registryPlace(rest: string, scheme: string | undefined): Place {
+  const host = rest.split('/')[0] ?? '';
+  const remote = `${scheme ?? (loopback.test(host) ? 'http' : 'https')}://${host}`;
+  // As `cp` has it: into this place, under the same name.
+  if (rest.endsWith('/') || (rest === host && (host.includes('.') || loopback.test(host))))
+    return {
+      type: 'oci',
+      remoteURL: `${remote}${rest.slice(host.length).replace(/\/$/, '')}`,
+      name: undefined,
+      host,
+    };
+  const { host: _, ...image } = parseReference(rest);
+  return { type: 'oci', remoteURL: remote, name: formatReference(image), host };
+}

@@ -1,0 +1,145 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { run } from './program.ts';
+
+const account = { username: 'bob', password: 'hunter22-secret' };
+let folder = '';
+let source: Registry;
+let destination: Registry;
+let digest = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'arc-by-hand-'));
+  source = await startRegistry(account);
+  destination = await startRegistry();
+  ({ digest } = await seedImage(source, 'team/app', '1.0'));
+  const auth = Buffer.from(`${account.username}:${account.password}`).toString('base64');
+  await writeFile(path.join(folder, 'config.json'), JSON.stringify({ auths: { [source.host]: { auth } } }));
+});
+afterEach(async () => {
+  await Promise.all([source.close(), destination.close()]);
+  await rm(folder, { recursive: true });
+});
+
+async function transfer(
+  command: string,
+  { isTTY = false, env = {}, signal = new AbortController().signal } = {},
+) {
+  let [stdout, stderr] = ['', ''];
+  const exitCode = await run(
+    command.replaceAll('SRC', source.host).replaceAll('DST', destination.host).split(' '),
+    {
+      stdout: { write: (text: string) => (stdout += text) },
+      stderr: { isTTY, columns: 100, write: (text: string) => (stderr += text) },
+      env: { DOCKER_CONFIG: folder, TMPDIR: folder, ...env },
+      signal,
+    },
+  );
+  expect(stdout + stderr).not.toContain(account.password);
+  return { exitCode, stdout, stderr };
+}
+
+describe('arc-transfer', () => {
+  it('copies with the credentials of docker login, and tells of it in lines', async () => {
+    const { exitCode, stdout, stderr } = await transfer('copy SRC/team/app:1.0 oci://DST/mirror/app:2.0');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^Copied .*: \d+ blobs copied \(.* KiB\), 0 were there, 1 signatures.*\nsha256:/);
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^100 % {2}.* of .*\/s$/);
+    expect(destination.contents.get('mirror/app')?.tags.get('2.0')).toBe(digest);
+  });
+
+  it('keeps the name at a destination that ends with a slash, and draws a bar on a terminal', async () => {
+    const { exitCode, stderr } = await transfer('copy SRC/team/app:1.0 DST/mirror/', { isTTY: true });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`[${'#'.repeat(30)}] 100 %`);
+    expect(stderr.endsWith('\n')).toBe(true);
+    expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
+  });
+
+  it('prints nothing but the result with --json', async () => {
+    const { stdout, stderr } = await transfer('copy --json SRC/team/app:1.0 DST/app:1');
+    expect(JSON.parse(stdout)).toMatchObject({ digest, referrers: 1, warnings: [] });
+    expect(stderr).toBe('');
+  });
+
+  it.each(['plan', 'copy --dry-run'])('moves nothing with %s, and says what there is to do', async (plan) => {
+    const first = await transfer(`${plan} SRC/team/app:1.0 DST/app:1`);
+    expect(first.exitCode).toBe(0);
+    expect(first.stdout).toMatch(
+      /\nTo copy to .*: \d+ blobs and 4 manifests .*tag 1 does not exist\.\nsha256:/,
+    );
+    expect(destination.count('POST') + destination.count('PUT')).toBe(0);
+    await transfer('copy SRC/team/app:1.0 DST/app:1');
+    expect((await transfer(`${plan} SRC/team/app:1.0 DST/app:1`)).stdout).toContain('nothing to copy');
+  });
+
+  it('verifies, down to a blob that a registry has lost', async () => {
+    const verify = 'verify SRC/team/app:1.0 DST/app:1';
+    expect(await transfer(verify)).toMatchObject({
+      exitCode: 11,
+      stderr: expect.stringContaining('tag 1 does not exist'),
+    });
+    await transfer('copy SRC/team/app:1.0 DST/app:1');
+    expect(await transfer(verify)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('has all of'),
+    });
+    const blobs = destination.contents.get('app')?.blobs;
+    blobs?.delete([...blobs.keys()][0] ?? '');
+    expect(await transfer(verify)).toMatchObject({
+      exitCode: 11,
+      stderr: expect.stringContaining('1 blobs'),
+    });
+    const { exitCode, stdout } = await transfer(`${verify} --json`);
+    expect({ exitCode, missing: JSON.parse(stdout).missing.blobs }).toEqual({ exitCode: 11, missing: 1 });
+  });
+
+  it('copies part of an index, and only a digest that is expected', async () => {
+    const part = await transfer('copy --json SRC/team/app:1.0 DST/app:1 --platform linux/amd64');
+    expect(JSON.parse(part.stdout).digest).not.toBe(digest);
+    expect(await transfer(`copy SRC/team/app:1.0 DST/app:2 --digest ${digest}`)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(destination.contents.get('app')?.tags.get('2')).toBe(digest);
+    const other = digest.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    expect(await transfer(`copy SRC/team/app:1.0 DST/app:3 --digest ${other}`)).toMatchObject({
+      exitCode: 14,
+    });
+  });
+
+  it.each([
+    ['copy SRC/team/none:1 DST/app:1', 11, /does not exist in registry/],
+    ['copy SRC DST/app:1', 14, /names no artifact/],
+    ['copy SRC/team/app:1.0 Not/A:Place', 14, /does not start with a registry host/],
+    ['copy SRC/team/app:1.0', 2, /missing required argument 'DST'/],
+    ['move a b', 2, /unknown command 'move'/],
+    ['copy SRC/team/app:1.0 DST/app:1 --ca none.pem', 14, /Cannot read the certificates of --ca/],
+  ])('%s ends with %i', async (command, exitCode, message) => {
+    const ended = await transfer(command);
+    expect(ended).toMatchObject({ exitCode, stderr: expect.stringMatching(message) });
+  });
+
+  it('says how to log in, without words of Kubernetes', async () => {
+    const { exitCode, stderr } = await transfer('copy SRC/team/app:1.0 DST/app:1', {
+      env: { DOCKER_CONFIG: '/nowhere' },
+    });
+    expect(exitCode).toBe(13);
+    expect(stderr).toContain('docker login');
+    expect(stderr).not.toMatch(/Endpoint "/);
+  });
+
+  it('ends with 130 when it is interrupted', async () => {
+    expect(
+      (await transfer('copy SRC/team/app:1.0 DST/app:1', { signal: AbortSignal.abort() })).exitCode,
+    ).toBe(130);
+  });
+
+  it.each([['--help'], ['help'], ['copy --help']])('shows its help for %s', async (command) => {
+    const { exitCode, stdout } = await transfer(command);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('Usage: arc-transfer');
+  });
+});

@@ -1,0 +1,198 @@
+import os from 'node:os';
+import path from 'node:path';
+import { Command, CommanderError } from 'commander';
+import type { Job } from '#shared/domain';
+import { maskSecrets, printable, printableLines } from '#shared/errors';
+import {
+  type Comparison,
+  type CopyOptions,
+  type CopyResult,
+  exitCodes,
+  secretsOfEndpoint,
+  TransferError,
+} from '#shared/transfer';
+import { compareJob, transferJob } from '../../functions/transfer-worker/index.ts';
+import { bytesText } from './bytes-text.ts';
+import { type JobOptions, makeJob } from './job.ts';
+import { type Output, progressLine } from './progress-line.ts';
+
+export interface Terminal {
+  stdout: Output;
+  stderr: Output;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  signal: AbortSignal;
+}
+
+interface Options extends JobOptions {
+  json?: boolean;
+  quiet?: boolean;
+  dryRun?: boolean;
+}
+
+const usageExitCode = 2;
+const unexpectedExitCode = 1;
+const interruptedExitCode = 130;
+
+const places = `
+SRC and DST are host/path[:tag][@digest] or oci://host/path...; oci+http:// for a registry without TLS (loopback needs none).
+A DST that ends with "/" takes the artifact under the name that it has in SRC.
+Credentials are those of docker login, credential helpers included (DOCKER_CONFIG). HTTPS_PROXY and NO_PROXY are used.
+
+Exit codes: 0 done; 2 wrong usage; 10 may succeed later; 11 cannot succeed, or verify found a difference; 12 not allowed; 13 credentials
+missing or refused; 14 described wrongly; 130 interrupted; 1 unexpected.`;
+
+/** Runs a command line (without node and script). Resolves with the exit code; never rejects, and prints no credential. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const secrets: string[] = [];
+  try {
+    await createProgram(terminal, secrets).parseAsync([...args], { from: 'user' });
+    return 0;
+  } catch (caught) {
+    // Commander has printed its message, or the help that was asked for.
+    if (caught instanceof CommanderError) return caught.exitCode === 0 ? 0 : usageExitCode;
+    const known = caught instanceof TransferError;
+    const text = maskSecrets(caught instanceof Error ? caught.message : String(caught), secrets);
+    const said = known ? `${forPeople(text)}${advice(caught)}` : `unexpectedly, ${text}`;
+    terminal.stderr.write(`Error: ${printableLines(said)}\n`);
+    if (terminal.signal.aborted) return interruptedExitCode;
+    return known ? exitCodes[caught.reason] : unexpectedExitCode;
+  }
+}
+
+/** The whole command line. `secrets` receives what must not be printed. */
+export function createProgram(terminal: Terminal, secrets: string[] = []): Command {
+  const { stdout, stderr } = terminal;
+  const program = new Command('arc-transfer')
+    .description('Move artifacts between registries by digest, with their signatures and SBOMs.')
+    .addHelpText('after', places)
+    .helpCommand('help [command]', 'show the help of a command')
+    .showHelpAfterError('Run "arc-transfer --help" for what there is.')
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
+    .exitOverride();
+  const add = (name: string, description: string, act: Act): Command => {
+    const command = new Command(name)
+      .description(description)
+      .argument('<SRC>', 'what to read')
+      .argument('<DST>', 'where it lands')
+      .option('--platform <os/arch...>', 'only these platforms of an index, such as linux/amd64')
+      .option('--digest <digest>', 'fail unless the artifact has this digest')
+      .option('--ca <file>', 'trust these certificate authorities (PEM)')
+      .option('--plain-http', 'speak HTTP without TLS to both')
+      .option('--insecure-skip-tls-verify', 'do not check certificates')
+      .option('--json', 'print the result as one line of JSON')
+      .copyInheritedSettings(program)
+      .action(async (from: string, to: string, options: Options) => {
+        const job = await makeJob(from, to, options, terminal.env);
+        for (const { credentials } of [job.source, job.destination])
+          secrets.push(...secretsOfEndpoint(credentials));
+        await act(job, { from, to, options }, terminal);
+      });
+    program.addCommand(command);
+    return command;
+  };
+  add('copy', 'copy an artifact, and what refers to it; safe to repeat', copy)
+    .option('--dry-run', 'as plan: print what would be copied')
+    .option('--quiet', 'no progress');
+  add('plan', 'print what a copy would move, and move nothing', plan);
+  add('verify', 'check that DST has all of SRC, under its tag', verify);
+  return program;
+}
+
+type Act = (
+  job: Job,
+  asked: { from: string; to: string; options: Options },
+  terminal: Terminal,
+) => Promise<void>;
+
+const copy: Act = async (job, asked, terminal) => {
+  if (asked.options.dryRun) return plan(job, asked, terminal);
+  const { json, quiet } = asked.options;
+  const line = progressLine(terminal.stderr, () => performance.now());
+  const shown = json || quiet ? {} : { progress: line.progress };
+  let result: CopyResult;
+  try {
+    result = await transferJob(job, { ...optionsOf(terminal), ...shown });
+  } finally {
+    line.end();
+  }
+  const { bytes, blobs, digest, referrers } = result;
+  const parts = [
+    `${blobs.copied} blobs copied (${bytesText(bytes.copied)})`,
+    `${blobs.existed} were there`,
+    ...(blobs.mounted > 0 ? [`${blobs.mounted} mounted`] : []),
+    `${referrers} signatures, SBOMs and attestations`,
+  ];
+  print(terminal, json, result, [`Copied ${asked.from} to ${asked.to}: ${parts.join(', ')}.`, digest]);
+};
+
+const plan: Act = async (job, asked, terminal) => {
+  const found = await compareJob(job, optionsOf(terminal));
+  const { missing, blobs, manifests, bytes, referrers, digest } = found;
+  print(terminal, asked.options.json, found, [
+    `${asked.from} has ${blobs} blobs and ${manifests} manifests (${bytesText(bytes)}), among them ${referrers} signatures, SBOMs and attestations.`,
+    isComplete(found)
+      ? `${asked.to} has all of it: nothing to copy.`
+      : `To copy to ${asked.to}: ${missing.blobs} blobs and ${missing.manifests} manifests (${bytesText(missing.bytes)})${tagText(found)}.`,
+    digest,
+  ]);
+};
+
+const verify: Act = async (job, asked, terminal) => {
+  const found = await compareJob(job, optionsOf(terminal));
+  if (isComplete(found)) {
+    print(terminal, asked.options.json, found, [`${asked.to} has all of ${asked.from}.`, found.digest]);
+    return;
+  }
+  if (asked.options.json) print(terminal, true, found, []);
+  const { blobs, manifests } = found.missing;
+  throw new TransferError(
+    'permanent',
+    `${asked.to} differs from ${asked.from} (${found.digest}): ${blobs} blobs and ${manifests} manifests are missing${tagText(found)}.`,
+  );
+};
+
+function isComplete({ missing, tag, digest }: Comparison): boolean {
+  return missing.blobs + missing.manifests === 0 && (tag === undefined || tag.digest === digest);
+}
+
+function tagText({ tag, digest }: Comparison): string {
+  if (tag === undefined || tag.digest === digest) return '';
+  return `; tag ${tag.name} ${tag.digest === undefined ? 'does not exist' : `is ${tag.digest}`}`;
+}
+
+function optionsOf({ env, signal }: Terminal): CopyOptions {
+  // A person waits: fewer attempts than those of a worker.
+  return {
+    signal,
+    proxyEnv: env,
+    retry: { attempts: 3 },
+    workDir: path.join(env.TMPDIR ?? os.tmpdir(), 'arc-transfer'),
+  };
+}
+
+/** The result on stdout, and its warnings on stderr. */
+function print(
+  { stdout, stderr }: Terminal,
+  json: boolean | undefined,
+  result: { warnings: string[] },
+  lines: readonly string[],
+): void {
+  for (const warning of json ? [] : result.warnings) stderr.write(`Warning: ${printable(warning)}\n`);
+  if (json) stdout.write(`${JSON.stringify(result)}\n`);
+  else for (const text of lines) stdout.write(`${printable(text)}\n`);
+}
+
+/** The messages of a transfer speak of Endpoints, which there are none of here. */
+function forPeople(text: string): string {
+  return text
+    .replace(/remoteURL of Endpoint "([^"]*)"/g, 'the address $1')
+    .replace(/Endpoint "([^"]*)"/g, 'registry $1');
+}
+
+function advice({ reason, message }: TransferError): string {
+  if (reason === 'auth') return '\nLog in first, for example with: docker login HOST';
+  if (/spec\.tls|plainHTTP/.test(message))
+    return '\nHere: --ca FILE trusts certificate authorities, --plain-http speaks HTTP without TLS.';
+  return '';
+}

@@ -1,0 +1,62 @@
+import type { Progress } from '#shared/transfer';
+import { bytesText } from './bytes-text.ts';
+
+/** A stream that may be a terminal. */
+export interface Output {
+  isTTY?: boolean;
+  columns?: number;
+  write(text: string): unknown;
+}
+
+export interface ProgressLine {
+  progress: Progress;
+  /** Leaves the line, so that what is printed next has its own. */
+  end(): void;
+}
+
+const intervalMs = 100;
+const barWidth = 30;
+const stepOfLines = 10;
+
+/** On a terminal a bar that is drawn anew ten times a second at most, otherwise a line for every tenth of the bytes. `now` in milliseconds. */
+export function progressLine(output: Output, now: () => number): ProgressLine {
+  const begun = now();
+  let drawn = Number.NEGATIVE_INFINITY;
+  let step = 0;
+  let open = false;
+
+  function text(done: number, total: number): string {
+    const seconds = Math.max(0.001, (now() - begun) / 1000);
+    const percent = Math.floor((100 * done) / total);
+    return `${String(percent).padStart(3)} %  ${bytesText(done)} of ${bytesText(total)}, ${bytesText(done / seconds)}/s`;
+  }
+
+  function draw(done: number, total: number): void {
+    if (done < total && now() - drawn < intervalMs) return;
+    drawn = now();
+    open = true;
+    const filled = Math.floor((barWidth * done) / total);
+    const bar = `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] `;
+    const room = (output.columns ?? 80) - 1;
+    output.write(`\r\u001b[K${(bar + text(done, total)).slice(0, room)}`);
+  }
+
+  function line(done: number, total: number): void {
+    const reached = Math.floor((100 * done) / total / stepOfLines);
+    if (reached <= step) return;
+    step = reached;
+    output.write(`${text(done, total).trimStart()}\n`);
+  }
+
+  return {
+    progress(done, total) {
+      if (total <= 0) return;
+      if (output.isTTY === true) draw(done, total);
+      else line(done, total);
+    },
+    end() {
+      if (open) output.write('\n');
+      open = false;
+    },
+  };
+}

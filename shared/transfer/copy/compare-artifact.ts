@@ -1,0 +1,60 @@
+import { mapBounded } from '#shared/async';
+import { bytesOf, type Ends, readEnds } from './copy-artifact.ts';
+import { type CopyOptions, inSession, type Opening } from './in-session.ts';
+
+/** What of an artifact a destination lacks. Each blob and manifest counts once. */
+export interface Comparison {
+  /** Digest and media type at the source. */
+  digest: string;
+  mediaType: string;
+  /** Bytes of all blobs and manifests. */
+  bytes: number;
+  blobs: number;
+  manifests: number;
+  /** Signatures, SBOMs and attestations at the source. */
+  referrers: number;
+  missing: { bytes: number; blobs: number; manifests: number };
+  /** The tag of the destination and the digest under it now, if it exists; absent if the destination names no tag. */
+  tag?: { name: string; digest?: string };
+  warnings: string[];
+}
+
+const parallel = 8;
+
+/** Looks for every manifest and blob of the source at the destination, and writes nothing. Rejects with a TransferError. */
+export function compareArtifact(
+  options: CopyOptions,
+  open: (opening: Opening) => Promise<Ends>,
+): Promise<Comparison> {
+  return inSession(options, async (opening) => {
+    const { signal } = opening;
+    const { source, destination } = await open(opening);
+    const { plan, before } = await readEnds(source, destination, signal);
+    const manifests = await mapBounded(plan.manifests, parallel, signal, async ({ digest, bytes }, sub) =>
+      (await destination.head(digest, sub)) === undefined ? bytes.length : undefined,
+    );
+    const blobs = await mapBounded(plan.blobs, parallel, signal, async ({ digest, size }, sub) =>
+      (await destination.hasBlob(digest, sub)) ? undefined : size,
+    );
+    const lacks = {
+      blobs: blobs.filter((size) => size !== undefined),
+      manifests: manifests.filter((size) => size !== undefined),
+    };
+    const { tag } = destination;
+    return {
+      digest: plan.root.digest,
+      mediaType: plan.root.mediaType,
+      bytes: bytesOf(plan),
+      blobs: plan.blobs.length,
+      manifests: plan.manifests.length,
+      referrers: plan.referrers.length + plan.tagged.length,
+      missing: {
+        bytes: [...lacks.blobs, ...lacks.manifests].reduce((sum, size) => sum + size, 0),
+        blobs: lacks.blobs.length,
+        manifests: lacks.manifests.length,
+      },
+      ...(tag !== undefined && { tag: { name: tag, ...(before !== undefined && { digest: before }) } }),
+      warnings: plan.warnings,
+    };
+  });
+}

@@ -1,0 +1,86 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { TransferError } from '../errors/transfer-error.ts';
+import { openSession, type Session, type SessionOptions } from '../oci/session.ts';
+import type { Counts, Progress } from './copy-progress.ts';
+
+/** What both ends of a copy are opened with. */
+export interface Opening {
+  /** Connections, limits and masked secrets that both ends share. */
+  session: Session;
+  /** A folder for large files on their way; the copy removes it. */
+  folder: string;
+  signal: AbortSignal;
+}
+
+export interface CopyOptions extends SessionOptions {
+  signal: AbortSignal;
+  /** Called with the bytes done, which never fall, and their total. */
+  progress?: Progress;
+  /** The folder for large blobs; the copy creates its own folder in it and removes it. */
+  workDir: string;
+  /** An artifact with more bytes than this is refused before any of its blobs is copied. */
+  maxBytes?: number;
+}
+
+/** The result of a copy. `bytes` and `blobs` count each distinct blob once. */
+export interface CopyResult {
+  /** Digest and media type of the image or file, equal at both ends. */
+  digest: string;
+  mediaType: string;
+  bytes: Counts;
+  blobs: Counts;
+  /** Number of signatures, SBOMs and attestations copied. */
+  referrers: number;
+  warnings: string[];
+}
+
+const maxWarnings = 20;
+const maxWarningLength = 300;
+
+/**
+ * Runs one copy in a session and a folder of its own, and ends both with it. Rejects with a TransferError whose message contains no
+ * credentials; nor do the warnings of the result.
+ */
+export async function inSession<Result extends { warnings: string[] }>(
+  options: CopyOptions,
+  copy: (opening: Opening) => Promise<Result>,
+): Promise<Result> {
+  const { signal, workDir } = options;
+  const session = openSession(options);
+  let folder: string | undefined;
+  try {
+    folder = await temporaryFolder(workDir);
+    const result = await copy({ session, folder, signal });
+    return { ...result, warnings: bounded(result.warnings, (warning) => session.masker.apply(warning)) };
+  } catch (caught) {
+    throw session.explain(caught, signal);
+  } finally {
+    session.close();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The first warnings, each cut: an image can have thousands, and the result becomes part of a Workflow's status. Secrets are masked before
+ * the cut, because half a secret would not be recognised.
+ */
+function bounded(warnings: readonly string[], mask: (warning: string) => string): string[] {
+  const first = warnings.slice(0, maxWarnings).map((warning) => mask(warning).slice(0, maxWarningLength));
+  const left = warnings.length - first.length;
+  return left > 0 ? [...first, `and ${left} more`] : first;
+}
+
+async function temporaryFolder(workDir: string): Promise<string> {
+  try {
+    await mkdir(workDir, { recursive: true });
+    return await mkdtemp(path.join(workDir, 'blobs-'));
+  } catch (caught) {
+    const detail = caught instanceof Error ? caught.message : String(caught);
+    throw new TransferError(
+      'retryable',
+      `Cannot use the temporary folder: ${detail}; check the volume of ARC_WORK_DIR.`,
+      { cause: caught, again: false },
+    );
+  }
+}
