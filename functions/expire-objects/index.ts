@@ -3,21 +3,30 @@ import {
   type ArtifactWorkflow,
   artifactWorkflowExpiry,
   artifactWorkflows,
+  isOn,
   type Order,
   orderExpiry,
   orders,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { ignoreNotFound, namespaceOf, recordEvent, uidOf, versionOf } from '#shared/function-kit';
+import {
+  ignoreNotFound,
+  namespaceOf,
+  readSettings,
+  recordEvent,
+  uidOf,
+  versionOf,
+} from '#shared/function-kit';
 import { isoSeconds, ownerOfKind } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 
 /** How far the clock of the bridge, which sends the wake, may be ahead of ours. */
 const skewMs = 60_000;
 
-/** Deletes the object if it has expired. Rejects with what the broker is to retry. */
+/** Deletes the object if it has expired, unless times to live are switched off. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const { api, signal } = context;
+  if (!isOn('ttl', await readSettings(context))) return;
   if (wake.kind === orders.kind) {
     const order = await api.get(orders, wake, signal);
     if (order !== undefined) await expire(context, orders, order, orderExpiry(order));

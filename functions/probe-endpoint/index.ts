@@ -5,6 +5,7 @@ import {
   endpoints,
   type Findings,
   isDeleting,
+  isOn,
   isUnprobed,
   probeDue,
   probeSubject,
@@ -12,7 +13,7 @@ import {
   secrets,
   validateEndpoint,
 } from '#shared/domain';
-import { ignoreForbidden, namespaceOf, writeStatus } from '#shared/function-kit';
+import { ignoreForbidden, namespaceOf, readSettings, writeStatus } from '#shared/function-kit';
 import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { guardOf, probe } from './probe.ts';
@@ -25,10 +26,11 @@ export async function init({ env }: Pick<Context, 'env'>): Promise<void> {
 /** A probe may come that much before it is due: clocks differ, and it does no harm. */
 const earlyMs = 30_000;
 
-/** Probes the Endpoint if that is due, and writes what it found. Rejects with what the broker is to retry. */
+/** Probes the Endpoint if that is due and probes are not switched off, and writes what it found. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const endpoint = await context.api.get(endpoints, wake, context.signal);
   if (endpoint === undefined || isDeleting(endpoint) || !isDue(endpoint, context.now)) return;
+  if (!isOn('probes', await readSettings(context))) return;
   const conditions = endpointConditions(endpoint, await find(context, endpoint), context.now);
   await writeStatus(context, endpoints, endpoint, {
     conditions,

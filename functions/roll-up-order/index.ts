@@ -1,8 +1,8 @@
 /** roll-up-order: an Order, its plan and its ArtifactWorkflows -> the whole Order.status, and a domain event for subscribers. */
 import type { CloudEvent } from 'cloudevents';
-import { orderMilestone, orders, rollUp } from '#shared/domain';
+import { isOn, orderMilestone, orders, rollUp } from '#shared/domain';
 import { orderEvent } from '#shared/events';
-import { readChildren, readPlan, recordEvent, writeStatus } from '#shared/function-kit';
+import { readChildren, readPlan, readSettings, recordEvent, writeStatus } from '#shared/function-kit';
 import { mergePatchBetween } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { transitions } from './transitions.ts';
@@ -26,5 +26,6 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
     await recordEvent(context, { ...transition, regarding: order, component: 'roll-up-order' });
   }
   const milestone = orderMilestone(order, status, now);
-  return milestone && orderEvent(order, status, milestone);
+  if (milestone === undefined || !isOn('domainEvents', await readSettings(context))) return undefined;
+  return orderEvent(order, status, milestone);
 }

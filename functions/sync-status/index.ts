@@ -6,6 +6,7 @@ import {
   artifactWorkflows,
   brief,
   type CronWorkflow,
+  isOn,
   labels,
   type SyncPatch,
   stepToQuote,
@@ -14,17 +15,11 @@ import {
   workflows,
 } from '#shared/domain';
 import { artifactEvent } from '#shared/events';
-import { namespaceOf, readWorkflow, recordEvent, writeStatus } from '#shared/function-kit';
+import { namespaceOf, readSettings, readWorkflow, recordEvent, writeStatus } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { readTail } from './log-tail.ts';
-import { tailBounds } from './settings.ts';
 import { isStopping } from './stopping.ts';
-
-/** Refuses to start with wrong settings. */
-export async function init({ env }: Pick<Context, 'env'>): Promise<void> {
-  tailBounds(env);
-}
 
 /**
  * Copies the state of the Workflow into the status of its ArtifactWorkflow, where it differs, and replies with the domain event that
@@ -48,7 +43,8 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   if (written === undefined) return undefined;
   await reportFailure(context, artifactWorkflow, status);
   const milestone = artifactMilestone(artifactWorkflow, written, now);
-  return milestone && artifactEvent(written, milestone);
+  if (milestone === undefined || !isOn('domainEvents', await readSettings(context))) return undefined;
+  return artifactEvent(written, milestone);
 }
 
 /** The newest Workflow that a CronWorkflow has started. Anybody can write the label that selects them; the owner reference decides. */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, events, type KubeEvent, type Pod, type WorkflowStatus } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { settingsMap } from '#shared/function-kit';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
-import { handle, init } from './index.ts';
+import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
 const submitted = artifactWorkflow(name, {
@@ -47,8 +48,9 @@ function apiOf(...objects: ConstructorParameters<typeof FakeApi>[0] & object[]) 
   return api;
 }
 
-async function run(api: FakeApi, env: Record<string, string> = {}): Promise<string> {
-  await handle({ ...contextOf(api), env }, wakeOf(submitted, 'workflow'));
+async function run(api: FakeApi, data: Record<string, string> = {}): Promise<string> {
+  api.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...settingsMap }, data });
+  await handle(contextOf(api), wakeOf(submitted, 'workflow'));
   return api.read(artifactWorkflows, { namespace, name })?.status?.message ?? '';
 }
 
@@ -77,10 +79,10 @@ describe('the log of a step that failed', () => {
   });
 
   it('is as long as the operator says, or is not read', async () => {
-    const short = await run(apiOf(failed(), plain), { ARC_LOG_TAIL_LINES: '2' });
+    const short = await run(apiOf(failed(), plain), { 'logTail.lines': '2' });
     expect(short.split('\n').slice(2)).toEqual(['line 39', 'line 40']);
     const api = apiOf(failed(), plain);
-    expect(await run(api, { ARC_LOG_TAIL: 'off' })).toBe(message);
+    expect(await run(api, { 'features.logTail': 'off' })).toBe(message);
     expect(asked(api)).toEqual([]);
   });
 
@@ -137,21 +139,5 @@ describe('the log of a step that failed', () => {
     const next = await run(api);
     expect(next).not.toBe(first);
     expect(next.split('\n').at(-1)).toBe('another line');
-  });
-});
-
-describe('the settings', () => {
-  it.each([
-    { ARC_LOG_TAIL: 'no' },
-    { ARC_LOG_TAIL_LINES: '0' },
-    { ARC_LOG_TAIL_LINES: '1e2' },
-    { ARC_LOG_TAIL_BYTES: '1000000' },
-  ])('are refused at the start, by name: %j', async (env) => {
-    const [wrong = ''] = Object.keys(env);
-    await expect(init({ env })).rejects.toThrow(wrong);
-  });
-
-  it('are in force without being set', async () => {
-    await expect(init({ env: { ARC_LOG_TAIL: '' } })).resolves.toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import {
   endOfLog,
   type FailedStep,
+  isOn,
   isPodOf,
   type LogTail,
   mainContainer,
@@ -9,9 +10,8 @@ import {
   pods,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { namespaceOf } from '#shared/function-kit';
+import { namespaceOf, readSettings } from '#shared/function-kit';
 import type { Context } from '#shared/runtime';
-import { tailBounds } from './settings.ts';
 
 /** The tail helps a person, and nothing depends on it: a node that is slow to answer does not hold up a status. */
 const patienceMs = 5_000;
@@ -25,8 +25,9 @@ const longestLine = 16_384;
  * is gone, or the namespace was not given to ARC.
  */
 export async function readTail(context: Context, step: FailedStep): Promise<LogTail | undefined> {
-  const bounds = tailBounds(context.env);
-  if (bounds === undefined) return undefined;
+  const settings = await readSettings(context);
+  if (!isOn('logTail', settings)) return undefined;
+  const { 'logTail.lines': lines = 30, 'logTail.bytes': bytes = 4_096 } = settings;
   const { metadata } = step.run;
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(patienceMs)]);
   try {
@@ -41,9 +42,11 @@ export async function readTail(context: Context, step: FailedStep): Promise<LogT
     if (pod === undefined) return undefined;
     const named: LogTail = { namespace: metadata.namespace ?? '', pod: pod.metadata.name };
     if (!mayQuoteLog(pod)) return named;
-    const { lines } = bounds;
     const options = { container: mainContainer, tailLines: lines, limitBytes: lines * longestLine };
-    return { ...named, text: endOfLog(await context.api.log(pod.metadata, options, signal), bounds) };
+    return {
+      ...named,
+      text: endOfLog(await context.api.log(pod.metadata, options, signal), { lines, bytes }),
+    };
   } catch (caught) {
     context.signal.throwIfAborted();
     context.log.info(

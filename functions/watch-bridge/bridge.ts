@@ -24,6 +24,8 @@ export interface BridgeOptions {
   parallel?: number;
   /** Watch the metadata of all Secrets, so that a new credential takes effect when it is written. Default: false. */
   watchSecrets?: boolean;
+  /** Watch CronWorkflows. Default: true. */
+  watchSchedules?: boolean;
 }
 
 export interface Bridge {
@@ -42,7 +44,7 @@ export interface Bridge {
 /** Starts to watch and to send wakes. No guarantee depends on how it ends: the next start wakes every unsettled object. */
 export function startBridge(options: BridgeOptions): Bridge {
   const { api, log, signal, clock = systemClock, random = Math.random, parallel = 32 } = options;
-  const { maySend = () => true, watchSecrets = false, intervals } = options;
+  const { maySend = () => true, watchSecrets = false, watchSchedules = true, intervals } = options;
   const metrics = bridgeMetrics(options.metrics);
   const sender = new WakeSender({
     ...options,
@@ -73,6 +75,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     random,
     log,
     watchSecrets,
+    watchSchedules,
     onSynced,
     onChange: (change) => waker.change(change),
   });

@@ -22,6 +22,7 @@ const settings = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   ARC_NAMESPACE: z.string().default(conduitNamespace),
   ARC_WATCH_SECRETS: z.enum(['true', 'false']).default('false'),
+  ARC_WATCH_SCHEDULES: z.enum(['true', 'false']).default('true'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 
@@ -49,7 +50,11 @@ async function main(): Promise<void> {
     signal: control.signal,
     async lead({ signal, holds }) {
       const watchSecrets = config.ARC_WATCH_SECRETS === 'true';
-      bridge = startBridge({ api, sink, log, metrics, signal, watchSecrets, maySend: holds });
+      const watchSchedules = config.ARC_WATCH_SCHEDULES === 'true';
+      bridge = startBridge({
+        ...{ api, sink, log, metrics, signal, watchSecrets, watchSchedules },
+        maySend: holds,
+      });
       try {
         await bridge.done;
       } finally {

@@ -3,12 +3,24 @@ import { parseStartArguments } from './arguments.ts';
 
 describe('the arguments of npm start', () => {
   it('have defaults that need no typing', () => {
-    expect(parseStartArguments([])).toEqual({ folder: '.arc', port: 0, logLevel: 'warn', programs: {} });
+    expect(parseStartArguments([])).toEqual({
+      folder: '.arc',
+      port: 0,
+      logLevel: 'warn',
+      programs: {},
+      without: [],
+    });
   });
 
   it('take programs for images', () => {
     expect(parseStartArguments(['--program', 'trivy:*=/usr/bin/trivy --quiet=true'])).toMatchObject({
       programs: { 'trivy:*': ['/usr/bin/trivy', '--quiet=true'] },
+    });
+  });
+
+  it('switch features off, in one list or several', () => {
+    expect(parseStartArguments(['--without', 'cron,ttl', '--without', 'log-tail'])).toMatchObject({
+      without: ['cron', 'ttl', 'log-tail'],
     });
   });
 
@@ -22,6 +34,8 @@ describe('the arguments of npm start', () => {
     [['--log-level', 'loud'], '--log-level loud'],
     [['--program', 'trivy'], '--program trivy: give'],
     [['--folder', ''], '--folder: give'],
+    [['--without', 'cron,crown'], '--without crown: give some of cron, ttl, probes, log-tail, domain-events'],
+    [['--without', ''], '--without : give'],
     [['--prot', '1'], "Unknown option '--prot'"],
   ])('name what is wrong with %j', (args, message) => {
     const parsed = parseStartArguments(args);

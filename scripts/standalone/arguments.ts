@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type Switch, switches } from './switches.ts';
 
 export interface StartOptions {
   folder: string;
@@ -7,13 +8,17 @@ export interface StartOptions {
   logLevel: string;
   /** Image pattern to the command that is run for it. */
   programs: Record<string, string[]>;
+  /** What is switched off. */
+  without: Switch[];
 }
 
 const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
+                    [--without <feature>,...]
   --folder     where the state is kept (default .arc)
   --port       of the API server on loopback (default: any free one, kept from then on)
   --log-level  debug, info, warn or error (default warn); logs are JSON lines on stdout
-  --program    run this local command for container images that match the pattern; may be given more than once`;
+  --program    run this local command for container images that match the pattern; may be given more than once
+  --without    switch features off, as the components of that name do: ${switches.join(', ')}`;
 
 /** The standalone's options, or the text that says what was wrong with them, or the help that was asked for. */
 export function parseStartArguments(
@@ -28,6 +33,7 @@ export function parseStartArguments(
         port: { type: 'string', default: '0' },
         'log-level': { type: 'string', default: 'warn' },
         program: { type: 'string', multiple: true, default: [] },
+        without: { type: 'string', multiple: true, default: [] },
       },
     });
     if (values.help) return { help: usage };
@@ -44,7 +50,14 @@ export function parseStartArguments(
         return { usage: `--program ${program}: give <image pattern>=<command>\n${usage}` };
       programs[pattern] = command.split(' ');
     }
-    return { folder: values.folder, port, logLevel: values['log-level'], programs };
+    const without: Switch[] = [];
+    for (const name of values.without.flatMap((list) => list.split(','))) {
+      const found = switches.find((one) => one === name);
+      if (found === undefined)
+        return { usage: `--without ${name}: give some of ${switches.join(', ')}\n${usage}` };
+      without.push(found);
+    }
+    return { without, folder: values.folder, port, logLevel: values['log-level'], programs };
   } catch (caught) {
     return { usage: `${caught instanceof Error ? caught.message : String(caught)}\n${usage}` };
   }

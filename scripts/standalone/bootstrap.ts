@@ -1,19 +1,35 @@
-import { namespaces } from '#shared/domain';
+import { configMaps, features, namespaces } from '#shared/domain';
+import type { Manifest } from '#shared/embedded';
 import { ArcError } from '#shared/errors';
+import { settingsMap } from '#shared/function-kit';
 import type { KubeClient } from '#shared/kube';
+import { isRecord } from '#shared/meta';
 import { conduitNamespace } from './identities.ts';
 
 /** The namespaces a user expects to be there: `default`, and the conduit's own. */
 export async function ensureNamespaces(api: KubeClient): Promise<void> {
   for (const name of ['default', conduitNamespace]) {
-    try {
-      await api.create(namespaces, {
-        apiVersion: namespaces.apiVersion,
-        kind: namespaces.kind,
-        metadata: { name },
-      });
-    } catch (caught) {
-      if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
-    }
+    const { apiVersion, kind } = namespaces;
+    await unlessThere(api.create(namespaces, { apiVersion, kind, metadata: { name } }));
+  }
+}
+
+/** The ConfigMap of the operator's settings: its features are those of the manifests, all else stays as it is. */
+export async function ensureSettings(api: KubeClient, manifests: readonly Manifest[]): Promise<void> {
+  const { apiVersion, kind } = configMaps;
+  await unlessThere(api.create(configMaps, { apiVersion, kind, metadata: { ...settingsMap } }));
+  const installed = manifests.find((one) => one.kind === kind && one.metadata.name === settingsMap.name);
+  const wanted = isRecord(installed?.data) ? installed.data : {};
+  const data = Object.fromEntries(
+    features.map((name) => [`features.${name}`, wanted[`features.${name}`] ?? null]),
+  );
+  await api.mergePatch(configMaps, settingsMap, { data });
+}
+
+async function unlessThere(created: Promise<unknown>): Promise<void> {
+  try {
+    await created;
+  } catch (caught) {
+    if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
   }
 }

@@ -19,13 +19,14 @@ import { openEmbeddedStore, type Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
 import { followSettings } from '../../functions/api-server/operator/follow-settings.ts';
 import { type BridgeOptions, startBridge } from '../../functions/watch-bridge/index.ts';
-import { ensureNamespaces } from './bootstrap.ts';
+import { ensureNamespaces, ensureSettings } from './bootstrap.ts';
 import { composeApi, servedKinds } from './compose-api.ts';
 import { functions } from './functions.ts';
 import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
 import { rememberedPort, rememberPort } from './state-files.ts';
+import { isInstalled, type Switch, switchedOff } from './switches.ts';
 import { keepHeapSmall } from './thrifty-heap.ts';
 import { withWorker } from './worker-program.ts';
 
@@ -47,6 +48,8 @@ export interface StandaloneOptions {
   log: Logger;
   /** Wraps the store, to count or to disturb what is written. */
   wrapStore?: (store: Store) => Store;
+  /** What is switched off. */
+  without?: readonly Switch[];
   /** How often the bridge looks again at what no event tells of; its own defaults where left out. */
   intervals?: NonNullable<BridgeOptions['intervals']>;
   /** False: somebody else marks Workflows as Argo does. Default: true. */
@@ -81,7 +84,8 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     path.join(root, 'knative/components', name),
   );
   const folders = [base, ...components, path.dirname(roles)];
-  const manifests = (await Promise.all(folders.map(loadManifests))).flat();
+  const { without = [] } = options;
+  const manifests = await switchedOff((await Promise.all(folders.map(loadManifests))).flat(), without);
   const identities = await loadIdentities(folder, [
     'admin',
     'api-server',
@@ -112,6 +116,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     createKubeClient({ server: url, token: () => identities.tokenOf(name), userAgent: `arc-${name}` });
   const admin = clientOf('admin');
   await ensureNamespaces(admin);
+  await ensureSettings(admin, manifests);
   stack.defer(() => ending.abort()); // also when one of the next does not start
   const followed = followSettings({
     client: clientOf('api-server'),
@@ -123,7 +128,8 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   await followed.ready;
 
   const urls = new Map<string, URL>();
-  for (const [name, fn] of Object.entries(functions)) {
+  const installed = Object.entries(functions).filter(([name]) => isInstalled(manifests, name));
+  for (const [name, fn] of installed) {
     const served = await serveFunction(fn, {
       name,
       port: 0,
@@ -155,6 +161,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     metrics: createMetrics(),
     signal,
     watchSecrets: true,
+    watchSchedules: !without.includes('cron'),
     ...(options.intervals && { intervals: options.intervals }),
   });
   const collector = startGarbageCollector({
@@ -174,16 +181,18 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
           log: log.child({ part: 'executor' }),
         });
 
-  const schedules = startCronController({
-    api: clientOf('argo/executor'),
-    signal,
-    log: log.child({ part: 'cron-controller' }),
-  });
+  const schedules = without.includes('cron')
+    ? undefined
+    : startCronController({
+        api: clientOf('argo/executor'),
+        signal,
+        log: log.child({ part: 'cron-controller' }),
+      });
 
   // Last in, first out: workers and watches have ended before the API they speak to does.
   stack.defer(async () => {
     ending.abort();
-    await Promise.all([bridge.done, collector.done, executor?.done, schedules.done]);
+    await Promise.all([bridge.done, collector.done, executor?.done, schedules?.done]);
   });
 
   const kubeconfig = path.join(folder, 'kubeconfig');

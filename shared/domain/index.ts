@@ -128,12 +128,16 @@ export { rollUpInterval } from './roll-up/rollup-interval.ts';
 export type { Schema } from './schema/schema.ts';
 export { schemaCauses } from './schema/schema-causes.ts';
 export { type PatternMatcher, valueCauses } from './schema/value-causes.ts';
+export { featureCauses } from './settings/feature-causes.ts';
 export {
   artifactWorkflowLimitCauses,
   endpointLimitCauses,
   orderLimitCauses,
 } from './settings/limit-causes.ts';
 export {
+  type Feature,
+  features,
+  isOn,
   isSettingKey,
   parseSettings,
   type SettingProblem,

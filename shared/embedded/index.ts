@@ -15,6 +15,7 @@ export { accessReviewKinds } from './kinds/access-reviews.ts';
 export { clusterKinds } from './kinds/cluster-kinds.ts';
 // Kubernetes RBAC evaluated from manifests (docs/decisions/0015-standalone-enforces-rbac.md).
 export { type RulesOf, rbacAuthorizer, rbacRules } from './rbac/authorizer.ts';
+export { withComponent } from './rbac/component.ts';
 export { loadManifests, type Manifest, manifestFiles, parseManifests } from './rbac/manifests.ts';
 export type { PolicyRule } from './rbac/rules.ts';
 // A small OCI registry on loopback for the demo and the tests, with faults to order.

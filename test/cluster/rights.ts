@@ -43,10 +43,12 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* /events: create get patch',
     '* arc.opendefense.cloud/artifactworkflows: delete get',
     '* arc.opendefense.cloud/orders: delete get',
+    'arc-system /configmaps@arc-settings: get',
   ],
   'probe-endpoint': [
     '* arc.opendefense.cloud/endpoints/status: patch',
     '* arc.opendefense.cloud/endpoints: get',
+    'arc-system /configmaps@arc-settings: get',
     'team /secrets: get',
   ],
   'render-secret': [
@@ -94,6 +96,7 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* arc.opendefense.cloud/artifactworkflows: get',
     '* argoproj.io/cronworkflows: get',
     '* argoproj.io/workflows: get list',
+    'arc-system /configmaps@arc-settings: get',
     'team /pods/log: get',
     'team /pods: list',
   ],

@@ -1,5 +1,5 @@
 import type { AdmissionPlugin } from '#shared/apiserver';
-import { group, type Order, type Settings } from '#shared/domain';
+import { group, isOn, type Order, type Settings } from '#shared/domain';
 import { isRecord } from '#shared/meta';
 
 /**
@@ -11,7 +11,8 @@ export function operatorDefaults(settings: () => Settings): AdmissionPlugin {
     name: 'OperatorDefaults',
     async mutate({ operation, kind, subResource, object }) {
       if (kind.group !== group || kind.kind !== 'Order' || subResource !== '') return undefined;
-      const ttl = settings()['defaults.ttl'];
+      const present = settings();
+      const ttl = isOn('ttl', present) ? present['defaults.ttl'] : undefined;
       if (operation !== 'CREATE' || object === undefined || ttl === undefined) return undefined;
       const { spec = {} } = object;
       // What is no object is refused by the validation that follows.

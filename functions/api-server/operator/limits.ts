@@ -4,6 +4,7 @@ import {
   artifactWorkflowLimitCauses,
   type Endpoint,
   endpointLimitCauses,
+  featureCauses,
   group,
   type Order,
   orderLimitCauses,
@@ -15,14 +16,21 @@ import { invalidObject } from '../invalid-object.ts';
 /** Most problems of one object that are named. */
 const mostCauses = 20;
 
-/** Holds objects to the operator's limits, but not what an update leaves alone. Rejects with Invalid naming field and limit. */
+/**
+ * Holds objects to the operator's limits, and refuses the fields of what is switched off, but not what an update leaves alone. Rejects
+ * with Invalid naming field and setting.
+ */
 export function operatorLimits(settings: () => Settings): AdmissionPlugin {
   return {
     name: 'OperatorLimits',
     async validate({ kind, subResource, name, object, oldObject }) {
       if (kind.group !== group || subResource !== '' || object === undefined) return;
       if (object.metadata.deletionTimestamp !== undefined) return;
-      const causes = causesOf(kind.kind, object, oldObject, settings());
+      const present = settings();
+      const causes = [
+        ...featureCauses(object, oldObject, present),
+        ...causesOf(kind.kind, object, oldObject, present),
+      ];
       if (causes.length > 0) throw invalidObject(kind.kind, name, causes.slice(0, mostCauses));
     },
   };

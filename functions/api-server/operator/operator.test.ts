@@ -119,6 +119,53 @@ describe("an operator's limit", () => {
   });
 });
 
+describe('what is switched off', () => {
+  it('is refused by its name, in what is new', async () => {
+    const cron = { cron: { schedules: ['@daily'] } };
+    const old = { ttl: '1h', artifacts: artifacts(1, { name: 'old', ...cron }) };
+    await call('POST', 'team/orders', order('with-all', old));
+    data = { 'features.cron': 'off', 'features.ttl': 'off', 'defaults.ttl': '1h' };
+    const both = { ...old, ttlSecondsAfterCompletion: 5, defaults: { ...sides, ...cron } };
+    const { status, message } = await call('POST', 'team/orders', order('another', both));
+    const said = (field: string, what: string, feature: string) =>
+      `${field}: Forbidden: ${what} are switched off: features.${feature} of the operator's settings`;
+    expect([status, message]).toEqual([
+      422,
+      `Order.arc.opendefense.cloud "another" is invalid: [${[
+        said('spec.defaults.cron', 'schedules', 'cron'),
+        said('spec.artifacts[0].cron', 'schedules', 'cron'),
+        said('spec.ttl', 'times to live', 'ttl'),
+        said('spec.ttlSecondsAfterCompletion', 'times to live', 'ttl'),
+      ].join(', ')}]`,
+    ]);
+    const change = (spec: object) => call('PATCH', 'team/orders/with-all', { spec });
+    expect((await change({ suspend: true })).status).toBe(200);
+    expect((await change({ artifacts: [...old.artifacts, ...artifacts(1)] })).status).toBe(200);
+    expect((await change({ ttl: '2h' })).status).toBe(422);
+    expect((await change({ ttl: null })).status).toBe(200);
+    const plain = await call('POST', 'team/orders', order('plain'));
+    expect([plain.status, plain.spec]).toEqual([201, { defaults: sides }]);
+    const type = { workflowTemplateRef: { name: 't' }, ttlAfterFailed: '1h' };
+    expect((await call('POST', 'team/artifacttypes', of('ArtifactType', 'a', type))).message).toContain(
+      said('spec.ttlAfterFailed', 'times to live', 'ttl'),
+    );
+    const byHand = { ...type, ...cron };
+    const made = await call('POST', 'team/artifactworkflows', of('ArtifactWorkflow', 'by-hand', byHand));
+    expect(made.message).toContain(said('spec.cron', 'schedules', 'cron'));
+  });
+
+  it('is no probe by request', async () => {
+    const endpoint = of('Endpoint', 'probed', { type: 'oci', remoteURL: 'https://a.example' });
+    await call('POST', 'team/endpoints', endpoint);
+    data = { 'features.probes': 'off' };
+    const metadata = { annotations: { 'arc.opendefense.cloud/probe-at': '1' } };
+    expect((await call('PATCH', 'team/endpoints/probed', { metadata })).message).toContain(
+      'metadata.annotations[arc.opendefense.cloud/probe-at]: Forbidden: probes are switched off: features.probes',
+    );
+    expect((await call('PATCH', 'team/endpoints/probed', { spec: { maxInFlight: 1 } })).status).toBe(200);
+  });
+});
+
 describe("an operator's default and what is enforced", () => {
   it('defaults.ttl is written into a new Order that sets none', async () => {
     const before = await call('POST', 'team/orders', order('before'));

@@ -25,6 +25,8 @@ export interface WatchesOptions {
   log: Logger;
   /** Watch Secrets too. */
   watchSecrets: boolean;
+  /** Watch CronWorkflows; without schedules there are none, and the right is missing. */
+  watchSchedules: boolean;
   /** Called for each change of an object; both states are trimmed in the same way. */
   onChange(change: WakeChange): void;
   /** Called once, when every kind has been listed. */
@@ -46,10 +48,10 @@ const always: readonly Watched[] = [
   { kind: clusterArtifactTypes as Kind, optional: false },
   { kind: endpoints as Kind, optional: false },
   { kind: workflows as Kind, optional: true },
-  { kind: cronWorkflows as Kind, optional: true },
   { kind: workflowTemplates as Kind, optional: true },
   { kind: clusterWorkflowTemplates as Kind, optional: true },
 ];
+const scheduleWatch: Watched = { kind: cronWorkflows as Kind, optional: true };
 /** The bridge learns that a Secret was written, but never its data. Without this watch the credentials of Endpoints are checked every minute. */
 const secretWatch: Watched = { kind: secrets as Kind, optional: true, metadataOnly: true };
 
@@ -68,7 +70,12 @@ export interface Watches {
 /** Lists and watches every kind whose changes wake an object. */
 export function startWatches(options: WatchesOptions): Watches {
   const { api, signal, random, log, onChange, onSynced } = options;
-  const watched = options.watchSecrets ? [...always, secretWatch] : always;
+  const { watchSecrets, watchSchedules } = options;
+  const watched = [
+    ...always,
+    ...(watchSchedules ? [scheduleWatch] : []),
+    ...(watchSecrets ? [secretWatch] : []),
+  ];
   const unlisted = new Set(watched.map(({ kind }) => kind.kind));
   const markListed = (kind: string) => {
     if (unlisted.delete(kind) && unlisted.size === 0) onSynced();

@@ -3,7 +3,7 @@ import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { RetryPolicy } from '../kinds/common.ts';
 import type { Order } from '../kinds/order.ts';
-import type { Settings } from '../settings/settings.ts';
+import { isOn, type Settings } from '../settings/settings.ts';
 import { secondsTtl } from './effective.ts';
 import type { EndpointUse } from './endpoint-use.ts';
 
@@ -19,7 +19,9 @@ export function policyOf(
 ): Pick<ArtifactWorkflowSpec, PolicyField> {
   const seconds = secondsTtl(order.spec.ttlSecondsAfterCompletion);
   const ttl = (field: 'ttlAfterFinished' | 'ttlAfterFailed') =>
-    settings[`enforced.${field}`] ?? seconds ?? type.spec[field] ?? settings[`defaults.${field}`];
+    !isOn('ttl', settings)
+      ? undefined
+      : (settings[`enforced.${field}`] ?? seconds ?? type.spec[field] ?? settings[`defaults.${field}`]);
   const finished = ttl('ttlAfterFinished');
   const failed = ttl('ttlAfterFailed');
   const retry = retryOf(order.spec.retry ?? type.spec.retry, settings);

@@ -77,6 +77,13 @@ describe("the operator's settings in the plan of an Order", () => {
     });
   });
 
+  it('leave out times to live that are switched off', () => {
+    const own = order([image('a')], { ttlSecondsAfterCompletion: 9 });
+    const { spec } = planned(own, { ...defaults, 'enforced.ttlAfterFailed': '1h', 'features.ttl': false });
+    expect(spec).not.toHaveProperty('ttlAfterFinished');
+    expect(spec).not.toHaveProperty('ttlAfterFailed');
+  });
+
   it('are no input of a transfer: a change makes no new version', () => {
     expect(planned(one, defaults).metadata.name).toBe(planned(one).metadata.name);
     const decision = decideChildren(one, planOrder(one, inputs(), defaults), [stored(planned(one), done)]);

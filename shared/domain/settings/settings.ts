@@ -73,6 +73,15 @@ function interval(words: Words): Setting<number> {
   };
 }
 
+function onOff(what: string): Setting<boolean> {
+  return {
+    parse: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+    form: 'on or off',
+    unset: 'on',
+    what,
+  };
+}
+
 const onChange = (words: Words) => choice(['Rerun', 'RerunUnfinished', 'Keep'], words);
 const forced = 'what Order and type say';
 
@@ -154,6 +163,18 @@ export const settingsTable = {
     unset: `${shortestCronIntervalMs / 60_000}m`,
     what: 'The least time between two runs of a schedule.',
   }),
+  'logTail.lines': whole(1, 200, {
+    unset: '30',
+    what: 'Most lines of the log of a failed step that a message ends with.',
+  }),
+  'logTail.bytes': whole(256, 16_384, { unset: '4096', what: 'Most bytes of them.' }),
+  'features.cron': onOff('Schedules: `cron` of Orders and ArtifactWorkflows.'),
+  'features.ttl': onOff(
+    'Times to live: `ttl` and `ttlSecondsAfterCompletion` of Orders, `ttlAfterFinished` and `ttlAfterFailed` of types and ArtifactWorkflows.',
+  ),
+  'features.probes': onOff('Probes of Endpoints, and the annotation `probe-at` that asks for one.'),
+  'features.logTail': onOff('The end of the log of a failed step in the message.'),
+  'features.domainEvents': onOff('CloudEvents for subscribers.'),
 };
 
 type Table = typeof settingsTable;
@@ -162,6 +183,15 @@ export type Settings = { [Key in SettingKey]?: NonNullable<ReturnType<Table[Key]
 
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(settingsTable, key);
+}
+
+/** What can be switched off as a whole. */
+export const features = ['cron', 'ttl', 'probes', 'logTail', 'domainEvents'] as const;
+export type Feature = (typeof features)[number];
+
+/** True unless the operator has switched it off. */
+export function isOn(feature: Feature, settings: Settings): boolean {
+  return settings[`features.${feature}`] !== false;
 }
 
 /** A key of the ConfigMap that cannot be used, and why. */
