@@ -12,7 +12,7 @@ const budgets: Record<string, number> = {
   'roll-up-order': 290,
   // makes certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
-  'watch-bridge': 300,
+  'watch-bridge': 305,
   // loaded by programs, and by functions outside a cluster: sign-in by OIDC and SOCKS proxies are a third of it
   kubeconfig: 290,
   // kubeconfigs and YAML are two thirds of it, and are compiled when they are used
