@@ -23,6 +23,8 @@ export { exitCodes, type FailureReason, TransferError } from './errors/transfer-
 export { createAddressGuard } from './http/address-guard.ts';
 export type { Timeouts } from './http/http-client.ts';
 export type { RetryPolicy } from './http/retry.ts';
+export { layoutSink } from './layout/layout-sink.ts';
+export { type LayoutName, layoutSource } from './layout/layout-source.ts';
 export { type Descriptor, type Manifest, parseManifest } from './oci/manifest.ts';
 export { registrySink, registrySource } from './oci/registry-content.ts';
 export type { Repository } from './oci/repository.ts';

@@ -1,0 +1,50 @@
+import path from 'node:path';
+import type { Descriptor, Manifest } from '../oci/manifest.ts';
+import { maxManifestBytes, ociIndex, parseManifest } from '../oci/manifest.ts';
+import { checkMarker, type LayoutFiles, marker } from './layout-files.ts';
+
+/** The annotation that names an entry of index.json (image specification, annotations.md). */
+const nameAnnotation = 'org.opencontainers.image.ref.name';
+
+/** The entries of index.json; empty if there is none yet. Rejects for a folder that is no layout. */
+export async function readIndex(files: LayoutFiles): Promise<Descriptor[]> {
+  const version = await files.read(marker, 1024);
+  const bytes = await files.read('index.json', maxManifestBytes);
+  if (version !== undefined) checkMarker(version, files.place);
+  if (bytes === undefined) return [];
+  return parseManifest(bytes, `index.json of ${files.place}`, ociIndex).children;
+}
+
+/** The entry with this name. As skopeo and crane have it, the last one where several have the name. */
+export function namedEntry(entries: readonly Descriptor[], name: string): Descriptor | undefined {
+  return entries.findLast((entry) => nameOf(entry) === name);
+}
+
+export function nameOf({ annotations }: Descriptor): string | undefined {
+  return annotations?.[nameAnnotation];
+}
+
+/** The entries with `manifest` among them: under `name`, which no other keeps, or without one. */
+export function withEntry(
+  entries: readonly Descriptor[],
+  manifest: Manifest,
+  name: string | undefined,
+): Descriptor[] {
+  const { annotations: _, ...descriptor } = manifest.descriptor;
+  const entry = name === undefined ? descriptor : { ...descriptor, annotations: { [nameAnnotation]: name } };
+  const isReplaced = (one: Descriptor) =>
+    name === undefined
+      ? one.digest === manifest.digest && nameOf(one) === undefined
+      : nameOf(one) === name || (one.digest === manifest.digest && nameOf(one) === undefined);
+  return [...entries.filter((one) => !isReplaced(one)), entry];
+}
+
+export async function writeIndex(
+  files: LayoutFiles,
+  folder: string,
+  manifests: readonly Descriptor[],
+  signal: AbortSignal,
+): Promise<void> {
+  const text = JSON.stringify({ schemaVersion: 2, mediaType: ociIndex, manifests });
+  await files.write(path.join(folder, 'index.json'), Buffer.from(text), signal);
+}

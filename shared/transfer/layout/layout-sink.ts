@@ -1,0 +1,83 @@
+import type { ContentSink } from '../content/content.ts';
+import { maxManifestBytes, parseManifest } from '../oci/manifest.ts';
+import { isDigest } from '../reference/digest.ts';
+import { type LayoutFiles, layoutFiles } from './layout-files.ts';
+import { namedEntry, readIndex, withEntry, writeIndex } from './layout-index.ts';
+import type { LayoutName } from './layout-source.ts';
+
+/**
+ * An OCI image layout as the destination of a copy; the folder is made. Files appear under their names when they are whole, and index.json last,
+ * so a copy may end at any moment and be repeated. Referrers are listed in index.json without a name, as oras does. One copy at a time writes
+ * to a folder. Without tag and digest the artifact is named `latest`.
+ */
+export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink {
+  const tag = name.tag ?? (digest === undefined ? 'latest' : undefined);
+  const files = layoutFiles(folder);
+  let prepared: Promise<void> | undefined;
+  // index.json is read, changed and written by one at a time.
+  let turn: Promise<unknown> = Promise.resolve();
+  const ready = () => {
+    prepared ??= files.prepare();
+    return prepared;
+  };
+  function inTurn(act: () => Promise<void>): Promise<void> {
+    const mine = turn.then(act);
+    turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  return {
+    place: files.place,
+    ...(tag !== undefined && { tag }),
+    ...(digest !== undefined && { digest }),
+    async head(reference) {
+      const wanted = isDigest(reference) ? reference : namedEntry(await readIndex(files), reference)?.digest;
+      return wanted !== undefined && (await isWhole(files, wanted)) ? wanted : undefined;
+    },
+    hasBlob: async (wanted) => (await files.size(wanted)) !== undefined,
+    async upload(blob, body, signal) {
+      await ready();
+      await files.write(files.blob(blob.digest), body(), signal);
+    },
+    async putManifest(reference, manifest, signal) {
+      await ready();
+      if (!(await isWhole(files, manifest.digest)))
+        await files.write(files.blob(manifest.digest), manifest.bytes, signal);
+      const entry = isDigest(reference) ? undefined : reference;
+      if (entry !== undefined || (tag === undefined && digest === manifest.digest))
+        await inTurn(async () =>
+          writeIndex(files, folder, withEntry(await readIndex(files), manifest, entry), signal),
+        );
+      return { subjectSeen: false, digest: manifest.digest };
+    },
+    keepReferrers: (_subject, referrers, signal) =>
+      inTurn(async () => {
+        const before = await readIndex(files);
+        const after = referrers.reduce(
+          (entries, manifest) => withEntry(entries, manifest, undefined),
+          before,
+        );
+        await writeIndex(files, folder, after, signal);
+      }),
+  };
+}
+
+/** True if a manifest is there with all that it lists: others than we write layouts of parts of an index. */
+async function isWhole(files: LayoutFiles, digest: string): Promise<boolean> {
+  const size = await files.size(digest);
+  if (size === undefined || size > maxManifestBytes) return false;
+  const handle = await files.open(digest);
+  if (handle === undefined) return false;
+  let bytes: Buffer;
+  try {
+    bytes = await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+  const manifest = parseManifest(bytes, `${digest} of ${files.place}`, undefined, digest);
+  if (manifest.digest !== digest) return false;
+  const blobs = await Promise.all(manifest.blobs.map((blob) => files.size(blob.digest)));
+  if (blobs.some((each) => each === undefined)) return false;
+  for (const child of manifest.children) if (!(await isWhole(files, child.digest))) return false;
+  return true;
+}

@@ -1,0 +1,122 @@
+import type { ContentSource, Referrer } from '../content/content.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import {
+  type Descriptor,
+  isManifestType,
+  type Manifest,
+  maxManifestBytes,
+  parseManifest,
+} from '../oci/manifest.ts';
+import { digestTag } from '../reference/digest.ts';
+import { type LayoutFiles, layoutFiles } from './layout-files.ts';
+import { namedEntry, nameOf, readIndex } from './layout-index.ts';
+
+/** An artifact in a layout. Without a name and a digest it is the only one there. */
+export interface LayoutName {
+  folder: string;
+  /** The annotation `org.opencontainers.image.ref.name` of its entry in index.json. */
+  tag?: string;
+  digest?: string;
+}
+
+/** Names that are shown where the wanted one is not there. */
+const shownNames = 10;
+
+/** The artifact of an OCI image layout as a source of a copy. What it holds is verified as what a registry sends is. */
+export function layoutSource({ folder, tag, digest }: LayoutName): ContentSource {
+  const files = layoutFiles(folder);
+  const { place } = files;
+  let entries: Promise<Descriptor[]> | undefined;
+  const index = () => {
+    entries ??= readIndex(files);
+    return entries;
+  };
+  let subjects: Promise<Map<string, Manifest[]>> | undefined;
+
+  return {
+    place,
+    async root(signal) {
+      const wanted = await entryFor(await index());
+      const found = await readManifest(files, wanted.digest, wanted.mediaType, signal);
+      if (found) return found;
+      throw new TransferError(
+        'permanent',
+        `${place} lists ${wanted.digest} and does not hold it: write it again.`,
+      );
+    },
+    manifest: (wanted, signal) => readManifest(files, wanted, undefined, signal),
+    async openBlob(wanted, offset, signal) {
+      signal.throwIfAborted();
+      const handle = await files.open(wanted);
+      if (handle === undefined)
+        throw new TransferError('permanent', `${place} has no blob ${wanted}: write it again.`);
+      const { size } = await handle.stat();
+      const start = Math.min(offset, size);
+      return { start, size, stream: handle.createReadStream({ start, highWaterMark: 256 * 1024 }) };
+    },
+    async findReferrers(subject, _warn, signal) {
+      const all = await index();
+      subjects ??= bySubject(files, all, signal);
+      const listed = ((await subjects).get(subject.digest) ?? []).map((manifest): Referrer => ({ manifest }));
+      const attached: Referrer[] = [];
+      for (const suffix of ['sig', 'att', 'sbom']) {
+        const name = `${digestTag(subject.digest)}.${suffix}`;
+        const entry = namedEntry(all, name);
+        const manifest = entry && (await readManifest(files, entry.digest, entry.mediaType, signal));
+        if (manifest) attached.push({ manifest, tag: name });
+      }
+      return [...listed, ...attached];
+    },
+  };
+
+  async function entryFor(all: readonly Descriptor[]): Promise<{ digest: string; mediaType?: string }> {
+    if (digest !== undefined) return { digest };
+    const images = all.filter((entry) => entry.artifactType === undefined || nameOf(entry) !== undefined);
+    const found = tag === undefined ? (images.length === 1 ? images[0] : undefined) : namedEntry(all, tag);
+    if (found) return found;
+    const names = images.map((entry) => nameOf(entry) ?? entry.digest);
+    const shown = names.length === 0 ? 'nothing' : names.slice(0, shownNames).join(', ');
+    const more = names.length > shownNames ? `, and ${names.length - shownNames} more` : '';
+    const what = tag === undefined ? 'not exactly one artifact' : `no artifact named "${tag}"`;
+    throw new TransferError('permanent', `${place} has ${what}; it has ${shown}${more}.`);
+  }
+}
+
+/** The manifests of index.json that refer to another one, by that one's digest. */
+async function bySubject(
+  files: LayoutFiles,
+  entries: readonly Descriptor[],
+  signal: AbortSignal,
+): Promise<Map<string, Manifest[]>> {
+  const found = new Map<string, Manifest[]>();
+  for (const { digest, mediaType } of new Map(entries.map((entry) => [entry.digest, entry])).values()) {
+    const manifest = await readManifest(files, digest, mediaType, signal);
+    if (manifest?.subject === undefined) continue;
+    found.set(manifest.subject, [...(found.get(manifest.subject) ?? []), manifest]);
+  }
+  return found;
+}
+
+async function readManifest(
+  files: LayoutFiles,
+  digest: string,
+  mediaType: string | undefined,
+  signal: AbortSignal,
+): Promise<Manifest | undefined> {
+  signal.throwIfAborted();
+  const size = await files.size(digest);
+  if (size === undefined || (mediaType !== undefined && !isManifestType(mediaType))) return undefined;
+  const what = `${digest} of ${files.place}`;
+  if (size > maxManifestBytes)
+    throw new TransferError('permanent', `The manifest ${what} cannot be copied: it is larger than 4 MiB.`);
+  const handle = await files.open(digest);
+  if (handle === undefined) return undefined;
+  try {
+    const manifest = parseManifest(await handle.readFile(), what, mediaType, digest);
+    if (manifest.digest === digest) return manifest;
+    const text = `${files.place} holds the wrong bytes: manifest ${digest} has digest ${manifest.digest}. Do not trust it; write it again.`;
+    throw new TransferError('permanent', text);
+  } finally {
+    await handle.close();
+  }
+}
