@@ -199,6 +199,8 @@ export class Argo {
     }
     if (run || cron.spec.suspend || succeeded >= 2 || isDeleting(cron)) return false;
     const name = `${cron.metadata.name}-${succeeded + failed}`;
+    // Somebody deleted this run, and its pod has not ended: the next one comes minutes later.
+    if (this.#kube.read(pods, { ...cron.metadata, name })) return false;
     const { namespace = '', uid = '' } = cron.metadata;
     const marks = cron.spec.workflowMetadata?.labels ?? {};
     const owner = { apiVersion: cron.apiVersion, kind: cron.kind, name: cron.metadata.name, uid };
