@@ -1,7 +1,7 @@
 import { eachBounded } from '#shared/async';
-import { artifactWorkflows, type ChildDecision } from '#shared/domain';
+import { artifactWorkflows, type ChildDecision, labels } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { ignoreNotFound, uidOf, versionOf } from '#shared/function-kit';
+import { ignoreNotFound, recordEvent, uidOf, versionOf } from '#shared/function-kit';
 import type { Context } from '#shared/runtime';
 
 const parallel = 16;
@@ -19,6 +19,32 @@ export async function retireChildren(
   }));
   await all([...stopping, ...removing], async ({ workflow, preconditions }) => {
     await api.delete(artifactWorkflows, workflow.metadata, preconditions, signal);
+  });
+}
+
+/**
+ * Tells versions of artifacts that a later one is in force, each once: those that stay have a label afterwards, the others are being deleted.
+ * Rejects with the first failure, after trying all.
+ */
+export async function supersedeChildren(
+  context: Context,
+  superseded: ChildDecision['superseded'],
+): Promise<void> {
+  await all(superseded, async ({ workflow, revision, stays }) => {
+    const metadata = { ...versionOf(workflow), labels: { [labels.superseded]: 'true' } };
+    if (stays)
+      await ignoreNotFound(
+        context.api.mergePatch(artifactWorkflows, workflow.metadata, { metadata }, {}, context.signal),
+      );
+    const message = `revision ${revision} of its artifact is in force`;
+    const component = 'decompose-order';
+    await recordEvent(context, {
+      regarding: workflow,
+      type: 'Normal',
+      reason: 'Superseded',
+      message,
+      component,
+    });
   });
 }
 

@@ -5,6 +5,7 @@ import {
   artifactWorkflows,
   events,
   finalizers,
+  labels,
   type Order,
   orders,
   planOrder,
@@ -306,6 +307,32 @@ describe('decompose-order', () => {
     await wake(api, one);
     const going = api.all(artifactWorkflows).filter(({ metadata }) => metadata.deletionTimestamp);
     expect(going.length).toBe(2);
+  });
+
+  it('marks what had finished as superseded, once, and says so', async () => {
+    const plain = order('order', []);
+    const version = (tag: string) => ({ name: 'app', type: 'oci', spec: { image: `team/app:${tag}` } });
+    const one = { ...plain, spec: { ...plain.spec, artifacts: [version('1')] } };
+    const api = new FakeApi([one, ...inputs]);
+    await wake(api, one);
+    const [first] = api.all(artifactWorkflows);
+    if (!first) throw new Error('none made');
+    const status = { phase: 'Succeeded', completionTime: '2026-01-01T00:01:00Z' } as const;
+    api.put({ ...first, metadata: { ...first.metadata, finalizers: [] }, status });
+    const held = api.read(orders, one.metadata) ?? one;
+    api.put({ ...held, spec: { ...held.spec, artifacts: [version('2')] } });
+    await wake(api, one);
+    await wake(api, one);
+    const [before, after] = api.all(artifactWorkflows);
+    expect(before?.metadata.labels).toHaveProperty([labels.superseded], 'true');
+    expect(after?.metadata.labels).not.toHaveProperty([labels.superseded]);
+    expect(api.all(events).filter(({ reason }) => reason === 'Superseded')).toMatchObject([
+      {
+        count: 1,
+        message: 'revision 2 of its artifact is in force',
+        involvedObject: { name: first.metadata.name },
+      },
+    ]);
   });
 
   it('does not touch an object with its label that it does not own', async () => {

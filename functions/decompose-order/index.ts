@@ -26,7 +26,7 @@ import {
   uidOf,
 } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
-import { patchChildren, retireChildren } from './change-children.ts';
+import { patchChildren, retireChildren, supersedeChildren } from './change-children.ts';
 import { createChildren } from './create-children.ts';
 
 /** Makes the ArtifactWorkflows of the Order those that its plan asks for. Rejects with what the broker is to retry. */
@@ -52,6 +52,7 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const done = { ...decision, create: created > 0 ? decision.create : [] };
   for (const rerun of rerunsIn(done)) await announceRerun(context, order, rerun);
   if (created > 0) for (const note of plan.notes) await warn(context, order, note);
+  await supersedeChildren(context, decision.superseded);
   await retireChildren(context, decision);
 }
 

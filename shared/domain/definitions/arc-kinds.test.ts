@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { KubeObject } from '#shared/meta';
+import { labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { artifactType, endpoint } from '../testing/objects.ts';
@@ -108,6 +109,16 @@ describe('the kinds', () => {
     });
     const { status: _, ...bare } = workflow();
     expect(Object.fromEntries(cells(bare))).toMatchObject({ Phase: 'Pending', Attempts: 0 });
+    expect(Object.fromEntries(cells(workflow()))).toMatchObject({
+      ...{ Order: 'release', Artifact: 'a', 'In Force': true, Phase: 'Succeeded' },
+    });
+    const old = workflow();
+    const metadata = { ...old.metadata, labels: { ...old.metadata.labels, [labels.superseded]: 'true' } };
+    const { artifact: _artifact, ...unnamed } = old.spec;
+    const status = { ...old.status, progress: '1048576/4194304' };
+    expect(Object.fromEntries(cells({ ...old, metadata, spec: unnamed, status }))).toMatchObject({
+      ...{ Artifact: 'a:1.0', 'In Force': false, Progress: '25% of 4 MiB' },
+    });
     expect(Object.fromEntries(cells(endpoint('e')))).toMatchObject({ Usage: 'All', Ready: 'Unknown' });
     expect(Object.fromEntries(cells(artifactType()))).toMatchObject({
       Workflow: 'arc-oci-image',
@@ -141,11 +152,6 @@ describe('admission', () => {
       ['spec.artifacts[0].cron.when'],
     ],
     ['no schedule', order([{ ...image('a'), ...cron() }]), ['spec.artifacts[0].cron.schedules']],
-    [
-      'a default schedule too often',
-      order([], { defaults: cron('*/5 * * * *') }),
-      ['spec.defaults.cron.schedules[0]'],
-    ],
     ['a negative TTL', order([], { ttl: '-1h' }), ['spec.ttl']],
     ['an unreadable TTL', order([], { ttl: 'soon' }), ['spec.ttl']],
     ['an unreadable backoff', order([], { retry: { backoff: '5' } }), ['spec.retry.backoff']],

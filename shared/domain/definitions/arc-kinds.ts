@@ -1,4 +1,5 @@
-import { isoSeconds } from '#shared/meta';
+import { printable } from '#shared/errors';
+import { isoSeconds, ownerOfKind } from '#shared/meta';
 import { artifactWorkflowActions, orderActions } from '../actions/actions.ts';
 import { type ArtifactType, artifactTypeSchema } from '../kinds/artifact-type.ts';
 import { type ArtifactWorkflow, artifactWorkflowSchema } from '../kinds/artifact-workflow.ts';
@@ -7,6 +8,7 @@ import { type Order, orderSchema } from '../kinds/order.ts';
 import { labels } from '../kinds/well-known.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
 import { orderSplit, orderStatusRoom } from '../roll-up/order-size.ts';
+import { progressText } from '../sync/progress.ts';
 import { artifactWorkflowExpiry, orderExpiry } from '../ttl/ttl.ts';
 import { orderCauses, orderWarnings } from '../validation/order-causes.ts';
 import {
@@ -16,6 +18,9 @@ import {
   endpointCauses,
 } from '../validation/other-causes.ts';
 import { type ArcKind, age, arcKind, firstLine } from './definition.ts';
+
+/** Characters of a user's text in a table. */
+const longestCell = 60;
 
 const order = arcKind<Order>({
   kind: 'Order',
@@ -89,20 +94,45 @@ const artifactWorkflow = arcKind<ArtifactWorkflow>({
   // The label that fewest have comes first.
   indexedLabels: [labels.artifact, labels.target, labels.order],
   columns: [
-    { name: 'Phase', type: 'string', description: 'Where the attempt in force stands.', value: phaseOf },
+    {
+      name: 'Order',
+      type: 'string',
+      description: 'The Order that made it.',
+      value: (object) => ownerOfKind(object, 'Order')?.name ?? '',
+    },
+    {
+      name: 'Artifact',
+      type: 'string',
+      description: 'Name of the artifact in the Order, or the first field of its spec.',
+      value: artifactOf,
+    },
+    {
+      name: 'Revision',
+      type: 'integer',
+      description: 'Which version of the artifact it is.',
+      value: ({ spec }) => spec.revision,
+    },
+    {
+      name: 'In Force',
+      type: 'boolean',
+      description: 'False once a later version is in force, and while it is being deleted.',
+      value: isInForce,
+    },
+    { name: 'Phase', type: 'string', description: 'Where the last attempt stands.', value: phaseOf },
     {
       name: 'Progress',
       type: 'string',
       description: 'Work done of all work.',
-      value: ({ status }) => status?.progress ?? '',
+      value: ({ status }) => progressText(status?.progress),
     },
+    age,
     {
       name: 'Attempts',
       type: 'integer',
+      priority: 1,
       description: 'Attempts so far.',
       value: ({ status }) => status?.attempts ?? 0,
     },
-    age,
     {
       name: 'Type',
       type: 'string',
@@ -217,6 +247,15 @@ const endpoint = arcKind<Endpoint>({
 /** A time to come as a text: the columns for dates show how long ago a time was. */
 function timeOf(at: Date | undefined): string {
   return at === undefined ? '' : isoSeconds(at.getTime());
+}
+
+function artifactOf({ spec }: ArtifactWorkflow): string {
+  const first = spec.parameters?.find(({ name }) => /^spec[A-Z]/.test(name))?.value;
+  return printable(spec.artifact?.name ?? first ?? '').slice(0, longestCell);
+}
+
+function isInForce({ metadata }: ArtifactWorkflow): boolean {
+  return metadata.deletionTimestamp === undefined && metadata.labels?.[labels.superseded] === undefined;
 }
 
 function ready(status: Endpoint['status']) {

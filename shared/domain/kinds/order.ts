@@ -81,11 +81,18 @@ const artifactStatus = z.object({
     .exactOptional()
     .describe('Why it neither runs nor has ended, in one word: see docs/status.md.'),
   message: z.string().exactOptional().describe('Why, in a sentence.'),
-  since: z.string().exactOptional().describe('Since when it has waited for that.'),
+  since: z.string().exactOptional().describe('Since when it has waited for that, or has run.'),
   completionTime: z.string().exactOptional().describe('When it finished.'),
   name: z.string().exactOptional().describe('Name of the artifact.'),
   attempts: z.int().exactOptional().describe('Attempts so far, if more than one.'),
-  revision: z.int().exactOptional().describe('Which version of the artifact it is, if not the first.'),
+  artifactWorkflow: z
+    .string()
+    .exactOptional()
+    .describe('Name of its ArtifactWorkflow; left out in Orders of many artifacts.'),
+  revision: z
+    .int()
+    .exactOptional()
+    .describe('Which version of the artifact it is; the first is left out in Orders of many artifacts.'),
   progress: z.string().exactOptional().describe('n/m of the work while it runs.'),
   digest: z.string().exactOptional().describe('Digest of what arrived.'),
 });

@@ -8,6 +8,8 @@ export const labels = {
   artifactType: 'arc.opendefense.cloud/artifact-type',
   /** Uid of the Order an ArtifactWorkflow belongs to: the selector for its children. */
   order: 'arc.opendefense.cloud/order',
+  /** `true` on a finished ArtifactWorkflow once a later version of its artifact is in force. */
+  superseded: 'arc.opendefense.cloud/superseded',
   /** Name of the ArtifactWorkflow, on Workflows, CronWorkflows and what they create. */
   artifactWorkflow: 'arc.opendefense.cloud/artifact-workflow',
   /** Which attempt a Workflow is, counted from 1. */

@@ -10,6 +10,7 @@ export const eventReasons = [
   'Failed',
   'Cancelled',
   'Expired',
+  'Superseded',
   'TargetShared',
   'RetryRequested',
   'ForceRequested',

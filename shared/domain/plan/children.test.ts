@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { OnChange, Order } from '../kinds/order.ts';
-import { annotations, finalizers } from '../kinds/well-known.ts';
+import { annotations, finalizers, labels } from '../kinds/well-known.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
@@ -31,6 +31,11 @@ function first(of: Order, given: PlanInputs = inputs()): ArtifactWorkflow {
 const names = (list: ArtifactWorkflow[]) => list.map(({ metadata }) => metadata.name);
 const one = order([image('a')]);
 
+function superseded(one: ArtifactWorkflow): ArtifactWorkflow {
+  const marks = { ...one.metadata.labels, [labels.superseded]: 'true' };
+  return { ...one, metadata: { ...one.metadata, labels: marks } };
+}
+
 describe('decideChildren', () => {
   it('creates what is planned, after the finalizer is on', () => {
     const bare = { ...one, metadata: { ...one.metadata, finalizers: [] } };
@@ -48,12 +53,19 @@ describe('decideChildren', () => {
         const decision = decide(wanted, inputs(), existing);
         const gone = new Set(names([...decision.stop, ...decision.remove]));
         const created = decision.create.map((workflow) => stored(workflow));
-        const next = [...existing.filter(({ metadata }) => !gone.has(metadata.name)), ...created];
+        const marked = new Set(names(decision.superseded.map(({ workflow }) => workflow)));
+        const next = [
+          ...existing
+            .filter(({ metadata }) => !gone.has(metadata.name))
+            .map((one) => (marked.has(one.metadata.name) ? superseded(one) : one)),
+          ...created,
+        ];
         expect(decide(wanted, inputs(), next)).toEqual({
           finalizer: 'keep',
           create: [],
           stop: [],
           remove: [],
+          superseded: [],
           patches: [],
         });
       }),
@@ -202,6 +214,24 @@ describe('decideChildren', () => {
       const decision = decide(at('2.0'), inputs(), [running]);
       expect(decision.create.map(({ spec }) => spec.revision)).toEqual([2]);
       expect(decision.stop).toEqual([running]);
+    });
+
+    it('says once of each earlier version that it is superseded, whether it stays or stops', () => {
+      const old = revised(first(at('1.0')), 1);
+      const running = revised(first(at('2.0')), 2, { phase: 'Running' });
+      const told = (existing: ArtifactWorkflow[]) =>
+        decide(at('3.0'), inputs(), existing).superseded.map(({ workflow, revision, stays }) => [
+          workflow.spec.revision,
+          revision,
+          stays,
+        ]);
+      expect(told([old, running])).toEqual([
+        [2, 3, false],
+        [1, 3, true],
+      ]);
+      const inForce = revised(first(at('3.0')), 3);
+      expect(told([superseded(old), inForce])).toEqual([]);
+      expect(told([inForce])).toEqual([]);
     });
 
     it('keeps as many finished versions as the Order says, and none of an artifact that is no longer in it', () => {

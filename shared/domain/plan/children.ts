@@ -1,8 +1,8 @@
 import { mergePatchBetween, sameJson } from '#shared/meta';
-import { policyFields } from '../identity/artifact.ts';
+import { policyFields, revisionOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
-import { annotations, finalizers, unixSeconds } from '../kinds/well-known.ts';
+import { annotations, finalizers, labels, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { hasFailed, isDeleting, wasUnsuccessful } from '../lifecycle/phases.ts';
 import { causeOf, retryCause } from './cause.ts';
@@ -26,7 +26,17 @@ export interface ChildDecision {
   stop: ArtifactWorkflow[];
   /** Finished and no longer kept: delete, guarded by resourceVersion. */
   remove: ArtifactWorkflow[];
+  /** A later version is in force, or will be after the creates: say so, once, and mark those that stay as history. */
+  superseded: SupersededVersion[];
   patches: ChildPatch[];
+}
+
+export interface SupersededVersion {
+  workflow: ArtifactWorkflow;
+  /** Of the version in force. */
+  revision: number;
+  /** False where it is going to be deleted. */
+  stays: boolean;
 }
 
 /**
@@ -119,6 +129,7 @@ function retire(
   const isDecided = current.every(({ artifact }) => artifact.state === 'ready');
   const dropped = [...left];
   return {
+    superseded: retired.flatMap(({ superseded }) => superseded),
     stop: [...retired.flatMap(({ stop }) => stop), ...dropped.filter((workflow) => !isFinished(workflow))],
     remove: [
       ...retired.flatMap(({ remove }) => remove),
@@ -130,11 +141,18 @@ function retire(
 function retireVersions(one: CurrentVersion, obsolete: readonly ArtifactWorkflow[], historyLimit: number) {
   const inTheWay = one.workflow || one.recorded ? undefined : earlierOfName(one);
   // The others show that something came after it; they go once the new version exists.
-  if (inTheWay) return { stop: obsolete.filter((version) => version === inTheWay), remove: [] };
-  return {
-    stop: obsolete.filter((version) => !isFinished(version)),
-    remove: obsolete.filter((version) => isFinished(version)).slice(historyLimit),
-  };
+  if (inTheWay) {
+    const stop = obsolete.filter((version) => version === inTheWay);
+    return { stop, remove: [], superseded: [] };
+  }
+  const stop = obsolete.filter((version) => !isFinished(version));
+  const finished = obsolete.filter((version) => isFinished(version));
+  const revision = one.workflow ? revisionOf(one.workflow) : (one.revision ?? 1);
+  const superseded = [
+    ...stop.map((workflow) => ({ workflow, revision, stays: false })),
+    ...finished.slice(0, historyLimit).map((workflow) => ({ workflow, revision, stays: true })),
+  ].filter(({ workflow }) => workflow.metadata.labels?.[labels.superseded] === undefined);
+  return { stop, remove: finished.slice(historyLimit), superseded };
 }
 
 function patchFor(artifact: PlannedArtifact, actual: ArtifactWorkflow, retryAt: number): ChildPatch[] {

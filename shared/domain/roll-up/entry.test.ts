@@ -82,10 +82,19 @@ describe('entryFor', () => {
     expect(entryFor(current, entryBudget(1), context).message).toBe('it runs again: it was edited');
   });
 
+  it('says since when it runs, which version it is, and of which ArtifactWorkflow', () => {
+    const startTime = '2026-01-02T03:00:00Z';
+    const running = { phase: 'Running', startTime, progress: '1/2' } as const;
+    const entry = entryOf(running);
+    expect(entry).toMatchObject({ since: startTime, progress: '1/2' });
+    expect(entry.artifactWorkflow).toMatch(/^release-[0-9a-f]{16}$/);
+  });
+
   it('says when the next attempt comes after a failure that is tried again without being asked for', () => {
     const failed = { phase: 'Failed', message: 'no answer', results: { reason: 'retryable' } } as const;
     expect(entryOf({ ...failed, nextAttemptTime: '2026-01-02T03:00:10Z' })).toEqual({
       artifactIndex: 0,
+      artifactWorkflow: expect.stringMatching(/^release-[0-9a-f]{16}$/),
       name: 'app',
       phase: 'Pending',
       reason: 'Retrying',

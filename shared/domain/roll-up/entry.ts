@@ -1,6 +1,6 @@
 import { instantOf, isoSeconds } from '#shared/meta';
 import { revisionOf } from '../identity/artifact.ts';
-import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { isCancelDue } from '../lifecycle/attempts.ts';
@@ -16,13 +16,13 @@ import { cancelling, holdOf, preparing } from './hold.ts';
 export interface EntryBudget {
   /** Most bytes of a message, as JSON prints it. */
   messageBytes: number;
-  /** Whether name, digest and attempts are shown; phase, index and completion time always are. */
+  /** Whether names, digest, attempts and a first revision are shown; phase, index and completion time always are. */
   details: boolean;
 }
 
 /** Bytes of an entry without its message, and of its details. */
 export const fixedBytes = 150;
-export const detailBytes = 180;
+export const detailBytes = 280;
 
 /** The budget of each entry of an Order of so many artifacts; the same for all, whatever their messages. */
 export function entryBudget(artifacts: number): EntryBudget {
@@ -98,15 +98,11 @@ function sinceWhen(entry: ArtifactStatus, before: ArtifactStatus | undefined, no
 }
 
 function fromWorkflow(workflow: ArtifactWorkflow): Omit<ArtifactStatus, 'artifactIndex'> {
-  const { status = {} } = workflow;
   const phase = phaseOf(workflow);
-  const revision = revisionOf(workflow);
-  const counted = {
-    ...((status.attempts ?? 1) > 1 ? { attempts: status.attempts ?? 1 } : {}),
-    ...(revision > 1 ? { revision } : {}),
-  };
+  const counted = countedOf(workflow);
   const hold = holdOf(workflow);
   if (hold) return { phase: phase === 'Queued' ? phase : 'Pending', ...hold, ...counted };
+  const { status = {} } = workflow;
   const running = phase === 'Running' || (phase === 'Active' && status.activeWorkflowRef !== undefined);
   const message = isCancelDue(workflow)
     ? cancelling.message
@@ -119,9 +115,24 @@ function fromWorkflow(workflow: ArtifactWorkflow): Omit<ArtifactStatus, 'artifac
       ? {}
       : { completionTime: status.completionTime }),
     ...counted,
-    ...(running ? { progress: status.progress ?? '0/1' } : {}),
+    ...(running ? runningOf(phase, status) : {}),
     ...(status.results?.digest === undefined ? {} : { digest: status.results.digest }),
   };
+}
+
+function countedOf(workflow: ArtifactWorkflow): Partial<ArtifactStatus> {
+  const { attempts = 1 } = workflow.status ?? {};
+  const revision = revisionOf(workflow);
+  return {
+    artifactWorkflow: workflow.metadata.name,
+    ...(attempts > 1 ? { attempts } : {}),
+    ...(revision > 0 ? { revision } : {}),
+  };
+}
+
+function runningOf(phase: string, { progress = '0/1', startTime }: ArtifactWorkflowStatus) {
+  // A schedule has started long before its run has.
+  return { progress, ...(phase === 'Running' && startTime !== undefined ? { since: startTime } : {}) };
 }
 
 function againMessage({ metadata }: ArtifactWorkflow): string | undefined {
@@ -130,11 +141,13 @@ function againMessage({ metadata }: ArtifactWorkflow): string | undefined {
 }
 
 function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {
-  const { name, attempts, digest, message, ...rest } = entry;
+  const { name, attempts, digest, message, artifactWorkflow, revision, ...rest } = entry;
   return {
     ...rest,
     ...(message === undefined ? {} : { message: cut(brief(message), budget.messageBytes) }),
     ...(budget.details && name !== undefined ? { name } : {}),
+    ...(budget.details && artifactWorkflow !== undefined ? { artifactWorkflow } : {}),
+    ...(revision !== undefined && (budget.details || revision > 1) ? { revision } : {}),
     ...(budget.details && attempts !== undefined ? { attempts } : {}),
     ...(budget.details && digest !== undefined ? { digest: digest.slice(0, longestDigest) } : {}),
   };

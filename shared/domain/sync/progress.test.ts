@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
-import { furtherProgress, parseProgress } from './progress.ts';
+import { furtherProgress, parseProgress, progressText } from './progress.ts';
 
 const fraction = (text: string | undefined): number => {
   const parsed = parseProgress(text);
@@ -34,4 +34,17 @@ describe('progress', () => {
     ['3/10', 'nonsense', '3/10'],
     [undefined, '0/0', undefined],
   ])('after %s, %s shows %s', (before, now, shown) => expect(furtherProgress(before, now)).toBe(shown));
+});
+
+describe('progressText', () => {
+  it.each([
+    [undefined, ''],
+    ['0/1', '0/1'],
+    ['3/10', '3/10'],
+    ['13002342/41943040', '30% of 40 MiB'],
+    ['41943040/41943040', '100% of 40 MiB'],
+    ['nonsense', 'nonsense'],
+  ])('of %s is %s', (progress, text) => {
+    expect(progressText(progress)).toBe(text);
+  });
 });

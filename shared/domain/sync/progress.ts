@@ -1,3 +1,5 @@
+import { bytesText } from '#shared/errors';
+
 /** `n/m` as Argo prints it; undefined for anything else, and for a whole of nothing. */
 export function parseProgress(text: string | undefined): { done: number; total: number } | undefined {
   const [, done, total] = /^(\d{1,15})\/(\d{1,15})$/.exec(text ?? '') ?? [];
@@ -12,4 +14,15 @@ export function furtherProgress(before: string | undefined, now: string | undefi
   if (!next) return old && before;
   if (old && next.done / next.total < old.done / old.total) return before;
   return `${next.done}/${next.total}`;
+}
+
+/** From here on a whole is a number of bytes: templates that count steps have fewer. */
+const fewestBytes = 1024;
+
+/** Progress for people: `31% of 40 MiB`; as it is where steps are counted, and empty where there is none. */
+export function progressText(progress: string | undefined): string {
+  const parsed = parseProgress(progress);
+  if (!parsed || parsed.total < fewestBytes) return progress ?? '';
+  const { done, total } = parsed;
+  return `${Math.floor((100 * done) / total)}% of ${bytesText(total)}`;
 }
