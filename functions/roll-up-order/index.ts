@@ -21,11 +21,12 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const patch = mergePatchBetween(order.status, status);
   if (patch === undefined) return undefined;
 
+  // Before the write: what fails after it is not said again.
+  const settings = await readSettings(context);
   if (!(await writeStatus(context, orders, order, patch))) return undefined;
   for (const transition of transitions(order.status, status)) {
     await recordEvent(context, { ...transition, regarding: order, component: 'roll-up-order' });
   }
   const milestone = orderMilestone(order, status, now);
-  if (milestone === undefined || !isOn('domainEvents', await readSettings(context))) return undefined;
-  return orderEvent(order, status, milestone);
+  return milestone && isOn('domainEvents', settings) ? orderEvent(order, status, milestone) : undefined;
 }

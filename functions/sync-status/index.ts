@@ -39,12 +39,13 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const tail = step && (await readTail(context, step));
   const status = tail ? (syncedStatus(artifactWorkflow, workflow, now, { run, tail }) ?? bare) : bare;
 
+  // Before the write: what fails after it is not said again.
+  const settings = await readSettings(context);
   const written = await writeStatus(context, artifactWorkflows, artifactWorkflow, status);
   if (written === undefined) return undefined;
   await reportFailure(context, artifactWorkflow, status);
   const milestone = artifactMilestone(artifactWorkflow, written, now);
-  if (milestone === undefined || !isOn('domainEvents', await readSettings(context))) return undefined;
-  return artifactEvent(written, milestone);
+  return milestone && isOn('domainEvents', settings) ? artifactEvent(written, milestone) : undefined;
 }
 
 /** The newest Workflow that a CronWorkflow has started. Anybody can write the label that selects them; the owner reference decides. */

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { arcKinds } from '#shared/domain';
+import { type Manifest, parseManifests } from '#shared/embedded';
+import { type ArcServer, startArcServer } from './testing/arc-server.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const page = await readFile(path.join(root, 'docs/fields.md'), 'utf8');
+const api = '/apis/arc.opendefense.cloud/v1alpha1';
+
+/** The manifests of the page, each with the message that the text before it says it is refused with. */
+const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(({ 1: text = '', index }) => {
+  const before = page.slice(0, index).trimEnd().split('\n\n').at(-1) ?? '';
+  const [object] = parseManifests(text, 'docs/fields.md');
+  if (object === undefined) throw new Error(`no manifest in ${text}`);
+  return { object, refused: /is refused with `([^`]+)`/.exec(before)?.[1] };
+});
+const actions = [...page.matchAll(/kubectl create --raw (\S+)/g)].map(([, at = '']) => at);
+
+let server: ArcServer;
+beforeAll(async () => {
+  server = await startArcServer();
+  const file = 'knative/base/artifact-types/oci.yaml';
+  for (const type of parseManifests(await readFile(path.join(root, file), 'utf8'), file)) await create(type);
+});
+afterAll(() => server.close());
+
+function create(object: Manifest) {
+  const kind = arcKinds.find((one) => one.kind === object.kind);
+  const { namespace } = object.metadata;
+  const where = namespace === undefined ? '' : `namespaces/${namespace}/`;
+  return server.call('POST', `${api}/${where}${kind?.plural}?fieldValidation=Strict`, object);
+}
+
+describe('docs/fields.md', () => {
+  it('has a manifest for every field of an Order that its life goes by', () => {
+    const accepted = JSON.stringify(examples.filter(({ refused }) => refused === undefined));
+    const fields = ['ttl', 'ttlSecondsAfterCompletion', 'cron', 'maxInFlight', 'parallelism', 'schema'];
+    for (const field of [...fields, 'retry', 'suspend', 'cancel']) {
+      expect(accepted).toContain(`"${field}":`);
+      expect(page).toMatch(new RegExp(`^## .*\`${field}\``, 'm'));
+    }
+    expect(actions.map((at) => path.basename(at))).toEqual(['retry', 'force', 'cancel']);
+  });
+
+  it('has only manifests that the API server takes, but for those that it says are refused', async () => {
+    for (const { object, refused } of examples) {
+      const { status, body, warnings } = await create(object);
+      const { name } = object.metadata;
+      expect([name, status, warnings]).toEqual([name, refused === undefined ? 201 : 422, undefined]);
+      if (refused !== undefined) expect(body.message).toContain(refused);
+    }
+  });
+
+  it('has requests for actions that the API server knows', async () => {
+    for (const at of actions) expect((await server.call('POST', at, {})).status, at).toBe(201);
+  });
+});
