@@ -1,9 +1,16 @@
 import path from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { actionCommands } from './commands/actions.ts';
+import { complete, completionCommand } from './commands/completion.ts';
+import { createCommand } from './commands/create.ts';
+import { diffCommand } from './commands/diff.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { eventsCommand } from './commands/events.ts';
+import { explainCommand } from './commands/explain.ts';
 import { getCommand } from './commands/get.ts';
 import { logsCommand } from './commands/logs.ts';
+import { planCommand } from './commands/plan.ts';
+import { tenantCommand } from './commands/tenant.ts';
 import { treeCommand } from './commands/tree.ts';
 import { versionCommand } from './commands/version.ts';
 import { waitCommand } from './commands/wait.ts';
@@ -47,7 +54,8 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
       eventsCommand(io),
       waitCommand(io),
     ],
-    ...[...actionCommands(io), versionCommand(io)],
+    ...[planCommand(io), diffCommand(io), createCommand(io), ...actionCommands(io)],
+    ...[explainCommand(io), doctorCommand(io), tenantCommand(io), completionCommand(), versionCommand(io)],
   ];
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
   return program;
@@ -66,7 +74,10 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function run(io: Io, argv: readonly string[]): Promise<number> {
   try {
-    await createProgram(io, programName(argv[1])).parseAsync([...argv]);
+    const program = createProgram(io, programName(argv[1]));
+    const [, , verb, ...words] = argv;
+    if (verb === 'complete') await complete(io, program, words.slice(words.indexOf('--') + 1));
+    else await program.parseAsync([...argv]);
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.ok;
   } catch (caught) {
     if (io.signal.aborted) return exitCodes.interrupted;

@@ -13,7 +13,7 @@ export { addFinalizer, removeFinalizer } from './finalizers.ts';
 export { findPod } from './find-pod.ts';
 export { namespaceOf, uidOf, versionOf } from './metadata.ts';
 export { readChildren } from './read-children.ts';
-export { readPlan } from './read-plan.ts';
+export { readPlan, readPlanInputs } from './read-plan.ts';
 export { type KnownSettings, knownSettings, readSettings, settingsMap } from './read-settings.ts';
 export { readWorkflow } from './read-workflow.ts';
 export { recordEvent, recordWarning } from './record-event.ts';

@@ -5,6 +5,7 @@ import {
   endpoints,
   type Order,
   type OrderPlan,
+  type PlanInputs,
   planOrder,
   type TemplateRef,
   templatesUsed,
@@ -20,13 +21,20 @@ export async function readPlan(
   context: Pick<Context, 'api' | 'log' | 'metrics' | 'now' | 'signal'>,
   order: Order,
 ): Promise<OrderPlan> {
-  const { api, signal } = context;
+  const [inputs, settings] = await Promise.all([readPlanInputs(context, order), readSettings(context)]);
+  return planOrder(order, inputs, settings);
+}
+
+/** What an Order refers to, as far as it exists. Rejects with what the API answers. */
+export async function readPlanInputs(
+  { api, signal }: Pick<Context, 'api' | 'signal'>,
+  order: Order,
+): Promise<PlanInputs> {
   const namespace = namespaceOf(order);
-  const [known, own, cluster, settings] = await Promise.all([
+  const [known, own, cluster] = await Promise.all([
     api.list(endpoints, namespace, signal),
     api.list(artifactTypes, namespace, signal),
     api.list(clusterArtifactTypes, {}, signal),
-    readSettings(context),
   ]);
   const types = [...own.items, ...cluster.items];
   const read = async ({ name, clusterScope }: TemplateRef) =>
@@ -39,5 +47,5 @@ export async function readPlan(
   // If Argo is not installed, every template is missing, and the Order says so.
   const found = await Promise.all(used.map(read));
   const missingTemplates = used.filter((_, index) => found[index] === undefined);
-  return planOrder(order, { endpoints: known.items, types, missingTemplates }, settings);
+  return { endpoints: known.items, types, missingTemplates };
 }

@@ -11,21 +11,17 @@ import {
   validationReasons,
 } from '#shared/domain';
 import { authenticatedReasons, exitCodes, reachableReasons } from '#shared/transfer';
+import { parseStatusTable } from '../../scripts/arcctl/model/status-table.ts';
 import { isProduction } from '../../scripts/checks/source-tree.ts';
 import { endpoint } from '../../shared/domain/testing/objects.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const page = await readFile(path.join(root, 'docs/status.md'), 'utf8');
 
-/** The rows of the table: what it is that has a name, its names, their meaning and what to do. */
-const rows = page
-  .split('\n')
-  .filter((line) => line.startsWith('| '))
-  .slice(2)
-  .map((line) => line.split('|').map((cell) => cell.trim()));
+const rows = parseStatusTable(page);
 
 function named(what: string): string[] {
-  return rows.flatMap(([, kind, names = '']) => (kind === what ? names.split(', ') : [])).sort();
+  return rows.flatMap((row) => (row.what === what ? [row.name] : [])).sort();
 }
 
 interface Schema {
@@ -67,11 +63,11 @@ describe('the table in docs/status.md', () => {
   });
 
   it('has no other rows, and says of each what it means and what to do', () => {
-    expect([...new Set(rows.map(([, what]) => what))]).toEqual(
+    expect([...new Set(rows.map(({ what }) => what))]).toEqual(
       expect.arrayContaining(tables.map(([what]) => what)),
     );
-    expect(new Set(rows.map(([, what]) => what)).size).toBe(tables.length);
-    for (const [, , name, meaning, help] of rows) expect([name, meaning, help]).not.toContain('');
+    expect(new Set(rows.map(({ what }) => what)).size).toBe(tables.length);
+    for (const { name, meaning, help } of rows) expect([name, meaning, help]).not.toContain('');
   });
 
   it('names only what is said somewhere beside the list of reasons', async () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,13 @@ import { seedImage } from '#shared/embedded';
 import { bundleCommand } from '../../scripts/build/bundle.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { collect } from '../fixtures/program.ts';
-import { type Conduit, startConduit, type Tenant } from '../fixtures/standalone/conduit.ts';
+import {
+  type Conduit,
+  password,
+  startConduit,
+  type Tenant,
+  username,
+} from '../fixtures/standalone/conduit.ts';
 
 const image = { platforms: ['linux/amd64'], layers: 1, layerBytes: 32 * 1024, signature: false };
 
@@ -49,7 +55,7 @@ function start(
   return { child, ended };
 }
 
-const arcctl = (...args: string[]) => start(['-n', 'people', ...args]).ended;
+const arcctl = (...args: string[]) => start(args[0] === 'complete' ? args : ['-n', 'people', ...args]).ended;
 
 async function succeeds(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await arcctl(...args);
@@ -134,6 +140,54 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
     for (const [args, code, text] of cases)
       expect(await arcctl(...args)).toEqual({ code, stdout: '', stderr: expect.stringContaining(text) });
     expect(await start(['get'], { KUBECONFIG: '', HOME: folder }).ended).toMatchObject({ code: 3 });
+  });
+
+  it('says what a file would do, and makes an Order from two references', async () => {
+    const [from, to] = [conduit.source, conduit.destination].map(({ url }) => new URL(url).host);
+    const auth = Buffer.from(`${username}:${password}`).toString('base64');
+    const docker = path.join(folder, 'docker');
+    await mkdir(docker);
+    await writeFile(
+      path.join(docker, 'config.json'),
+      JSON.stringify({ auths: { [String(from)]: { auth }, [String(to)]: { auth } } }),
+    );
+    await seedImage(conduit.source, 'planned/app', '1.0', image);
+    const file = path.join(folder, 'order.json');
+    const artifacts = [
+      artifact('planned', 'planned/app'),
+      { ...artifact('lost', 'x/app'), srcRef: { name: 'nowhere' } },
+      { ...artifact('twice', 'planned/app'), spec: { image: 'planned/app:2.0', override: 'planned:1.0' } },
+    ];
+    const defaults = { srcRef: { name: 'source' }, dstRef: { name: 'destination' } };
+    const metadata = { name: 'planned' };
+    const order = {
+      apiVersion: 'arc.opendefense.cloud/v1alpha1',
+      kind: 'Order',
+      metadata,
+      spec: { defaults, artifacts },
+    };
+    await writeFile(file, JSON.stringify(order));
+    const planned = await start(['-n', 'people', 'plan', '-f', file], { DOCKER_CONFIG: docker }).ended;
+    expect(planned.stdout).toMatch(/planned +oci +run +3\d\.\d KiB +new/);
+    expect(planned.stdout).toMatch(/lost +oci +wait +- +EndpointMissing/);
+    expect(planned.stdout).toMatch(/twice +oci +refuse +- +TargetTaken/);
+    expect(planned.code).toBe(1);
+    const diff = await arcctl('diff', '-f', file);
+    expect([diff.code, diff.stdout]).toEqual([1, expect.stringContaining('+        image: planned/app:1.0')]);
+    expect((await arcctl('get', 'order/planned')).code).toBe(1);
+    expect(await succeeds('create', `${from}/planned/app:1.0`, `${to}/copies/`, '--name', 'made')).toContain(
+      '/made created',
+    );
+    await succeeds('wait', 'made');
+    expect(await succeeds('complete', '--', 'tree', '-n', 'people', 'ma')).toContain('made');
+  });
+
+  it('looks after newcomers: doctor, explain, completion', async () => {
+    expect(await succeeds('doctor')).toMatch(/ARC API +ok/);
+    expect(await succeeds('explain', 'placeinuse')).toContain('PlaceInUse (artifact waits): ');
+    for (const shell of ['bash', 'zsh', 'fish'])
+      expect(await succeeds('completion', shell)).toContain('arcctl');
+    expect(await succeeds('version')).toContain('arc.opendefense.cloud/v1alpha1');
   });
 
   it('ends without a word when nobody reads on', async () => {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
+import { bytesText } from '../../arc-transfer/bytes-text.ts';
 import { createDisplay, type Row } from '../core/display.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import { createFollower } from '../core/follower.ts';
@@ -7,7 +8,7 @@ import type { Io } from '../core/io.ts';
 import { allNamespacesOption, selectorOption } from '../core/options.ts';
 import { orderName } from '../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { bytesText, createPace, secondsText } from '../model/pace.ts';
+import { createPace, secondsText } from '../model/pace.ts';
 import { readOrder } from '../model/read-tree.ts';
 import { createOpenings, standingOf } from '../model/standing.ts';
 import { type ArtifactNode, treeOf } from '../model/tree.ts';

@@ -29,8 +29,9 @@ export function screenOf(stream: NodeJS.WriteStream): Screen {
   return {
     write: (text) => void stream.write(text),
     isTerminal: stream.isTTY === true,
-    columns: () => stream.columns ?? 100,
-    height: () => stream.rows ?? 25,
+    // A terminal without a size has 0.
+    columns: () => stream.columns || 100,
+    height: () => stream.rows || 25,
   };
 }
 

@@ -19,6 +19,10 @@ export function allOption(): Option {
   return new Option('--all', 'all Orders of the namespace');
 }
 
+export function dryRunOption(): Option {
+  return new Option('--dry-run', 'let the API server check it, and store nothing');
+}
+
 /** For options that may be given more than once. */
 export function collected(value: string, before: string[] = []): string[] {
   return [...before, value];

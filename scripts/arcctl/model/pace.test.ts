@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytesText, createPace, secondsText } from './pace.ts';
+import { createPace, secondsText } from './pace.ts';
 
 describe('the pace of an artifact', () => {
   it('is known from the second reading on', () => {
@@ -36,19 +36,7 @@ describe('the pace of an artifact', () => {
   });
 });
 
-it('bytes and times are short texts', () => {
-  expect([0, 1023, 1024, 1_572_864, 2 ** 50].map(bytesText)).toEqual([
-    '0 B',
-    '1023 B',
-    '1.0 KiB',
-    '1.5 MiB',
-    '1024 TiB',
-  ]);
-  expect([0.2, 45, 200, 7500, Number.POSITIVE_INFINITY].map(secondsText)).toEqual([
-    '1s',
-    '45s',
-    '3m20s',
-    '2h5m',
-    'long',
-  ]);
+it('times are short texts', () => {
+  const texts = [0.2, 45, 200, 7500, Number.POSITIVE_INFINITY].map(secondsText);
+  expect(texts).toEqual(['1s', '45s', '3m20s', '2h5m', 'long']);
 });

@@ -53,15 +53,6 @@ function paceOf(samples: readonly Sample[], left: number, atMs: number): Pace | 
   return { bytesPerSecond, secondsLeft: left / bytesPerSecond };
 }
 
-const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-
-/** `1.5 MiB`. */
-export function bytesText(bytes: number): string {
-  const step = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1);
-  const value = bytes / 1024 ** step;
-  return `${value.toFixed(step > 0 && value < 100 ? 1 : 0)} ${units[step]}`;
-}
-
 /** `45s`, `3m20s`, `2h5m`: what is left is an estimate, so two units are enough. */
 export function secondsText(seconds: number): string {
   if (!Number.isFinite(seconds) || seconds > 359_999) return 'long';

@@ -1,0 +1,66 @@
+import { Command } from 'commander';
+import type { Order } from '#shared/domain';
+import { printableLines } from '#shared/errors';
+import { dryRunFile } from '../core/dry-run.ts';
+import { exitCodes, Failure } from '../core/failure.ts';
+import type { Io } from '../core/io.ts';
+import { connect, globalOptions } from '../core/session.ts';
+
+interface DiffOptions {
+  filename: string;
+}
+
+/** `arcctl diff`: what applying a file would change of its Orders, defaults of the server included. */
+export function diffCommand(io: Io): Command {
+  return new Command('diff')
+    .description(
+      'Show what applying a file would change of its Orders; the exit code is 1 where there is a difference',
+    )
+    .requiredOption('-f, --filename <file>', 'YAML or JSON; - for the standard input')
+    .action(async (options: DiffOptions, command: Command) => {
+      const cluster = await connect(io, globalOptions(command));
+      const [{ createTwoFilesPatch }, { stringify }] = await Promise.all([import('diff'), import('yaml')]);
+      const shown = (order: Order | undefined) =>
+        order === undefined ? '' : stringify(comparable(order), { lineWidth: 0 });
+      let isDifferent = false;
+      for (const { live, next } of await dryRunFile(io, cluster, options.filename)) {
+        const [before, after] = [shown(live), shown(next)];
+        if (before === after) continue;
+        isDifferent = true;
+        const { namespace, name } = next.metadata;
+        const patch = createTwoFilesPatch(
+          `cluster ${namespace}/${name}`,
+          `file ${options.filename}`,
+          before,
+          after,
+          '',
+          '',
+          { headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true } },
+        );
+        for (const line of patch.trimEnd().split('\n')) io.line(coloured(io, printableLines(line)));
+      }
+      if (isDifferent) throw new Failure(exitCodes.no);
+    });
+}
+
+/** What a person writes: without the status and what the server keeps. */
+function comparable({ apiVersion, kind, metadata, spec }: Order): object {
+  const { name, namespace, labels, annotations } = metadata;
+  const filled = (map: Record<string, string> | undefined) => map && Object.keys(map).length > 0;
+  return {
+    ...{ apiVersion, kind },
+    metadata: {
+      name,
+      namespace,
+      ...(filled(labels) && { labels }),
+      ...(filled(annotations) && { annotations }),
+    },
+    spec,
+  };
+}
+
+function coloured(io: Io, line: string): string {
+  if (line.startsWith('+')) return io.style('green', line);
+  if (line.startsWith('-')) return io.style('red', line);
+  return line.startsWith('@@') ? io.style('cyan', line) : line;
+}

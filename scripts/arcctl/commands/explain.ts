@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { exitCodes, Failure } from '../core/failure.ts';
+import type { Io } from '../core/io.ts';
+import { outputOption } from '../core/options.ts';
+import { formatOf, printTable, printValue } from '../core/print.ts';
+import { shippedText } from '../core/shipped.ts';
+import { explanationsOf, parseStatusTable, similarNames } from '../model/status-table.ts';
+
+interface ExplainOptions {
+  output?: string;
+}
+
+/** `arcctl explain`: what a phase, a reason or a condition means and what to do, as docs/status.md has it. Asks no cluster. */
+export function explainCommand(io: Io): Command {
+  return new Command('explain')
+    .description('Say what a phase or reason in a status means, and what to do')
+    .argument('[name]', 'such as Failed or EndpointMissing; none: all')
+    .addOption(outputOption(['json', 'yaml']))
+    .action(async (name: string | undefined, options: ExplainOptions) => {
+      const format = formatOf(options.output);
+      const all = parseStatusTable(shippedText('docs/status.md'));
+      const found = name === undefined ? all : explanationsOf(all, name);
+      if (found.length === 0) {
+        const similar = similarNames(all, name ?? '');
+        const hint =
+          similar.length > 0 ? `Is it ${similar.join(' or ')}?` : 'List all with "arcctl explain".';
+        throw new Failure(exitCodes.no, `no status says ${JSON.stringify(name)}. ${hint}`);
+      }
+      if (format === 'json' || format === 'yaml') return printValue(io, format, found);
+      if (name === undefined) {
+        printTable(
+          io,
+          ['NAME', 'OF', 'MEANING'],
+          found.map(({ name, what, meaning }) => [name, what, plain(meaning)]),
+        );
+        return;
+      }
+      for (const { name, what, meaning, help } of found) {
+        io.line(`${io.style('bold', name)} (${what}): ${plain(meaning)}`);
+        io.line(`  What to do: ${plain(help)}`);
+      }
+    });
+}
+
+/** Without the marks of Markdown. */
+function plain(text: string): string {
+  return text.replaceAll('`', '');
+}

@@ -1,0 +1,170 @@
+import { Command } from 'commander';
+import { mapBounded } from '#shared/async';
+import {
+  artifactWorkflows,
+  childSelector,
+  conduitNamespace,
+  configMaps,
+  type Endpoint,
+  type Order,
+  parseSettings,
+  planOrder,
+  type Settings,
+  settingsName,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { readPlanInputs } from '#shared/function-kit';
+import { bytesText } from '../../arc-transfer/bytes-text.ts';
+import { dryRunFile } from '../core/dry-run.ts';
+import { exitCodes, Failure } from '../core/failure.ts';
+import type { Io } from '../core/io.ts';
+import { outputOption } from '../core/options.ts';
+import { type Cell, formatOf, printTable, printValue } from '../core/print.ts';
+import { type Cluster, connect, globalOptions } from '../core/session.ts';
+import { type Outcome, previewOf } from '../model/preview.ts';
+import type { Bytes } from '../model/transfer-bytes.ts';
+
+interface PlanOptions {
+  filename: string;
+  bytes: boolean;
+  output?: string;
+}
+
+/** An Order with what would become of each of its artifacts. */
+interface Preview {
+  order: string;
+  namespace: string;
+  isNew: boolean;
+  artifacts: (Omit<Outcome, 'workflow'> & { bytes?: Bytes })[];
+}
+
+/** `arcctl plan`: what would run, be re-used or be refused if a file were applied. Nothing is written. */
+export function planCommand(io: Io): Command {
+  return new Command('plan')
+    .description(
+      'Say what would run, be re-used or be refused if a file with Orders were applied, and how many bytes would move',
+    )
+    .requiredOption('-f, --filename <file>', 'YAML or JSON; - for the standard input')
+    .option('--no-bytes', 'ask no registries')
+    .addOption(outputOption(['json', 'yaml', 'wide']))
+    .action(async (options: PlanOptions, command: Command) => {
+      const format = formatOf(options.output);
+      const cluster = await connect(io, globalOptions(command));
+      const previews: Preview[] = [];
+      for (const { live, next } of await dryRunFile(io, cluster, options.filename))
+        previews.push({ ...(await preview(io, cluster, next, options.bytes)), isNew: live === undefined });
+      if (format === 'json' || format === 'yaml') await printValue(io, format, previews);
+      else for (const each of previews) print(io, each, format === 'wide');
+      const refused = previews
+        .flatMap(({ artifacts }) => artifacts)
+        .filter(({ action }) => action === 'refuse');
+      if (refused.length > 0)
+        throw new Failure(
+          exitCodes.no,
+          `${refused.length} of the artifacts can never be moved as they are: correct what REASON names`,
+        );
+    });
+}
+
+async function preview(
+  io: Io,
+  { api }: Cluster,
+  order: Order,
+  withBytes: boolean,
+): Promise<Omit<Preview, 'isNew'>> {
+  const { namespace = 'default', name } = order.metadata;
+  const [inputs, children, settings] = await Promise.all([
+    readPlanInputs({ api, signal: io.signal }, order),
+    api.list(artifactWorkflows, { namespace, labelSelector: childSelector(order) }, io.signal),
+    readOperatorSettings(io, api),
+  ]);
+  const plan = planOrder(order, inputs, settings);
+  const outcomes = previewOf(order, plan, children.items);
+  const bytes = withBytes ? await bytesOf(io, outcomes, inputs.endpoints) : [];
+  return {
+    ...{ order: name, namespace },
+    artifacts: outcomes.map(({ workflow: _, ...outcome }, index) => {
+      const found = bytes[index];
+      return found ? { ...outcome, bytes: found } : outcome;
+    }),
+  };
+}
+
+/** What an operator sets changes plans. People may have no right to read it; then the plan is made without, and says so. */
+async function readOperatorSettings(io: Io, api: Cluster['api']): Promise<Settings> {
+  try {
+    const map = await api.get(configMaps, { namespace: conduitNamespace, name: settingsName }, io.signal);
+    return parseSettings(map?.data ?? {}, {}).settings;
+  } catch (caught) {
+    if (!ArcError.is(caught, 'Forbidden')) throw caught;
+    io.note(`Without the operator's settings: ${caught.message}`);
+    return {};
+  }
+}
+
+async function bytesOf(
+  io: Io,
+  outcomes: readonly Outcome[],
+  known: readonly Endpoint[],
+): Promise<(Bytes | undefined)[]> {
+  const endpoints = new Map(known.map((endpoint) => [endpoint.metadata.name, endpoint]));
+  const { transferBytes } = await import('../model/transfer-bytes.ts');
+  return mapBounded(outcomes, 4, io.signal, async ({ workflow }, signal) =>
+    workflow ? transferBytes(workflow, endpoints, io.env, signal) : undefined,
+  );
+}
+
+const styles: Partial<Record<Outcome['action'], 'green' | 'red' | 'yellow' | 'cyan'>> = {
+  run: 'cyan',
+  're-use': 'green',
+  wait: 'yellow',
+  refuse: 'red',
+  remove: 'yellow',
+};
+
+function print(io: Io, { order, namespace, isNew, artifacts }: Preview, isWide: boolean): void {
+  io.line(`Order ${namespace}/${order}: ${isNew ? 'new' : 'changed or as it is'}`);
+  const rows = artifacts.map(({ artifact, type, action, reason, message, bytes }): Cell[] => {
+    const style = styles[action];
+    const why = bytes?.state === 'unknown' ? `${message}; bytes unknown: ${bytes.why}` : message;
+    return [
+      artifact,
+      type,
+      style ? { text: action, style } : action,
+      bytesCell(bytes),
+      reason,
+      isWide ? why : why.slice(0, 200),
+    ];
+  });
+  if (rows.length > 0) printTable(io, ['ARTIFACT', 'TYPE', 'ACTION', 'BYTES', 'REASON', 'WHY'], rows);
+  io.line(summaryOf(artifacts));
+}
+
+function bytesCell(bytes: Bytes | undefined): string {
+  if (bytes === undefined) return '-';
+  return bytes.state === 'known' ? bytesText(bytes.toSend) : '?';
+}
+
+function summaryOf(artifacts: Preview['artifacts']): string {
+  const counts = Map.groupBy(artifacts, ({ action }) => action);
+  const parts = [...counts].map(([action, some]) => `${some.length} ${words[action]}`);
+  const known = artifacts.flatMap(({ bytes }) => (bytes?.state === 'known' ? [bytes.toSend] : []));
+  const sum = known.reduce((total, each) => total + each, 0);
+  const unknown = artifacts.filter(({ bytes }) => bytes?.state === 'unknown').length;
+  const moved =
+    known.length === 0
+      ? []
+      : [`${bytesText(sum)} would move${unknown > 0 ? `, and what is unknown of ${unknown}` : ''}`];
+  return [...parts, ...moved].join(', ') || 'nothing to do';
+}
+
+const words: Record<Outcome['action'], string> = {
+  run: 'would run',
+  're-use': 're-used',
+  'goes on': 'under way',
+  keep: 'kept as they are',
+  wait: 'would wait',
+  refuse: 'would be refused',
+  cancel: 'cancelled',
+  remove: 'would be removed',
+};

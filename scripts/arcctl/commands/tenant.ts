@@ -1,0 +1,76 @@
+import { Command } from 'commander';
+import { namespaces } from '#shared/domain';
+import { query } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
+import { exitCodes, Failure } from '../core/failure.ts';
+import type { Io } from '../core/io.ts';
+import { dryRunOption, outputOption } from '../core/options.ts';
+import { type Format, formatOf, printValue } from '../core/print.ts';
+import { type Cluster, connect, globalOptions } from '../core/session.ts';
+import { isStandalone } from '../model/cluster-checks.ts';
+import { tenantObjects } from '../model/tenant.ts';
+
+interface AddOptions {
+  dryRun?: boolean;
+  output?: string;
+}
+
+/** `arcctl tenant add`: applies what knative/tenant holds to a namespace, which gives it to ARC. */
+export function tenantCommand(io: Io): Command {
+  const add = new Command('add')
+    .description('Give a namespace to ARC: its functions may work there, and its Workflows have an account')
+    .argument('<namespace>', 'an existing namespace')
+    .addOption(dryRunOption())
+    .addOption(outputOption(['json', 'yaml', 'name']))
+    .action(async (namespace: string, options: AddOptions, command: Command) => {
+      const format = formatOf(options.output);
+      const cluster = await connect(io, globalOptions(command));
+      if (await isStandalone(cluster, io.signal)) {
+        io.note('The standalone works in every namespace: none has to be given.');
+        return;
+      }
+      await give(io, cluster, namespace, { format, dryRun: options.dryRun === true });
+    });
+  return new Command('tenant').description('Give namespaces to ARC').addCommand(add);
+}
+
+async function give(
+  io: Io,
+  cluster: Cluster,
+  namespace: string,
+  { format, dryRun }: { format: Format | undefined; dryRun: boolean },
+): Promise<void> {
+  if (!(await cluster.api.get(namespaces, { name: namespace }, io.signal)))
+    throw new Failure(
+      exitCodes.no,
+      `there is no namespace ${namespace}: make it with "kubectl create namespace ${namespace}"`,
+    );
+  const applied: unknown[] = [];
+  for (const object of await tenantObjects(namespace)) {
+    applied.push(await applyObject(io, cluster, object, dryRun));
+    const name = `${object.kind.toLowerCase()}/${object.metadata.name}`;
+    if (format === undefined) io.line(`${name} applied${dryRun ? ' (dry run)' : ''}`);
+    if (format === 'name') io.line(name);
+  }
+  if (format === 'json' || format === 'yaml')
+    await printValue(io, format, { apiVersion: 'v1', kind: 'List', items: applied });
+  if (io.isTerminal && format === undefined && !dryRun)
+    io.note(`Namespace ${namespace} is ARC's to work in. Make an Order with: arcctl create -n ${namespace}`);
+}
+
+const plurals: Record<string, string> = { RoleBinding: 'rolebindings', ServiceAccount: 'serviceaccounts' };
+
+/** Server-side apply, as `kubectl apply --server-side` does it. */
+async function applyObject(
+  io: Io,
+  { transport }: Cluster,
+  object: KubeObject,
+  dryRun: boolean,
+): Promise<unknown> {
+  const { apiVersion, kind, metadata } = object;
+  const root = apiVersion.includes('/') ? '/apis' : '/api';
+  const at = `${root}/${apiVersion}/namespaces/${encodeURIComponent(metadata.namespace ?? '')}/${plurals[kind]}/${metadata.name}`;
+  const options = query({ fieldManager: 'arcctl', force: true, dryRun: dryRun ? 'All' : undefined });
+  const contentType = 'application/apply-patch+yaml';
+  return transport.send({ method: 'PATCH', path: `${at}${options}`, body: object, contentType }, io.signal);
+}

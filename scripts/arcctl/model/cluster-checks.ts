@@ -1,0 +1,180 @@
+import { X509Certificate } from 'node:crypto';
+import { apiVersion, conduitNamespace, group, version } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import type { Kind } from '#shared/kube';
+import { isRecord, type KubeObject } from '#shared/meta';
+import type { Cluster } from '../core/session.ts';
+import { bad, certificateFinding, conditionFinding, type Finding, good, warn } from './findings.ts';
+
+/** One thing to look at. Rejects with what the API answers: Forbidden is no finding of its own. */
+export interface Check {
+  name: string;
+  run(cluster: Cluster, signal: AbortSignal): Promise<Finding[]>;
+}
+
+const install = 'kubectl apply -k knative/overlays/production';
+const kind = (api: string, name: string, plural: string, namespaced = true): Kind => ({
+  ...{ apiVersion: api, kind: name, plural, namespaced },
+});
+const apiServices = kind('apiregistration.k8s.io/v1', 'APIService', 'apiservices', false);
+const deployments = kind('apps/v1', 'Deployment', 'deployments');
+const services = kind('serving.knative.dev/v1', 'Service', 'services');
+const brokers = kind('eventing.knative.dev/v1', 'Broker', 'brokers');
+const triggers = kind('eventing.knative.dev/v1', 'Trigger', 'triggers');
+const crds = kind('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions', false);
+
+/** Whether the cluster has what ARC needs, and ARC what it is made of. The first is whether there is a cluster. */
+export const clusterChecks: readonly Check[] = [
+  { name: 'Kubernetes', run: checkVersion },
+  { name: 'ARC API', run: checkApi },
+  { name: 'APIService', run: checkApiService },
+  { name: 'Deployments', run: checkDeployments },
+  { name: 'functions', run: (cluster, signal) => checkAll(cluster, services, 'functions', signal) },
+  { name: 'Broker', run: (cluster, signal) => checkAll(cluster, brokers, 'Broker', signal) },
+  { name: 'Triggers', run: (cluster, signal) => checkAll(cluster, triggers, 'Triggers', signal) },
+  { name: 'Argo Workflows', run: checkArgo },
+];
+
+/** The standalone has these parts in its one process. */
+export async function isStandalone({ transport }: Cluster, signal: AbortSignal): Promise<boolean> {
+  const groups = await transport.send({ method: 'GET', path: '/apis' }, signal);
+  const names =
+    isRecord(groups) && Array.isArray(groups.groups)
+      ? groups.groups.filter(isRecord).map(({ name }) => name)
+      : [];
+  return names.includes(group) && !names.includes('apiregistration.k8s.io');
+}
+
+async function checkVersion({ transport, server }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  const answer = await transport.send({ method: 'GET', path: '/version' }, signal);
+  const { gitVersion = '' } = isRecord(answer) ? answer : {};
+  const [, minor = 0] = /^v1\.(\d+)/.exec(String(gitVersion)) ?? [];
+  const message = `${gitVersion} at ${server}`;
+  // knative/README.md says which versions were tried; Knative itself needs no older one.
+  return [
+    Number(minor) >= 30
+      ? good('Kubernetes', message)
+      : warn(
+          'Kubernetes',
+          `${message} is older than what ARC was tried with`,
+          'upgrade the cluster to 1.30 or later',
+        ),
+  ];
+}
+
+async function checkApi({ transport }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  try {
+    await transport.send({ method: 'GET', path: `/apis/${apiVersion}` }, signal);
+    return [good('ARC API', `${apiVersion} is served`)];
+  } catch (caught) {
+    if (!ArcError.is(caught, 'NotFound', 'ServiceUnavailable')) throw caught;
+    return [bad('ARC API', `${apiVersion} is not served: ${caught.message}`, install)];
+  }
+}
+
+async function checkApiService(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  if (await isStandalone(cluster, signal))
+    return [good('APIService', 'the standalone serves the API itself')];
+  const found = await cluster.api.get(apiServices, { name: `${version}.${group}` }, signal);
+  if (!found) return [bad('APIService', `${version}.${group} does not exist`, install)];
+  const logs = `kubectl logs -n ${conduitNamespace} deployment/api-server`;
+  const { caBundle } = isRecord(found.spec) ? found.spec : {};
+  const fix = `kubectl rollout restart -n ${conduitNamespace} deployment/certificate-issuer`;
+  const certificate =
+    typeof caBundle === 'string'
+      ? certificateFinding('certificate authority', validTo(caBundle), new Date(), fix)
+      : bad('certificate authority', 'the APIService has no caBundle', fix);
+  return [conditionFinding('APIService', conditionsOf(found), 'Available', logs), certificate];
+}
+
+function validTo(base64: string): Date {
+  try {
+    return new Date(new X509Certificate(Buffer.from(base64, 'base64')).validTo);
+  } catch {
+    return new Date(Number.NaN);
+  }
+}
+
+async function checkDeployments(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  if (await isStandalone(cluster, signal)) return [];
+  const { items } = await cluster.api.list(
+    deployments,
+    { namespace: conduitNamespace, labelSelector: 'app.kubernetes.io/part-of=arc' },
+    signal,
+  );
+  if (items.length === 0)
+    return [bad('Deployments', `there are none in namespace ${conduitNamespace}`, install)];
+  return items.map((item) => {
+    const { name } = item.metadata;
+    return conditionFinding(
+      `Deployment ${name}`,
+      conditionsOf(item),
+      'Available',
+      `kubectl describe -n ${conduitNamespace} deployment/${name}`,
+    );
+  });
+}
+
+/** Those of a kind of Knative's in the conduit's namespace: one line when all are ready. */
+async function checkAll(cluster: Cluster, of: Kind, name: string, signal: AbortSignal): Promise<Finding[]> {
+  if (await isStandalone(cluster, signal)) return [];
+  const found = await listed(cluster, of, signal);
+  if (found === undefined)
+    return [bad(name, `this cluster has no Knative ${of.kind}s`, 'install Knative: see knative/README.md')];
+  if (found.length === 0) return [bad(name, `there are none in namespace ${conduitNamespace}`, install)];
+  const findings = found.map((item) => {
+    const resource = `${of.plural}.${of.apiVersion.split('/')[0]}/${item.metadata.name}`;
+    return conditionFinding(
+      `${of.kind} ${item.metadata.name}`,
+      conditionsOf(item),
+      'Ready',
+      `kubectl describe -n ${conduitNamespace} ${resource}`,
+    );
+  });
+  const wrong = findings.filter(({ state }) => state !== 'ok');
+  return wrong.length > 0 ? wrong : [good(name, `${found.length} ready`)];
+}
+
+async function checkArgo(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  if (await isStandalone(cluster, signal))
+    return [good('Argo Workflows', 'the standalone runs Workflows itself')];
+  const fix = 'install Argo Workflows: see knative/README.md';
+  const crd = await cluster.api.get(crds, { name: 'workflows.argoproj.io' }, signal);
+  if (!crd) return [bad('Argo Workflows', 'this cluster does not know Workflows', fix)];
+  const { items } = await cluster.api.list(deployments, { labelSelector: 'app=workflow-controller' }, signal);
+  const [controller] = items;
+  if (!controller) return [warn('Argo Workflows', 'no Deployment is labelled app=workflow-controller', fix)];
+  const { namespace, name } = controller.metadata;
+  return [
+    conditionFinding(
+      'Argo Workflows',
+      conditionsOf(controller),
+      'Available',
+      `kubectl describe -n ${namespace} deployment/${name}`,
+    ),
+  ];
+}
+
+/** undefined where the cluster does not know the kind. */
+async function listed({ api }: Cluster, of: Kind, signal: AbortSignal): Promise<KubeObject[] | undefined> {
+  try {
+    return (
+      await api.list(
+        of,
+        { namespace: conduitNamespace, labelSelector: 'app.kubernetes.io/part-of=arc' },
+        signal,
+      )
+    ).items;
+  } catch (caught) {
+    if (ArcError.is(caught, 'NotFound')) return undefined;
+    throw caught;
+  }
+}
+
+function conditionsOf({ status }: KubeObject): Record<string, string>[] {
+  const conditions =
+    isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : [];
+  return conditions.map((each) =>
+    Object.fromEntries(Object.entries(each).map(([key, value]) => [key, String(value)])),
+  );
+}

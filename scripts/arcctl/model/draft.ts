@@ -1,0 +1,115 @@
+import { type Endpoint, isObjectName, type Order, orders } from '#shared/domain';
+
+/** What a person asks for. */
+export interface DraftRequest {
+  /** `host[:port]/path[:tag][@digest]`, with or without a scheme. */
+  source: string;
+  /** The same; one that ends in `/` keeps the last part of the source's path. */
+  destination: string;
+  type: string;
+  name?: string;
+}
+
+/** `endpoint`: the manifest of an Endpoint that would do, for the namespace NAMESPACE. */
+export type Drafted =
+  | { state: 'drafted'; order: Order }
+  | { state: 'refused'; message: string; endpoint?: string };
+
+/** An Order of one artifact that moves `source` to `destination` between Endpoints that exist. */
+export function draftOrder(request: DraftRequest, known: readonly Endpoint[]): Drafted {
+  const source = normalized(request.source);
+  const tail = source.split('/').at(-1) ?? '';
+  const wanted = normalized(request.destination);
+  const destination = request.destination.trim().endsWith('/') ? `${wanted}/${tail}` : wanted;
+  for (const [text, what] of [
+    [source, 'source'],
+    [destination, 'destination'],
+  ] as const)
+    if (!/^[^/\s]+\/\S+$/.test(text))
+      return {
+        state: 'refused',
+        message: `the ${what} ${JSON.stringify(text)} needs a host and a path: registry.example.com/team/app:1.0`,
+      };
+  const from = endpointFor(source, known, 'PullOnly');
+  const to = endpointFor(destination, known, 'PushOnly');
+  if (!from) return missing(source, 'source', 'PullOnly');
+  if (!to) return missing(destination, 'destination', 'PushOnly');
+  const name = request.name ?? nameOf(tail);
+  if (!isObjectName(name))
+    return {
+      state: 'refused',
+      message: `${JSON.stringify(name)} is no name of an Order: choose one of lower-case letters, digits and - with --name`,
+    };
+  const image = below(source, from);
+  const override = below(destination, to);
+  const isSame = override === image || override === image.replace(/(:[^:/@]+)?(@.*)?$/, '');
+  return {
+    state: 'drafted',
+    order: {
+      apiVersion: orders.apiVersion,
+      kind: orders.kind,
+      metadata: { name },
+      spec: {
+        artifacts: [
+          {
+            type: request.type,
+            srcRef: { name: from.metadata.name },
+            dstRef: { name: to.metadata.name },
+            spec: { image, ...(isSame ? {} : { override }) },
+          },
+        ],
+      },
+    },
+  };
+}
+
+/** Without scheme and slashes around it; the host in lower case. */
+function normalized(reference: string): string {
+  const bare = reference
+    .trim()
+    .replace(/^(https?|oci|docker):\/\//i, '')
+    .replace(/^\/+|\/+$/g, '');
+  const slash = bare.indexOf('/');
+  return slash < 0 ? bare.toLowerCase() : bare.slice(0, slash).toLowerCase() + bare.slice(slash);
+}
+
+/** The Endpoint with the longest remoteURL that the reference lies below, and that may be used for that side. */
+function endpointFor(
+  reference: string,
+  known: readonly Endpoint[],
+  usage: 'PullOnly' | 'PushOnly',
+): Endpoint | undefined {
+  return known
+    .filter(({ spec }) => (spec.usage ?? 'All') === 'All' || spec.usage === usage)
+    .filter(({ spec }) => reference.startsWith(`${normalized(spec.remoteURL)}/`))
+    .toSorted((a, b) => normalized(b.spec.remoteURL).length - normalized(a.spec.remoteURL).length)[0];
+}
+
+function below(reference: string, { spec }: Endpoint): string {
+  return reference.slice(normalized(spec.remoteURL).length + 1);
+}
+
+function missing(reference: string, side: string, usage: string): Drafted {
+  const [host = ''] = reference.split('/');
+  const name = host.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
+  return {
+    state: 'refused',
+    message: `no Endpoint of this namespace is a ${side} for ${reference}`,
+    endpoint: `kubectl apply -n NAMESPACE -f - <<END
+apiVersion: ${orders.apiVersion}
+kind: Endpoint
+metadata: { name: ${name} }
+spec: { type: oci, remoteURL: 'https://${host}', usage: ${usage} }
+END`,
+  };
+}
+
+/** `team-app-1-0` of `app:1.0`: what people would choose, within the rules of names. */
+function nameOf(tail: string): string {
+  return tail
+    .replace(/@.*$/, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 50);
+}

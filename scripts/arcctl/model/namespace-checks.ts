@@ -1,0 +1,125 @@
+import { artifactTypes, clusterArtifactTypes, endpoints, group, namespaces } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import type { Kind } from '#shared/kube';
+import { isRecord, type KubeObject } from '#shared/meta';
+import type { Cluster } from '../core/session.ts';
+import type { Check } from './cluster-checks.ts';
+import { bad, conditionFinding, type Finding, good, warn } from './findings.ts';
+import { tenantObjects } from './tenant.ts';
+
+const roleBindings: Kind = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'RoleBinding',
+  plural: 'rolebindings',
+  namespaced: true,
+};
+const reviews: Kind = {
+  apiVersion: 'authorization.k8s.io/v1',
+  kind: 'SelfSubjectAccessReview',
+  plural: 'selfsubjectaccessreviews',
+  namespaced: false,
+};
+
+/** Whether Orders of one namespace can be worked on, and its user may make them. */
+export const namespaceChecks: readonly Check[] = [
+  { name: 'namespace', run: checkNamespace },
+  { name: 'tenant', run: checkTenant },
+  { name: 'rights', run: checkRights },
+  { name: 'types', run: checkTypes },
+  { name: 'Endpoints', run: checkEndpoints },
+];
+
+async function checkNamespace({ api, namespace }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  const found = await api.get(namespaces, { name: namespace }, signal);
+  if (found) return [good('namespace', `${namespace} exists`)];
+  return [bad('namespace', `there is no namespace ${namespace}`, `kubectl create namespace ${namespace}`)];
+}
+
+async function checkTenant({ api, namespace }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  try {
+    const { items } = await api.list(roleBindings, { namespace }, signal);
+    const there = new Set(items.map(({ metadata }) => metadata.name));
+    const wanted = (await tenantObjects(namespace)).filter(({ kind }) => kind === 'RoleBinding');
+    const missing = wanted.map(({ metadata }) => metadata.name).filter((name) => !there.has(name));
+    if (missing.length === 0) return [good('tenant', `${namespace} is given to ARC`)];
+    return [
+      warn(
+        'tenant',
+        `${namespace} is not given to ARC: without RoleBinding ${missing.join(', ')}, unless components/cluster-wide-rights is installed`,
+        `arcctl tenant add ${namespace}`,
+      ),
+    ];
+  } catch (caught) {
+    if (ArcError.is(caught, 'NotFound')) return [good('tenant', 'the standalone works in every namespace')];
+    throw caught;
+  }
+}
+
+async function checkRights({ api, namespace }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  const wanted = [
+    ['create', 'orders', ''],
+    ['create', 'orders', 'retry'],
+    ['create', 'orders', 'force'],
+    ['create', 'orders', 'cancel'],
+    ['list', 'artifactworkflows', ''],
+    ['list', 'endpoints', ''],
+  ] as const;
+  const refused: string[] = [];
+  for (const [verb, resource, subresource] of wanted) {
+    const resourceAttributes = {
+      namespace,
+      verb,
+      group,
+      resource,
+      ...(subresource !== '' && { subresource }),
+    };
+    const review = {
+      apiVersion: reviews.apiVersion,
+      kind: reviews.kind,
+      metadata: { name: '' },
+      spec: { resourceAttributes },
+    };
+    const answer: KubeObject = await api.create(reviews, review, signal);
+    if (!isRecord(answer.status) || answer.status.allowed !== true)
+      refused.push(`${verb} ${resource}${subresource === '' ? '' : `/${subresource}`}`);
+  }
+  if (refused.length === 0) return [good('rights', `you may make and drive Orders in ${namespace}`)];
+  return [
+    warn(
+      'rights',
+      `you may not ${refused.join(', ')}`,
+      `kubectl create rolebinding arc-user -n ${namespace} --clusterrole=arc-user --user=NAME`,
+    ),
+  ];
+}
+
+async function checkTypes({ api, namespace }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  const [own, shared] = await Promise.all([
+    api.list(artifactTypes, { namespace }, signal),
+    api.list(clusterArtifactTypes, {}, signal),
+  ]);
+  const names = [...own.items, ...shared.items].map(({ metadata }) => metadata.name);
+  if (names.length > 0) return [good('types', [...new Set(names)].join(', '))];
+  return [
+    bad(
+      'types',
+      'there is no ArtifactType',
+      'kubectl apply -f knative/base/artifact-types/oci.yaml -f knative/workflow-templates/oci-image.yaml',
+    ),
+  ];
+}
+
+async function checkEndpoints({ api, namespace }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  const { items } = await api.list(endpoints, { namespace }, signal);
+  if (items.length === 0) return [warn('Endpoints', `namespace ${namespace} has none`, 'see docs/orders.md')];
+  const findings = items.map(({ metadata, status }) =>
+    conditionFinding(
+      `Endpoint ${metadata.name}`,
+      status?.conditions ?? [],
+      'Ready',
+      `kubectl describe aep ${metadata.name} -n ${namespace}`,
+    ),
+  );
+  const wrong = findings.filter(({ state }) => state !== 'ok');
+  return wrong.length > 0 ? wrong : [good('Endpoints', `${items.length} ready`)];
+}

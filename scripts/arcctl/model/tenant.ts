@@ -1,0 +1,11 @@
+import type { KubeObject } from '#shared/meta';
+import { parseManifests } from '../core/manifests.ts';
+import { shippedText } from '../core/shipped.ts';
+
+const files = ['knative/tenant/function-rights.yaml', 'knative/tenant/workflow-account.yaml'] as const;
+
+/** The objects of knative/tenant in a namespace: what gives it to ARC. */
+export async function tenantObjects(namespace: string): Promise<KubeObject[]> {
+  const found = await Promise.all(files.map((file) => parseManifests(shippedText(file), file)));
+  return found.flat().map((object) => ({ ...object, metadata: { ...object.metadata, namespace } }));
+}

@@ -1,0 +1,69 @@
+import os from 'node:os';
+import type { ArtifactWorkflow, Endpoint, Job } from '#shared/domain';
+import { compareArtifact, resolveAddress, TransferError } from '#shared/transfer';
+import { openEnds } from '../../../functions/transfer-worker/ends/ends.ts';
+import { dockerCredentials } from '../../arc-transfer/docker-credentials.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What a transfer would send, as far as registries tell. */
+export type Bytes = { state: 'known'; toSend: number; total: number } | { state: 'unknown'; why: string };
+
+const patienceMs = 30_000;
+
+/**
+ * Asks source and destination what a planned ArtifactWorkflow would send; nothing is written, and no content is read. With the user's own
+ * credentials, those of docker login: the Secrets of Endpoints are not for people.
+ */
+export async function transferBytes(
+  workflow: ArtifactWorkflow,
+  endpoints: ReadonlyMap<string, Endpoint>,
+  env: Env,
+  outer: AbortSignal,
+): Promise<Bytes> {
+  const source = endpoints.get(workflow.spec.srcRef?.name ?? '');
+  const destination = endpoints.get(workflow.spec.dstRef?.name ?? '');
+  if (!source || !destination) return { state: 'unknown', why: 'an Endpoint is missing' };
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(patienceMs)]);
+  try {
+    const job: Job = {
+      artifact: { type: workflow.spec.type ?? '', spec: workflow.spec.artifact?.spec ?? {} },
+      source: await endOf(source, env),
+      destination: await endOf(destination, env),
+    };
+    const options = { signal, workDir: os.tmpdir(), proxyEnv: env, retry: { attempts: 1 } };
+    const { bytes, missing } = await compareArtifact(options, async (opening) => {
+      const ends = await openEnds(job, opening);
+      // Only a registry knows sizes without reading what they are of.
+      if (!ends.source.registry) throw new TransferError('config', 'its source does not tell sizes');
+      return ends;
+    });
+    return { state: 'known', toSend: missing.bytes, total: bytes };
+  } catch (caught) {
+    if (outer.aborted) throw caught;
+    return { state: 'unknown', why: whyNot(caught) };
+  }
+}
+
+function whyNot(caught: unknown): string {
+  const isShut = caught instanceof TransferError && ['auth', 'denied'].includes(caught.reason);
+  // The message of such a failure is for those who own the Endpoint.
+  if (isShut) return 'a registry does not let you in: sign in with docker login';
+  return caught instanceof Error ? caught.message : String(caught);
+}
+
+async function endOf({ metadata, spec }: Endpoint, env: Env): Promise<Job['source']> {
+  const { type, remoteURL, tls = {}, tokenHosts } = spec;
+  const { insecureSkipVerify, plainHTTP } = tls;
+  const { host } = resolveAddress(remoteURL, 'any', plainHTTP === undefined ? {} : { plainHTTP });
+  const credentials = await dockerCredentials(host, env);
+  return {
+    ...{ name: metadata.name, type, remoteURL },
+    ...(credentials && { credentials }),
+    ...(tokenHosts && { tokenHosts }),
+    tls: {
+      ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
+      ...(plainHTTP !== undefined && { plainHTTP }),
+    },
+  };
+}
