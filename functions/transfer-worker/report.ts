@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { printableJson } from '#shared/errors';
-import type { CopyResult, FailureReason } from '#shared/transfer';
+import type { BatchItems, BatchResult, CopyResult, FailureReason } from '#shared/transfer';
 
 /** The last line that the worker prints, as JSON. */
 export type Outcome =
-  | ({ outcome: 'succeeded' } & CopyResult)
-  | { outcome: 'failed'; reason: FailureReason; message: string };
+  | ({ outcome: 'succeeded' } & (CopyResult | BatchResult))
+  | { outcome: 'failed'; reason: FailureReason; message: string; items?: BatchItems };
 
 export interface ReportTargets {
   resultFile: string;

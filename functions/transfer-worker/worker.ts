@@ -1,6 +1,15 @@
 import type { Job } from '#shared/domain';
 import { maskSecrets } from '#shared/errors';
-import { type CopyResult, exitCodes, secretsOfEndpoint, TransferError } from '#shared/transfer';
+import {
+  BatchError,
+  type BatchResult,
+  type CopyResult,
+  copyBatch,
+  exitCodes,
+  secretsOfEndpoint,
+  TransferError,
+} from '#shared/transfer';
+import { batchOf } from './batch/batch-of.ts';
 import { readJob } from './job-file.ts';
 import { progressFile } from './progress-file.ts';
 import { type Outcome, report } from './report.ts';
@@ -46,12 +55,17 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
     const reason = known ? caught.reason : 'retryable';
     return {
       exitCode: known ? exitCodes[caught.reason] : unexpectedExitCode,
-      outcome: { outcome: 'failed', reason, message: maskSecrets(message, secrets) },
+      outcome: {
+        outcome: 'failed',
+        reason,
+        message: maskSecrets(message, secrets),
+        ...(caught instanceof BatchError ? { items: caught.items } : {}),
+      },
     };
   }
 }
 
-function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<CopyResult> {
+function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<CopyResult | BatchResult> {
   const attempts = wholeNumber(env, 'ARC_RETRY_ATTEMPTS', maxRetryAttempts);
   const maxBytes = wholeNumber(env, 'ARC_MAX_BYTES', Number.MAX_SAFE_INTEGER) ?? defaultMaxBytes;
   const file = env.ARGO_PROGRESS_FILE;
@@ -65,7 +79,8 @@ function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<CopyRes
     maxBytes,
     ...(progress === undefined ? {} : { progress }),
   };
-  return transferJob(job, options);
+  const expand = batchOf(job);
+  return expand === undefined ? transferJob(job, options) : copyBatch(options, expand);
 }
 
 /** The whole number from 1 to `max` in a variable; undefined where it is not set. */

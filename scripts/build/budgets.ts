@@ -2,7 +2,8 @@ import type { Bundle } from './bundle.ts';
 
 /** KiB. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
 const budgets: Record<string, number> = {
-  'transfer-worker': 68,
+  // two thirds of it read charts and their versions (YAML, semver, tar): bundled, but run for charts and tags alone
+  'transfer-worker': 330,
   // RE2 is a tenth of it: patterns of users, in linear time
   'api-server': 1465,
   // speaks to registries

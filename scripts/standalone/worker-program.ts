@@ -39,6 +39,10 @@ async function bundled(folder: string): Promise<string> {
     target: 'node24',
     minify: true,
     keepNames: true,
+    // What reads archives is CommonJS and calls require, which an ESM bundle has not.
+    banner: {
+      js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
+    },
     logLevel: 'silent',
   });
   return outfile;

@@ -1,5 +1,16 @@
 /** Moves artifacts between registries by digest: the OCI client, the image copier and the closed set of failures. */
 
+export {
+  type Batch,
+  BatchError,
+  type BatchItem,
+  type BatchItems,
+  type BatchResult,
+  copyBatch,
+} from './batch/copy-batch.ts';
+export { matchesGlob } from './batch/glob.ts';
+export { selectTags } from './batch/tag-list.ts';
+export type { TagSelection } from './batch/tag-selection.ts';
 export type {
   BlobSink,
   BlobSource,
@@ -20,6 +31,9 @@ export type { CopyOptions, CopyResult, Opening } from './copy/in-session.ts';
 export { putBlob } from './copy/put-blob.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
 export { exitCodes, type FailureReason, TransferError } from './errors/transfer-error.ts';
+export type { ChartLocation, OpenedChart } from './helm/chart.ts';
+export { type NamedImage, namedImage } from './helm/image-name.ts';
+export { openChart } from './helm/open-chart.ts';
 export { createAddressGuard } from './http/address-guard.ts';
 export type { Timeouts } from './http/http-client.ts';
 export type { RetryPolicy } from './http/retry.ts';

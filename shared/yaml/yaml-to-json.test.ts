@@ -69,6 +69,13 @@ describe('yamlToJson', () => {
     expect(await refusal(text)).not.toContain('\n');
   });
 
+  it('takes the last of repeated keys where it is lenient', async () => {
+    expect(JSON.parse(await yamlToJson('a: 1\nb: 2\na: 3\n', { ...limits, lenient: true }))).toEqual({
+      a: 3,
+      b: 2,
+    });
+  });
+
   it('refuses aliases that multiply before it expands them', async () => {
     const names = [...'abcdefghijkl'];
     const bomb = names.map(

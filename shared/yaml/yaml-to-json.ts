@@ -28,6 +28,8 @@ export interface YamlLimits {
   /** Most characters of the text. */
   characters: number;
   depth: number;
+  /** True: of a key named twice the last one counts, as in go-yaml's lenient reader; otherwise it is refused. */
+  lenient?: boolean;
   /** Most characters of the document with every alias expanded. */
   size: number;
 }
@@ -150,7 +152,8 @@ class Reader {
         continue;
       }
       const name = nameOf(key);
-      if (fields.has(name)) throw unreadable(`key ${JSON.stringify(name)} already set in map`);
+      if (fields.has(name) && this.#limits.lenient !== true)
+        throw unreadable(`key ${JSON.stringify(name)} already set in map`);
       fields.set(name, this.read(value, depth + 1));
     }
     const size = total([...fields.values(), ...merges]) + [...fields.keys()].join().length;

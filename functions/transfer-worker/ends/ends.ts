@@ -1,14 +1,21 @@
 import type { Job, JobEndpoint } from '#shared/domain';
 import { type Ends, type Opening, TransferError } from '#shared/transfer';
+import { isChart, openChartSource } from './chart.ts';
 import type { EndpointKind } from './endpoint-kind.ts';
 import { oci } from './oci.ts';
 
 /** By the Endpoint's type. Operators name types freely together with the template of `oci`, so any other type is one of a registry. */
-const kinds = new Map<string, EndpointKind>([['oci', oci]]);
+const kinds = new Map<string, EndpointKind>([
+  ['oci', oci],
+  ['helm', { source: openChartSource }],
+]);
 
 /** Opens both ends of a job. Rejects with a TransferError. */
-export async function openEnds({ artifact, source, destination }: Job, opening: Opening): Promise<Ends> {
-  const openSource = kindOf(source).source ?? refuse(source, 'destination');
+export async function openEnds(job: Job, opening: Opening): Promise<Ends> {
+  const { artifact, source, destination } = job;
+  const openSource = isChart(job)
+    ? openChartSource
+    : (kindOf(source).source ?? refuse(source, 'destination'));
   const openSink = kindOf(destination).sink ?? refuse(destination, 'source');
   const opened = await openSource({ ...opening, artifact, endpoint: source });
   const sink = await openSink({ ...opening, artifact, endpoint: destination }, opened.name);

@@ -49,7 +49,8 @@ export function landingName({ spec: { override } }: Job['artifact'], name: Image
   return { ...name, ...given };
 }
 
-function location(
+/** An image at an Endpoint. */
+export function location(
   { name, remoteURL, tls, credentials, tokenHosts }: JobEndpoint,
   image: string,
 ): ImageLocation {

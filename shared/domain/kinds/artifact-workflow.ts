@@ -78,6 +78,28 @@ const counts = z.object({
   mounted: z.int().exactOptional().describe('Mounted from another repository of the destination.'),
 });
 
+export type TransferItem = z.infer<typeof item>;
+const item = z.object({
+  source: z.string().describe('What was to be moved.'),
+  target: z.string().describe('Where it lands, below the destination.'),
+  outcome: z.enum(['copied', 'unchanged', 'failed']).describe('How it ended.'),
+  digest: z.string().exactOptional().describe('Its digest.'),
+  reason: z.string().exactOptional().describe('Kind of failure.'),
+  message: z.string().exactOptional().describe('Why it failed.'),
+});
+
+export type TransferItems = z.infer<typeof items>;
+const items = z.object({
+  total: z.int().describe('Number of items.'),
+  copied: z.int().describe('Moved.'),
+  unchanged: z.int().describe('There already.'),
+  failed: z.int().describe('Not moved.'),
+  list: z
+    .array(item)
+    .describe('The first of them, failures before others.')
+    .meta({ 'x-kubernetes-list-type': 'atomic' }),
+});
+
 /** What the worker reported in the output parameter `result`, cut to bounds. */
 export type TransferResults = z.infer<typeof results>;
 const results = z.object({
@@ -92,6 +114,7 @@ const results = z.object({
   bytes: counts.exactOptional().describe('Bytes by how they got there.'),
   blobs: counts.exactOptional().describe('Blobs by how they got there.'),
   referrers: z.int().exactOptional().describe('Signatures, attestations and SBOMs moved along.'),
+  items: items.exactOptional().describe('Of an artifact that stands for several: how each of them ended.'),
   warnings: z
     .array(z.string())
     .exactOptional()

@@ -32,6 +32,30 @@ describe('resultsOf', () => {
     });
   });
 
+  it('reads the items of an artifact that stands for several, in bounds', () => {
+    const item = {
+      source: 'a:1',
+      target: 'm/a:1',
+      outcome: 'failed',
+      reason: 'denied',
+      message: 'x'.repeat(999),
+      extra: 1,
+    };
+    const list = [...Array.from({ length: 30 }, () => item), { source: 'no outcome' }];
+    const found = resultsOf(
+      reporting(JSON.stringify({ items: { total: 31, copied: -1, failed: 31, list } })),
+    )?.items;
+    expect(found).toMatchObject({ total: 31, copied: 0, unchanged: 0, failed: 31 });
+    expect(found?.list).toHaveLength(20);
+    expect(found?.list[0]).toEqual({
+      ...item,
+      extra: undefined,
+      message: expect.stringMatching(/^x{1,300}/),
+    });
+    expect(JSON.stringify(found).length).toBeLessThan(20 * 1000);
+    expect(resultsOf(reporting('{"items":[1]}'))).toEqual({});
+  });
+
   it('finds it on a node where the Workflow has none', () => {
     const workflow = reporting('');
     const nodes = {

@@ -1,13 +1,20 @@
 import { isRecord } from '#shared/meta';
 import type { OutputParameter, Workflow } from '../kinds/argo.ts';
-import type { TransferCounts, TransferResults } from '../kinds/artifact-workflow.ts';
+import type {
+  TransferCounts,
+  TransferItem,
+  TransferItems,
+  TransferResults,
+} from '../kinds/artifact-workflow.ts';
 import {
   longestDigest,
+  longestItem,
   longestMediaType,
   longestMessage,
   longestReason,
   longestResults,
   longestWarning,
+  mostItems,
   mostWarnings,
 } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
@@ -50,6 +57,7 @@ function parse(text: string | undefined): TransferResults | undefined {
   const bytes = asCounts(found.bytes);
   const blobs = asCounts(found.blobs);
   const referrers = asCount(found.referrers);
+  const items = asItems(found.items);
   const warnings = asTexts(found.warnings);
   return {
     ...(outcome === undefined ? {} : { outcome }),
@@ -60,6 +68,7 @@ function parse(text: string | undefined): TransferResults | undefined {
     ...(bytes === undefined ? {} : { bytes }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(referrers === undefined ? {} : { referrers }),
+    ...(items === undefined ? {} : { items }),
     ...(warnings === undefined ? {} : { warnings }),
   };
 }
@@ -94,6 +103,34 @@ function asCounts(value: unknown): TransferCounts | undefined {
     return count === undefined ? [] : [[name, count] as const];
   });
   return Object.fromEntries(known);
+}
+
+function asItems(value: unknown): TransferItems | undefined {
+  const found = asRecord(value);
+  if (!found || !Array.isArray(found.list)) return undefined;
+  const [total, copied, unchanged, failed] = [found.total, found.copied, found.unchanged, found.failed].map(
+    asCount,
+  );
+  const list = found.list.slice(0, mostItems).flatMap((one) => asItem(one) ?? []);
+  return { total: total ?? 0, copied: copied ?? 0, unchanged: unchanged ?? 0, failed: failed ?? 0, list };
+}
+
+function asItem(value: unknown): TransferItem | undefined {
+  const found = asRecord(value);
+  const [source, target] = [asText(found?.source, longestItem), asText(found?.target, longestItem)];
+  const outcome = (['copied', 'unchanged', 'failed'] as const).find((one) => one === found?.outcome);
+  if (!found || source === undefined || target === undefined || outcome === undefined) return undefined;
+  const digest = asText(found.digest, longestDigest);
+  const reason = asText(found.reason, longestReason);
+  const message = asText(found.message, longestItem);
+  return {
+    source,
+    target,
+    outcome,
+    ...(digest === undefined ? {} : { digest }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  };
 }
 
 function asTexts(value: unknown): string[] | undefined {

@@ -61,6 +61,9 @@ export const longestDigest = 136;
 export const longestMediaType = 256;
 export const mostWarnings = 10;
 export const longestWarning = 512;
+/** Items of an artifact that stands for several, and bytes of what each of them is called. */
+export const mostItems = 20;
+export const longestItem = 300;
 /** Most failed steps that a failure quotes. */
 export const mostFailedSteps = 3;
 

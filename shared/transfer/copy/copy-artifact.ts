@@ -21,20 +21,25 @@ export function copyArtifact(
   options: CopyOptions,
   open: (opening: Opening) => Promise<Ends>,
 ): Promise<CopyResult> {
-  return inSession(options, async (opening) => {
-    const { session, folder, signal } = opening;
-    const { source, destination } = await open(opening);
-    const { plan, before } = await readEnds(source, destination, signal);
-    const total = bytesOf(plan);
-    if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(source, total);
-    const copyProgress = createCopyProgress(total, options.progress);
-    const { retry } = session;
-    await copyContent({ plan, source, destination, before, retry, folder, copyProgress, signal });
-    const { blobs, bytes } = copyProgress;
-    const { root, referrers, tagged, warnings } = plan;
-    const { digest, mediaType } = root;
-    return { digest, mediaType, bytes, blobs, referrers: referrers.length + tagged.length, warnings };
-  });
+  return inSession(options, async (opening) => copyEnds(options, await open(opening), opening));
+}
+
+/** The same between opened ends, in a session that goes on. */
+export async function copyEnds(
+  options: CopyOptions,
+  { source, destination }: Ends,
+  { session, folder, signal }: Opening,
+): Promise<CopyResult> {
+  const { plan, before } = await readEnds(source, destination, signal);
+  const total = bytesOf(plan);
+  if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(source, total);
+  const copyProgress = createCopyProgress(total, options.progress);
+  const { retry } = session;
+  await copyContent({ plan, source, destination, before, retry, folder, copyProgress, signal });
+  const { blobs, bytes } = copyProgress;
+  const { root, referrers, tagged, warnings } = plan;
+  const { digest, mediaType } = root;
+  return { digest, mediaType, bytes, blobs, referrers: referrers.length + tagged.length, warnings };
 }
 
 /** Reads the whole source, and what the tag of the destination names. Rejects if the destination demands another digest. */

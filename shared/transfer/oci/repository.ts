@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isRecord } from '#shared/meta';
 import type { BlobSink, BlobSource, OpenBlob, Stored } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from '../reference/digest.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
+import { isTag } from '../reference/reference.ts';
 import {
   acceptedManifests,
   type Descriptor,
@@ -24,8 +26,12 @@ export interface Repository extends BlobSource, BlobSink {
   putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored>;
   /** All pages of the referrers API; undefined if the registry does not have it. */
   referrers(digest: string, signal: AbortSignal): Promise<Descriptor[] | undefined>;
+  /** All pages of the list of tags. */
+  tags(signal: AbortSignal): Promise<string[]>;
 }
 
+const maxTags = 100_000;
+const tagsOfPage = 1000;
 const maxPages = 100;
 /** Statuses of registries that support GET but not HEAD. A blob then counts as absent and is sent. */
 const noHead = [400, 405, 501];
@@ -41,6 +47,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
   const base = `/v2/${address.repository}`;
   /** Uploads that the registry opened because it could not mount the blob. */
   const opened = new Map<string, Pick<RegistryResponse, 'headers' | 'url'>>();
+  const place = `repository ${address.repository} of registry ${address.host}`;
 
   async function manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined> {
     const response = await send(
@@ -161,7 +168,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
 
   return {
     address,
-    place: `repository ${address.repository} of registry ${address.host}`,
+    place,
     registry: { origin: address.origin, repository: address.repository },
     manifest,
     head,
@@ -216,6 +223,27 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
       );
     },
 
+    async tags(signal) {
+      const found: string[] = [];
+      let target: string | URL | undefined = `${base}/tags/list?n=${tagsOfPage}`;
+      for (let page = 0; target !== undefined; page += 1) {
+        const request: RegistryRequest = {
+          method: 'GET',
+          target,
+          expect: [200, 404],
+          limit: maxManifestBytes,
+          activity: 'listing the tags',
+        };
+        const { status, bytes, headers } = await send(request, signal);
+        if (status === 404) throw noRepository(address);
+        found.push(...tagsIn(bytes, place));
+        if (found.length > maxTags || page > maxPages)
+          throw new TransferError('permanent', `There are more than ${maxTags} tags in ${place}.`);
+        target = nextPage(headers.link, new URL(target, address.origin));
+      }
+      return found;
+    },
+
     async referrers(digest, signal) {
       const found: Descriptor[] = [];
       let target: string | URL | undefined = `${base}/referrers/${digest}`;
@@ -250,4 +278,25 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
 
 function byteCount(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function noRepository({ host, repository }: ImageAddress): TransferError {
+  return new TransferError(
+    'permanent',
+    `Repository ${repository} does not exist in registry ${host} (404): check its name and remoteURL; some registries also answer 404 if the account may not read it.`,
+  );
+}
+
+/** The `tags` of a page; a repository without any may have null. Tags that no registry can have are left out. */
+function tagsIn(bytes: Buffer | undefined, place: string): string[] {
+  let parsed: unknown;
+  try {
+    parsed = bytes && JSON.parse(bytes.toString('utf8'));
+  } catch {
+    // The message below says it.
+  }
+  const tags = isRecord(parsed) ? (parsed.tags ?? []) : undefined;
+  if (!Array.isArray(tags))
+    throw new TransferError('permanent', `The list of tags of ${place} cannot be read.`);
+  return tags.filter((tag): tag is string => typeof tag === 'string' && isTag(tag));
 }

@@ -24,6 +24,11 @@ function refuse(text: string, why: string): never {
   throw new TransferError('config', `The image reference "${text.slice(0, 300)}" cannot be used: ${why}.`);
 }
 
+/** True for what a tag may be. */
+export function isTag(text: string): boolean {
+  return tagForm.test(text);
+}
+
 /** Parses `path[:tag][@digest]`; throws a config TransferError that explains what is wrong. */
 export function parseImageName(text: string): ImageName {
   const at = text.indexOf('@');

@@ -1,0 +1,272 @@
+import os from 'node:os';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Job } from '#shared/domain';
+import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { BatchError, type BatchResult, copyBatch } from '#shared/transfer';
+import { chartYaml, packChart, seedChart } from '../../../shared/transfer/testing/charts.ts';
+import { expandChart, imageLocation, isChartBatch } from './chart-images.ts';
+import { expandTags, isTagBatch } from './tags.ts';
+
+let source: Registry;
+let destination: Registry;
+beforeEach(async () => {
+  source = await startRegistry();
+  destination = await startRegistry();
+});
+afterEach(() => Promise.all([source.close(), destination.close()]));
+
+function job(spec: Record<string, unknown>, type = 'oci'): Job {
+  return {
+    artifact: { type, spec },
+    source: { name: 'src', type: 'oci', remoteURL: source.url },
+    destination: { name: 'dst', type: 'oci', remoteURL: `${destination.url}/mirror` },
+  };
+}
+
+const steps: [number, number][] = [];
+
+async function run(spec: Record<string, unknown>, expand = expandTags): Promise<BatchResult> {
+  steps.length = 0;
+  const options = {
+    signal: new AbortController().signal,
+    workDir: os.tmpdir(),
+    retry: { attempts: 1 },
+    progress: (done: number, total: number) => void steps.push([done, total]),
+  };
+  return copyBatch(options, (opening) => expand(job(spec), opening));
+}
+
+async function failed(running: Promise<unknown>): Promise<BatchError> {
+  const caught: unknown = await running.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (caught instanceof BatchError) return caught;
+  throw new Error('it did not fail with a BatchError', { cause: caught });
+}
+
+const tagsAt = (repository: string) =>
+  [...(destination.contents.get(repository)?.tags.keys() ?? [])].toSorted();
+const uploads = () =>
+  destination.requests.filter(({ method, path }) => method === 'PUT' && path.includes('/blobs/')).length;
+
+describe('tags of a repository', () => {
+  async function seed(...tags: string[]): Promise<void> {
+    for (const tag of tags) await seedImage(source, 'team/app', tag, { layerBytes: 1000, signature: false });
+  }
+
+  it('are moved each under its own name, with a result of its own', async () => {
+    await seed('1.0.0', '1.1.0', '2.0.0', 'latest');
+    const result = await run({ image: 'team/app', tags: { semver: '^1' } });
+    expect(tagsAt('mirror/team/app')).toEqual(['1.0.0', '1.1.0']);
+    expect(result.items).toMatchObject({ total: 2, copied: 2, unchanged: 0, failed: 0 });
+    expect(result.items.list[0]).toMatchObject({
+      source: 'team/app:1.1.0',
+      target: 'team/app:1.1.0',
+      outcome: 'copied',
+    });
+    expect(result.digest).toBeUndefined();
+    expect(steps[0]).toEqual([0, 2000]);
+    expect(steps.at(-1)).toEqual([2000, 2000]);
+    expect(steps.every(([done], index) => done >= (steps[index - 1]?.[0] ?? 0))).toBe(true);
+  });
+
+  it('cost no blob when they are there, and only what is new of a new one', async () => {
+    await seed('1.0.0', '1.1.0');
+    const spec = { image: 'team/app', override: 'copies/app', tags: { newest: 2 } };
+    await run(spec);
+    const before = uploads();
+    expect((await run(spec)).items).toMatchObject({ copied: 0, unchanged: 2 });
+    expect(uploads()).toBe(before);
+    await seed('1.2.0');
+    expect((await run(spec)).items).toMatchObject({ total: 2, copied: 1, unchanged: 1 });
+    expect(tagsAt('mirror/copies/app')).toEqual(['1.0.0', '1.1.0', '1.2.0']);
+  });
+
+  it('share their blobs: what two of them have is sent once', async () => {
+    await seed('1.0.0');
+    const contents = source.contents.get('team/app');
+    const digest = contents?.tags.get('1.0.0') ?? '';
+    for (const tag of ['1.0.1', '1.0.2', '1.0.3']) contents?.tags.set(tag, digest);
+    const result = await run({ image: 'team/app', tags: { match: '1.*' } });
+    expect(result.items.total).toBe(4);
+    const sent = destination.requests
+      .filter(({ method, path }) => method === 'PUT' && path.includes('/blobs/'))
+      .map(({ path }) => /digest=([^&]+)/.exec(path)?.[1]);
+    expect(sent.length).toBe(new Set(sent).size);
+  });
+
+  it('do not stop each other: what fails is told, and the rest is there', async () => {
+    await seed('1.0.0', '1.1.0', '1.2.0');
+    source.faults.add({ path: /manifests\/1\.1\.0/, fault: { kind: 'status', status: 403 } });
+    const { items, reason, message } = await failed(run({ image: 'team/app', tags: { match: '*' } }));
+    expect(items).toMatchObject({ total: 3, copied: 2, failed: 1 });
+    expect(items.list[0]).toMatchObject({ source: 'team/app:1.1.0', outcome: 'failed', reason: 'denied' });
+    expect(reason).toBe('denied');
+    expect(message).toMatch(/^1 of 3 artifacts were not moved\. team\/app:1\.1\.0: Registry .* answered 403/);
+    expect(tagsAt('mirror/team/app')).toEqual(['1.0.0', '1.2.0']);
+  });
+
+  it('are tried again if one of several failures may pass', async () => {
+    await seed('1.0.0', '1.1.0');
+    source.faults.add({ path: /manifests\/1\.0\.0/, fault: { kind: 'status', status: 403 } });
+    source.faults.add({ path: /manifests\/1\.1\.0/, fault: { kind: 'status', status: 503 } });
+    expect((await failed(run({ image: 'team/app', tags: { match: '*' } }))).reason).toBe('retryable');
+  });
+
+  it('can be chosen by age, where a young image says when it was made', async () => {
+    await seed('1.0.0');
+    const { warnings, items } = await run({ image: 'team/app', tags: { maxAge: '720h' } });
+    expect(items.total).toBe(0);
+    expect(warnings).toEqual([expect.stringMatching(/Tag 1\.0\.0 is left out/)]);
+  });
+
+  it.each([
+    [{ image: 'team/app:1', tags: { match: '*' } }, /spec\.image names a tag/],
+    [{ image: 'team/app', override: 'x:1', tags: { match: '*' } }, /spec\.override names a tag/],
+    [{ image: 'team/app', tags: [] }, /spec\.tags must be an object/],
+    [{ image: 'team/app', tags: {} }, /spec\.tags selects nothing/],
+    [{ image: 'team/app', tags: { newst: 1 } }, /spec\.tags\.newst is not a field/],
+    [{ image: 'team/app', tags: { newest: 0 } }, /newest must be a whole number/],
+    [{ image: 'team/app', tags: { maxAge: 'month' } }, /maxAge must be a duration/],
+    [{ image: 'team/app', tags: { match: '9.*' } }, /None of the 1 tags of team\/app .* fits/],
+  ])('are refused for %j', async (spec, message) => {
+    await seed('1.0.0');
+    await expect(run(spec)).rejects.toThrow(message);
+  });
+
+  it('are one artifact only where spec.tags is set', () => {
+    expect(isTagBatch(job({ image: 'a', tags: {} }))).toBe(true);
+    expect(isTagBatch(job({ image: 'a' }))).toBe(false);
+  });
+});
+
+describe('a chart with its images', () => {
+  const values = `image: {registry: {host}, repository: team/app, tag: "1.0"}
+sidecar: {image: "{host}/team/side:2.0"}
+extra: {enabled: false, image: "{host}/team/extra:1"}
+`;
+
+  /** Seeds a chart as Helm stores it, and the images that it names. */
+  async function seed(): Promise<void> {
+    const files = {
+      'Chart.yaml': chartYaml('demo', '1.2.3'),
+      'values.yaml': values.replaceAll('{host}', source.host),
+    };
+    await seedChart(source, 'charts/demo', await packChart(files));
+    await seedImage(source, 'team/app', '1.0', { layerBytes: 1000 });
+    await seedImage(source, 'team/side', '2.0', { layerBytes: 1000, signature: false });
+  }
+  const spec = { chart: 'demo', repo: 'charts', version: '^1', withImages: true };
+
+  it('arrives after them, each under the name that the chart has for it', async () => {
+    await seed();
+    const result = await run(spec, expandChart);
+    expect(tagsAt('mirror/charts/demo')).toEqual(['1.2.3']);
+    expect(tagsAt('mirror/team/app')).toEqual(['1.0']);
+    expect(tagsAt('mirror/team/side')).toEqual(['2.0']);
+    expect(result).toMatchObject({
+      digest: source.contents.get('charts/demo')?.tags.get('1.2.3'),
+      referrers: 1,
+      items: { total: 3, copied: 3 },
+      warnings: [
+        expect.stringMatching(/disabled in the values of chart charts\/demo are not moved: .*team\/extra:1/),
+      ],
+    });
+    const puts = destination.requests.filter(
+      ({ method, path }) => method === 'PUT' && /manifests\/[^s]/.test(path),
+    );
+    expect(puts.at(-1)?.path).toContain('charts/demo/manifests/1.2.3');
+    expect((await run(spec, expandChart)).items).toMatchObject({ unchanged: 3 });
+  });
+
+  it('does not arrive without them', async () => {
+    await seed();
+    source.faults.add({ path: /team\/side\/manifests/, fault: { kind: 'status', status: 403 } });
+    const { items } = await failed(run(spec, expandChart));
+    expect(items).toMatchObject({ total: 3, copied: 1, failed: 2 });
+    expect(items.list.find(({ target }) => target === 'charts/demo:1.2.3')?.message).toMatch(
+      /not moved, because 1 of the artifacts/,
+    );
+    expect(tagsAt('mirror/charts/demo')).toEqual([]);
+    expect(tagsAt('mirror/team/app')).toEqual(['1.0']);
+  });
+
+  it('comes with the images of its values and overrides, or with those that are listed', async () => {
+    await seed();
+    await seedImage(source, 'team/app', '1.1', { layerBytes: 1000, signature: false });
+    await run({ ...spec, values: { image: { tag: '1.1' } } }, expandChart);
+    expect(tagsAt('mirror/team/app')).toEqual(['1.1']);
+    const { items } = await run(
+      { ...spec, withImages: undefined, images: [`${source.host}/team/app:1.0`] },
+      expandChart,
+    );
+    expect(items.total).toBe(2);
+    expect(tagsAt('mirror/team/app')).toEqual(['1.0', '1.1']);
+  });
+
+  it('takes no image of a registry that nobody named, and none twice to one place', async () => {
+    await seed();
+    const images = ['169.254.169.254/a:1', 'elsewhere.example.com/a:1', `${source.host}/team/app:1.0`];
+    const { items } = await failed(run({ ...spec, images }, expandChart));
+    expect(items).toMatchObject({ copied: 1, failed: 3 });
+    const messages = items.list.map(({ message = '' }) => message);
+    expect(messages[0]).toMatch(
+      /not pulled from registry 169\.254\.169\.254 .* add "169\.254\.169\.254" to spec\.imageRegistries/,
+    );
+    expect(messages[1]).toMatch(/would land where 169\.254\.169\.254\/a:1 lands/);
+  });
+
+  it.each([
+    [{ images: 'a' }, /spec\.images must be a list/],
+    [{ images: ['Not An Image'] }, /cannot be used/],
+    [{ values: [] }, /spec\.values must be an object/],
+    [{ imageRegistries: 5 }, /spec\.imageRegistries must be a list/],
+  ])('is refused for %j', async (more, message) => {
+    await seed();
+    await expect(run({ ...spec, ...more }, expandChart)).rejects.toThrow(message);
+  });
+
+  it('is one with images only where the spec says so', () => {
+    expect(isChartBatch(job({ chart: 'a' }))).toBe(false);
+    expect(isChartBatch(job({ chart: 'a', withImages: true }))).toBe(true);
+    expect(isChartBatch(job({ chart: 'a', images: [] }))).toBe(true);
+  });
+});
+
+describe('where an image of a chart is pulled from', () => {
+  const image = { host: 'quay.io', repository: 'team/app', tag: '1', written: 'quay.io/team/app:1' };
+  const basic = { username: 'bob', password: 'hunter22' };
+  const endpoint = (more: object) => ({
+    name: 'src',
+    type: 'oci',
+    remoteURL: 'https://quay.io/charts',
+    ...more,
+  });
+
+  it('is the registry of the Endpoint, with its credentials and without its prefix', () => {
+    expect(imageLocation(image, endpoint({ credentials: basic }), [])).toEqual({
+      name: 'src',
+      remoteURL: 'https://quay.io',
+      image: 'team/app:1',
+      credentials: basic,
+    });
+  });
+
+  it('is another registry where it is allowed, which gets no password of the first', () => {
+    const other = endpoint({ remoteURL: 'https://charts.example.com', type: 'helm', credentials: basic });
+    expect(() => imageLocation(image, other, ['*.quay.io', 'quay.io.evil.com'])).toThrow(
+      /not pulled from registry quay\.io/,
+    );
+    for (const allowed of ['quay.io', '*.io', '*'])
+      expect(imageLocation(image, other, [allowed])).toEqual({
+        name: 'src',
+        remoteURL: 'https://quay.io',
+        image: 'team/app:1',
+      });
+    const config = { dockerConfigJson: '{"auths":{}}' };
+    expect(
+      imageLocation(image, endpoint({ ...other, credentials: config }), ['quay.io']).credentials,
+    ).toEqual(config);
+  });
+});

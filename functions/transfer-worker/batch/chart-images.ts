@@ -1,0 +1,157 @@
+import type { Job, JobEndpoint } from '#shared/domain';
+import { isRecord } from '#shared/meta';
+import {
+  type Batch,
+  type BatchItem,
+  formatReference,
+  type ImageLocation,
+  matchesGlob,
+  type NamedImage,
+  namedImage,
+  type Opening,
+  parsePlatforms,
+  platformSubset,
+  registrySink,
+  registrySource,
+  resolveAddress,
+  TransferError,
+} from '#shared/transfer';
+import { isChart, openChartSource } from '../ends/chart.ts';
+import { landingName, location } from '../ends/oci.ts';
+
+/** True for a chart that is to be moved with the images it names. */
+export function isChartBatch(job: Job): boolean {
+  const { withImages, images } = job.artifact.spec;
+  return isChart(job) && (withImages === true || images !== undefined);
+}
+
+/**
+ * A chart and its images: those of `spec.images`, else those found in its values with `spec.values` merged over them. An image lands below the
+ * destination under the name that the chart has for it, without its registry. The chart comes last. Rejects with a TransferError.
+ */
+export async function expandChart(job: Job, opening: Opening): Promise<Batch> {
+  const { artifact, source, destination } = job;
+  const chart = await openChartSource({ ...opening, artifact, endpoint: source });
+  const landing = formatReference(landingName(artifact, chart.name));
+  const { images, warnings } = listed(artifact) ?? (await chart.images(overrides(artifact)));
+  if (images.length === 0) warnings.push('The chart names no images in its values: list them in spec.images');
+  return {
+    items: itemsOf(images, job, opening),
+    last: {
+      source: formatReference(chart.name),
+      target: landing,
+      open: async ({ session }) => ({
+        source: chart.source,
+        destination: registrySink(session.open(location(destination, landing), 'pull,push')),
+      }),
+    },
+    warnings,
+  };
+}
+
+function itemsOf(images: readonly NamedImage[], job: Job, opening: Opening): BatchItem[] {
+  const { artifact, source, destination } = job;
+  const allowed = registriesOf(artifact);
+  const platforms =
+    artifact.spec.platforms === undefined ? undefined : parsePlatforms(artifact.spec.platforms);
+  const owners = new Map<string, string>();
+  return images.map((image) => {
+    const { digest, ...whole } = image;
+    // The part of an index has another digest than the whole.
+    const target = formatReference({
+      repository: image.repository,
+      ...(image.tag && { tag: image.tag }),
+      ...(digest && !platforms && { digest }),
+    });
+    const owner = owners.get(target) ?? image.written;
+    owners.set(target, owner);
+    return {
+      source: image.written,
+      target,
+      async open({ session }) {
+        if (owner !== whole.written)
+          throw new TransferError(
+            'config',
+            `It would land where ${owner} lands, at ${target}: move one of them with an Order of its own.`,
+          );
+        const found = registrySource(session.open(imageLocation(image, source, allowed), 'pull'));
+        return {
+          source: platforms ? platformSubset(found, platforms, opening.session.retry) : found,
+          destination: registrySink(session.open(location(destination, target), 'pull,push')),
+        };
+      },
+    };
+  });
+}
+
+/**
+ * Where an image is pulled from: its own registry, which must be that of the source Endpoint or stand in `spec.imageRegistries`. The
+ * Endpoint's credentials go to its own registry; of a docker config, others get what it holds for them. Throws a config TransferError.
+ */
+export function imageLocation(
+  { host, repository, tag, digest }: NamedImage,
+  endpoint: JobEndpoint,
+  allowed: readonly string[],
+): ImageLocation {
+  const name = { repository, ...(tag && { tag }), ...(digest && { digest }) };
+  if (host === registryOf(endpoint)) {
+    // The Endpoint's own prefix is for charts; images have whole names.
+    const { protocol } = new URL(resolveAddress(endpoint.remoteURL, 'any', endpoint.tls).origin);
+    return { ...location(endpoint, formatReference(name)), remoteURL: `${protocol}//${host}` };
+  }
+  if (!allowed.some((pattern) => matchesGlob(pattern, host))) {
+    const fix = `add "${host}" to spec.imageRegistries of the artifact, or have the operator add it to its type`;
+    throw new TransferError(
+      'denied',
+      `Images are not pulled from registry ${host} for a chart of Endpoint "${endpoint.name}": ${fix}.`,
+    );
+  }
+  const { credentials } = endpoint;
+  return {
+    name: endpoint.name,
+    remoteURL: `https://${host}`,
+    image: formatReference(name),
+    ...(credentials && 'dockerConfigJson' in credentials ? { credentials } : {}),
+  };
+}
+
+/** The registry of the Endpoint; undefined for a chart repository with an index. */
+function registryOf({ type, remoteURL, tls }: JobEndpoint): string | undefined {
+  if (type === 'helm' && !/^oci:\/\//i.test(remoteURL)) return undefined;
+  return resolveAddress(remoteURL, 'any', tls).host;
+}
+
+function listed({
+  spec: { images },
+}: Job['artifact']): { images: NamedImage[]; warnings: string[] } | undefined {
+  if (images === undefined) return undefined;
+  if (!Array.isArray(images) || !images.every((image) => typeof image === 'string'))
+    throw new TransferError('config', 'spec.images must be a list of images such as "quay.io/team/app:1.0".');
+  return { images: [...new Set(images)].map(namedImage), warnings: [] };
+}
+
+function overrides({ spec: { values = {} } }: Job['artifact']): Record<string, unknown> {
+  if (isRecord(values)) return values;
+  throw new TransferError('config', 'spec.values must be an object, as in a values.yaml.');
+}
+
+/** Hosts, in which `*` stands for any characters. A type may set them as a parameter, whose value is then JSON or a list with commas. */
+function registriesOf({ spec: { imageRegistries = [] } }: Job['artifact']): string[] {
+  const list = typeof imageRegistries === 'string' ? parsedList(imageRegistries) : imageRegistries;
+  if (Array.isArray(list) && list.every((host) => typeof host === 'string')) return list;
+  throw new TransferError(
+    'config',
+    'spec.imageRegistries must be a list of registries such as "quay.io" or "*.example.com".',
+  );
+}
+
+function parsedList(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text
+      .split(',')
+      .map((host) => host.trim())
+      .filter(Boolean);
+  }
+}

@@ -1,0 +1,47 @@
+import type { Job } from '#shared/domain';
+import { type ImageName, type OpenedChart, openChart, TransferError } from '#shared/transfer';
+import type { EndOpening } from './endpoint-kind.ts';
+
+/** An opened chart, and how it is called at a registry: `<repo>/<chart>:<version>`. */
+export interface NamedChart extends OpenedChart {
+  name: ImageName;
+}
+
+/** True for an artifact that is a Helm chart. */
+export function isChart({ artifact }: Job): boolean {
+  return artifact.spec.chart !== undefined;
+}
+
+/**
+ * Opens the chart that `spec.chart`, `spec.version` and `spec.repo` name: of an Endpoint of type `helm` by its index.yaml, of any other, and
+ * where remoteURL begins with `oci://`, as an image of the registry. Rejects with a TransferError.
+ */
+export async function openChartSource({ artifact, endpoint, ...opening }: EndOpening): Promise<NamedChart> {
+  const chart = textOf(artifact, 'chart') ?? '';
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(chart)) {
+    const example = 'such as "cert-manager"; the path to it in a registry belongs into spec.repo';
+    throw new TransferError('config', `spec.chart must be the name of a chart, ${example}.`);
+  }
+  const repo = textOf(artifact, 'repo')?.replace(/^\/+|\/+$/g, '') || undefined;
+  const indexed = endpoint.type === 'helm' && !/^oci:\/\//i.test(endpoint.remoteURL);
+  const version = textOf(artifact, 'version');
+  const { name, remoteURL, tls, credentials, tokenHosts } = endpoint;
+  const location = { name, remoteURL, repo, chart, version, indexed };
+  const access = {
+    ...(tls && { tls }),
+    ...(credentials && { credentials }),
+    ...(tokenHosts && { tokenHosts }),
+  };
+  const opened = await openChart({ ...location, ...access }, opening);
+  return {
+    ...opened,
+    name: { repository: repo === undefined ? chart : `${repo}/${chart}`, tag: opened.tag },
+  };
+}
+
+function textOf({ spec }: Job['artifact'], field: string): string | undefined {
+  const value = spec[field];
+  if (value === undefined || value === '') return undefined;
+  if (typeof value === 'string') return value.trim();
+  throw new TransferError('config', `spec.${field} must be a string.`);
+}

@@ -1,0 +1,213 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { eachBounded } from '#shared/async';
+import { copyEnds, type Ends } from '../copy/copy-artifact.ts';
+import type { Counts, Progress } from '../copy/copy-progress.ts';
+import { type CopyOptions, type CopyResult, inSession, type Opening } from '../copy/in-session.ts';
+import { type FailureReason, stopped, TransferError } from '../errors/transfer-error.ts';
+import { createBlobClaims } from './blob-claims.ts';
+
+/** One artifact of many that are moved as one. */
+export interface BatchItem {
+  /** What is moved and where it lands, as the result names them. */
+  source: string;
+  target: string;
+  open(opening: Opening): Promise<Ends>;
+}
+
+export interface Batch {
+  items: BatchItem[];
+  /** Moved when all others have arrived, and not at all if one of them has not. */
+  last?: BatchItem;
+  warnings: string[];
+}
+
+/** How one item ended: it was copied, was there already, or failed. */
+export interface ItemResult {
+  source: string;
+  target: string;
+  outcome: 'copied' | 'unchanged' | 'failed';
+  digest?: string;
+  reason?: FailureReason;
+  message?: string;
+}
+
+/** The items of a batch by how they ended, and the first of them, failures before others. */
+export interface BatchItems {
+  total: number;
+  copied: number;
+  unchanged: number;
+  failed: number;
+  list: ItemResult[];
+}
+
+/** The result of a batch. `digest` and `mediaType` are those of `Batch.last`. */
+export interface BatchResult
+  extends Omit<CopyResult, 'digest' | 'mediaType'>,
+    Partial<Pick<CopyResult, 'digest' | 'mediaType'>> {
+  items: BatchItems;
+}
+
+/** A batch of which at least one item failed; the others were moved. */
+export class BatchError extends TransferError {
+  readonly items: BatchItems;
+
+  constructor(reason: FailureReason, message: string, items: BatchItems) {
+    super(reason, message, { again: false });
+    this.items = items;
+  }
+}
+
+const parallel = 3;
+const mostListed = 20;
+const mostQuoted = 3;
+const longestMessage = 300;
+/** Steps of progress that an item is worth: how many bytes a batch has shows only in its course. */
+const stepsOfItem = 1000;
+
+/**
+ * Moves the artifacts that `expand` finds, some at a time, in one session. One that fails stops none of the others, and a blob that several
+ * of them have is sent to a place once. It is safe to repeat, and what is there already costs some small requests. Rejects with a BatchError if
+ * an item failed, and with a TransferError if there are no items to be found; `options.maxBytes` is for each item.
+ */
+export async function copyBatch(
+  options: CopyOptions,
+  expand: (opening: Opening) => Promise<Batch>,
+): Promise<BatchResult> {
+  const { result, warnings, failure } = await inSession(options, async (opening) => {
+    const { items, last, warnings: found } = await expand(opening);
+    const run = new Run(options, opening, items.length + (last ? 1 : 0));
+    const broken = await eachBounded([...items.entries()], parallel, async ([index, item]) => {
+      await run.copy(item, index);
+    });
+    if (opening.signal.aborted) throw stopped(opening.signal);
+    // Not a failed transfer, but a mistake of this program.
+    for (const { error } of broken) throw error;
+    if (last) await run.copyLast(last, items.length);
+    const result = run.result(found);
+    return { result, warnings: result.warnings, failure: run.failure(result.items) };
+  });
+  if (failure) throw failure;
+  // Bounded and masked by now.
+  return { ...result, warnings };
+}
+
+class Run {
+  readonly #options: CopyOptions;
+  readonly #opening: Opening;
+  readonly #claims = createBlobClaims();
+  readonly #results: ItemResult[] = [];
+  readonly #copies: CopyResult[] = [];
+  readonly #steps: number[];
+  #last: CopyResult | undefined;
+
+  constructor(options: CopyOptions, opening: Opening, count: number) {
+    this.#options = options;
+    this.#opening = opening;
+    this.#steps = Array.from({ length: count }, () => 0);
+    options.progress?.(0, count * stepsOfItem);
+  }
+
+  async copy(item: BatchItem, index: number): Promise<CopyResult | undefined> {
+    const { session, signal } = this.#opening;
+    const { source, target } = item;
+    if (signal.aborted) return undefined;
+    try {
+      const copy = await this.#moved(item, index);
+      const { copied, mounted } = copy.blobs;
+      const outcome = copied + mounted === 0 ? 'unchanged' : 'copied';
+      this.#results[index] = { source, target, outcome, digest: copy.digest };
+      this.#copies.push(copy);
+      return copy;
+    } catch (caught) {
+      const explained = session.explain(caught, signal);
+      if (!(explained instanceof TransferError)) throw caught;
+      const message = cut(explained.message);
+      this.#results[index] = { source, target, outcome: 'failed', reason: explained.reason, message };
+      return undefined;
+    } finally {
+      this.#advance(index, 1, 1);
+    }
+  }
+
+  async #moved(item: BatchItem, index: number): Promise<CopyResult> {
+    // Two items may have the same blob: each keeps it in a folder of its own.
+    const folder = path.join(this.#opening.folder, String(index));
+    await mkdir(folder, { recursive: true });
+    const opening = { ...this.#opening, folder };
+    const { source, destination } = await item.open(opening);
+    const { sink, release } = this.#claims.guard(destination);
+    const progress: Progress = (done, total) => this.#advance(index, done, total);
+    try {
+      return await copyEnds({ ...this.#options, progress }, { source, destination: sink }, opening);
+    } finally {
+      release();
+    }
+  }
+
+  async copyLast(item: BatchItem, index: number): Promise<void> {
+    const missing = this.#results.filter(({ outcome }) => outcome === 'failed').length;
+    if (missing === 0) {
+      this.#last = await this.copy(item, index);
+      return;
+    }
+    const { source, target } = item;
+    const message = `It was not moved, because ${missing} of the artifacts it needs were not.`;
+    const reason = this.#results.some((one) => one.reason === 'retryable') ? 'retryable' : 'permanent';
+    this.#results[index] = { source, target, outcome: 'failed', reason, message };
+  }
+
+  #advance(index: number, done: number, total: number): void {
+    const step = total === 0 ? 0 : Math.floor((done / total) * stepsOfItem);
+    this.#steps[index] = Math.max(this.#steps[index] ?? 0, Math.min(step, stepsOfItem));
+    this.#options.progress?.(
+      this.#steps.reduce((sum, each) => sum + each, 0),
+      this.#steps.length * stepsOfItem,
+    );
+  }
+
+  result(warnings: readonly string[]): BatchResult {
+    const count = (wanted: ItemResult['outcome']) =>
+      this.#results.filter(({ outcome }) => outcome === wanted).length;
+    const failedFirst = this.#results.toSorted(
+      (a, b) => Number(b.outcome === 'failed') - Number(a.outcome === 'failed'),
+    );
+    const { digest, mediaType } = this.#last ?? {};
+    return {
+      ...(digest === undefined ? {} : { digest }),
+      ...(mediaType === undefined ? {} : { mediaType }),
+      bytes: summed(this.#copies.map(({ bytes }) => bytes)),
+      blobs: summed(this.#copies.map(({ blobs }) => blobs)),
+      referrers: this.#copies.reduce((sum, { referrers }) => sum + referrers, 0),
+      warnings: [...warnings, ...this.#copies.flatMap((copy) => copy.warnings)],
+      items: {
+        total: this.#results.length,
+        copied: count('copied'),
+        unchanged: count('unchanged'),
+        failed: count('failed'),
+        list: failedFirst.slice(0, mostListed),
+      },
+    };
+  }
+
+  failure(items: BatchItems): BatchError | undefined {
+    if (items.failed === 0) return undefined;
+    const failed = this.#results.filter(({ outcome }) => outcome === 'failed');
+    const quoted = failed.slice(0, mostQuoted).map(({ source, message }) => `${source}: ${message}`);
+    const more = failed.length - quoted.length;
+    const reason = failed.some((one) => one.reason === 'retryable')
+      ? 'retryable'
+      : (failed[0]?.reason ?? 'permanent');
+    const text = `${failed.length} of ${items.total} artifacts were not moved. ${quoted.join(' ')}${more > 0 ? ` And ${more} more.` : ''}`;
+    return new BatchError(reason, text, items);
+  }
+}
+
+function summed(counts: readonly Counts[]): Counts {
+  const sum = (name: keyof Counts) => counts.reduce((total, each) => total + each[name], 0);
+  return { copied: sum('copied'), existed: sum('existed'), mounted: sum('mounted') };
+}
+
+function cut(message: string): string {
+  return message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 1)}…`;
+}

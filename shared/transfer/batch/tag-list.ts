@@ -1,0 +1,89 @@
+import { mapBounded } from '#shared/async';
+import { isRecord } from '#shared/meta';
+import { blobContent } from '../copy/blob-content.ts';
+import type { Opening } from '../copy/in-session.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { registrySource } from '../oci/registry-content.ts';
+import type { Repository } from '../oci/repository.ts';
+import type { TagSelection } from './tag-selection.ts';
+
+/** Most images that one artifact stands for. */
+const maxTags = 1000;
+const maxConfigBytes = 4 * 1024 * 1024;
+const parallel = 4;
+
+/**
+ * The tags of a repository that fit `selection`, the highest version first, and warnings. Rejects with a TransferError if there are none, unless
+ * an age is asked for: then there may be nothing new.
+ */
+export async function selectTags(
+  repository: Repository,
+  selection: TagSelection,
+  opening: Opening,
+): Promise<{ tags: string[]; warnings: string[] }> {
+  const { host, repository: name } = repository.address;
+  // What reads versions is loaded for selections alone.
+  const { matchingTags, newestTags } = await import('./select-tags.ts');
+  const all = await repository.tags(opening.signal);
+  const matching = matchingTags(all, selection, name);
+  const { tags, warnings } = await youngEnough(matching, selection, repository, opening);
+  const found = selection.newest === undefined ? tags : newestTags(tags, selection.newest);
+  if (found.length > maxTags)
+    throw new TransferError(
+      'permanent',
+      `spec.tags selects ${found.length} tags of ${name}, more than ${maxTags}: set newest, or a narrower pattern.`,
+    );
+  if (found.length === 0 && selection.maxAgeMs === undefined)
+    throw new TransferError(
+      'permanent',
+      `None of the ${all.length} tags of ${name} in registry ${host} fits spec.tags.`,
+    );
+  return { tags: found, warnings };
+}
+
+async function youngEnough(
+  tags: readonly string[],
+  { maxAgeMs }: TagSelection,
+  repository: Repository,
+  opening: Opening,
+): Promise<{ tags: string[]; warnings: string[] }> {
+  if (maxAgeMs === undefined) return { tags: [...tags], warnings: [] };
+  if (tags.length > maxTags)
+    throw new TransferError(
+      'permanent',
+      `spec.tags.maxAge would have to look at ${tags.length} images, more than ${maxTags}: set match or semver too.`,
+    );
+  const since = Date.now() - maxAgeMs;
+  const made = await mapBounded(tags, parallel, opening.signal, (tag, signal) =>
+    madeAt(repository, tag, { ...opening, signal }),
+  );
+  const unknown = tags.filter((_, index) => made[index] === undefined);
+  const warnings = unknown.map((tag) => `Tag ${tag} is left out: its image does not say when it was made`);
+  return { tags: tags.filter((_, index) => (made[index] ?? 0) >= since), warnings };
+}
+
+/** The time in the config of an image, or of the first image of an index, in milliseconds since 1970. */
+async function madeAt(repository: Repository, tag: string, opening: Opening): Promise<number | undefined> {
+  const { session, folder, signal } = opening;
+  let manifest = await repository.manifest(tag, signal);
+  const [first] = manifest?.children ?? [];
+  if (first) manifest = await repository.manifest(first.digest, signal);
+  const [config] = manifest?.blobs ?? [];
+  if (!config || config.size > maxConfigBytes) return undefined;
+  const chunks: Uint8Array[] = [];
+  const reading = { source: registrySource(repository), blob: config, folder, retry: session.retry };
+  for await (const chunk of blobContent(reading, signal)) chunks.push(chunk);
+  return createdIn(Buffer.concat(chunks).toString('utf8'));
+}
+
+function createdIn(config: string): number | undefined {
+  try {
+    const parsed: unknown = JSON.parse(config);
+    const at =
+      isRecord(parsed) && typeof parsed.created === 'string' ? Date.parse(parsed.created) : Number.NaN;
+    return Number.isNaN(at) ? undefined : at;
+  } catch {
+    // The config of something that is no image.
+    return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+import { blobContent } from '../copy/blob-content.ts';
+import type { Opening } from '../copy/in-session.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { Descriptor, Manifest } from '../oci/manifest.ts';
+import { registrySource } from '../oci/registry-content.ts';
+import type { Repository } from '../oci/repository.ts';
+import type { ChartLocation, OpenedChart } from './chart.ts';
+import { readChartArchive } from './chart-archive.ts';
+import { chartImages, metadataOf } from './chart-images.ts';
+import { chartConfigType, chartImage, chartLayerType, chartTag } from './chart-manifest.ts';
+import { downloadChart, maxArchiveBytes } from './chart-repository.ts';
+import { chartSource } from './chart-source.ts';
+import { selectVersion } from './select-version.ts';
+import { versionOf } from './versions.ts';
+
+/** Of charts that Helm wrote before 3.7. */
+const oldLayerType = 'application/tar+gzip';
+
+/** Opens a chart of a repository with an index.yaml: it is downloaded, checked, and becomes the image that `helm push` would make. Rejects with a TransferError. */
+export async function openIndexedChart(
+  location: ChartLocation,
+  { session, signal }: Opening,
+): Promise<OpenedChart> {
+  const { chart, name } = location;
+  const { tgz, provenance, version, warnings } = await downloadChart(location, session, signal);
+  const what = `chart ${chart} ${version} of Endpoint "${name}"`;
+  const { files, modifiedMs } = await readChartArchive(tgz, what);
+  const metadata = await metadataOf(files, what);
+  if (metadata.name !== chart || !isSameVersion(metadata.version, version)) {
+    const found = `${metadata.name} ${metadata.version}`;
+    throw new TransferError(
+      'permanent',
+      `The archive of ${what} holds chart ${found}: the repository's index has to be made again.`,
+    );
+  }
+  const image = chartImage({ metadata, tgz, provenance, createdMs: modifiedMs });
+  return {
+    source: chartSource(image, what, warnings),
+    tag: image.tag,
+    images: (overrides) => chartImages(files, overrides, what),
+  };
+}
+
+/** Opens a chart that lies in a registry: it is copied as it is. Rejects with a TransferError. */
+export async function openRegistryChart(location: ChartLocation, opening: Opening): Promise<OpenedChart> {
+  const { session, folder, signal } = opening;
+  const { repo, chart, version } = location;
+  const path = repo === undefined ? chart : `${repo}/${chart}`;
+  const open = (image: string) => session.open({ ...location, image }, 'pull');
+  const tag = isVersion(version) ? chartTag(version) : await chosenTag(open(path), version, path, signal);
+  const repository = open(`${path}:${tag}`);
+  const source = registrySource(repository);
+  let root: Promise<Manifest> | undefined;
+  const readRoot = () => (root ??= source.root(signal));
+  return {
+    source: { ...source, root: async () => checkedChart(await readRoot(), source.place) },
+    tag,
+    async images(overrides) {
+      const layer = layerOf(checkedChart(await readRoot(), source.place), source.place);
+      const chunks: Uint8Array[] = [];
+      const reading = { source, blob: layer, folder, retry: session.retry };
+      for await (const chunk of blobContent(reading, signal)) chunks.push(chunk);
+      const { files } = await readChartArchive(Buffer.concat(chunks), source.place);
+      return chartImages(files, overrides, `chart ${path}`);
+    },
+  };
+}
+
+function isVersion(text: string | undefined): text is string {
+  return text !== undefined && versionOf(text) !== undefined;
+}
+
+function isSameVersion(one: string, other: string): boolean {
+  const [a, b] = [versionOf(one), versionOf(other)];
+  return a !== undefined && b !== undefined && a.compare(b) === 0;
+}
+
+/** The tag of the version that fits. Helm writes `_` for the `+` of a version. */
+async function chosenTag(
+  repository: Repository,
+  version: string | undefined,
+  path: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const tags = await repository.tags(signal);
+  const listed = tags.map((tag) => ({
+    version: tag.replaceAll('_', '+'),
+    deprecated: false,
+    removed: false,
+  }));
+  return chartTag(
+    selectVersion(listed, version, `chart ${path} in registry ${repository.address.host}`).version,
+  );
+}
+
+function checkedChart(manifest: Manifest, place: string): Manifest {
+  if (manifest.blobs[0]?.mediaType === chartConfigType) return manifest;
+  throw new TransferError(
+    'permanent',
+    `What ${place} has is no Helm chart (its config is ${manifest.blobs[0]?.mediaType ?? 'missing'}): use type oci for images.`,
+  );
+}
+
+function layerOf({ blobs }: Manifest, place: string): Descriptor {
+  const layer = blobs.find(({ mediaType }) => mediaType === chartLayerType || mediaType === oldLayerType);
+  if (layer && layer.size <= maxArchiveBytes) return layer;
+  throw new TransferError(
+    'permanent',
+    `The chart of ${place} has ${layer ? 'more than 64 MiB' : 'no archive'}.`,
+  );
+}

@@ -1,0 +1,12 @@
+import type { Opening } from '../copy/in-session.ts';
+import type { ChartLocation, OpenedChart } from './chart.ts';
+
+/**
+ * Opens a chart: one of a repository with an index is downloaded, checked, and becomes the image that `helm push` would make; one in a
+ * registry is copied as it is. Rejects with a TransferError.
+ */
+export async function openChart(location: ChartLocation, opening: Opening): Promise<OpenedChart> {
+  // What reads YAML, versions and archives is loaded for charts alone: most workers move none.
+  const { openIndexedChart, openRegistryChart } = await import('./chart-content.ts');
+  return location.indexed ? openIndexedChart(location, opening) : openRegistryChart(location, opening);
+}
