@@ -1,0 +1,113 @@
+import type { Job, JobEndpoint } from '#shared/domain';
+import {
+  type CopyOptions,
+  type CopyResult,
+  copyFile,
+  type FileEnds,
+  type FileLocation,
+  type FileSink,
+  type FileSource,
+  type Opening,
+  openWebSink,
+  openWebSource,
+  TransferError,
+} from '#shared/transfer';
+
+/** How Endpoints of one type are opened for a file. */
+interface FileKind {
+  source: (location: FileLocation, opening: Opening) => FileSource;
+  sink: (location: FileLocation, opening: Opening) => FileSink;
+}
+
+const kinds = new Map<string, FileKind>([
+  [
+    'http',
+    {
+      source: (location, { session }) => openWebSource(location, session),
+      sink: (location, { session }) => openWebSink(location, session, false),
+    },
+  ],
+  [
+    'webdav',
+    {
+      source: (location, { session }) => openWebSource(location, session),
+      sink: (location, { session }) => openWebSink(location, session, true),
+    },
+  ],
+]);
+
+/** True for a job that moves a file: one of its Endpoints is of a type that has files and no images. */
+export function isFileJob({ source, destination }: Job): boolean {
+  return kinds.has(source.type) || kinds.has(destination.type);
+}
+
+/** Moves the file of a job. Rejects with a TransferError whose message contains no credentials. */
+export function moveFile(job: Job, options: CopyOptions): Promise<CopyResult> {
+  return copyFile(options, (opening) => openFileEnds(job, opening));
+}
+
+/**
+ * Opens both ends of a job that moves a file: `spec.path` is what to read, `spec.override` where it lands. Rejects with a config
+ * TransferError that names the field.
+ */
+export async function openFileEnds(
+  { artifact, source, destination }: Job,
+  opening: Opening,
+): Promise<FileEnds> {
+  const { spec } = artifact;
+  const path = textOf(spec, 'path');
+  if (path === undefined) throw config('spec.path must name a file of the source, such as "dist/app.tgz".');
+  const target = textOf(spec, 'override') ?? path;
+  const mediaType = textOf(spec, 'mediaType');
+  if (mediaType !== undefined && !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
+    throw config('spec.mediaType must be a media type such as "application/gzip".');
+  const expected = digestOf(spec);
+  const redirectHosts = hostsOf(spec);
+  return {
+    source: kindOf(source).source({ ...location(source, path), redirectHosts }, opening),
+    destination: kindOf(destination).sink(location(destination, target), opening),
+    name: target.slice(target.lastIndexOf('/') + 1),
+    ...(expected === undefined ? {} : { expected }),
+    ...(mediaType === undefined ? {} : { mediaType }),
+  };
+}
+
+type Spec = Job['artifact']['spec'];
+
+function config(message: string): TransferError {
+  return new TransferError('config', message);
+}
+
+function kindOf({ name, type }: JobEndpoint): FileKind {
+  const kind = kinds.get(type);
+  if (kind) return kind;
+  throw config(
+    `Endpoint "${name}" has type "${type}", which has no files: use one of ${[...kinds.keys()].join(', ')}.`,
+  );
+}
+
+function textOf(spec: Spec, field: string): string | undefined {
+  const value = spec[field];
+  if (value === undefined || value === '') return undefined;
+  if (typeof value !== 'string') throw config(`spec.${field} must be a string.`);
+  return value;
+}
+
+/** The digest that the file must have: `spec.sha256`, 64 hex digits, with or without `sha256:` before them. */
+function digestOf(spec: Spec): string | undefined {
+  const text = textOf(spec, 'sha256')?.toLowerCase();
+  if (text === undefined) return undefined;
+  const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/.exec(text) ?? [];
+  if (hex === undefined) throw config('spec.sha256 must have 64 hexadecimal digits.');
+  return `sha256:${hex}`;
+}
+
+function hostsOf({ redirectHosts = [] }: Spec): string[] {
+  const isHost = (host: unknown) => typeof host === 'string' && URL.parse(`https://${host}`)?.host === host;
+  if (Array.isArray(redirectHosts) && redirectHosts.every(isHost)) return redirectHosts.map(String);
+  throw config('spec.redirectHosts must be a list of hosts such as "downloads.example.com".');
+}
+
+function location({ name, remoteURL, tls, credentials }: JobEndpoint, path: string): FileLocation {
+  return { name, remoteURL, path, ...(tls && { tls }), ...(credentials && { credentials }) };
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import type { Progress } from '../copy/copy-progress.ts';
+import { type CopyOptions, type CopyResult, inSession, type Opening } from '../copy/in-session.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { RetryPolicy } from '../http/retry.ts';
+import type { FileIdentity, FileInfo, FileSink, FileSource, FileUpload } from './file.ts';
+import { readFile, tooLarge, wrongDigest } from './read-file.ts';
+
+/** The two ends of a copy of one file. */
+export interface FileEnds {
+  source: FileSource;
+  destination: FileSink;
+  /** `sha256:<hex>` that the file must have; the digest that the source claims is expected otherwise. */
+  expected?: string;
+  /** Instead of the one that the source tells. */
+  mediaType?: string;
+  /** The base name of the file. */
+  name: string;
+}
+
+interface FileCopy extends FileEnds {
+  maxBytes: number;
+  retry: RetryPolicy;
+  progress?: Progress;
+  signal: AbortSignal;
+}
+
+const unknownType = 'application/octet-stream';
+
+/**
+ * Copies one file as a stream that is hashed on its way. What is there already is not moved: a file of the expected digest, or one that the
+ * destination got from the same version of the source. Its result is the one of an artifact with one blob. Rejects with a TransferError
+ * whose message contains no credentials.
+ */
+export function copyFile(
+  { maxBytes = Number.MAX_SAFE_INTEGER, ...options }: CopyOptions,
+  open: (opening: Opening) => Promise<FileEnds>,
+): Promise<CopyResult> {
+  return inSession(options, async (opening) => {
+    const { session, signal } = opening;
+    const progress = options.progress === undefined ? {} : { progress: options.progress };
+    return copyEnds({ ...(await open(opening)), maxBytes, retry: session.retry, signal, ...progress });
+  });
+}
+
+async function copyEnds(copy: FileCopy): Promise<CopyResult> {
+  const { source, destination, signal } = copy;
+  const [info, stored] = await Promise.all([source.stat(signal), destination.head(signal)]);
+  const expected = expectedOf(copy, info);
+  if ((info.size ?? 0) > copy.maxBytes) throw tooLarge(source, info.size, copy.maxBytes);
+  const origin = versionOf(source, info);
+  const mediaType = copy.mediaType ?? info.mediaType ?? unknownType;
+  const present = stored && (await identityOf(copy, stored, { info, expected, origin }));
+  if (present !== undefined) {
+    copy.progress?.(present.size, present.size);
+    return result(present, mediaType, 'existed', []);
+  }
+  let identity: FileIdentity | undefined;
+  const upload: FileUpload = {
+    size: info.size,
+    digest: expected,
+    mediaType,
+    name: copy.name,
+    origin,
+    read() {
+      if (identity === undefined) throw new Error('the content has not been read to its end');
+      return identity;
+    },
+    async *content(sub) {
+      identity = yield* readFile(
+        { ...copy, size: info.size, expected, onRead: progressOf(copy.progress, info.size) },
+        sub,
+      );
+    },
+  };
+  if (destination.isBeside?.(source) && info.validator !== undefined && destination.copyWithin) {
+    if (!(info.proven && info.size !== undefined && expected !== undefined)) await drain(upload, signal);
+    else identity = { size: info.size, digest: expected };
+    if (await destination.copyWithin(source, info, upload, signal))
+      return result(upload.read(), mediaType, 'mounted', []);
+  }
+  const warnings = await destination.put(upload, signal);
+  return result(upload.read(), mediaType, 'copied', warnings);
+}
+
+/** What the file must be. Throws for an order and a source that contradict each other where the source has proof. */
+function expectedOf({ source, expected }: FileCopy, { digest, proven }: FileInfo): string | undefined {
+  if (expected !== undefined && digest !== undefined && proven === true && digest !== expected)
+    throw wrongDigest(source, digest, expected);
+  return expected ?? digest;
+}
+
+/** Names a version of a file, for `FileInfo.origin`; undefined where the server does not tell versions apart. */
+export function versionOf({ url }: FileSource, { validator, size }: FileInfo): string | undefined {
+  if (validator === undefined) return undefined;
+  return createHash('sha256')
+    .update(JSON.stringify([url, validator, size]))
+    .digest('hex');
+}
+
+interface Wanted {
+  info: FileInfo;
+  expected: string | undefined;
+  origin: string | undefined;
+}
+
+/** The identity of what is at the destination, if that is what is wanted. */
+async function identityOf(
+  { destination, retry, signal, maxBytes }: FileCopy,
+  stored: FileInfo,
+  { info, expected, origin }: Wanted,
+): Promise<FileIdentity | undefined> {
+  const { size, digest } = stored;
+  if (size === undefined || (info.size !== undefined && info.size !== size)) return undefined;
+  if (digest !== undefined) {
+    const isSame =
+      expected === undefined ? origin !== undefined && stored.origin === origin : digest === expected;
+    return isSame ? { size, digest } : undefined;
+  }
+  if (expected === undefined) return undefined;
+  // A server that keeps no digest: reading it back costs less than sending it again, and changes nothing.
+  const reading = { source: destination.written, size, expected, maxBytes, retry };
+  return finished(readFile(reading, signal)).catch((caught: unknown) => {
+    if (caught instanceof TransferError && caught.reason === 'permanent') return undefined;
+    throw caught;
+  });
+}
+
+/** Reads to the end and returns the generator's result. */
+export async function finished<T>(generator: AsyncGenerator<unknown, T>): Promise<T> {
+  for (;;) {
+    const next = await generator.next();
+    if (next.done === true) return next.value;
+  }
+}
+
+async function drain(upload: FileUpload, signal: AbortSignal): Promise<void> {
+  for await (const _ of upload.content(signal));
+}
+
+function progressOf(progress: Progress | undefined, size: number | undefined): (bytes: number) => void {
+  let most = 0;
+  return (bytes) => {
+    if (size === undefined || bytes <= most) return;
+    most = bytes;
+    progress?.(bytes, size);
+  };
+}
+
+function result(
+  { size, digest }: FileIdentity,
+  mediaType: string,
+  how: 'copied' | 'existed' | 'mounted',
+  warnings: string[],
+): CopyResult {
+  const zero = { copied: 0, existed: 0, mounted: 0 };
+  return {
+    digest,
+    mediaType,
+    bytes: { ...zero, [how]: size },
+    blobs: { ...zero, [how]: 1 },
+    referrers: 0,
+    warnings,
+  };
+}

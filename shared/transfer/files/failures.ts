@@ -1,0 +1,138 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { printable } from '#shared/errors';
+import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
+import { tlsProblem } from '../http/request-failures.ts';
+import { parseRetryAfter } from '../http/retry.ts';
+
+/** The request to a file server that failed, for its message. */
+export interface FileContext {
+  /** Name of the Endpoint. */
+  endpoint: string;
+  host: string;
+  /** As in `reading "a/b"`. */
+  activity: string;
+  writing: boolean;
+  /** True if the request carried credentials, or would have after a challenge. */
+  hasCredentials: boolean;
+  /** The host of the last request, if the server redirected it to another host. */
+  redirectHost?: string | undefined;
+}
+
+/** Why a request failed, for programs and for people. */
+export interface Advice {
+  reason: FailureReason;
+  text: string;
+}
+
+const maxQuoteLength = 300;
+
+function subject({ host, redirectHost }: FileContext): string {
+  return redirectHost === undefined
+    ? `Server ${host}`
+    : `${redirectHost}, which server ${host} redirects to,`;
+}
+
+function unauthorized({ endpoint, hasCredentials, writing }: FileContext): string {
+  if (!hasCredentials)
+    return `it asks for credentials, and Endpoint "${endpoint}" names no Secret (spec.secretRef)`;
+  const right = writing ? 'write' : 'read';
+  return `it refused the credentials: check the Secret of Endpoint "${endpoint}", and that the account may ${right} here`;
+}
+
+function advice(status: number, context: FileContext, location: string | undefined): Advice {
+  const { endpoint, redirectHost } = context;
+  if (status >= 300 && status < 400) return { reason: 'config', text: redirectText(location, endpoint) };
+  if (redirectHost !== undefined && (status === 401 || status === 403)) {
+    const text = 'it refuses the URL that the server gave, and receives no credentials: retry later';
+    return { reason: 'retryable', text };
+  }
+  if (status === 401) return { reason: 'auth', text: unauthorized(context) };
+  if (status === 403) return { reason: 'denied', text: forbidden(context) };
+  if (status === 404 || status === 410) return { reason: 'permanent', text: notFound(context) };
+  if ((status === 405 || status === 501) && context.writing)
+    return {
+      reason: 'config',
+      text: 'it does not take uploads here: check type and remoteURL of the Endpoint',
+    };
+  const known = knownAdvice[status];
+  if (known !== undefined) return known;
+  return status >= 500
+    ? { reason: 'retryable', text: 'the server has an internal problem: retry later' }
+    : { reason: 'permanent', text: 'it does not accept the request' };
+}
+
+const conflict: Advice = {
+  reason: 'retryable',
+  text: 'another client is changing the same place: retry later',
+};
+const knownAdvice: Readonly<Record<number, Advice>> = {
+  407: { reason: 'config', text: 'the proxy requires credentials: check HTTP_PROXY of the worker' },
+  408: { reason: 'retryable', text: 'the request took too long: retry later' },
+  409: conflict,
+  412: conflict,
+  413: {
+    reason: 'permanent',
+    text: 'it does not accept content of this size: raise the limit of the server or of the proxy in front of it',
+  },
+  423: conflict,
+  429: { reason: 'retryable', text: 'it limits the rate of requests: retry later' },
+  507: { reason: 'retryable', text: 'its storage is full: make room there' },
+};
+
+function forbidden({ writing, hasCredentials }: FileContext): string {
+  const client = hasCredentials ? 'the account' : 'an anonymous client';
+  return `${client} may not ${writing ? 'write' : 'read'} it: grant that right on the server`;
+}
+
+function notFound({ endpoint, hasCredentials }: FileContext): string {
+  const hidden = hasCredentials ? '' : '; without credentials, a private file can appear not to exist';
+  return `it does not exist: check the path and remoteURL of Endpoint "${endpoint}"${hidden}`;
+}
+
+function redirectText(location: string | undefined, endpoint: string): string {
+  const url = location !== undefined && URL.canParse(location) ? new URL(location) : undefined;
+  const there = url === undefined ? '' : ` to ${url.protocol}//${url.host}`;
+  const fix = `if that is right, name the host in spec.redirectHosts of the artifact, or set the final URL as remoteURL of Endpoint "${endpoint}"`;
+  return `it redirects${there}, which is not followed: ${fix}`;
+}
+
+/** The failure for a response with an unexpected status. `quote` is what the server says of it; `known` overrides the usual advice. */
+export function fileStatusFailure(
+  context: FileContext,
+  status: number,
+  headers: IncomingHttpHeaders,
+  quote = '',
+  known?: Advice,
+): TransferError {
+  const { reason, text } = known ?? advice(status, context, headers.location);
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
+  const said = quote === '' ? '' : ` The server reports: ${printable(quote).slice(0, maxQuoteLength)}.`;
+  const message = `${subject(context)} answered ${status} while ${context.activity}: ${text}.${said}`;
+  return new TransferError(reason, message, retryAfterMs === undefined ? {} : { retryAfterMs });
+}
+
+/** The failure for a request without a complete response: a network, TLS or protocol error. */
+export function fileNetworkFailure(context: FileContext, caught: unknown): TransferError {
+  if (caught instanceof TransferError) return caught;
+  const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
+  const detail = caught instanceof Error ? caught.message : String(caught);
+  const where = `${subject(context)} could not be reached while ${context.activity}`;
+  const fail = (reason: FailureReason, why: string) =>
+    new TransferError(reason, `${where}: ${why}.`, { cause: caught });
+  const problem = tlsProblem(caught, context.endpoint);
+  if (problem !== undefined) return fail('config', problem);
+  if (code === 'ERR_ADDRESS_DENIED') return fail('config', detail);
+  if (code.startsWith('HPE_')) {
+    const check = `check scheme and port in remoteURL of Endpoint "${context.endpoint}"`;
+    return fail('config', `its response is not HTTP (${code}): ${check}`);
+  }
+  if (code === 'ERR_PROXY_TUNNEL') {
+    const reason = /\b407\b/.test(detail) ? 'config' : 'retryable';
+    return fail(
+      reason,
+      `the proxy refused the connection (${detail}): check HTTPS_PROXY and NO_PROXY of the worker`,
+    );
+  }
+  const check = `check remoteURL of Endpoint "${context.endpoint}", the network and the server`;
+  return fail('retryable', `${code || 'no connection'} (${detail}); ${check}`);
+}

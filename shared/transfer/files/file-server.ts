@@ -1,0 +1,154 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { stopped } from '../errors/transfer-error.ts';
+import { type BodySource, type HttpClient, type HttpRequest, readBody } from '../http/http-client.ts';
+import type { Limiter } from '../http/limiter.ts';
+import { isSameServer, sendFollowing } from '../http/redirect.ts';
+import { type RetryPolicy, withRetries } from '../http/retry.ts';
+import { type Advice, type FileContext, fileNetworkFailure, fileStatusFailure } from './failures.ts';
+
+/** One request to a file server. */
+export interface ServerRequest {
+  method: HttpRequest['method'];
+  url: URL;
+  headers?: Readonly<Record<string, string>>;
+  body?: BodySource;
+  /** Bytes of the body; undefined: it is sent in chunks. */
+  length?: number | undefined;
+  /** SHA-256 of the body in hex, for signers that need it. */
+  bodyHash?: string;
+  /** Statuses that the caller handles; every other one becomes a TransferError. */
+  expect: readonly number[];
+  /** For messages, as in `reading "a/b"`. */
+  activity: string;
+  writing?: boolean;
+  /** True: the caller reads the body as a stream. Otherwise it is read here, up to 1 MiB. */
+  streamed?: boolean;
+}
+
+export interface ServerResponse {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Empty if the body is streamed. */
+  bytes: Buffer;
+  stream: Readable;
+}
+
+/** Sends requests to one server. Rejects with a TransferError. */
+export type FileServer = (request: ServerRequest, signal: AbortSignal) => Promise<ServerResponse>;
+
+/** Makes the headers that prove who sends a request, and learns from what the server answers. */
+export interface Signer {
+  readonly hasCredentials: boolean;
+  headers(request: ServerRequest): Promise<Record<string, string>>;
+  /** Takes an unexpected answer; true if another attempt would send other headers. */
+  learn(status: number, headers: IncomingHttpHeaders, body: Buffer): boolean;
+}
+
+export interface FileServerOptions {
+  /** Name of the Endpoint. */
+  endpoint: string;
+  origin: URL;
+  client: HttpClient;
+  limiter: Limiter;
+  retry: RetryPolicy;
+  signer: Signer;
+  /** Hosts, with a port where they have one, that reading may be redirected to. They receive no credentials. */
+  redirectHosts: readonly string[];
+  /** What the body of a failure says; undefined where it says nothing. */
+  readFailure?: (status: number, body: Buffer) => { quote: string; advice?: Advice } | undefined;
+}
+
+const userAgent = 'arc-transfer';
+const answerLimit = 1024 * 1024;
+const nothing = Buffer.alloc(0);
+
+/** A client for one file server, with credentials, redirects, limits, retries and explained failures. */
+export function createFileServer(options: FileServerOptions): FileServer {
+  const { client, limiter, origin, signer } = options;
+  const isServer = (url: URL): boolean => isSameServer(origin, url);
+  const isAllowed = (url: URL): boolean =>
+    isServer(url) ||
+    (options.redirectHosts.includes(url.host) && (url.protocol === 'https:' || origin.protocol === 'http:'));
+
+  /** One attempt, repeated once if the signer has learned from the answer. */
+  async function attempt(request: ServerRequest, context: FileContext, signal: AbortSignal) {
+    for (let repeated = false; ; repeated = true) {
+      const { response, url } = await sendFollowing(client, await httpRequest(request, signer, signal), {
+        trusted: isServer,
+        allowed: isAllowed,
+        onRequest: (next) => {
+          context.redirectHost = isServer(next) ? undefined : next.host;
+        },
+      });
+      const { status, headers, body } = response;
+      const expected = request.expect.includes(status);
+      const streamed = expected && request.streamed === true;
+      const bytes = streamed ? nothing : ((await readBody(body, answerLimit)) ?? nothing);
+      if (status >= 300 && !repeated && isServer(url) && signer.learn(status, headers, bytes)) {
+        body.destroy();
+        continue;
+      }
+      if (expected) return { status, headers, bytes, stream: body };
+      const said = options.readFailure?.(status, bytes);
+      const failure = fileStatusFailure(context, status, headers, said?.quote, said?.advice);
+      if (status === 429 || (status === 503 && failure.retryAfterMs !== undefined))
+        limiter.slowDown(
+          Math.min(failure.retryAfterMs ?? options.retry.baseMs, options.retry.maxRetryAfterMs),
+        );
+      throw failure;
+    }
+  }
+
+  return (request, signal) => {
+    const { activity, writing = false } = request;
+    const { hasCredentials } = signer;
+    const context: FileContext = {
+      endpoint: options.endpoint,
+      host: origin.host,
+      activity,
+      writing,
+      hasCredentials,
+    };
+    return withRetries({ policy: options.retry, signal }, async () => {
+      try {
+        // A running upload may wait for a download from the same host, so it must not hold the slot that the download needs.
+        if (request.body === undefined)
+          return await limiter.run(signal, () => attempt(request, context, signal));
+        await limiter.pass(signal);
+        return await attempt(request, context, signal);
+      } catch (caught) {
+        if (signal.aborted) throw stopped(signal);
+        throw fileNetworkFailure(context, caught);
+      }
+    });
+  };
+}
+
+async function httpRequest(
+  request: ServerRequest,
+  signer: Signer,
+  signal: AbortSignal,
+): Promise<HttpRequest> {
+  const { method, url, body, length } = request;
+  const headers: Record<string, string> = { 'user-agent': userAgent, ...request.headers };
+  if (length !== undefined) headers['content-length'] = String(length);
+  else if (body === undefined && (method === 'PUT' || method === 'POST')) headers['content-length'] = '0';
+  return {
+    method,
+    url,
+    headers: { ...headers, ...(await signer.headers({ ...request, headers })) },
+    signal,
+    ...(body === undefined ? {} : { body }),
+    ...(request.streamed === true ? { streamed: true } : {}),
+  };
+}
+
+const chunkBytes = 256 * 1024;
+
+/** A body of chunks: a stream has a deadline for each chunk to be accepted, not for the whole. */
+export function inChunks(bytes: Uint8Array): BodySource {
+  return async function* chunks() {
+    for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
+  };
+}

@@ -1,0 +1,21 @@
+import type { EndpointCredentials } from '../credentials/credentials.ts';
+import type { TlsSettings } from '../reference/image-address.ts';
+
+/** A file at an Endpoint. */
+export interface FileLocation {
+  /** Name of the Endpoint, for messages. */
+  name: string;
+  /** `https://host[:port][/prefix]`, `http://...`, or without a scheme; for S3 the prefix begins with the bucket. */
+  remoteURL: string;
+  /** Below `remoteURL`: names with `/` between them, not escaped. */
+  path: string;
+  tls?: TlsSettings;
+  credentials?: EndpointCredentials;
+  /** Hosts, with a port where they have one, that reading may be redirected to. They receive no credentials. */
+  redirectHosts?: readonly string[];
+}
+
+/** The file as it is called in messages: `file "a/b" of server host`. */
+export function labelOf(path: string, { host }: URL): string {
+  return `file "${path}" of server ${host}`;
+}

@@ -1,0 +1,154 @@
+import { TransferError } from '../errors/transfer-error.ts';
+import type { RetryPolicy } from '../http/retry.ts';
+import { finished } from './copy-file.ts';
+import type { FileIdentity, FileSink, FileSource, FileUpload } from './file.ts';
+import type { FileServer } from './file-server.ts';
+import { readFile } from './read-file.ts';
+import { infoOf } from './response-info.ts';
+import { webFile } from './web-file.ts';
+
+export interface WebSinkOptions {
+  send: FileServer;
+  url: URL;
+  /** For messages, as in `file "a/b" of server host`. */
+  label: string;
+  /** `/` of the Endpoint: folders above it are not made. */
+  base: URL;
+  retry: RetryPolicy;
+  /** True for a WebDAV server: folders are made, and the file gets its name only when it is complete and verified. */
+  dav: boolean;
+}
+
+const stored = [200, 201, 204];
+const absent = [403, 404, 405, 410, 501];
+
+/** A place on an HTTP server that takes PUT (RFC 9110, 9.3.4), or on a WebDAV server (RFC 4918). What was written is read back and compared. */
+export function webSink(options: WebSinkOptions): FileSink {
+  const { send, url, label, dav } = options;
+  const written = webFile(send, url, label);
+
+  /** Sends the content to `place`. The digest is verified before its last byte is sent. */
+  async function write(place: URL, upload: FileUpload, signal: AbortSignal): Promise<void> {
+    await send(
+      {
+        method: 'PUT',
+        url: place,
+        headers: { 'content-type': upload.mediaType },
+        body: () => upload.content(signal),
+        length: upload.size,
+        expect: stored,
+        writing: true,
+        activity: `writing ${label}`,
+      },
+      signal,
+    );
+  }
+
+  return {
+    label,
+    written,
+
+    async head(signal) {
+      const request = { method: 'HEAD', url, activity: `looking for ${label}` } as const;
+      const { status, headers } = await send({ ...request, expect: [200, 204, ...absent] }, signal);
+      return status < 300 ? infoOf(headers) : undefined;
+    },
+
+    async put(upload, signal) {
+      if (!dav) {
+        await write(url, upload, signal);
+        await verify(written, upload.read(), options.retry, signal);
+        return [];
+      }
+      return putNamed(options, upload, write, signal);
+    },
+  };
+}
+
+type Put = (place: URL, upload: FileUpload, signal: AbortSignal) => Promise<void>;
+
+/** Writes under another name, compares, and renames. */
+async function putNamed(
+  options: WebSinkOptions,
+  upload: FileUpload,
+  put: Put,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { send, url, label, retry } = options;
+  const part = new URL(url);
+  // One name per file, so that a repeat replaces what a killed copy has left.
+  part.pathname = url.pathname.replace(/[^/]*$/, '.arc-part-$&');
+  const partFile = webFile(send, part, `${label} (under its temporary name)`);
+  const remove = () =>
+    send(
+      { method: 'DELETE', url: part, expect: [200, 202, 204, 404], activity: 'tidying up', writing: true },
+      signal,
+    );
+  await makeFolders(options, signal);
+  try {
+    await put(part, upload, signal);
+    await verify(partFile, upload.read(), retry, signal);
+    const { status } = await send(
+      {
+        method: 'MOVE',
+        url: part,
+        headers: { destination: url.href, overwrite: 'T' },
+        expect: [200, 201, 204, 405, 501],
+        writing: true,
+        activity: `renaming ${label}`,
+      },
+      signal,
+    );
+    if (status < 300) return [];
+  } catch (caught) {
+    // Best effort: the failure that led here is the one to report.
+    if (!signal.aborted) await remove().catch(() => undefined);
+    throw caught;
+  }
+  await remove();
+  await put(url, upload, signal);
+  await verify(webFile(send, url, label), upload.read(), retry, signal);
+  return [`server ${url.host} cannot rename files (MOVE), so readers may have seen ${label} incomplete`];
+}
+
+/** Makes the folders between the Endpoint's and the file's that are not there (MKCOL). The nearest is tried first. */
+async function makeFolders({ send, url, base, label }: WebSinkOptions, signal: AbortSignal): Promise<void> {
+  const missing: URL[] = [];
+  for (let folder = new URL('./', url); folder.pathname.length > base.pathname.length; ) {
+    const request = {
+      method: 'MKCOL',
+      url: folder,
+      activity: `making the folder of ${label}`,
+      writing: true,
+    } as const;
+    const { status } = await send({ ...request, expect: [200, 201, 301, 404, 405, 409] }, signal);
+    // 405: it is there (RFC 4918, 9.3.1); 301: some servers point to the name with a slash.
+    if (status !== 404 && status !== 409) break;
+    missing.unshift(folder);
+    folder = new URL('../', folder);
+  }
+  for (const folder of missing) {
+    const request = {
+      method: 'MKCOL',
+      url: folder,
+      activity: `making the folder of ${label}`,
+      writing: true,
+    } as const;
+    await send({ ...request, expect: [200, 201, 301, 405] }, signal);
+  }
+}
+
+/** Reads back what was written. Rejects if it is not what was sent. */
+async function verify(
+  written: FileSource,
+  sent: FileIdentity,
+  retry: RetryPolicy,
+  signal: AbortSignal,
+): Promise<void> {
+  const reading = { source: written, expected: sent.digest, maxBytes: Number.MAX_SAFE_INTEGER, retry };
+  await finished(readFile(reading, signal)).catch((caught: unknown) => {
+    if (!(caught instanceof TransferError) || caught.reason !== 'permanent') throw caught;
+    const message = `The ${written.label} does not read back as it was just written, ${sent.size} bytes with digest ${sent.digest}: another client writes it, or the server changes files. ${caught.message}`;
+    throw new TransferError('retryable', message, { again: false, cause: caught });
+  });
+}
