@@ -1,10 +1,20 @@
 import { lookupDockerConfig, type RegistryCredentials, secretsOfDockerConfig } from './docker-config.ts';
 
-/** The credentials of an Endpoint, in the three forms that a Secret can have. */
+/** The credentials of an Endpoint, in the forms that a Secret can have. */
 export type EndpointCredentials =
   | { username: string; password: string }
   | { dockerConfigJson: string }
-  | { token: string };
+  | { token: string }
+  | S3Credentials;
+
+/** Keys of an account of an S3-compatible storage. */
+export interface S3Credentials {
+  accessKeyID: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+  /** Of the bucket, if neither the host's name nor the storage tells it. */
+  region?: string;
+}
 
 /** The credentials for `repository` on `host`. Throws a config TransferError for a malformed docker config. */
 export function credentialsFor(
@@ -15,6 +25,7 @@ export function credentialsFor(
   if (given === undefined) return { kind: 'none' };
   if ('dockerConfigJson' in given) return lookupDockerConfig(given.dockerConfigJson, host, repository);
   if ('token' in given) return { kind: 'token', token: given.token };
+  if ('accessKeyID' in given) return { kind: 'none', hint: 'its Secret holds keys for S3' };
   return { kind: 'basic', username: given.username, password: given.password };
 }
 
@@ -34,5 +45,7 @@ export function secretsOfEndpoint(given: EndpointCredentials | undefined): strin
   if ('token' in given) return [given.token];
   if ('dockerConfigJson' in given)
     return [given.dockerConfigJson, ...secretsOfDockerConfig(given.dockerConfigJson)];
+  if ('accessKeyID' in given)
+    return [given.secretAccessKey, ...(given.sessionToken === undefined ? [] : [given.sessionToken])];
   return secretsOf({ kind: 'basic', ...given });
 }

@@ -73,12 +73,8 @@ async function copyEnds(copy: FileCopy): Promise<CopyResult> {
       );
     },
   };
-  if (destination.isBeside?.(source) && info.validator !== undefined && destination.copyWithin) {
-    if (!(info.proven && info.size !== undefined && expected !== undefined)) await drain(upload, signal);
-    else identity = { size: info.size, digest: expected };
-    if (await destination.copyWithin(source, info, upload, signal))
-      return result(upload.read(), mediaType, 'mounted', []);
-  }
+  if (await copiedWithin(copy, info, upload, (proven) => (identity = proven)))
+    return result(upload.read(), mediaType, 'mounted', []);
   const warnings = await destination.put(upload, signal);
   return result(upload.read(), mediaType, 'copied', warnings);
 }
@@ -134,8 +130,20 @@ export async function finished<T>(generator: AsyncGenerator<unknown, T>): Promis
   }
 }
 
-async function drain(upload: FileUpload, signal: AbortSignal): Promise<void> {
-  for await (const _ of upload.content(signal));
+/** Copies within the storage that has both ends, if there is one. The content is read and verified first, unless the storage has proof. */
+async function copiedWithin(
+  { source, destination, signal }: FileCopy,
+  { validator, size, digest, proven }: FileInfo,
+  upload: FileUpload,
+  prove: (identity: FileIdentity) => void,
+): Promise<boolean> {
+  const { within } = source;
+  if (!destination.copyWithin || validator === undefined || within?.storage !== destination.storage)
+    return false;
+  if (within === undefined) return false;
+  if (proven === true && size !== undefined && digest !== undefined) prove({ size, digest });
+  else for await (const _ of upload.content(signal));
+  return destination.copyWithin(within.path, validator, upload, signal);
 }
 
 function progressOf(progress: Progress | undefined, size: number | undefined): (bytes: number) => void {

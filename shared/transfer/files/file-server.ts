@@ -92,7 +92,7 @@ export function createFileServer(options: FileServerOptions): FileServer {
       if (expected) return { status, headers, bytes, stream: body };
       const said = options.readFailure?.(status, bytes);
       const failure = fileStatusFailure(context, status, headers, said?.quote, said?.advice);
-      if (status === 429 || (status === 503 && failure.retryAfterMs !== undefined))
+      if (status === 429 || status === 503)
         limiter.slowDown(
           Math.min(failure.retryAfterMs ?? options.retry.baseMs, options.retry.maxRetryAfterMs),
         );

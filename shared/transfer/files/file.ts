@@ -31,6 +31,8 @@ export interface FileSource {
   readonly label: string;
   /** Identifies the file among all servers. It contains no credentials. */
   readonly url: string;
+  /** Set if a storage can copy the file within itself: the name of the storage and account, and the file's in it. */
+  readonly within?: { storage: string; path: string };
   /** Empty where the server does not tell: whether the file exists shows when it is opened. */
   stat(signal: AbortSignal): Promise<FileInfo>;
   /** From `offset` on, if the server still has the version of `validator`, else from the beginning. */
@@ -72,11 +74,11 @@ export interface FileSink {
   put(upload: FileUpload, signal: AbortSignal): Promise<string[]>;
   /** The file at this place, to be read back. */
   readonly written: FileSource;
+  /** Set if it can copy files within itself, of a source whose `within` names the same storage. */
+  readonly storage?: string;
   /**
-   * Has the server copy the file from `source`, of which it must still have the version of `info`. False if it cannot. Called only once
-   * the content has been verified: `upload.read()` tells it.
+   * Has the storage copy the file from `path`, which must still have the version `validator`. False if it cannot. Called only once the
+   * content has been verified: `upload.read()` tells it.
    */
-  copyWithin?(source: FileSource, info: FileInfo, upload: FileUpload, signal: AbortSignal): Promise<boolean>;
-  /** True if `copyWithin` makes sense for this source. */
-  isBeside?(source: FileSource): boolean;
+  copyWithin?(path: string, validator: string, upload: FileUpload, signal: AbortSignal): Promise<boolean>;
 }

@@ -15,8 +15,8 @@ export function infoOf(headers: IncomingHttpHeaders): FileInfo {
   };
 }
 
-/** The file of a 200 or 206. `info` of the headers; by default `infoOf`. */
-export function openedOf({ status, headers, stream }: ServerResponse, info = infoOf(headers)): OpenFile {
+/** The file of a 200 or 206, of which the headers tell `info`. */
+export function openedOf({ status, headers, stream }: ServerResponse, info: FileInfo): OpenFile {
   const start = status === 206 ? byteCount(/^bytes (\d+)-/.exec(headers['content-range'] ?? '')?.[1]) : 0;
   const bounded = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   // A partial response that does not say which part it is cannot be used: start behind any offset.

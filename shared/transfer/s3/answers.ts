@@ -1,0 +1,125 @@
+import { parseXml, type XmlElement } from '@rgrove/parse-xml';
+import type { Advice } from '../files/failures.ts';
+
+/** The error in the body of an answer. */
+export interface S3Error {
+  code: string;
+  message: string;
+  region: string | undefined;
+}
+
+/** A part of an unfinished multipart upload. */
+export interface StoredPart {
+  number: number;
+  size: number;
+  etag: string;
+}
+
+/** The root element of a body; undefined if it is not XML, or too deep. The parser expands no entities of a document's own. */
+function rootOf(bytes: Uint8Array): XmlElement | undefined {
+  if (bytes.length === 0) return undefined;
+  try {
+    return parseXml(Buffer.from(bytes).toString('utf8')).root ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function elements(parent: XmlElement | undefined, name: string): XmlElement[] {
+  const isElement = (node: object): node is XmlElement => 'name' in node && node.name === name;
+  return (parent?.children ?? []).filter(isElement);
+}
+
+function textOf(parent: XmlElement | undefined, name: string): string | undefined {
+  const text = elements(parent, name)[0]?.text.trim();
+  return text === undefined || text === '' ? undefined : text;
+}
+
+/** The error that a body reports, also one of an answer with status 200; undefined if it reports none. */
+export function s3Error(bytes: Uint8Array): S3Error | undefined {
+  const root = rootOf(bytes);
+  const code = root?.name === 'Error' ? textOf(root, 'Code') : undefined;
+  if (code === undefined) return undefined;
+  return { code, message: textOf(root, 'Message') ?? '', region: textOf(root, 'Region') };
+}
+
+/** The id in the answer to CreateMultipartUpload. */
+export function uploadIdOf(bytes: Uint8Array): string | undefined {
+  return textOf(rootOf(bytes), 'UploadId');
+}
+
+/** The ETag in the answer to CopyObject, UploadPartCopy or CompleteMultipartUpload. */
+export function etagOf(bytes: Uint8Array): string | undefined {
+  return textOf(rootOf(bytes), 'ETag');
+}
+
+/** The newest unfinished upload of exactly this key in the answer to ListMultipartUploads. */
+export function newestUpload(bytes: Uint8Array, key: string): string | undefined {
+  const uploads = elements(rootOf(bytes), 'Upload').filter((upload) => textOf(upload, 'Key') === key);
+  const newest = uploads.sort((a, b) =>
+    (textOf(a, 'Initiated') ?? '') < (textOf(b, 'Initiated') ?? '') ? 1 : -1,
+  )[0];
+  return textOf(newest, 'UploadId');
+}
+
+/** The parts in an answer to ListParts, and after which number the next page begins. */
+export function partsOf(bytes: Uint8Array): { parts: StoredPart[]; next: string | undefined } {
+  const root = rootOf(bytes);
+  const parts = elements(root, 'Part').flatMap((part) => {
+    const [number, size, etag] = ['PartNumber', 'Size', 'ETag'].map((name) => textOf(part, name));
+    return etag === undefined ? [] : [{ number: Number(number), size: Number(size), etag }];
+  });
+  const isCut = textOf(root, 'IsTruncated') === 'true';
+  return { parts, next: isCut ? textOf(root, 'NextPartNumberMarker') : undefined };
+}
+
+/** The body of CompleteMultipartUpload. */
+export function completion(etags: readonly string[]): Buffer {
+  const escaped = (text: string) => text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  const parts = etags.map(
+    (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+  );
+  return Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
+}
+
+const wrongKeys: Advice = {
+  reason: 'auth',
+  text: 'it refused the keys: check accessKeyID, secretAccessKey and sessionToken in the Secret of the Endpoint',
+};
+const again = (text: string): Advice => ({ reason: 'retryable', text });
+/** Codes whose status alone would mislead (docs.aws.amazon.com, API_Error). */
+const adviceOf: Readonly<Record<string, Advice>> = {
+  AuthorizationHeaderMalformed: {
+    reason: 'config',
+    text: 'it wants another region: set the key region in the Secret of the Endpoint',
+  },
+  BadDigest: again('it received other bytes than were sent: check the network'),
+  ExpiredToken: { reason: 'auth', text: 'the session token has expired: renew the Secret of the Endpoint' },
+  IncompleteBody: again('it did not receive all bytes: check the network'),
+  InternalError: again('it has an internal problem: retry later'),
+  InvalidAccessKeyId: wrongKeys,
+  InvalidObjectState: { reason: 'permanent', text: 'the object is archived: restore it first' },
+  InvalidToken: wrongKeys,
+  NoSuchBucket: { reason: 'config', text: 'the bucket does not exist: check remoteURL of the Endpoint' },
+  NoSuchUpload: again('the upload is gone: another client has ended it'),
+  QuotaExceeded: again('its quota is used up: make room there'),
+  RequestTimeTooSkewed: { reason: 'config', text: 'the clocks of worker and storage differ: set them right' },
+  RequestTimeout: again('it did not receive the request in time: check the network'),
+  SignatureDoesNotMatch: wrongKeys,
+  SlowDown: again('it limits the rate of requests: retry later'),
+  TokenRefreshRequired: wrongKeys,
+  XAmzContentSHA256Mismatch: again('it received other bytes than were sent: check the network'),
+  XMinioStorageFull: again('its storage is full: make room there'),
+};
+
+/** What the body of a failure says, for the message. */
+export function readFailure(
+  _status: number,
+  bytes: Uint8Array,
+): { quote: string; advice?: Advice } | undefined {
+  const error = s3Error(bytes);
+  if (error === undefined) return undefined;
+  const { code, message } = error;
+  const advice = Object.hasOwn(adviceOf, code) ? adviceOf[code] : undefined;
+  return { quote: message === '' ? code : `${code}: ${message}`, ...(advice && { advice }) };
+}

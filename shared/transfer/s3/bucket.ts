@@ -1,0 +1,107 @@
+import { webcrypto } from 'node:crypto';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { FileInfo, FileUpload } from '../files/file.ts';
+import { type FileServer, inChunks, type ServerRequest } from '../files/file-server.ts';
+import { escapeName } from '../files/file-url.ts';
+import { infoOf } from '../files/response-info.ts';
+import type { Dialect } from '../files/web-file.ts';
+import { type RetryPolicy, withRetries } from '../http/retry.ts';
+import { readFailure, s3Error } from './answers.ts';
+import type { S3Place } from './place.ts';
+
+/** One object of a storage, and how to send requests about it. */
+export interface S3Object {
+  send: FileServer;
+  place: S3Place;
+  /** For messages. */
+  label: string;
+  retry: RetryPolicy;
+}
+
+/** An answer without a body, or one that was read whole. */
+export interface Answer {
+  status: number;
+  bytes: Buffer;
+  etag: string | undefined;
+}
+
+/** The URL of the object with a query; values are escaped here. */
+export function withQuery(url: URL, query: Readonly<Record<string, string | number>>): URL {
+  const result = new URL(url);
+  result.search = Object.entries(query)
+    .map(([name, value]) => `${name}=${escapeName(String(value))}`)
+    .join('&');
+  return result;
+}
+
+/** The body of a request that the storage may take minutes for: it has the deadline of an upload. */
+export const noBytes = new Uint8Array(0);
+
+/** Sends bytes, hashed for the signature off the main thread, or nothing. */
+export async function ask(
+  { send }: S3Object,
+  request: Omit<ServerRequest, 'body' | 'length' | 'bodyHash'>,
+  bytes: Uint8Array<ArrayBuffer> | undefined,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const body =
+    bytes === undefined
+      ? {}
+      : {
+          body: inChunks(bytes),
+          length: bytes.length,
+          bodyHash: Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex'),
+        };
+  const answer = await send({ ...request, ...body }, signal);
+  return { status: answer.status, bytes: answer.bytes, etag: answer.headers.etag };
+}
+
+/** Runs a request whose answer may say 200 and report an error in its body all the same, as long copies do. */
+export async function askAtLength(
+  object: S3Object,
+  what: string,
+  operation: () => Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  return withRetries({ policy: object.retry, signal }, async () => {
+    const answer = await operation();
+    if (answer.status !== 200 || s3Error(answer.bytes) === undefined) return answer;
+    const { quote = '', advice } = readFailure(200, answer.bytes) ?? {};
+    const message = `The storage failed while ${what}: ${advice?.text ?? 'retry later'}. It reports: ${quote}.`;
+    throw new TransferError(advice?.reason ?? 'retryable', message);
+  });
+}
+
+/** What is kept beside the content: its type, its digest, and where it came from. */
+export function metadataOf(
+  { mediaType, origin }: FileUpload,
+  digest: string | undefined,
+): Record<string, string> {
+  return {
+    'content-type': mediaType,
+    ...(digest === undefined ? {} : { 'x-amz-meta-sha256': digest.replace('sha256:', '') }),
+    ...(origin === undefined ? {} : { 'x-amz-meta-arc-origin': origin }),
+  };
+}
+
+/** How S3 is asked for objects: it has checksums and metadata, and If-Match in place of If-Range. */
+export const s3Dialect: Dialect = {
+  headers: { 'x-amz-checksum-mode': 'ENABLED' },
+  guard: 'if-match',
+  infoOf(headers) {
+    const { 'x-amz-checksum-sha256': checksum, 'x-amz-meta-sha256': noted } = headers;
+    const { 'x-amz-meta-arc-origin': origin } = headers;
+    return {
+      ...infoOf(headers),
+      ...digestOf(checksum, noted),
+      ...(typeof origin === 'string' ? { origin } : {}),
+    };
+  },
+};
+
+/** The checksum of a whole object is the storage's own; one of its parts ends in `-<number>`. */
+function digestOf(checksum: unknown, noted: unknown): Pick<FileInfo, 'digest' | 'proven'> {
+  if (typeof checksum === 'string' && /^[A-Za-z0-9+/]{43}=$/.test(checksum))
+    return { digest: `sha256:${Buffer.from(checksum, 'base64').toString('hex')}`, proven: true };
+  return typeof noted === 'string' && /^[0-9a-f]{64}$/.test(noted) ? { digest: `sha256:${noted}` } : {};
+}

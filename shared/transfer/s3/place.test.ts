@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { s3Place } from './place.ts';
+
+describe('s3Place', () => {
+  it.each([
+    ['https://minio:9000/bucket/pre', 'a/b c', 'https://minio:9000/bucket/pre/a/b%20c', '/bucket', 'pre/a/b c', undefined],
+    ['minio:9000', 'bucket/a', 'https://minio:9000/bucket/a', '/bucket', 'a', undefined],
+    ['https://b.s3.eu-central-1.amazonaws.com/pre', 'a', 'https://b.s3.eu-central-1.amazonaws.com/pre/a', '/', 'pre/a', 'eu-central-1'],
+    ['https://s3.us-west-2.amazonaws.com/b', 'a', 'https://s3.us-west-2.amazonaws.com/b/a', '/b', 'a', 'us-west-2'],
+    ['s3://b/pre', 'a', 'https://b.s3.us-east-1.amazonaws.com/pre/a', '/', 'pre/a', 'us-east-1'],
+    ['s3://b.c', 'a', 'https://s3.us-east-1.amazonaws.com/b.c/a', '/b.c', 'a', 'us-east-1'],
+  ])('of %s and %s', (remoteURL, path, url, bucketPath, key, region) => {
+    const place = s3Place(remoteURL, path);
+    expect(place.url.href).toBe(url);
+    expect(place.bucketURL.pathname).toBe(bucketPath);
+    expect(place).toMatchObject({ key, region });
+  });
+
+  it('names a copy by bucket and key, escaped', () => {
+    expect(s3Place('https://b.s3.eu-west-1.amazonaws.com', 'a+b').copySource).toBe('/b/a%2Bb');
+  });
+
+  it.each([
+    ['https://minio:9000', 'bucket', /only a bucket/],
+    ['https://minio:9000/b?x=1', 'a', /a query is not for S3/],
+  ])('refuses %s and %s', (remoteURL, path, message) => {
+    expect(() => s3Place(remoteURL, path)).toThrow(message);
+  });
+});

@@ -1,0 +1,57 @@
+import { TransferError } from '../errors/transfer-error.ts';
+import { escapeName, fileURL } from '../files/file-url.ts';
+import type { TlsSettings } from '../reference/image-address.ts';
+
+/** One object of an S3-compatible storage. */
+export interface S3Place {
+  url: URL;
+  /** The URL of the bucket, for requests that are about no object. */
+  bucketURL: URL;
+  /** The object's key: its path within the bucket, not escaped. */
+  key: string;
+  /** `/bucket/key`, escaped, as a copy within the storage names it. */
+  copySource: string;
+  /** As far as the host's name tells it. */
+  region: string | undefined;
+}
+
+// s3.eu-central-1.amazonaws.com, bucket.s3.amazonaws.com, bucket.s3.dualstack.us-west-2.amazonaws.com.cn
+const awsHost =
+  /^(?:(.+)\.)?s3(?:[.-](?:dualstack\.|fips\.)?([a-z]{2}(?:-[a-z]+)+-\d))?\.amazonaws\.com(?:\.cn)?$/;
+
+/**
+ * The object at `path` below an Endpoint's `remoteURL`: `https://host/bucket[/prefix]` (path style), the same without a bucket, with which
+ * `path` begins then, `https://bucket.s3.region.amazonaws.com[/prefix]` (virtual-host style) or `s3://bucket[/prefix]` (AWS). Throws a
+ * config TransferError.
+ */
+export function s3Place(remoteURL: string, path: string, tls: TlsSettings = {}, region?: string): S3Place {
+  const url = fileURL(awsURL(remoteURL, region), path, tls);
+  if (url.search !== '')
+    throw new TransferError(
+      'config',
+      `The Endpoint's remoteURL "${remoteURL.slice(0, 300)}" cannot be used: a query is not for S3.`,
+    );
+  const [, hostBucket, hostRegion] = awsHost.exec(url.hostname) ?? [];
+  const names = url.pathname.slice(1).split('/').map(decodeURIComponent);
+  const [bucket = '', ...key] = hostBucket === undefined ? names : [hostBucket, ...names];
+  if (key.length === 0) {
+    const fix = 'name the bucket in remoteURL of the Endpoint, as in https://storage.example.com/bucket';
+    throw new TransferError('config', `The path "${path}" is only a bucket: ${fix}.`);
+  }
+  return {
+    url,
+    bucketURL: new URL(hostBucket === undefined ? `/${escapeName(bucket)}` : '/', url),
+    key: key.join('/'),
+    copySource: `/${[bucket, ...key].map(escapeName).join('/')}`,
+    region: hostRegion,
+  };
+}
+
+function awsURL(remoteURL: string, region = 'us-east-1'): string {
+  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]*)(\/.*)?$/.exec(remoteURL) ?? [];
+  if (bucket === undefined) return remoteURL;
+  // The certificate of AWS has no names with further dots.
+  return bucket.includes('.')
+    ? `https://s3.${region}.amazonaws.com/${bucket}${prefix}`
+    : `https://${bucket}.s3.${region}.amazonaws.com${prefix}`;
+}

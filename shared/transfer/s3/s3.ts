@@ -1,0 +1,169 @@
+import { secretsOfEndpoint } from '../credentials/credentials.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { FileInfo, FileSink, FileSource, FileUpload } from '../files/file.ts';
+import { createFileServer } from '../files/file-server.ts';
+import { type FileLocation, labelOf } from '../files/location.ts';
+import { webFile } from '../files/web-file.ts';
+import type { Session } from '../oci/session.ts';
+import { readFailure } from './answers.ts';
+import { ask, askAtLength, metadataOf, noBytes, type S3Object, s3Dialect } from './bucket.ts';
+import { MultipartUpload } from './multipart.ts';
+import { inParts, partBytes, usualPart } from './parts.ts';
+import { s3Place } from './place.ts';
+import { createS3Signer, s3Keys } from './signer.ts';
+
+/** Bytes that one request copies: S3 takes 5 GiB, and then answers after minutes. */
+const rangeBytes = 512 * 1024 ** 2;
+/** Answers to what an account may not do, or a storage cannot. */
+const unable = [400, 403, 404, 405, 412, 501];
+
+/** An object of an S3-compatible storage to read. Throws a config TransferError. */
+export function openS3Source(location: FileLocation, session: Session): FileSource {
+  const { object, storage } = objectOf(location, session);
+  const { send, place, label } = object;
+  const within = { storage, path: place.copySource };
+  return { ...webFile(send, place.url, label, s3Dialect), within };
+}
+
+/**
+ * An object of an S3-compatible storage to write. Small files are one request, others are sent in parts while they are read. The digest is
+ * kept in the metadata `sha256`. Throws a config TransferError. `usual` is the size of parts in bytes.
+ */
+export function openS3Sink(location: FileLocation, session: Session, usual = usualPart): FileSink {
+  const { object, storage } = objectOf(location, session);
+  const { send, place, label } = object;
+  const written = webFile(send, place.url, label, s3Dialect);
+
+  async function head(signal: AbortSignal): Promise<FileInfo | undefined> {
+    const info = await written.stat(signal);
+    return info.size === undefined && info.validator === undefined ? undefined : info;
+  }
+
+  return {
+    label,
+    written,
+    storage,
+    head,
+
+    async put(upload, signal) {
+      await putContent(object, upload, usual, signal);
+      const { size, digest } = upload.read();
+      const found = await head(signal);
+      if (found?.size !== size) {
+        const has = found === undefined ? 'is not there' : `has ${found.size} bytes`;
+        const message = `The ${label} ${has} although ${size} bytes were just written to it: another client writes it, or the storage lost it.`;
+        throw new TransferError('retryable', message, { again: false });
+      }
+      if (found.digest === digest) return [];
+      const kept =
+        found.validator !== undefined &&
+        (await copyWithin(object, place.copySource, found.validator, upload, signal));
+      return kept
+        ? []
+        : [`the storage keeps no digest for ${label}: without sha256, each order of it moves it again`];
+    },
+
+    copyWithin: (path, validator, upload, signal) => copyWithin(object, path, validator, upload, signal),
+  };
+}
+
+/** Has the storage copy an object, or set the metadata of the same one. False if it does not. */
+async function copyWithin(
+  object: S3Object,
+  path: string,
+  validator: string,
+  upload: FileUpload,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { size, digest } = upload.read();
+  if (size <= rangeBytes) return copyObject(object, path, validator, metadataOf(upload, digest), signal);
+  const multipart = await MultipartUpload.begin(object, { ...upload, digest }, signal);
+  const starts = Array.from({ length: Math.ceil(size / rangeBytes) }, (_, index) => index * rangeBytes);
+  const ranges = starts.map((from) => ({ from, to: Math.min(from + rangeBytes, size) - 1 }));
+  try {
+    await multipart.run(ranges, 1, multipart.sendRange({ path, validator }), signal);
+  } catch (caught) {
+    // A storage that copies no parts: the content can be sent instead.
+    if (caught instanceof TransferError && caught.reason !== 'retryable') return false;
+    throw caught;
+  }
+  return true;
+}
+
+async function putContent(
+  object: S3Object,
+  upload: FileUpload,
+  usual: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { size } = upload;
+  const bytesOf = (number: number) => Math.min(partBytes(number, size, usual), Math.max(size ?? Infinity, 1));
+  const parts = inParts(upload.content(signal), bytesOf);
+  try {
+    const first = await parts.next();
+    const second = await parts.next();
+    if (first.done === true) return;
+    if (second.done === true) {
+      const { place, label } = object;
+      const headers = metadataOf(upload, upload.read().digest);
+      const request = { method: 'PUT', url: place.url, headers, expect: [200], writing: true } as const;
+      await ask(object, { ...request, activity: `writing ${label}` }, first.value, signal);
+      return;
+    }
+    const multipart = await MultipartUpload.open(object, upload, signal);
+    const all = chained([first.value, second.value], parts);
+    await multipart.run(all, first.value.length, multipart.sendBytes, signal);
+  } finally {
+    await parts.return(undefined);
+  }
+}
+
+async function* chained<T>(first: T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
+  for (let next = first.shift(); next !== undefined; next = first.shift()) yield next;
+  yield* rest;
+}
+
+async function copyObject(
+  object: S3Object,
+  path: string,
+  validator: string,
+  metadata: Record<string, string>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { place, label } = object;
+  const request = {
+    method: 'PUT',
+    url: place.url,
+    headers: {
+      ...metadata,
+      'x-amz-copy-source': path,
+      'x-amz-copy-source-if-match': validator,
+      'x-amz-metadata-directive': 'REPLACE',
+    },
+    expect: [200, ...unable],
+    writing: true,
+    activity: `copying ${label} within the storage`,
+  } as const;
+  const copy = () => ask(object, request, noBytes, signal);
+  const { status } = await askAtLength(object, request.activity, copy, signal);
+  return status === 200;
+}
+
+function objectOf({ name, remoteURL, path, tls = {}, credentials }: FileLocation, session: Session) {
+  const keys = s3Keys(credentials, name);
+  for (const secret of secretsOfEndpoint(credentials)) session.masker.add(secret);
+  const place = s3Place(remoteURL, path, tls, keys?.region);
+  const origin = new URL(place.url.origin);
+  const send = createFileServer({
+    endpoint: name,
+    origin,
+    client: session.client(tls),
+    limiter: session.limiter(origin.origin),
+    retry: session.retry,
+    signer: createS3Signer(keys, keys?.region ?? place.region),
+    redirectHosts: [],
+    readFailure,
+  });
+  const object: S3Object = { send, place, label: labelOf(path, place.url), retry: session.retry };
+  return { object, storage: `${origin.origin} ${keys?.accessKeyID ?? ''}` };
+}

@@ -1,0 +1,83 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { AwsV4Signer } from 'aws4fetch';
+import type { EndpointCredentials, S3Credentials } from '../credentials/credentials.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { ServerRequest, Signer } from '../files/file-server.ts';
+import { s3Error } from './answers.ts';
+
+/** SHA-256 of no bytes. */
+const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const regionName = /^[a-z0-9][a-z0-9-]{0,40}$/;
+
+/** The keys in the credentials of an Endpoint: `username` and `password` count as such. Throws a config TransferError for others. */
+export function s3Keys(
+  credentials: EndpointCredentials | undefined,
+  endpoint: string,
+): S3Credentials | undefined {
+  if (credentials === undefined) return undefined;
+  if ('accessKeyID' in credentials) return credentials;
+  if ('username' in credentials)
+    return { accessKeyID: credentials.username, secretAccessKey: credentials.password };
+  throw new TransferError(
+    'config',
+    `The Secret of Endpoint "${endpoint}" is not for S3: it needs accessKeyID and secretAccessKey.`,
+  );
+}
+
+/**
+ * Signs requests with AWS Signature Version 4; without keys it sends them unsigned. The region is corrected if the storage names another
+ * one. `now` is in milliseconds.
+ */
+export function createS3Signer(
+  keys: S3Credentials | undefined,
+  region = 'us-east-1',
+  now: () => number = Date.now,
+): Signer {
+  let current = region;
+  const cache = new Map<string, ArrayBuffer>();
+  return {
+    hasCredentials: keys !== undefined,
+
+    async headers({ method, url, headers = {}, body, bodyHash }: ServerRequest) {
+      if (keys === undefined) return {};
+      const { accessKeyID: accessKeyId, secretAccessKey, sessionToken } = keys;
+      const hash = bodyHash ?? (body === undefined ? emptyHash : 'UNSIGNED-PAYLOAD');
+      const signer = new AwsV4Signer({
+        method,
+        url: url.href,
+        headers: { ...signable(headers), 'x-amz-content-sha256': hash },
+        accessKeyId,
+        secretAccessKey,
+        ...(sessionToken === undefined ? {} : { sessionToken }),
+        service: 's3',
+        region: current,
+        datetime: new Date(now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+        allHeaders: true,
+        cache,
+      });
+      return Object.fromEntries((await signer.sign()).headers);
+    },
+
+    learn(status, headers, bytes) {
+      if (keys === undefined || (status !== 400 && status !== 301 && status !== 307)) return false;
+      const named = regionOf(headers, bytes);
+      if (named === undefined || named === current) return false;
+      current = named;
+      return true;
+    },
+  };
+}
+
+/** Proxies on the way may change the other headers. */
+function signable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const signed = Object.entries(headers).filter(
+    ([name]) => name.startsWith('x-amz-') || ['content-type', 'range', 'date', 'if-match'].includes(name),
+  );
+  return Object.fromEntries(signed);
+}
+
+function regionOf(headers: IncomingHttpHeaders, bytes: Buffer): string | undefined {
+  const header = headers['x-amz-bucket-region'];
+  const named = typeof header === 'string' ? header : s3Error(bytes)?.region;
+  return named !== undefined && regionName.test(named) ? named : undefined;
+}
