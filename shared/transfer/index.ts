@@ -34,6 +34,7 @@ export { exitCodes, type FailureReason, TransferError } from './errors/transfer-
 export { copyFile, type FileEnds } from './files/copy-file.ts';
 export type { FileSink, FileSource } from './files/file.ts';
 export type { FileLocation } from './files/location.ts';
+export { ociFile, ociFileSink } from './files/oci-file.ts';
 export { openWebSink, openWebSource } from './files/web.ts';
 export type { ChartLocation, OpenedChart } from './helm/chart.ts';
 export { type NamedImage, namedImage } from './helm/image-name.ts';
@@ -59,3 +60,4 @@ export {
   parseReference,
   type Reference,
 } from './reference/reference.ts';
+export { openS3Sink, openS3Source } from './s3/s3.ts';

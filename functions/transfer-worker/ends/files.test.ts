@@ -33,7 +33,26 @@ describe('a job that moves a file', () => {
     expect(source.url).toBe('https://files.example.com/pub/a/b.tgz');
     expect(destination.written.url).toBe('https://dav.example.com/in/x/c.tgz');
     const expected = `sha256:${sha256.toLowerCase()}`;
-    expect(rest).toEqual({ expected, mediaType: 'application/gzip', name: 'c.tgz' });
+    expect(rest).toEqual({ expected, mediaType: 'application/gzip', name: 'b.tgz' });
+  });
+
+  it.each([
+    ['s3', 'http', 'a/b', undefined, 'https://files.example.com/pub/a/b', 'b'],
+    ['http', 's3', 'a/b', 'c/d', 'https://files.example.com/pub/a/b', 'b'],
+    ['oci', 'http', 'team/app:1', 'c/d', 'https://files.example.com/pub/team/app', 'd'],
+    ['http', 'oci', 'a/b', 'team/app:1', 'https://files.example.com/pub/a/b', 'b'],
+  ])('from %s to %s is opened', async (source, destination, path, override, url, name) => {
+    const opened = await open(
+      job({ path, ...(override === undefined ? {} : { override }) }, source, destination),
+    );
+    expect(opened).toMatchObject({ source: { url }, name });
+  });
+
+  it.each([
+    ['oci', 'http', 'team/app:1'],
+    ['http', 'oci', 'a/b'],
+  ])('from %s to %s needs an override', async (source, destination, path) => {
+    await expect(open(job({ path }, source, destination))).rejects.toThrow('spec.override must say');
   });
 
   it.each([

@@ -8,6 +8,10 @@ import {
   type FileSink,
   type FileSource,
   type Opening,
+  ociFile,
+  ociFileSink,
+  openS3Sink,
+  openS3Source,
   openWebSink,
   openWebSource,
   TransferError,
@@ -19,26 +23,29 @@ interface FileKind {
   sink: (location: FileLocation, opening: Opening) => FileSink;
 }
 
-const kinds = new Map<string, FileKind>([
-  [
-    'http',
-    {
-      source: (location, { session }) => openWebSource(location, session),
-      sink: (location, { session }) => openWebSink(location, session, false),
-    },
-  ],
-  [
-    'webdav',
-    {
-      source: (location, { session }) => openWebSource(location, session),
-      sink: (location, { session }) => openWebSink(location, session, true),
-    },
-  ],
-]);
+const http: FileKind = {
+  source: (location, { session }) => openWebSource(location, session),
+  sink: (location, { session }) => openWebSink(location, session, false),
+};
+const webdav: FileKind = {
+  ...http,
+  sink: (location, { session }) => openWebSink(location, session, true),
+};
+const s3: FileKind = {
+  source: (location, { session }) => openS3Source(location, session),
+  sink: (location, { session }) => openS3Sink(location, session),
+};
+const oci: FileKind = {
+  source: ({ path, ...location }, { session }) => ociFile(session.open({ ...location, image: path }, 'pull')),
+  sink: ({ path, ...location }, { session, folder }) =>
+    ociFileSink(session.open({ ...location, image: path }, 'pull,push'), folder, session.retry),
+};
+
+const kinds = new Map<string, FileKind>(Object.entries({ http, webdav, s3, oci }));
 
 /** True for a job that moves a file: one of its Endpoints is of a type that has files and no images. */
 export function isFileJob({ source, destination }: Job): boolean {
-  return kinds.has(source.type) || kinds.has(destination.type);
+  return [source, destination].some(({ type }) => type !== 'oci' && kinds.has(type));
 }
 
 /** Moves the file of a job. Rejects with a TransferError whose message contains no credentials. */
@@ -57,7 +64,7 @@ export async function openFileEnds(
   const { spec } = artifact;
   const path = textOf(spec, 'path');
   if (path === undefined) throw config('spec.path must name a file of the source, such as "dist/app.tgz".');
-  const target = textOf(spec, 'override') ?? path;
+  const target = textOf(spec, 'override') ?? landingOf(source, destination, path);
   const mediaType = textOf(spec, 'mediaType');
   if (mediaType !== undefined && !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
     throw config('spec.mediaType must be a media type such as "application/gzip".');
@@ -66,10 +73,24 @@ export async function openFileEnds(
   return {
     source: kindOf(source).source({ ...location(source, path), redirectHosts }, opening),
     destination: kindOf(destination).sink(location(destination, target), opening),
-    name: target.slice(target.lastIndexOf('/') + 1),
+    name: nameOf(source.type === 'oci' ? target : path),
     ...(expected === undefined ? {} : { expected }),
     ...(mediaType === undefined ? {} : { mediaType }),
   };
+}
+
+/** Where a file lands that has no override: where it lies at its source. A registry names files in other ways than other servers. */
+function landingOf(source: JobEndpoint, destination: JobEndpoint, path: string): string {
+  if (source.type !== 'oci' && destination.type !== 'oci') return path;
+  const form = destination.type === 'oci' ? 'as "tools/app:1.0"' : 'as "tools/app.tgz"';
+  throw config(
+    `spec.override must say how the file is called at Endpoint "${destination.name}", such ${form}.`,
+  );
+}
+
+/** The last part of a path. */
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 type Spec = Job['artifact']['spec'];
@@ -108,6 +129,16 @@ function hostsOf({ redirectHosts = [] }: Spec): string[] {
   throw config('spec.redirectHosts must be a list of hosts such as "downloads.example.com".');
 }
 
-function location({ name, remoteURL, tls, credentials }: JobEndpoint, path: string): FileLocation {
-  return { name, remoteURL, path, ...(tls && { tls }), ...(credentials && { credentials }) };
+function location(
+  { name, remoteURL, tls, credentials, tokenHosts }: JobEndpoint,
+  path: string,
+): FileLocation {
+  return {
+    name,
+    remoteURL,
+    path,
+    ...(tls && { tls }),
+    ...(credentials && { credentials }),
+    ...(tokenHosts && { tokenHosts }),
+  };
 }

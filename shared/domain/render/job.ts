@@ -4,7 +4,11 @@ import { byField, filledText, flag, list, object, record, type TypeOf, text } fr
 
 export type JobCredentials = TypeOf<typeof credentials>;
 const credentials = byField(
-  { dockerConfigJson: object({ dockerConfigJson: text }), token: object({ token: text }) },
+  {
+    dockerConfigJson: object({ dockerConfigJson: text }),
+    token: object({ token: text }),
+    accessKeyID: object({ accessKeyID: text, secretAccessKey: text }, { sessionToken: text, region: text }),
+  },
   object({ username: text, password: text }),
 );
 

@@ -148,6 +148,23 @@ describe('credentialsOf', () => {
       { username: 'u', password: '' },
       { username: 'u', password: '' },
     ],
+    [
+      { accessKeyID: 'id', secretAccessKey: 'key' },
+      { accessKeyID: 'id', secretAccessKey: 'key' },
+    ],
+    [
+      {
+        AWS_ACCESS_KEY_ID: 'id\n',
+        AWS_SECRET_ACCESS_KEY: 'key',
+        AWS_SESSION_TOKEN: 't',
+        AWS_DEFAULT_REGION: 'eu-west-1',
+      },
+      { accessKeyID: 'id', secretAccessKey: 'key', sessionToken: 't', region: 'eu-west-1' },
+    ],
+    [
+      { accesskey: 'id', secretkey: 'key' },
+      { accessKeyID: 'id', secretAccessKey: 'key' },
+    ],
   ])('of %j', (data, expected) => expect(credentialsOf(secret('s', data))).toEqual(expected));
 });
 

@@ -138,12 +138,38 @@ function held(reason: HoldReason, message: string): { waiting: Hold } {
 export function credentialsOf(secret: Secret): JobCredentials | string {
   const dockerConfigJson = decoded(secret, '.dockerconfigjson');
   if (dockerConfigJson !== undefined) return { dockerConfigJson };
+  const keys = s3KeysOf(secret);
+  if (keys !== undefined) return keys;
   const username = decoded(secret, 'username');
   const password = decoded(secret, 'password');
   if (username !== undefined && password !== undefined) return { username, password };
   const token = decoded(secret, 'token');
   if (token !== undefined) return { token };
-  return `Secret "${secret.metadata.name}" has none of: username and password, .dockerconfigjson, token`;
+  return `Secret "${secret.metadata.name}" has none of: username and password, .dockerconfigjson, token, accessKeyID and secretAccessKey`;
+}
+
+/** The names of keys for S3: ours, those of the AWS tools' environment and of their files, and Flux's. */
+const s3Names = {
+  accessKeyID: ['accessKeyID', 'accessKeyId', 'AWS_ACCESS_KEY_ID', 'aws_access_key_id', 'accesskey'],
+  secretAccessKey: ['secretAccessKey', 'AWS_SECRET_ACCESS_KEY', 'aws_secret_access_key', 'secretkey'],
+  sessionToken: ['sessionToken', 'AWS_SESSION_TOKEN', 'aws_session_token'],
+  region: ['region', 'AWS_REGION', 'AWS_DEFAULT_REGION'],
+};
+
+function s3KeysOf(secret: Secret): JobCredentials | undefined {
+  const found = (names: readonly string[]) =>
+    names.map((name) => decoded(secret, name)?.trim()).find((value) => value !== undefined && value !== '');
+  const accessKeyID = found(s3Names.accessKeyID);
+  const secretAccessKey = found(s3Names.secretAccessKey);
+  if (accessKeyID === undefined || secretAccessKey === undefined) return undefined;
+  const sessionToken = found(s3Names.sessionToken);
+  const region = found(s3Names.region);
+  return {
+    accessKeyID,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+    ...(region === undefined ? {} : { region }),
+  };
 }
 
 /** The certificates to trust in a Secret of `tls.caSecretRef`, as PEM; undefined where it has none. */

@@ -13,6 +13,8 @@ export interface FileLocation {
   credentials?: EndpointCredentials;
   /** Hosts, with a port where they have one, that reading may be redirected to. They receive no credentials. */
   redirectHosts?: readonly string[];
+  /** Hosts of a registry's token service that get the credentials too (`isTrustedRealm`). */
+  tokenHosts?: readonly string[];
 }
 
 /** The file as it is called in messages: `file "a/b" of server host`. */

@@ -31,7 +31,7 @@ export interface Manifest {
 
 export const maxManifestBytes = 4 * 1024 * 1024;
 export const ociIndex = 'application/vnd.oci.image.index.v1+json';
-const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
+export const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
 const dockerList = 'application/vnd.docker.distribution.manifest.list.v2+json';
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json';
 

@@ -8,7 +8,9 @@ describe('answers of S3', () => {
   it('are read in the namespace of AWS and without one', () => {
     const id = '<UploadId>a/b+c==</UploadId>';
     for (const space of ['', ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'])
-      expect(uploadIdOf(xml(`<InitiateMultipartUploadResult${space}>${id}</InitiateMultipartUploadResult>`))).toBe('a/b+c==');
+      expect(
+        uploadIdOf(xml(`<InitiateMultipartUploadResult${space}>${id}</InitiateMultipartUploadResult>`)),
+      ).toBe('a/b+c==');
     expect(etagOf(xml('<CopyObjectResult><ETag>&quot;abc&quot;</ETag></CopyObjectResult>'))).toBe('"abc"');
   });
 
@@ -23,22 +25,30 @@ describe('answers of S3', () => {
   it('tell the parts and whether there are more', () => {
     const part = '<Part><PartNumber>2</PartNumber><Size>5</Size><ETag>"e"</ETag></Part>';
     const more = '<IsTruncated>true</IsTruncated><NextPartNumberMarker>2</NextPartNumberMarker>';
-    expect(partsOf(xml(`<R>${part}${more}</R>`))).toEqual({ parts: [{ number: 2, size: 5, etag: '"e"' }], next: '2' });
+    expect(partsOf(xml(`<R>${part}${more}</R>`))).toEqual({
+      parts: [{ number: 2, size: 5, etag: '"e"' }],
+      next: '2',
+    });
     expect(partsOf(xml(`<R>${part}</R>`)).next).toBeUndefined();
   });
 
   it('explain failures in our words and theirs', () => {
-    const body = xml('<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>');
+    const body = xml(
+      '<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>',
+    );
     expect(readFailure(400, body)).toEqual({
       quote: 'ExpiredToken: The provided token has expired.',
       advice: expect.objectContaining({ reason: 'auth' }),
     });
-    expect(readFailure(403, xml('<Error><Code>constructor</Code></Error>'))).toEqual({ quote: 'constructor' });
+    expect(readFailure(403, xml('<Error><Code>constructor</Code></Error>'))).toEqual({
+      quote: 'constructor',
+    });
     expect(readFailure(502, Buffer.from('<html><body>Bad gateway'))).toBeUndefined();
   });
 
   it('expand no entities of their own', () => {
-    const bomb = '<!DOCTYPE Error [<!ENTITY a "xxxx"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>';
+    const bomb =
+      '<!DOCTYPE Error [<!ENTITY a "xxxx"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>';
     for (const entity of ['b', 'c'])
       expect(s3Error(xml(`${bomb}<Error><Code>&${entity};</Code></Error>`))).toBeUndefined();
   });

@@ -3,10 +3,31 @@ import { s3Place } from './place.ts';
 
 describe('s3Place', () => {
   it.each([
-    ['https://minio:9000/bucket/pre', 'a/b c', 'https://minio:9000/bucket/pre/a/b%20c', '/bucket', 'pre/a/b c', undefined],
+    [
+      'https://minio:9000/bucket/pre',
+      'a/b c',
+      'https://minio:9000/bucket/pre/a/b%20c',
+      '/bucket',
+      'pre/a/b c',
+      undefined,
+    ],
     ['minio:9000', 'bucket/a', 'https://minio:9000/bucket/a', '/bucket', 'a', undefined],
-    ['https://b.s3.eu-central-1.amazonaws.com/pre', 'a', 'https://b.s3.eu-central-1.amazonaws.com/pre/a', '/', 'pre/a', 'eu-central-1'],
-    ['https://s3.us-west-2.amazonaws.com/b', 'a', 'https://s3.us-west-2.amazonaws.com/b/a', '/b', 'a', 'us-west-2'],
+    [
+      'https://b.s3.eu-central-1.amazonaws.com/pre',
+      'a',
+      'https://b.s3.eu-central-1.amazonaws.com/pre/a',
+      '/',
+      'pre/a',
+      'eu-central-1',
+    ],
+    [
+      'https://s3.us-west-2.amazonaws.com/b',
+      'a',
+      'https://s3.us-west-2.amazonaws.com/b/a',
+      '/b',
+      'a',
+      'us-west-2',
+    ],
     ['s3://b/pre', 'a', 'https://b.s3.us-east-1.amazonaws.com/pre/a', '/', 'pre/a', 'us-east-1'],
     ['s3://b.c', 'a', 'https://s3.us-east-1.amazonaws.com/b.c/a', '/b.c', 'a', 'us-east-1'],
   ])('of %s and %s', (remoteURL, path, url, bucketPath, key, region) => {

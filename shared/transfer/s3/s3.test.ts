@@ -50,7 +50,13 @@ function copy(
   destination: S3Server,
   { to, signal = new AbortController().signal, ...rest }: Copy = {},
 ) {
-  const location = { name: 'dst', remoteURL: `${destination.url}/bucket/in`, path: 'a b.tgz', credentials, ...to };
+  const location = {
+    name: 'dst',
+    remoteURL: `${destination.url}/bucket/in`,
+    path: 'a b.tgz',
+    credentials,
+    ...to,
+  };
   const retry = { attempts: 3, baseMs: 1, maxMs: 2 };
   return copyFile({ signal, workDir: os.tmpdir(), retry }, async ({ session }) => ({
     source: openSource(session),
@@ -60,18 +66,27 @@ function copy(
   }));
 }
 
-const fromWeb = ({ url }: WebServer) => (session: Session) =>
-  openWebSource({ name: 'src', remoteURL: url, path: 'app.tgz' }, session);
-const fromS3 = ({ url }: S3Server, path: string) => (session: Session) =>
-  openS3Source({ name: 'src', remoteURL: `${url}/bucket`, path, credentials }, session);
+const fromWeb =
+  ({ url }: WebServer) =>
+  (session: Session) =>
+    openWebSource({ name: 'src', remoteURL: url, path: 'app.tgz' }, session);
+const fromS3 =
+  ({ url }: S3Server, path: string) =>
+  (session: Session) =>
+    openS3Source({ name: 'src', remoteURL: `${url}/bucket`, path, credentials }, session);
 const stored = ({ objects }: S3Server) => objects.get('/bucket/in/a b.tgz');
 const methods = ({ requests, url }: FaultServer) =>
-  requests.map(({ method, path }) => `${method} ${[...new URL(path, url).searchParams.keys()].join(' ')}`.trim());
+  requests.map(({ method, path }) =>
+    `${method} ${[...new URL(path, url).searchParams.keys()].join(' ')}`.trim(),
+  );
 
 describe('a file to S3', () => {
   it('that is small is one request, with its digest beside it', async () => {
     const [source, destination] = [await web(small), await storage()];
-    expect(await copy(fromWeb(source), destination)).toMatchObject({ digest: digestOf(small), bytes: { copied: 10_000 } });
+    expect(await copy(fromWeb(source), destination)).toMatchObject({
+      digest: digestOf(small),
+      bytes: { copied: 10_000 },
+    });
     expect(stored(destination)).toMatchObject({
       bytes: small,
       headers: { 'content-type': 'application/gzip', 'x-amz-meta-sha256': digestOf(small).slice(7) },
@@ -87,22 +102,31 @@ describe('a file to S3', () => {
 
   it.each([{}, { expected: digestOf(large) }])('that is large is sent in parts (%j)', async (options) => {
     const [source, destination] = [await web(large), await storage()];
-    expect(await copy(fromWeb(source), destination, options)).toMatchObject({ digest: digestOf(large), warnings: [] });
+    expect(await copy(fromWeb(source), destination, options)).toMatchObject({
+      digest: digestOf(large),
+      warnings: [],
+    });
     expect(stored(destination)?.bytes.equals(large)).toBe(true);
     expect(stored(destination)?.headers).toMatchObject({ 'x-amz-meta-sha256': digestOf(large).slice(7) });
     expect(destination.uploads.size).toBe(0);
     expect(methods(destination).filter((line) => line === 'PUT partNumber uploadId')).toHaveLength(3);
   });
 
-  it.each([{}, { expected: digestOf(small) }])('that is there already is not moved again (%j)', async (options) => {
-    const [source, destination] = [await web(small), await storage()];
-    await copy(fromWeb(source), destination);
-    destination.requests.length = 0;
-    source.requests.length = 0;
-    const repeated = await copy(fromWeb(source), destination, options);
-    expect(repeated).toMatchObject({ digest: digestOf(small), bytes: { existed: small.length, copied: 0 } });
-    expect([methods(source), methods(destination)]).toEqual([['HEAD'], ['HEAD']]);
-  });
+  it.each([{}, { expected: digestOf(small) }])(
+    'that is there already is not moved again (%j)',
+    async (options) => {
+      const [source, destination] = [await web(small), await storage()];
+      await copy(fromWeb(source), destination);
+      destination.requests.length = 0;
+      source.requests.length = 0;
+      const repeated = await copy(fromWeb(source), destination, options);
+      expect(repeated).toMatchObject({
+        digest: digestOf(small),
+        bytes: { existed: small.length, copied: 0 },
+      });
+      expect([methods(source), methods(destination)]).toEqual([['HEAD'], ['HEAD']]);
+    },
+  );
 
   it('that has changed at its source is moved again', async () => {
     const [source, destination] = [await web(small), await storage()];
@@ -116,7 +140,9 @@ describe('a file to S3', () => {
   it('is not completed if it is not the one that was ordered', async () => {
     for (const content of [small, large]) {
       const [source, destination] = [await web(content), await storage()];
-      const failure = await transferFailure(copy(fromWeb(source), destination, { expected: digestOf(Buffer.from('x')) }));
+      const failure = await transferFailure(
+        copy(fromWeb(source), destination, { expected: digestOf(Buffer.from('x')) }),
+      );
       expect(failure).toMatchObject({ reason: 'permanent' });
       expect([destination.objects.size, destination.uploads.size]).toEqual([0, 0]);
     }
@@ -155,21 +181,27 @@ describe('a file to S3', () => {
   });
 
   // Every request of a copy in parts in its turn, of both ends.
-  it.each(Array.from({ length: 13 }, (_, position) => position))('survives a fault at request %i', async (position) => {
-    for (const fault of [{ status: 503 }, { reset: true } as const]) {
-      const [source, destination] = [await web(large), await storage()];
-      let count = 0;
-      for (const server of [source, destination]) server.fault = () => (count++ === position ? fault : undefined);
-      expect(await copy(fromWeb(source), destination)).toMatchObject({ digest: digestOf(large) });
-      expect(stored(destination)?.bytes.equals(large)).toBe(true);
-      expect(destination.uploads.size).toBe(0);
-    }
-  });
+  it.each(Array.from({ length: 13 }, (_, position) => position))(
+    'survives a fault at request %i',
+    async (position) => {
+      for (const fault of [{ status: 503 }, { reset: true } as const]) {
+        const [source, destination] = [await web(large), await storage()];
+        let count = 0;
+        for (const server of [source, destination])
+          server.fault = () => (count++ === position ? fault : undefined);
+        expect(await copy(fromWeb(source), destination)).toMatchObject({ digest: digestOf(large) });
+        expect(stored(destination)?.bytes.equals(large)).toBe(true);
+        expect(destination.uploads.size).toBe(0);
+      }
+    },
+  );
 
   it('is complete if only the answer to its completion was lost', async () => {
     const [source, destination] = [await web(large), await storage()];
     destination.fault = ({ method, path }) =>
-      method === 'POST' && path.includes('uploadId=') && destination.uploads.size > 0 ? { cutAfter: 0 } : undefined;
+      method === 'POST' && path.includes('uploadId=') && destination.uploads.size > 0
+        ? { cutAfter: 0 }
+        : undefined;
     expect(await copy(fromWeb(source), destination)).toMatchObject({ digest: digestOf(large) });
   });
 
@@ -179,7 +211,10 @@ describe('a file to S3', () => {
     destination.fault = ({ method, path }) => {
       if (failed || method !== 'POST' || !path.includes('uploadId=')) return undefined;
       failed = true;
-      return { status: 200, body: '<Error><Code>InternalError</Code><Message>We encountered</Message></Error>' };
+      return {
+        status: 200,
+        body: '<Error><Code>InternalError</Code><Message>We encountered</Message></Error>',
+      };
     };
     expect(await copy(fromWeb(source), destination)).toMatchObject({ digest: digestOf(large) });
   });
@@ -216,16 +251,25 @@ describe('a file to S3', () => {
 describe('a file from S3', () => {
   async function seeded(bytes: Buffer, options: S3ServerOptions = {}): Promise<S3Server> {
     const server = await storage(options);
-    await copy(fromWeb(await web(bytes)), server, { to: { remoteURL: `${server.url}/bucket`, path: 'from' } });
+    await copy(fromWeb(await web(bytes)), server, {
+      to: { remoteURL: `${server.url}/bucket`, path: 'from' },
+    });
     server.requests.length = 0;
     return server;
   }
 
   it('to another storage is streamed, and compared with the digest beside it', async () => {
     const [source, destination] = [await seeded(small), await storage()];
-    expect(await copy(fromS3(source, 'from'), destination)).toMatchObject({ bytes: { copied: small.length } });
+    expect(await copy(fromS3(source, 'from'), destination)).toMatchObject({
+      bytes: { copied: small.length },
+    });
     const object = source.objects.get('/bucket/from');
-    source.objects.set('/bucket/from', { ...object, bytes: Buffer.alloc(5), etag: '"x"', headers: object?.headers ?? {} });
+    source.objects.set('/bucket/from', {
+      ...object,
+      bytes: Buffer.alloc(5),
+      etag: '"x"',
+      headers: object?.headers ?? {},
+    });
     const failure = await transferFailure(copy(fromS3(source, 'from'), destination));
     expect(failure).toMatchObject({ reason: 'permanent', message: expect.stringContaining('is expected') });
     expect(stored(destination)?.bytes).toEqual(small);
@@ -244,7 +288,8 @@ describe('a file from S3', () => {
     const server = await seeded(small);
     const object = server.objects.get('/bucket/from');
     const checksum = Buffer.from(digestOf(small).slice(7), 'hex').toString('base64');
-    if (object) server.objects.set('/bucket/from', { ...object, headers: { 'x-amz-checksum-sha256': checksum } });
+    if (object)
+      server.objects.set('/bucket/from', { ...object, headers: { 'x-amz-checksum-sha256': checksum } });
     expect(await copy(fromS3(server, 'from'), server)).toMatchObject({ bytes: { mounted: small.length } });
     expect(methods(server)).toEqual(['HEAD', 'HEAD', 'PUT']);
   });

@@ -59,13 +59,23 @@ describe('signature version 4', () => {
   it('signs the session token and no header that a proxy may change', async () => {
     const signer = createS3Signer({ ...keys, sessionToken: 'a-session-token' }, 'us-east-1', now);
     const headers = { 'user-agent': 'arc', 'content-length': '5' };
-    const made = await signer.headers({ method: 'GET', url: new URL(bucket), headers, expect: [], activity: '' });
+    const made = await signer.headers({
+      method: 'GET',
+      url: new URL(bucket),
+      headers,
+      expect: [],
+      activity: '',
+    });
     expect(made['x-amz-security-token']).toBe('a-session-token');
-    expect(made.authorization).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,');
+    expect(made.authorization).toContain(
+      'SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,',
+    );
   });
 
   it('is left out without keys', async () => {
     const signer = createS3Signer(undefined);
-    expect(await signer.headers({ method: 'GET', url: new URL(bucket), expect: [], activity: '' })).toEqual({});
+    expect(await signer.headers({ method: 'GET', url: new URL(bucket), expect: [], activity: '' })).toEqual(
+      {},
+    );
   });
 });

@@ -83,7 +83,8 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
   function copied(request: SeenRequest, response: ServerResponse): Buffer | undefined {
     const from = objects.get(decodeURIComponent(String(request.headers['x-amz-copy-source'])));
     const version = request.headers['x-amz-copy-source-if-match'];
-    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(request.headers['x-amz-copy-source-range'])) ?? [];
+    const [, first, last] =
+      /^bytes=(\d+)-(\d+)$/.exec(String(request.headers['x-amz-copy-source-range'])) ?? [];
     if (options.metadata === false) fail(response, 501, 'NotImplemented');
     else if (!from) fail(response, 404, 'NoSuchKey');
     else if (version !== undefined && version !== from.etag) fail(response, 412, 'PreconditionFailed');
@@ -103,9 +104,14 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
 
   function read(path: string, { method, headers }: SeenRequest, response: ServerResponse): void {
     const found = objects.get(path);
-    if (!found) return fail(response, 404, 'NoSuchKey');
-    if (headers['if-match'] !== undefined && headers['if-match'] !== found.etag)
-      return fail(response, 412, 'PreconditionFailed');
+    if (!found) {
+      fail(response, 404, 'NoSuchKey');
+      return;
+    }
+    if (headers['if-match'] !== undefined && headers['if-match'] !== found.etag) {
+      fail(response, 412, 'PreconditionFailed');
+      return;
+    }
     const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
     const part = found.bytes.subarray(start);
     const { length } = found.bytes;
@@ -124,7 +130,9 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     const listed = [...uploads].flatMap(([id, { path }]) => {
       const key = path.slice(bucket.length + 1);
       return key.startsWith(query.get('prefix') ?? '')
-        ? [`<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>2026-01-01T00:00:00Z</Initiated></Upload>`]
+        ? [
+            `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>2026-01-01T00:00:00Z</Initiated></Upload>`,
+          ]
         : [];
     });
     response.end(`<ListMultipartUploadsResult>${listed.join('')}</ListMultipartUploadsResult>`);
@@ -138,9 +146,9 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     response: ServerResponse,
   ): void {
     const upload = uploads.get(id);
-    if (!upload) return fail(response, 404, 'NoSuchUpload');
     const { method } = request;
-    if (method === 'DELETE') {
+    if (!upload) fail(response, 404, 'NoSuchUpload');
+    else if (method === 'DELETE') {
       uploads.delete(id);
       response.writeHead(204).end();
     } else if (method === 'GET') listParts(upload, response);

@@ -1,0 +1,120 @@
+import os from 'node:os';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import type { Opening } from '../copy/in-session.ts';
+import { digestOf } from '../reference/digest.ts';
+import { transferFailure } from '../testing/transfer-failure.ts';
+import { startWebServer, type WebServer } from '../testing/web-server.ts';
+import { copyFile, type FileEnds } from './copy-file.ts';
+import { ociFile, ociFileSink } from './oci-file.ts';
+import { openWebSink, openWebSource } from './web.ts';
+
+let registry: Registry;
+let web: WebServer;
+beforeEach(async () => {
+  registry = await startRegistry();
+  web = await startWebServer();
+});
+afterEach(() => Promise.all([registry.close(), web.close()]));
+
+const content = Buffer.from('0123456789'.repeat(50_000));
+const digest = digestOf(content);
+
+function copy(open: (opening: Opening) => FileEnds) {
+  const { signal } = new AbortController();
+  const retry = { attempts: 3, baseMs: 1, maxMs: 2 };
+  return copyFile({ signal, workDir: os.tmpdir(), retry }, async (opening) => open(opening));
+}
+
+function toRegistry(options: Partial<FileEnds> = {}) {
+  return copy(({ session, folder }) => ({
+    source: openWebSource({ name: 'src', remoteURL: web.url, path: 'app.tgz' }, session),
+    destination: ociFileSink(
+      session.open({ name: 'dst', remoteURL: registry.url, image: 'files/app:1.0' }, 'pull,push'),
+      folder,
+      session.retry,
+    ),
+    name: 'app.tgz',
+    ...options,
+  }));
+}
+
+function fromRegistry(image: string) {
+  return copy(({ session }) => ({
+    source: ociFile(session.open({ name: 'src', remoteURL: registry.url, image }, 'pull')),
+    destination: openWebSink({ name: 'dst', remoteURL: web.url, path: 'back.tgz' }, session, false),
+    name: 'back.tgz',
+  }));
+}
+
+function manifest(): unknown {
+  const { tags, manifests } = registry.contents.get('files/app') ?? {};
+  const stored = manifests?.get(tags?.get('1.0') ?? '');
+  return stored && JSON.parse(stored.bytes.toString());
+}
+
+describe('a file in a registry', () => {
+  beforeEach(() => web.files.set('/app.tgz', { bytes: content, mediaType: 'application/gzip' }));
+
+  it.each([{}, { expected: digest }])('is an artifact as ORAS makes it (%j)', async (options) => {
+    const copied = await toRegistry(options);
+    expect(copied).toMatchObject({
+      digest,
+      mediaType: 'application/gzip',
+      bytes: { copied: content.length },
+    });
+    expect(manifest()).toEqual({
+      schemaVersion: 2,
+      mediaType: 'application/vnd.oci.image.manifest.v1+json',
+      artifactType: 'application/vnd.unknown.artifact.v1',
+      config: {
+        mediaType: 'application/vnd.oci.empty.v1+json',
+        digest: 'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+        size: 2,
+      },
+      layers: [
+        {
+          mediaType: 'application/gzip',
+          digest,
+          size: content.length,
+          annotations: { 'org.opencontainers.image.title': 'app.tgz' },
+        },
+      ],
+    });
+  });
+
+  it('is not moved again', async () => {
+    await toRegistry();
+    expect(await toRegistry({ expected: digest })).toMatchObject({
+      bytes: { existed: content.length, copied: 0 },
+    });
+  });
+
+  it('comes out as it went in', async () => {
+    await toRegistry();
+    expect(await fromRegistry('files/app:1.0')).toMatchObject({ digest });
+    expect(web.files.get('/back.tgz')).toEqual({ bytes: content, mediaType: 'application/gzip' });
+  });
+
+  it('is not written if it is not the one that was ordered', async () => {
+    await transferFailure(toRegistry({ expected: digestOf(Buffer.from('x')) }));
+    expect(manifest()).toBeUndefined();
+  });
+
+  it('that is not there is named', async () => {
+    const failure = await transferFailure(fromRegistry('files/none:1'));
+    expect(failure).toMatchObject({
+      reason: 'permanent',
+      message: expect.stringContaining('no artifact 1 in repository files/none'),
+    });
+  });
+
+  it('is not an image', async () => {
+    seedImage(registry, 'team/app', '1.0');
+    const failure = await transferFailure(fromRegistry('team/app:1.0'));
+    expect(failure).toMatchObject({
+      reason: 'config',
+      message: expect.stringContaining('not an artifact with one file'),
+    });
+  });
+});

@@ -1,0 +1,143 @@
+import path from 'node:path';
+import { putBlob } from '../copy/put-blob.ts';
+import { createSpool } from '../copy/spool.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { type RetryPolicy, withRetries } from '../http/retry.ts';
+import { type Descriptor, type Manifest, ociManifest, parseManifest } from '../oci/manifest.ts';
+import type { Repository } from '../oci/repository.ts';
+import { digestOf } from '../reference/digest.ts';
+import type { FileIdentity, FileSink, FileSource, FileUpload } from './file.ts';
+
+/** Under which ORAS and others keep the name of a file (OCI image specification, annotations). */
+const title = 'org.opencontainers.image.title';
+/** The content of a config that says nothing (OCI image specification, "Guidance for an Empty Descriptor"). */
+const emptyConfig = Buffer.from('{}');
+const empty: Descriptor = {
+  mediaType: 'application/vnd.oci.empty.v1+json',
+  digest: digestOf(emptyConfig),
+  size: emptyConfig.length,
+};
+/** What ORAS calls an artifact of which nobody said what it is. */
+const artifactType = 'application/vnd.unknown.artifact.v1';
+
+/** The one file of an OCI artifact, as ORAS and others store it: its only layer. */
+export function ociFile(repository: Repository): FileSource {
+  const label = labelOf(repository);
+  let found: Promise<Descriptor> | undefined;
+  const layer = (signal: AbortSignal): Promise<Descriptor> => {
+    found ??= fileOf(repository, label, signal);
+    return found;
+  };
+  return {
+    label,
+    url: `${repository.address.origin}/${repository.address.repository}`,
+
+    async stat(signal) {
+      const { size, digest, mediaType } = await layer(signal);
+      const claim = digest.startsWith('sha256:') ? { digest, proven: true } : {};
+      return { size, mediaType, validator: `"${digest}"`, ...claim };
+    },
+
+    async open(offset, _validator, signal) {
+      const { digest, size, mediaType } = await layer(signal);
+      const { start, size: total = size, stream } = await repository.openBlob(digest, offset, signal);
+      return { start, stream, bounded: true, info: { size: total, mediaType } };
+    },
+  };
+}
+
+/** A place for one file as an OCI artifact: empty config, the file as its layer, its name as annotation. The same file has the same digest. */
+export function ociFileSink(repository: Repository, folder: string, retry: RetryPolicy): FileSink {
+  const label = labelOf(repository);
+  return {
+    label,
+    written: ociFile(repository),
+
+    async head(signal) {
+      const manifest = await repository.manifest(referenceOf(repository), signal);
+      const [layer, ...more] = manifest === undefined ? [] : layersOf(manifest);
+      if (layer === undefined || more.length > 0 || !layer.digest.startsWith('sha256:')) return undefined;
+      return { size: layer.size, digest: layer.digest, mediaType: layer.mediaType };
+    },
+
+    async put(upload, signal) {
+      const spool = createSpool(path.join(folder, 'file'));
+      try {
+        // A registry wants to know the digest before the content: a file of which nobody told it is read first.
+        const { size, digest } = upload;
+        const isKnown = size !== undefined && digest !== undefined;
+        if (!isKnown) await spool.fill(upload.content(signal));
+        const identity = isKnown ? { size, digest } : upload.read();
+        const layer = layerOf(upload, identity);
+        if (!(await repository.hasBlob(layer.digest, signal))) {
+          const body = () => (isKnown ? upload.content(signal) : spool.read());
+          await withRetries({ policy: retry, signal }, () => repository.upload(layer, body, signal));
+        } else if (isKnown) for await (const _ of upload.content(signal));
+        await putBlob(repository, empty, emptyConfig, retry, signal);
+        await putManifest(repository, manifestOf(layer), label, signal);
+        return [];
+      } finally {
+        await spool.close();
+      }
+    },
+  };
+}
+
+function labelOf({ address: { host, repository, tag, digest } }: Repository): string {
+  const version = digest === undefined ? `:${tag ?? 'latest'}` : `@${digest}`;
+  return `file in ${host}/${repository}${version}`;
+}
+
+function referenceOf({ address: { tag, digest } }: Repository): string {
+  return digest ?? tag ?? 'latest';
+}
+
+function layersOf({ blobs }: Manifest): Descriptor[] {
+  return blobs.slice(1);
+}
+
+async function fileOf(repository: Repository, label: string, signal: AbortSignal): Promise<Descriptor> {
+  const manifest = await repository.manifest(referenceOf(repository), signal);
+  if (manifest === undefined) {
+    const { host, repository: name } = repository.address;
+    throw new TransferError(
+      'permanent',
+      `There is no artifact ${referenceOf(repository)} in repository ${name} of registry ${host}: check spec.path.`,
+    );
+  }
+  const [layer, ...more] = layersOf(manifest);
+  if (layer !== undefined && more.length === 0 && manifest.foreign.length === 0) return layer;
+  const has = manifest.children.length > 0 ? 'an index of images' : `${manifest.blobs.length - 1} layers`;
+  throw new TransferError(
+    'config',
+    `The ${label} is not an artifact with one file: it has ${has}. Images are moved by artifacts of type oci.`,
+  );
+}
+
+function layerOf({ mediaType, name }: FileUpload, { size, digest }: FileIdentity): Descriptor {
+  return { mediaType, digest, size, annotations: { [title]: name } };
+}
+
+function manifestOf(layer: Descriptor): Manifest {
+  const json = { schemaVersion: 2, mediaType: ociManifest, artifactType, config: empty, layers: [layer] };
+  return parseManifest(Buffer.from(JSON.stringify(json)), 'of a file', ociManifest);
+}
+
+async function putManifest(
+  repository: Repository,
+  manifest: Manifest,
+  label: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tag = 'latest', digest, host, repository: name } = repository.address;
+  if (digest !== undefined && digest !== manifest.digest)
+    throw new TransferError(
+      'config',
+      `The destination requires ${digest}, but the ${label} gets ${manifest.digest}: name a tag in spec.override.`,
+    );
+  await repository.putManifest(digest ?? tag, manifest, signal);
+  const found = await repository.head(digest ?? tag, signal);
+  if (found === manifest.digest) return;
+  const message = `Tag ${tag} in ${host}/${name} is not ${manifest.digest} although it was just written: another client writes this tag, or the registry lost it.`;
+  throw new TransferError('retryable', message);
+}
