@@ -14,6 +14,8 @@ export interface RegistryAccess {
 /** One artifact of the demo's Order: what the copy is called where it comes from and where it goes. */
 export interface DemoArtifact {
   name: string;
+  type: 'oci' | 'file';
+  /** An image, or the path of a file. */
   image: string;
   override: string;
   /** The Endpoint it is asked from; `source` is the right one. */
@@ -22,7 +24,12 @@ export interface DemoArtifact {
 
 /** The objects a platform team sets up once: the type and its Argo template, exactly the files that are shipped. */
 export async function platformObjects(): Promise<KubeObject[]> {
-  const files = ['knative/workflow-templates/oci-image.yaml', 'knative/base/artifact-types/oci.yaml'];
+  const files = [
+    'knative/workflow-templates/oci-image.yaml',
+    'knative/workflow-templates/file.yaml',
+    'knative/base/artifact-types/oci.yaml',
+    'knative/base/artifact-types/file.yaml',
+  ];
   const texts = await Promise.all(
     files.map((file) => readFile(new URL(`../../${file}`, import.meta.url), 'utf8')),
   );
@@ -30,15 +37,20 @@ export async function platformObjects(): Promise<KubeObject[]> {
 }
 
 /** Namespace, credentials and Endpoints: what a user needs before the first Order. */
-export function tenantObjects(source: RegistryAccess, destination: RegistryAccess): KubeObject[] {
+export function tenantObjects(
+  source: RegistryAccess,
+  destination: RegistryAccess,
+  downloads?: string,
+): KubeObject[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    ...endpoint('source', 'PullOnly', source),
-    ...endpoint('destination', 'PushOnly', destination),
+    ...endpoint('source', 'oci', 'PullOnly', source),
+    ...endpoint('destination', 'oci', 'PushOnly', destination),
+    ...(downloads === undefined ? [] : endpoint('downloads', 'http', 'PullOnly', { url: downloads })),
   ];
 }
 
-function endpoint(name: string, usage: string, access: RegistryAccess): KubeObject[] {
+function endpoint(name: string, type: string, usage: string, access: RegistryAccess): KubeObject[] {
   const secretName = `${name}-credentials`;
   const secret: KubeObject[] = access.credentials
     ? [
@@ -58,7 +70,7 @@ function endpoint(name: string, usage: string, access: RegistryAccess): KubeObje
       kind: 'Endpoint',
       metadata: { name, namespace },
       spec: {
-        type: 'oci',
+        type,
         remoteURL: access.url,
         usage,
         ...(access.credentials && { secretRef: { name: secretName } }),
@@ -75,11 +87,11 @@ export function orderOf(artifacts: readonly DemoArtifact[]): KubeObject {
     metadata: { name: 'demo', namespace },
     spec: {
       defaults: { dstRef: { name: 'destination' } },
-      artifacts: artifacts.map(({ name, image, override, source }) => ({
+      artifacts: artifacts.map(({ name, type, image, override, source }) => ({
         name,
-        type: 'oci',
+        type,
         srcRef: { name: source },
-        spec: { image, override },
+        spec: type === 'file' ? { path: image, override } : { image, override },
       })),
     },
   };

@@ -11,7 +11,7 @@ import { apply } from './apply.ts';
 import type { DemoOptions } from './arguments.ts';
 import { followOrder, type ShownArtifact, shownArtifacts } from './follow.ts';
 import { namespace, orderOf, platformObjects, type RegistryAccess, tenantObjects } from './objects.ts';
-import { type Sourced, seedSource, sourceOutside } from './sources.ts';
+import { type Sourced, seedSource, serveFile, sourceOutside } from './sources.ts';
 import { pullBack } from './verify.ts';
 
 const deadlineMs = 120_000;
@@ -47,8 +47,13 @@ export async function runDemo(options: DemoOptions, interrupt: AbortSignal): Pro
   const source = options.source === undefined ? await serveRegistry(stack) : undefined;
   const sourced = source ? await seedSource(source) : await sourceOutside(options.source ?? '', signal);
   say(`source       ${sourced.access.url}, with ${sourced.description}`);
+  const downloads = await serveFile(stack);
+  sourced.artifacts.push(downloads.artifact);
+  sourced.digests.set(downloads.artifact.image, downloads.digest);
+  say(`downloads    ${downloads.url}, with a file (4 MiB)`);
 
-  for (const object of [...(await platformObjects()), ...tenantObjects(sourced.access, destination.access)])
+  const tenant = tenantObjects(sourced.access, destination.access, downloads.url);
+  for (const object of [...(await platformObjects()), ...tenant])
     await apply(standalone.admin, object, signal);
   await apply(standalone.admin, orderOf(sourced.artifacts), signal);
   say(`order        ${sourced.artifacts.length} artifacts asked for through the API\n`);
@@ -90,7 +95,7 @@ async function verify(
   if (!asked) throw new ArcError('InternalError', `the status names artifact ${artifact.artifactIndex}`);
   const { name, phase } = artifact;
   const message = artifact.message ?? null;
-  const isWrong = asked.source !== 'source';
+  const isWrong = asked.source === 'destination';
   const sourceDigest = isWrong ? null : (sourced.digests.get(asked.image) ?? null);
   if (isWrong || phase !== 'Succeeded')
     return {
@@ -103,8 +108,11 @@ async function verify(
     };
   const [repository = '', tag = 'latest'] = asked.override.split(':');
   const pulled = await pullBack(destination, repository, tag, signal);
-  const ok = pulled.digest === sourceDigest && pulled.referrers >= (sourced.referrers.get(asked.image) ?? 0);
-  return { name, phase, sourceDigest, destinationDigest: pulled.digest, message, ok };
+  // A file is the layer of its artifact.
+  const destinationDigest = asked.type === 'file' ? (pulled.layers[0] ?? null) : pulled.digest;
+  const ok =
+    destinationDigest === sourceDigest && pulled.referrers >= (sourced.referrers.get(asked.image) ?? 0);
+  return { name, phase, sourceDigest, destinationDigest, message, ok };
 }
 
 function explain(artifacts: readonly Verified[]): string {

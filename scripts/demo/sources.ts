@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
 import { type Registry, seedImage } from '#shared/embedded';
-import { resolveDigest } from '#shared/transfer';
+import { ArcError } from '#shared/errors';
+import { digestOf, resolveDigest } from '#shared/transfer';
 import type { DemoArtifact, RegistryAccess } from './objects.ts';
 
 /** What the demo copies from, and what it must find at the destination afterwards. */
@@ -16,6 +20,7 @@ export interface Sourced {
 /** Asks to take an image from where images may only be brought to: no waiting mends that. */
 const wrong: DemoArtifact = {
   name: 'wrong',
+  type: 'oci',
   image: 'team/app:1.0',
   override: 'mirror/wrong:1.0',
   source: 'destination',
@@ -45,6 +50,7 @@ export async function seedSource(source: { registry: Registry; access: RegistryA
   }
   const [first, ...rest] = images.map(({ name, image }) => ({
     name,
+    type: 'oci' as const,
     image,
     override: `mirror/${image}`,
     source: 'source',
@@ -59,6 +65,39 @@ export async function seedSource(source: { registry: Registry; access: RegistryA
   };
 }
 
+/** Serves one file by HTTP, to be brought into the registry too. */
+export async function serveFile(stack: AsyncDisposableStack): Promise<{
+  url: string;
+  artifact: DemoArtifact;
+  digest: string;
+}> {
+  const bytes = randomBytes(4 * mebibyte);
+  const server = http.createServer(({ url }, response) => {
+    if (url === '/dist/handbook.pdf')
+      response
+        .writeHead(200, { 'content-type': 'application/pdf', 'content-length': bytes.length })
+        .end(bytes);
+    else response.writeHead(404).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stack.defer(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string')
+    throw new ArcError('InternalError', 'the server of the file has no port');
+  const artifact: DemoArtifact = {
+    name: 'handbook',
+    type: 'file',
+    image: 'dist/handbook.pdf',
+    override: 'mirror/handbook:1.0',
+    source: 'downloads',
+  };
+  return { url: `http://127.0.0.1:${address.port}`, artifact, digest: digestOf(bytes) };
+}
+
 /** One image of a registry of the user's own, read anonymously. */
 export async function sourceOutside(reference: string, signal: AbortSignal): Promise<Sourced> {
   const at = reference.indexOf('/');
@@ -69,7 +108,13 @@ export async function sourceOutside(reference: string, signal: AbortSignal): Pro
     access: { url },
     description: `${image} as it is there now`,
     artifacts: [
-      { name: 'image', image, override: `mirror/${image.replace(/@.*$/, '')}`, source: 'source' },
+      {
+        name: 'image',
+        type: 'oci',
+        image,
+        override: `mirror/${image.replace(/@.*$/, '')}`,
+        source: 'source',
+      },
       wrong,
     ],
     digests: new Map([[image, digest]]),

@@ -22,14 +22,14 @@ interface ManifestBody {
 /**
  * Pulls an image back with nothing but fetch and SHA-256, apart from the code that copied it: the index, its children,
  * every blob and every referrer, each hashed and compared with the name it was asked for by.
- * @returns the digest that the tag stands for, and how many of its referrers are there.
+ * @returns the digest that the tag stands for, those of its own layers, and how many of its referrers are there.
  */
 export async function pullBack(
   registry: RegistryAccess,
   repository: string,
   tag: string,
   signal: AbortSignal,
-): Promise<{ digest: string; referrers: number }> {
+): Promise<{ digest: string; layers: string[]; referrers: number }> {
   const headers: Record<string, string> = { accept: manifestTypes };
   if (registry.credentials) {
     const { username, password } = registry.credentials;
@@ -61,7 +61,12 @@ export async function pullBack(
   const referrers = JSON.parse((await read(`referrers/${digest}`)).toString('utf8')) as ManifestBody;
   for (const referrer of referrers.manifests ?? [])
     await descend(await checked(`manifests/${referrer.digest}`, referrer.digest));
-  return { digest, referrers: referrers.manifests?.length ?? 0 };
+  const { layers = [] } = JSON.parse(root.toString('utf8')) as ManifestBody;
+  return {
+    digest,
+    layers: layers.map((layer) => layer.digest),
+    referrers: referrers.manifests?.length ?? 0,
+  };
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -81,17 +81,19 @@ describe('every pod', () => {
   });
 
   it('runs a Workflow in one pod of the same image, as restricted', () => {
-    const [template, ...others] = all.filter(({ kind }) => kind === 'ClusterWorkflowTemplate');
-    expect(others).toEqual([]);
-    const { spec } = workflowTemplate.parse(template);
-    expect(spec.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      seccompProfile: { type: 'RuntimeDefault' },
-    });
-    expect(spec.templates[0].container).toMatchObject({
-      image: 'artifact-conduit:v0.1.0',
-      command: ['node', '/app/transfer-worker.mjs'],
-    });
+    const templates = all.filter(({ kind }) => kind === 'ClusterWorkflowTemplate');
+    expect(templates.length).toBeGreaterThan(0);
+    for (const template of templates) {
+      const { spec } = workflowTemplate.parse(template);
+      expect(spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(spec.templates[0].container).toMatchObject({
+        image: 'artifact-conduit:v0.1.0',
+        command: ['node', '/app/transfer-worker.mjs'],
+      });
+    }
   });
 
   it('has a bound, where it scales', () => {
