@@ -27,9 +27,7 @@ export interface Advice {
 const maxQuoteLength = 300;
 
 function subject({ host, redirectHost }: FileContext): string {
-  return redirectHost === undefined
-    ? `Server ${host}`
-    : `${redirectHost}, which server ${host} redirects to,`;
+  return redirectHost === undefined ? 'The server' : `${redirectHost}, which server ${host} redirects to,`;
 }
 
 function unauthorized({ endpoint, hasCredentials, writing }: FileContext): string {
@@ -106,7 +104,8 @@ export function fileStatusFailure(
 ): TransferError {
   const { reason, text } = known ?? advice(status, context, headers.location);
   const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
-  const said = quote === '' ? '' : ` The server reports: ${printable(quote).slice(0, maxQuoteLength)}.`;
+  const said =
+    quote === '' ? '' : ` It reports: ${printable(quote).slice(0, maxQuoteLength).replace(/\.$/, '')}.`;
   const message = `${subject(context)} answered ${status} while ${context.activity}: ${text}.${said}`;
   return new TransferError(reason, message, retryAfterMs === undefined ? {} : { retryAfterMs });
 }

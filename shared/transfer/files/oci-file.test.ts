@@ -110,7 +110,7 @@ describe('a file in a registry', () => {
   });
 
   it('is not an image', async () => {
-    seedImage(registry, 'team/app', '1.0');
+    await seedImage(registry, 'team/app', '1.0');
     const failure = await transferFailure(fromRegistry('team/app:1.0'));
     expect(failure).toMatchObject({
       reason: 'config',

@@ -165,7 +165,7 @@ describe('a file from HTTP to HTTP', () => {
     const failure = await transferFailure(copy(source, destination));
     const host = new URL(source.url).host;
     expect(failure.message).toBe(
-      `Server ${host} answered 404 while reading file "app.tgz" of server ${host}: it does not exist: check the path and remoteURL of Endpoint "src"; without credentials, a private file can appear not to exist.`,
+      `The server answered 404 while reading file "app.tgz" of server ${host}: it does not exist: check the path and remoteURL of Endpoint "src"; without credentials, a private file can appear not to exist.`,
     );
   });
 
