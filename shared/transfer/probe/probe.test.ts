@@ -161,9 +161,26 @@ describe('probeServer', () => {
     await probe(`${url}/charts`, { type: 'helm' });
     await probe(`${url}/files/`, { type: 'http' });
     expect(asked).toEqual(['/charts/index.yaml', '/files/']);
-    expect((await probe('s3://bucket', { type: 's3' })).reachable).toMatchObject({
+    expect((await probe('ftp://bucket', { type: 'files' })).reachable).toMatchObject({
       status: 'Unknown',
       reason: 'UnsupportedScheme',
     });
+  });
+
+  it.each([
+    ['200', undefined, 'True', 'Authenticated', 'took the keys'],
+    ['403', 'AccessDenied', 'True', 'Authenticated', 'which may not list the bucket'],
+    ['403', 'SignatureDoesNotMatch', 'False', 'Unauthorized', 'refused the keys (SignatureDoesNotMatch)'],
+    ['500', undefined, 'Unknown', 'Inconclusive', 'answered 500'],
+  ])('asks an S3 storage with a signature: %s %s', async (status, code, condition, reason, message) => {
+    const url = await plain(({ headers }, response) => {
+      const isSigned = headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=AKID/') === true;
+      response.writeHead(isSigned ? Number(status) : 403);
+      response.end(code === undefined ? undefined : `<Error><Code>${code}</Code></Error>`);
+    });
+    const keys = { accessKeyID: 'AKID', secretAccessKey: 'a-secret-key' };
+    const { authenticated } = await probe(`${url}/bucket`, { type: 's3', tls: {}, credentials: keys });
+    expect(authenticated).toMatchObject({ status: condition, reason });
+    expect(authenticated.message).toContain(message);
   });
 });

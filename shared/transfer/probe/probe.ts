@@ -1,13 +1,20 @@
 import { createMasker, type Masker } from '#shared/errors';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
-import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
+import {
+  credentialsFor,
+  type EndpointCredentials,
+  secretsOf,
+  secretsOfEndpoint,
+} from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
+import { s3Place } from '../s3/place.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
 import { createProbeClient, type ProbeClient } from './probe-client.ts';
+import { s3KeysFinding } from './s3-keys.ts';
 import { unreachable } from './unreachable.ts';
 
 export interface ProbeRequest {
@@ -72,6 +79,7 @@ function untried(status: 'False' | 'Unknown', reason: ReachableReason, message: 
 function targetOf(type: string, remoteURL: string, tls: TlsSettings): URL | undefined {
   if (type === 'oci') return new URL('/v2/', resolveAddress(remoteURL, 'probe', tls).origin);
   const scheme = tls.plainHTTP === true ? 'http' : 'https';
+  if (type === 's3' && remoteURL.startsWith('s3://')) return s3Place(remoteURL, 'probe', tls).bucketURL;
   const text = remoteURL.includes('://') ? remoteURL : `${scheme}://${remoteURL}`;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
   return type === 'helm' ? new URL(`${text.replace(/\/+$/, '')}/index.yaml`) : new URL(text);
@@ -134,6 +142,10 @@ async function authenticated(
   const { host, protocol } = probe.url;
   if (first.status !== 401 && first.status !== 403)
     return { status: 'Unknown', reason: 'NotExercised', message: `${host} did not ask for credentials` };
+  if (given !== undefined && 'accessKeyID' in given) {
+    for (const secret of secretsOfEndpoint(given)) masker.add(secret);
+    return s3KeysFinding(given, name, probe.client, probe.url, probe.signal);
+  }
   const credentials = credentialsFor(given, host, '');
   for (const secret of secretsOf(credentials)) masker.add(secret);
   if (credentials.kind !== 'none' && protocol !== 'https:') {
