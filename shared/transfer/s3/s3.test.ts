@@ -223,6 +223,7 @@ describe('a file to S3', () => {
     const [source, destination] = [await web(small), await storage({ region: 'eu-west-3' })];
     expect(await copy(fromWeb(source), destination)).toMatchObject({ digest: digestOf(small) });
     expect(stored(destination)?.bytes).toEqual(small);
+    expect(await copy(fromWeb(source), destination)).toMatchObject({ bytes: { existed: small.length } });
   });
 
   it.each([

@@ -1,15 +1,15 @@
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { FileInfo, FileSink, FileSource, FileUpload } from '../files/file.ts';
-import { createFileServer } from '../files/file-server.ts';
+import { createFileServer, type FileServer } from '../files/file-server.ts';
 import { type FileLocation, labelOf } from '../files/location.ts';
 import { webFile } from '../files/web-file.ts';
 import type { Session } from '../oci/session.ts';
 import { readFailure } from './answers.ts';
-import { ask, askAtLength, metadataOf, noBytes, type S3Object, s3Dialect } from './bucket.ts';
+import { ask, askAtLength, metadataOf, noBytes, type S3Object, s3Dialect, withQuery } from './bucket.ts';
 import { MultipartUpload } from './multipart.ts';
 import { inParts, partBytes, usualPart } from './parts.ts';
-import { s3Place } from './place.ts';
+import { type S3Place, s3Place } from './place.ts';
 import { createS3Signer, s3Keys } from './signer.ts';
 
 /** Bytes that one request copies: S3 takes 5 GiB, and then answers after minutes. */
@@ -154,7 +154,7 @@ function objectOf({ name, remoteURL, path, tls = {}, credentials }: FileLocation
   for (const secret of secretsOfEndpoint(credentials)) session.masker.add(secret);
   const place = s3Place(remoteURL, path, tls, keys?.region);
   const origin = new URL(place.url.origin);
-  const send = createFileServer({
+  const plain = createFileServer({
     endpoint: name,
     origin,
     client: session.client(tls),
@@ -164,6 +164,27 @@ function objectOf({ name, remoteURL, path, tls = {}, credentials }: FileLocation
     redirectHosts: [],
     readFailure,
   });
+  const send = keys === undefined ? plain : findingRegion(plain, place);
   const object: S3Object = { send, place, label: labelOf(path, place.url), retry: session.retry };
   return { object, storage: `${origin.origin} ${keys?.accessKeyID ?? ''}` };
+}
+
+/**
+ * Storages name the region that a request has to be signed for in the body of their refusal, and the answer to a HEAD has none: the first
+ * one that is refused is sent again after a GET, from which the signer learns.
+ */
+function findingRegion(send: FileServer, { bucketURL }: S3Place): FileServer {
+  let isAsked = false;
+  return async (request, signal) => {
+    const answer = await send(request, signal);
+    if (request.method !== 'HEAD' || isAsked || (answer.status !== 400 && answer.status !== 403))
+      return answer;
+    isAsked = true;
+    const url = withQuery(bucketURL, { location: '' });
+    await send(
+      { method: 'GET', url, expect: [200, ...unable], activity: 'asking for the region of the bucket' },
+      signal,
+    );
+    return send(request, signal);
+  };
 }
