@@ -2,8 +2,10 @@ import {
   type ArtifactWorkflow,
   artifactWorkflows,
   finalizers,
+  isDeleting,
   isEndRecorded,
   isOverwritten,
+  leavesRecord,
   orders,
 } from '#shared/domain';
 import { namespaceOf, removeFinalizer } from '#shared/function-kit';
@@ -35,8 +37,12 @@ export async function finish(
 
 async function isKnown(context: Context, workflow: ArtifactWorkflow): Promise<boolean> {
   const owner = ownerOfKind(workflow, 'Order');
-  if (owner === undefined) return true;
-  const found = await context.api.get(orders, { ...namespaceOf(workflow), name: owner.name }, context.signal);
+  if (owner === undefined || !leavesRecord(workflow)) return true;
+  const key = { ...namespaceOf(workflow), name: owner.name };
+  // The status of an Order may take a megabyte, and all its children go with it.
+  const about = await context.api.getMetadata(orders, key, context.signal);
+  if (about?.metadata.uid !== owner.uid || isDeleting(about)) return true;
+  const found = await context.api.get(orders, key, context.signal);
   const order = found?.metadata.uid === owner.uid ? found : undefined;
   return isEndRecorded(workflow, order) || isOverwritten(workflow, await readRivals(context, workflow));
 }

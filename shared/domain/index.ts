@@ -145,7 +145,7 @@ export {
   settingsName,
   settingsTable,
 } from './settings/settings.ts';
-export { isEndRecorded, isOverwritten } from './submission/record.ts';
+export { isEndRecorded, isOverwritten, leavesRecord } from './submission/record.ts';
 export { isUnreleased, releasePatch } from './submission/release.ts';
 export {
   endpointTurn,

@@ -36,6 +36,8 @@ export interface KubeClient {
   traced(trace: TraceContext): KubeClient;
   /** undefined when there is no such object; every other failure rejects. */
   get<T extends KubeObject>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined>;
+  /** The same without spec and status: what is asked of a large object is often only whether it is there still, or is to be deleted. */
+  getMetadata(kind: Kind, key: Key, signal?: AbortSignal): Promise<KubeObject | undefined>;
   /**
    * All items, read in pages of 500 at one resourceVersion (or one page, with `limit`); rejects with Expired if history
    * went away in between.

@@ -102,6 +102,24 @@ describe('requests', () => {
     });
   });
 
+  it('for the metadata of an object ask for no more', async () => {
+    const { seen, listener } = recorder(200, {
+      kind: 'PartialObjectMetadata',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: key,
+    });
+    const client = await clientOf(listener);
+    expect(await client.getMetadata(secrets, key)).toMatchObject({
+      kind: 'Secret',
+      apiVersion: 'v1',
+      metadata: key,
+    });
+    expect(seen[0]).toMatchObject({
+      line: 'GET /api/v1/namespaces/n/secrets/a',
+      headers: { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' },
+    });
+  });
+
   it('read the token before each request', async () => {
     const { seen, listener } = recorder(200, object);
     server = await startLoopback(listener);

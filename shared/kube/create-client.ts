@@ -47,6 +47,12 @@ export function createKubeClient(options: TransportOptions): KubeClient {
       return orAbsent<T | undefined>(() => one(kind, request, signal), undefined);
     },
 
+    getMetadata(kind: Kind, key: Key, signal?: AbortSignal): Promise<KubeObject | undefined> {
+      const path = objectPath(kind, key);
+      const request: Outgoing = { method: 'GET', path, ...accept({ metadataOnly: true }) };
+      return orAbsent<KubeObject | undefined>(() => one(kind, request, signal), undefined);
+    },
+
     list: (kind, selection = {}, signal) =>
       selection.limit === undefined
         ? listAll(transport, kind, selection, signal)

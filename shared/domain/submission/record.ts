@@ -10,15 +10,19 @@ import { isDeleting, phaseOf } from '../lifecycle/phases.ts';
  * generation that it asks for another version, or there is no Order that would run it again. `order` is its owner, if it exists.
  */
 export function isEndRecorded(workflow: ArtifactWorkflow, order: Order | undefined): boolean {
+  if (order === undefined || isDeleting(order) || !leavesRecord(workflow)) return true;
   const { completionTime } = workflow.status ?? {};
-  if (order === undefined || isDeleting(order)) return true;
-  // One that was stopped because it is being deleted has not finished: it is to run again.
-  if (!isFinished(workflow) || completionTime === undefined) return true;
-  // Nor has one that was cancelled: the Order keeps no record of it.
-  if (phaseOf(workflow) === 'Cancelled') return true;
   const entry = order.status?.artifactWorkflows?.[keyOf(workflow)];
   if (entry) return entry.phase === phaseOf(workflow) && entry.completionTime === completionTime;
   return order.status?.observedGeneration === order.metadata.generation;
+}
+
+/** True if its end is to be seen in the status of its Order, which would run it again otherwise. */
+export function leavesRecord(workflow: ArtifactWorkflow): boolean {
+  // One that was stopped because it is being deleted has not finished: it is to run again.
+  if (!isFinished(workflow) || workflow.status?.completionTime === undefined) return false;
+  // Nor has one that was cancelled: the Order keeps no record of it.
+  return phaseOf(workflow) !== 'Cancelled';
 }
 
 /** True if a later version of the artifact is there: whatever this one has done is history, and its name may be needed. */

@@ -37,7 +37,7 @@ export function classifyAnswer(status: number, headers: Headers, body: Buffer): 
 }
 
 /** Reads at most `limit` bytes; what goes beyond makes the read fail with RequestEntityTooLarge. */
-export async function readBounded(stream: ReadableStream<Uint8Array> | null, limit: number): Promise<Buffer> {
+export async function readBounded(stream: AsyncIterable<Uint8Array> | null, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of stream ?? []) {

@@ -1,8 +1,36 @@
+import http from 'node:http';
+import https from 'node:https';
 import { doubled, pause, type Semaphore, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { answerLimit, classifyAnswer, type Outcome, readBounded } from './answer.ts';
 import { type BrokerEvent, eventHeaders } from './event.ts';
 import type { Delivery } from './trigger.ts';
+
+/** An idle connection is closed after this time. */
+const keepAlive = { keepAlive: true, timeout: 60_000 } as const;
+const agents = { plain: new http.Agent(keepAlive), secure: new https.Agent(keepAlive) };
+
+/** Follows no redirect: it is a failure that is not retried, not a place to send users' events to. */
+function post(event: BrokerEvent, url: URL, signal: AbortSignal): Promise<http.IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+  const headers = {
+    ...Object.fromEntries(eventHeaders(event)),
+    prefer: 'reply',
+    'content-length': String(event.data?.length ?? 0),
+  };
+  const isSecure = url.protocol === 'https:';
+  const agent = isSecure ? agents.secure : agents.plain;
+  const sent = (isSecure ? https : http).request(url, { method: 'POST', headers, signal, agent });
+  sent.on('error', reject).on('response', resolve).end(event.data);
+  return promise;
+}
+
+function headersOf({ headers }: http.IncomingMessage): Headers {
+  const named = Object.entries(headers).filter(
+    ([name]) => name.startsWith('ce-') || name.startsWith('content-'),
+  );
+  return new Headers(named.map(([name, value]) => [name, String(value)]));
+}
 
 /** One POST of the event in binary mode. Never rejects: no answer in time is an outcome too. */
 export async function attempt(
@@ -11,24 +39,14 @@ export async function attempt(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const headers = eventHeaders(event);
-  headers.set('prefer', 'reply');
   const deadline = startDeadline(timeoutMs, 'the subscriber', signal);
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers,
-      body: event.data ? new Uint8Array(event.data) : null,
-      // A redirect is a failure that is not retried, not a place to send users' events to.
-      redirect: 'manual',
-      signal: deadline.signal,
-    });
-    return classifyAnswer(response.status, response.headers, await readBounded(response.body, answerLimit));
+    const answer = await post(event, url, deadline.signal);
+    const body = await readBounded(answer, answerLimit);
+    return classifyAnswer(answer.statusCode ?? 500, headersOf(answer), body);
   } catch (caught) {
-    const error = ArcError.from(caught);
-    const reason =
-      error.cause instanceof Error && error.cause.cause instanceof Error ? error.cause.cause : error;
-    return { kind: 'failed', retry: true, status: undefined, body: Buffer.from(reason.message) };
+    const error = ArcError.from(deadline.signal.aborted ? deadline.signal.reason : caught);
+    return { kind: 'failed', retry: true, status: undefined, body: Buffer.from(error.message) };
   } finally {
     deadline.end();
   }

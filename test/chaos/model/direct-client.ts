@@ -23,6 +23,7 @@ export function directClient(api: FakeApi): KubeClient {
   const client: KubeClient = {
     traced: () => client,
     get: async <T extends KubeObject>(kind: Kind<T>, key: Key) => orAbsent(() => ask('get', kind, key) as T),
+    getMetadata: async (kind, key) => orAbsent(() => ask('get', kind, key) as KubeObject),
     async list<T extends KubeObject>(
       kind: Kind<T>,
       { namespace, labelSelector, fieldSelector }: Selection = {},
