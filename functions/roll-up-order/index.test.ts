@@ -81,6 +81,8 @@ describe('roll-up-order', () => {
     });
     const recorded = api.all(events).map(({ type, reason, message }) => ({ type, reason, message }));
     expect(recorded).toEqual([
+      { type: 'Normal', reason: 'Accepted', message: 'generation 1: 2 artifacts, 1 of them invalid' },
+      { type: 'Normal', reason: 'Started', message: 'artifacts are being moved' },
       { type: 'Warning', reason: 'Invalid', message: expect.stringContaining('artifact 1 (bad)') },
     ]);
   });
@@ -103,7 +105,7 @@ describe('roll-up-order', () => {
     );
   });
 
-  it('waits for what is absent, without an Event, until it is due', async () => {
+  it('waits for what is absent, without a Warning, until it is due', async () => {
     const one = order('order', ['a:1']);
     const api = new FakeApi([one, ociTemplate(), ociType()]);
     expect(await handle(contextOf(api, new Date('2026-01-02T00:00:00.9Z')), wakeOf(one))).toMatchObject({
@@ -111,7 +113,7 @@ describe('roll-up-order', () => {
     });
     const waiting = api.read(orders, one.metadata);
     expect(waiting?.status).toMatchObject({ phase: 'Pending', counts: { pending: 1 } });
-    expect(api.all(events)).toEqual([]);
+    expect(api.all(events).map(({ reason }) => reason)).toEqual(['Accepted']);
     const due = waiting && orderDue(waiting);
     expect(due?.toISOString()).toBe('2026-01-02T00:00:11.000Z');
     const failed = await handle(contextOf(api, due), wakeOf(one, 'due'));
@@ -119,7 +121,7 @@ describe('roll-up-order', () => {
     const after = api.read(orders, one.metadata);
     expect(after?.status).toMatchObject({ phase: 'Failed', counts: { invalid: 1 } });
     expect(after && orderDue(after)).toBeUndefined();
-    expect(api.all(events).map(({ reason }) => reason)).toEqual(['Invalid', 'Failed']);
+    expect(api.all(events).map(({ reason }) => reason)).toEqual(['Accepted', 'Invalid', 'Failed']);
   });
 
   it.each([
@@ -131,7 +133,7 @@ describe('roll-up-order', () => {
     await handle(contextOf(api), wakeOf(one, 'children'));
     await handle(contextOf(api), wakeOf(one, 'resync'));
     expect(api.read(orders, one.metadata)?.status?.phase).toBe(phase);
-    expect(api.all(events).map((event) => event.reason)).toEqual([reason]);
+    expect(api.all(events).map((event) => event.reason)).toEqual(['Accepted', reason]);
   });
 
   it('replies with each domain event once', async () => {

@@ -1,6 +1,6 @@
 /** roll-up-order: an Order, its plan and its ArtifactWorkflows -> the whole Order.status, and a domain event for subscribers. */
 import type { CloudEvent } from 'cloudevents';
-import { isOn, orderMilestone, orders, rollUp } from '#shared/domain';
+import { isDeleting, isOn, orderMilestone, orders, rollUp } from '#shared/domain';
 import { orderEvent } from '#shared/events';
 import { readChildren, readPlan, readSettings, recordEvent, writeStatus } from '#shared/function-kit';
 import { mergePatchBetween } from '#shared/meta';
@@ -25,6 +25,8 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const settings = await readSettings(context);
   if (!(await writeStatus(context, orders, order, patch))) return undefined;
   for (const transition of transitions(order.status, status)) {
+    // A deletion is a new generation, too.
+    if (transition.reason === 'Accepted' && isDeleting(order)) continue;
     await recordEvent(context, { ...transition, regarding: order, component: 'roll-up-order' });
   }
   const milestone = orderMilestone(order, status, now);

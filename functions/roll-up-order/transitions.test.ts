@@ -43,4 +43,42 @@ describe('transitions', () => {
     expect(transitions(done, done)).toEqual([]);
     expect(transitions({ phase: 'Running' }, { phase: 'Failed' })[0]).toMatchObject({ type: 'Warning' });
   });
+
+  it('says what was accepted, once for each generation', () => {
+    const counts = { total: 3, invalid: 1, pending: 2, running: 0, succeeded: 0, failed: 0, cancelled: 0 };
+    const first: OrderStatus = { phase: 'Pending', counts, observedGeneration: 1 };
+    expect(transitions(undefined, first)).toEqual([
+      { type: 'Normal', reason: 'Accepted', message: 'generation 1: 3 artifacts, 1 of them invalid' },
+    ]);
+    expect(transitions(first, first)).toEqual([]);
+    const second = { ...first, observedGeneration: 2, counts: { ...counts, total: 1, invalid: 0 } };
+    expect(transitions(first, second).map(({ message }) => message)).toEqual(['generation 2: 1 artifact']);
+  });
+
+  it('says when artifacts run, and when the Order is suspended and goes on', () => {
+    const counts = { total: 1, invalid: 0, pending: 0, running: 1, succeeded: 0, failed: 0, cancelled: 0 };
+    const running: OrderStatus = { phase: 'Running', counts };
+    const reasons = (before: OrderStatus, after: OrderStatus) =>
+      transitions(before, after).map(({ reason }) => reason);
+    expect(reasons({ phase: 'Pending' }, running)).toEqual(['Started']);
+    expect(reasons(running, running)).toEqual([]);
+    expect(reasons({ phase: 'Pending' }, { phase: 'Suspended' })).toEqual(['Suspended']);
+    expect(reasons({ phase: 'Suspended' }, running)).toEqual(['Resumed', 'Started']);
+    expect(reasons({ phase: 'Suspended' }, { phase: 'Cancelled' })).toEqual(['Resumed', 'Cancelled']);
+  });
+
+  it('says which run of a schedule has failed, once', () => {
+    const at = (message?: string): OrderStatus => ({
+      phase: 'Scheduled',
+      artifactWorkflows: {
+        a: { artifactIndex: 0, name: 'app', phase: 'Active', ...(message !== undefined && { message }) },
+      },
+    });
+    const failed = at('run app-1 failed: no access');
+    expect(transitions(at(), failed)).toEqual([
+      { type: 'Warning', reason: 'RunFailed', message: 'artifact 0 (app): run app-1 failed: no access' },
+    ]);
+    expect(transitions(failed, failed)).toEqual([]);
+    expect(transitions(at(), at('cancelled: its Workflow is being stopped'))).toEqual([]);
+  });
 });

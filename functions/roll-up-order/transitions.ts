@@ -1,47 +1,86 @@
-import type { ArtifactStatus, OrderStatus } from '#shared/domain';
+import { type ArtifactStatus, type EventReason, isRunFailure, type OrderStatus } from '#shared/domain';
 
 /** A change of an Order's status that people should see as an Event. */
 export interface Transition {
   type: 'Normal' | 'Warning';
-  reason: 'Invalid' | 'Completed' | 'Failed' | 'Cancelled';
+  reason: EventReason;
   message: string;
 }
 
-/** Further invalid artifacts are summarised in one Event. */
-const maxInvalidEvents = 5;
+/** Further artifacts in the same plight are summarised in one Event. */
+const mostOfAKind = 5;
 
-/** The changes between two statuses: artifacts that became Invalid, and the end of the Order. */
+/** The changes between two statuses: what was accepted, started or held back, artifacts that became Invalid, runs of schedules that failed, the end. */
 export function transitions(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
-  return [...newlyInvalid(before, after), ...ended(before, after)];
+  return [
+    ...accepted(before, after),
+    ...began(before, after),
+    ...newOf(before, after, isInvalid, { reason: 'Invalid', all: 'artifacts are invalid' }),
+    ...newOf(before, after, hasFailedRun, { reason: 'RunFailed', all: 'schedules have failed' }),
+    ...ended(before, after),
+  ];
 }
 
-function newlyInvalid(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
-  const known = new Set(invalidOf(before).map(({ artifactIndex, message }) => `${artifactIndex} ${message}`));
-  const fresh = invalidOf(after).filter(
+function accepted(
+  before: OrderStatus | undefined,
+  { observedGeneration, counts }: OrderStatus,
+): Transition[] {
+  const isNew = observedGeneration !== undefined && before?.observedGeneration !== observedGeneration;
+  if (!isNew || counts === undefined) return [];
+  const { total, invalid } = counts;
+  const wrong = invalid === 0 ? '' : `, ${invalid} of them invalid`;
+  const message = `generation ${observedGeneration}: ${total} artifact${total === 1 ? '' : 's'}${wrong}`;
+  return [{ type: 'Normal', reason: 'Accepted', message }];
+}
+
+/** Worded alike each time, so that a schedule counts up one Event. */
+function began(before: OrderStatus | undefined, { phase, counts }: OrderStatus): Transition[] {
+  if (before?.phase === phase) return [];
+  const resumed: Transition[] =
+    before?.phase === 'Suspended'
+      ? [{ type: 'Normal', reason: 'Resumed', message: 'spec.suspend is no longer set' }]
+      : [];
+  if (phase === 'Suspended')
+    return [{ type: 'Normal', reason: 'Suspended', message: 'spec.suspend is set: nothing new is started' }];
+  // Nothing may run yet while some have ended and others wait.
+  if (phase === 'Running' && (counts?.running ?? 0) > 0)
+    return [...resumed, { type: 'Normal', reason: 'Started', message: 'artifacts are being moved' }];
+  return resumed;
+}
+
+/** Entries of which something is true, or in other words, that was not so before: one Event for each of the first few. */
+function newOf(
+  before: OrderStatus | undefined,
+  after: OrderStatus,
+  isSo: (entry: ArtifactStatus) => boolean,
+  { reason, all }: { reason: EventReason; all: string },
+): Transition[] {
+  const entriesOf = (status: OrderStatus | undefined) =>
+    Object.values(status?.artifactWorkflows ?? {})
+      .filter(isSo)
+      .sort((a, b) => a.artifactIndex - b.artifactIndex);
+  const known = new Set(entriesOf(before).map(({ artifactIndex, message }) => `${artifactIndex} ${message}`));
+  const fresh = entriesOf(after).filter(
     ({ artifactIndex, message }) => !known.has(`${artifactIndex} ${message}`),
   );
-  const events = fresh.slice(0, maxInvalidEvents).map((entry) => invalid(describe(entry)));
+  const warning = (message: string): Transition => ({ type: 'Warning', reason, message });
+  const events = fresh.slice(0, mostOfAKind).map((entry) => warning(describe(entry)));
   const rest = fresh.length - events.length;
-  return rest > 0
-    ? [...events, invalid(`${rest} more artifacts are invalid: see status.artifactWorkflows`)]
-    : events;
+  return rest > 0 ? [...events, warning(`${rest} more ${all}: see status.artifactWorkflows`)] : events;
 }
 
-function invalid(message: string): Transition {
-  return { type: 'Warning', reason: 'Invalid', message };
+function isInvalid({ phase }: ArtifactStatus): boolean {
+  return phase === 'Invalid';
 }
 
-function invalidOf(status: OrderStatus | undefined): ArtifactStatus[] {
-  return Object.values(status?.artifactWorkflows ?? {})
-    .filter(({ phase }) => phase === 'Invalid')
-    .sort((a, b) => a.artifactIndex - b.artifactIndex);
+function hasFailedRun({ phase, message }: ArtifactStatus): boolean {
+  return phase === 'Active' && isRunFailure(message);
 }
 
 function describe({ artifactIndex, name, message }: ArtifactStatus): string {
   const label = name === undefined ? '' : ` (${name})`;
   return `artifact ${artifactIndex}${label}: ${message ?? 'it is invalid'}`;
 }
-
 function ended(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
   // An Order without artifacts is Succeeded and has completed nothing.
   if (after.counts?.total === 0) return [];

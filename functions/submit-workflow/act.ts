@@ -13,6 +13,7 @@ import { finish } from './finish.ts';
 import { endPods, havePodsEnded } from './pods.ts';
 import { takeSlots } from './slots.ts';
 import { release, submit, waitNoMore } from './submit.ts';
+import { wait } from './waiting.ts';
 
 /** Does what was decided for the ArtifactWorkflow. Each write is guarded or safe to repeat. */
 export async function act(
@@ -35,7 +36,7 @@ export async function act(
       return;
     }
     case 'wait':
-      await writeStatus(context, artifactWorkflows, workflow, step.status ?? {});
+      if (step.status) await wait(context, workflow, step.status);
       context.log.debug({ artifactWorkflow: workflow.metadata.name }, step.message);
       return;
     case 'stop':
@@ -60,7 +61,7 @@ async function start(
   const hold = await takeSlots(context, workflow);
   if (hold === undefined) return submit(context, wake, workflow, step);
   const { reason, message } = hold;
-  await writeStatus(context, artifactWorkflows, workflow, { waitReason: reason, waitMessage: message });
+  await wait(context, workflow, { waitReason: reason, waitMessage: message });
 }
 
 async function stop(context: Context, { object, how }: Submission & { action: 'stop' }): Promise<void> {

@@ -240,6 +240,10 @@ describe('submit-workflow', () => {
     const api = new FakeApi([failed, workflowOf(ready, name, { phase: 'Failed' })]);
     await handle(contextOf(api), wakeOf(failed, 'failed'));
     expect(api.read(artifactWorkflows, key)?.status?.nextAttemptTime).toBe('2026-01-02T00:00:30Z');
+    await handle(contextOf(api), wakeOf(failed, 'resync'));
+    expect(api.all(events)).toMatchObject([
+      { type: 'Normal', reason: 'Retrying', message: 'attempt 2 follows at 2026-01-02T00:00:30Z', count: 1 },
+    ]);
     await handle(contextOf(api, new Date('2026-01-02T00:00:30Z')), wakeOf(failed, 'due'));
     expect(api.read(workflows, { namespace, name: `${name}-2` })).toBeDefined();
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ attempts: 2 });

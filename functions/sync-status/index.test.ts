@@ -49,12 +49,12 @@ describe('sync-status', () => {
     expect(api.writes).toEqual([]);
   });
 
-  it('ends one at once that is cancelled and has no Workflow, without an Event or domain event', async () => {
+  it('ends one at once that is cancelled and has no Workflow, without a domain event', async () => {
     const bare = artifactWorkflow(name, { spec: { ...submitted.spec, cancel: true }, status: {} });
     const api = new FakeApi([bare]);
     expect(await handle(contextOf(api), wakeOf(bare, 'cancelled'))).toBeUndefined();
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ phase: 'Cancelled' });
-    expect(api.all(events)).toEqual([]);
+    expect(api.all(events)).toMatchObject([{ type: 'Normal', reason: 'Cancelled', message: 'cancelled' }]);
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(bare, 'resync'));
     expect(api.writes.length).toBe(before);

@@ -4,11 +4,10 @@ import {
   type ArtifactWorkflow,
   artifactMilestone,
   artifactWorkflows,
-  brief,
   type CronWorkflow,
   isOn,
   labels,
-  type SyncPatch,
+  stepEvent,
   stepToQuote,
   syncedStatus,
   type Workflow,
@@ -43,7 +42,8 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const settings = await readSettings(context);
   const written = await writeStatus(context, artifactWorkflows, artifactWorkflow, status);
   if (written === undefined) return undefined;
-  await reportFailure(context, artifactWorkflow, status);
+  const event = stepEvent(artifactWorkflow, written);
+  if (event) await recordEvent(context, { ...event, regarding: artifactWorkflow, component: 'sync-status' });
   const milestone = artifactMilestone(artifactWorkflow, written, now);
   return milestone && isOn('domainEvents', settings) ? artifactEvent(written, milestone) : undefined;
 }
@@ -64,16 +64,4 @@ async function newestRun(
       (last, run) => (last === undefined || created(run) > created(last) ? run : last),
       undefined,
     );
-}
-
-async function reportFailure(context: Context, workflow: ArtifactWorkflow, status: SyncPatch): Promise<void> {
-  if (status.phase !== 'Failed' && status.phase !== 'Error') return;
-  const message = status.message ?? workflow.status?.message ?? 'the Workflow failed without a message';
-  await recordEvent(context, {
-    regarding: workflow,
-    type: 'Warning',
-    reason: 'Failed',
-    message: brief(message),
-    component: 'sync-status',
-  });
 }

@@ -161,6 +161,7 @@ export {
   decideSubmission,
   isUnderWay,
   needsRunning,
+  type StatusPatch,
   type Submission,
   type SubmissionInputs,
 } from './submission/submission.ts';
@@ -178,6 +179,7 @@ export {
 export { furtherProgress, parseProgress } from './sync/progress.ts';
 export { resultsOf } from './sync/results.ts';
 export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
+export { isRunFailure, type StepEvent, stepEvent } from './sync/step-event.ts';
 export { artifactWorkflowDue, isSettled, orderDue } from './ttl/due.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { isNew } from './validation/order-causes.ts';

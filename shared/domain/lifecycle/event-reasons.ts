@@ -2,7 +2,13 @@ import type { HoldReason } from './holds.ts';
 
 /** Reasons of the Events that functions record, beside those of what an artifact waits for. docs/status.md says what each means. */
 export const eventReasons = [
+  'Accepted',
   'Created',
+  'Started',
+  'Succeeded',
+  'RunFailed',
+  'Stopped',
+  'Resumed',
   'Rerun',
   'ParameterIgnored',
   'Invalid',

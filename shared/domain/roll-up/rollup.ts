@@ -7,6 +7,7 @@ import { phaseOf as artifactPhase } from '../lifecycle/phases.ts';
 import { type CurrentVersion, currentVersions } from '../plan/current.ts';
 import type { OrderPlan } from '../plan/plan.ts';
 import { refusalsOf } from '../plan/refusals.ts';
+import { isRunFailure } from '../sync/step-event.ts';
 import { longestQuotedMessage } from '../values/limits.ts';
 import { conditionsFor } from './conditions.ts';
 import { type EntryBudget, entryBudget, entryFor } from './entry.ts';
@@ -152,6 +153,7 @@ interface Headline {
 function headlineOf(entries: readonly ArtifactStatus[]): Headline {
   const plights = [
     ({ phase }: ArtifactStatus) => ['invalid', 'failed'].includes(countOf[phase] ?? ''),
+    ({ phase, message }: ArtifactStatus) => phase === 'Active' && isRunFailure(message),
     ({ reason }: ArtifactStatus) => needsPerson(reason),
     ({ reason }: ArtifactStatus) => reason !== undefined,
   ];

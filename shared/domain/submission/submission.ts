@@ -66,7 +66,8 @@ export type Submission =
   | { action: 'end'; after: string[] }
   | { action: 'none' };
 
-type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempts'>> & {
+/** What submit-workflow writes into the status; null takes a field away. */
+export type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempts'>> & {
   nextAttemptTime?: string | null;
   waitReason?: HoldReason | null;
   waitMessage?: string | null;

@@ -13,6 +13,7 @@ import { cancelledInstead, cancelledMessage, cancelledWithout, type Seen } from 
 import { failureMessage, type LogTail } from './failure.ts';
 import { furtherProgress } from './progress.ts';
 import { reportedFailure, resultsOf } from './results.ts';
+import { runFailure } from './step-event.ts';
 
 /** A merge patch for the status fields sync-status owns; null takes a field away. */
 export type SyncPatch = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | null };
@@ -184,7 +185,7 @@ function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, tail }:
 function runMessage(run: Workflow, old: string | undefined, tail: LogTail | undefined): string | undefined {
   const { phase } = run.status ?? {};
   if (phase !== 'Failed' && phase !== 'Error') return undefined;
-  const told = `run ${run.metadata.name} failed`;
+  const told = runFailure(run.metadata.name);
   if (old?.startsWith(told)) return old;
   const why = failureMessage(run, reportedFailure(run), tail);
   return why === '' ? told : `${told}: ${why}`;

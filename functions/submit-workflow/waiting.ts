@@ -1,0 +1,22 @@
+import { type ArtifactWorkflow, artifactWorkflows, type StatusPatch } from '#shared/domain';
+import { recordEvent, writeStatus } from '#shared/function-kit';
+import type { Context } from '#shared/runtime';
+
+/** Writes what an ArtifactWorkflow waits for, and says so in an Event when it begins to wait for that. How many go before it changes without one. */
+export async function wait(context: Context, workflow: ArtifactWorkflow, status: StatusPatch): Promise<void> {
+  const written = await writeStatus(context, artifactWorkflows, workflow, status);
+  const found = written && waitOf(workflow, status);
+  if (found === undefined) return;
+  await recordEvent(context, { ...found, regarding: workflow, type: 'Normal', component: 'submit-workflow' });
+}
+
+function waitOf({ status: before = {} }: ArtifactWorkflow, status: StatusPatch) {
+  const { nextAttemptTime, waitReason, waitMessage } = status;
+  if (typeof nextAttemptTime === 'string' && nextAttemptTime !== before.nextAttemptTime)
+    return {
+      reason: 'Retrying',
+      message: `attempt ${(before.attempts ?? 1) + 1} follows at ${nextAttemptTime}`,
+    } as const;
+  if (!waitReason || waitReason === before.waitReason) return undefined;
+  return { reason: waitReason, message: waitMessage ?? 'it waits' };
+}
