@@ -159,16 +159,11 @@ describe('the worker as a process', () => {
   it('reports that its temporary folder is full', async () => {
     await seedImage(source, 'team/app', '1.0', { layerBytes: 3_000_000 });
     // A blob is kept in a file when its upload has to be repeated.
-    destination.faults.add({
-      method: 'PUT',
-      path: /uploads/,
-      times: 2,
-      fault: { kind: 'status', status: 503 },
-    });
+    destination.faults.add({ method: 'PUT', path: /uploads/, fault: { kind: 'status', status: 503 } });
     // A limit on file sizes (half a MiB) is what a full disk looks like from inside one process.
     const { code, last } = await run({
       shell: 'ulimit -f 1024; exec "$@"',
-      env: { ARC_RETRY_ATTEMPTS: '2' },
+      env: { ARC_RETRY_ATTEMPTS: '6' },
     });
     expect(last).toMatchObject({
       reason: 'retryable',
@@ -198,6 +193,26 @@ describe('the worker as a process', () => {
     expect(destination.contents.get('mirror/app')?.tags.size).toBe(0);
     const { last } = await run();
     expect(last).toMatchObject({ outcome: 'succeeded', digest, blobs: { copied: 0 } });
+  });
+
+  it('started ahead does the one run that it is told of, in its environment only', async () => {
+    const { digest } = await seedImage(source, 'team/app', '1.0');
+    const { child, ended } = await start({ env: { ARC_PREPARED: '1', ARC_CONFIG_DIR: '/nowhere' } });
+    const env = {
+      ARC_CONFIG_DIR: 'config',
+      ARC_WORK_DIR: path.join(folder, 'work'),
+      ARC_RESULT_FILE: 'result.json',
+      ARC_EXIT_WITH_PARENT: '1',
+    };
+    child.stdin.write(`${JSON.stringify({ env, cwd: folder })}\n`);
+    expect(await ended).toMatchObject({ code: 0, last: { outcome: 'succeeded', digest } });
+    expect(JSON.parse(await readFile(path.join(folder, 'result.json'), 'utf8'))).toMatchObject({ digest });
+  });
+
+  it('started ahead ends without a run when its parent is gone', async () => {
+    const { child, ended } = await start({ env: { ARC_PREPARED: '1' } });
+    child.stdin.end();
+    expect(await ended).toMatchObject({ code: 0, output: '' });
   });
 
   it('ends at once when its parent is gone, with ARC_EXIT_WITH_PARENT', async () => {

@@ -176,7 +176,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       : await startExecutor({
           api: clientOf('argo/executor'),
           workFolder: path.join(folder, 'runs'),
-          programs: await withWorker(options.programs, path.join(folder, 'compiled'), log),
+          ...(await withWorker(options.programs, path.join(folder, 'compiled'), log)),
           signal,
           log: log.child({ part: 'executor' }),
         });

@@ -34,7 +34,9 @@ async function outcomeOf(
 describe('withWorker', () => {
   it('is one file that runs as the worker does', async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'arc-worker-'));
-    const [command = []] = Object.values(await withWorker({}, path.join(folder, 'compiled'), log));
+    const { programs, prepared } = await withWorker({}, path.join(folder, 'compiled'), log);
+    const [command = []] = Object.values(programs);
+    expect(prepared).toBe(command);
     expect(command.at(-1)).toBe(path.join(folder, 'compiled/transfer-worker.mjs'));
     expect(await outcomeOf(command, folder)).toMatchObject({
       code: 14,
@@ -44,7 +46,7 @@ describe('withWorker', () => {
 
   it('falls back to the sources where it cannot be bundled', async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'arc-worker-'));
-    const [command = []] = Object.values(await withWorker({}, '/dev/null/compiled', log));
+    const [command = []] = Object.values((await withWorker({}, '/dev/null/compiled', log)).programs);
     expect(command.at(-1)).toMatch(/functions\/transfer-worker\/main\.ts$/);
     expect(await outcomeOf(command, folder)).toMatchObject({ code: 14 });
   });
@@ -52,7 +54,7 @@ describe('withWorker', () => {
   it('bundles nothing where another program stands for its images', async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'arc-worker-'));
     const given = { 'artifact-conduit:*': ['/bin/true'], 'other:*': ['/bin/false'] };
-    expect(await withWorker(given, path.join(folder, 'compiled'), log)).toEqual(given);
+    expect(await withWorker(given, path.join(folder, 'compiled'), log)).toEqual({ programs: given });
     expect(await readdir(folder)).toEqual([]);
   });
 });

@@ -9,20 +9,21 @@ const images = 'artifact-conduit:*';
 /**
  * `given`, with the transfer-worker's images among them, run by this very Node unless they are given. One process is started per artifact, so it is bundled into one file in
  * `folder` first, where its compiled code is kept as well: it starts with a good half of the CPU time that its sources take. Where the
- * bundler is not installed it runs from its sources.
+ * bundler is not installed it runs from its sources. `prepared` is its command, if it is ours: it can be started ahead.
  */
 export async function withWorker(
   given: Readonly<Record<string, string[]>>,
   folder: string,
   log: Logger,
-): Promise<Readonly<Record<string, string[]>>> {
-  if (images in given) return given;
+): Promise<{ programs: Readonly<Record<string, string[]>>; prepared?: string[] }> {
+  if (images in given) return { programs: given };
   const main = await bundled(folder).catch((caught: unknown) => {
     log.warn({ err: caught }, 'the transfer-worker could not be bundled: it runs from its sources');
     return source;
   });
   const cache = `NODE_COMPILE_CACHE=${folder}`;
-  return { ...given, [images]: ['/usr/bin/env', cache, process.execPath, main] };
+  const prepared = ['/usr/bin/env', cache, process.execPath, main];
+  return { programs: { ...given, [images]: prepared }, prepared };
 }
 
 async function bundled(folder: string): Promise<string> {

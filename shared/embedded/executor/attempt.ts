@@ -11,6 +11,7 @@ import {
   readIfThere,
   terminationLog,
 } from './run-folder.ts';
+import type { Spares } from './spares.ts';
 import type { Parameter } from './workflow.ts';
 
 /** Why a run is being stopped; the reason of its AbortSignal. */
@@ -33,6 +34,7 @@ export interface AttemptResult {
 export interface AttemptOptions {
   api: KubeClient;
   programs: Programs;
+  spares: Spares | undefined;
   /** Made by this attempt; not there yet. */
   folder: string;
   namespace: string;
@@ -81,10 +83,12 @@ async function runContainers(plan: Plan, options: AttemptOptions): Promise<Attem
     if (signal.aborted) return stopped(signal.reason as StopReason);
     const program = programFor(container.image, options.programs);
     if (program === undefined) return unmapped(container);
+    const env = environmentOf(run, container, options.env);
     const result = await runChild({
       command: [...program, ...container.args],
+      spare: container.args.length === 0 ? options.spares?.take(program, env) : undefined,
       cwd: run.path,
-      env: environmentOf(run, container, options.env),
+      env,
       record: run.path,
       signal,
       graceMs: options.graceMs,

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ArcError } from '#shared/errors';
 import { type ProcessMark, signalGroup, startTimeOf } from './processes.ts';
+import type { PipedChild } from './spares.ts';
 import { createTail } from './tail.ts';
 
 export interface ChildOptions {
@@ -11,6 +12,8 @@ export interface ChildOptions {
   env: Readonly<Record<string, string>>;
   /** Where pid and start time are kept before the program starts. */
   record: string;
+  /** Started ahead for this program; it takes exactly this run. */
+  spare?: PipedChild | undefined;
   /** Aborted: the group gets TERM, and KILL after `graceMs`. */
   signal: AbortSignal;
   graceMs: number;
@@ -44,12 +47,8 @@ export const recordName = 'process.json';
  */
 export async function runChild(options: ChildOptions): Promise<ChildResult> {
   const { signal } = options;
-  const child = spawn('/bin/sh', ['-c', gate, 'arc-run', ...options.command], {
-    cwd: options.cwd,
-    env: { ...options.env },
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const { cwd, env, spare } = options;
+  const child = spare ?? startGated(options);
   const tail = createTail();
   child.stdout.on('data', (chunk: Buffer) => tail.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => tail.push(chunk));
@@ -77,7 +76,7 @@ export async function runChild(options: ChildOptions): Promise<ChildResult> {
   if (signal.aborted) stop();
   try {
     await keepRecord(options.record, pid);
-    child.stdin.write('go\n');
+    child.stdin.write(spare ? `${JSON.stringify({ env, cwd })}\n` : 'go\n');
     return { exitCode: await ended, tail: tail.text() };
   } catch (caught) {
     signalGroup(pid, 'SIGKILL');
@@ -87,6 +86,15 @@ export async function runChild(options: ChildOptions): Promise<ChildResult> {
     clearTimeout(killer);
     signal.removeEventListener('abort', stop);
   }
+}
+
+function startGated({ command, cwd, env }: ChildOptions): PipedChild {
+  return spawn('/bin/sh', ['-c', gate, 'arc-run', ...command], {
+    cwd,
+    env: { ...env },
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
 }
 
 async function keepRecord(folder: string, pid: number): Promise<void> {

@@ -6,6 +6,7 @@ import type { StopReason } from './attempt.ts';
 import type { Programs } from './programs.ts';
 import { recoverRuns } from './recover.ts';
 import { runWorkflow } from './run.ts';
+import { createSpares } from './spares.ts';
 import { dueTime } from './ttl.ts';
 import { createTurns } from './turns.ts';
 import { isCompleted, type Workflow, workflows } from './workflow.ts';
@@ -16,6 +17,8 @@ export interface ExecutorOptions {
   /** Where runs keep their files; nothing else may live in it. */
   workFolder: string;
   programs: Programs;
+  /** One of the programs, whose processes may be started ahead (`Spares`). */
+  prepared?: readonly string[] | undefined;
   signal: AbortSignal;
   log: Logger;
   /** Workflows at a time (default: twice the processors, at least 4). */
@@ -54,13 +57,16 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
   const graceMs = options.graceMs ?? 5_000;
   await recoverRuns(options.workFolder, graceMs, log);
   const parallelism = options.parallelism ?? Math.max(4, 2 * os.availableParallelism());
+  const env = options.env ?? process.env;
+  const spares = options.prepared && createSpares(options.prepared, env);
   const runOptions = {
     api,
     programs: options.programs,
+    spares,
     workFolder: options.workFolder,
     graceMs,
     progressMs: options.progressMs ?? 1_000,
-    env: options.env ?? process.env,
+    env,
     now: options.now ?? (() => new Date()),
     log,
     signal,
@@ -104,6 +110,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       if (summary.stop) active.control.abort(summary.stop);
       return;
     }
+    if (summary.wanted) spares?.warm();
     if (summary.wanted) waiting.push(namespace, uid, summary);
     else waiting.remove(namespace, uid);
     fill();
@@ -156,6 +163,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
     await loop.done;
     expiring.close();
     for (const { control } of running.values()) control.abort({ why: 'executor ends' } satisfies StopReason);
+    await spares?.close();
     while (running.size > 0) await Promise.allSettled([...running.values()].map((run) => run.done));
   };
   return { done: end() };

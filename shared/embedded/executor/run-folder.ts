@@ -80,6 +80,15 @@ const passedOn = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ];
 
+/** What programs inherit from our own environment. */
+export function inheritedEnvironment(
+  outer: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of passedOn) if (outer[name] !== undefined) env[name] = outer[name];
+  return env;
+}
+
 /** Names the run in the environment of its processes, so that survivors of a crash can be distinguished from other processes. */
 export const runVariable = 'ARC_RUN';
 
@@ -89,8 +98,7 @@ export function environmentOf(
   container: PlannedContainer,
   outer: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const name of passedOn) if (outer[name] !== undefined) env[name] = outer[name];
+  const env = inheritedEnvironment(outer);
   for (const { name, value } of container.env) env[name] = value;
   const work = folderAt(run, container, '/tmp/arc');
   Object.assign(env, {

@@ -10,6 +10,7 @@ import { type Plan, type Planned, planWorkflow } from './plan.ts';
 import { leavePod, podOf } from './pod.ts';
 import type { Programs } from './programs.ts';
 import { readIfThere } from './run-folder.ts';
+import type { Spares } from './spares.ts';
 import {
   type Attempt,
   finishedPatch,
@@ -30,6 +31,7 @@ import {
 export interface RunOptions {
   api: KubeClient;
   programs: Programs;
+  spares: Spares | undefined;
   workFolder: string;
   graceMs: number;
   /** Progress is looked at, and written when it changed, at most this often. */
@@ -102,7 +104,7 @@ async function runAttempts(
   control: AbortController,
   options: RunOptions,
 ): Promise<void> {
-  const { api, programs, workFolder, graceMs, env } = options;
+  const { api, programs, spares, workFolder, graceMs, env } = options;
   const { uid = '', namespace = '' } = workflow.metadata;
   const attempts: Attempt[] = [];
   let result: AttemptResult;
@@ -130,6 +132,7 @@ async function runAttempts(
     result = await runAttempt(todo, {
       api,
       programs,
+      spares,
       folder,
       namespace,
       graceMs,
