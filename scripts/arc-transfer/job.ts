@@ -20,9 +20,9 @@ export async function makeJob(from: string, to: string, options: JobOptions, env
   if (source.name === undefined)
     throw new TransferError(
       'config',
-      `SRC "${from}" names no artifact, only a place: add it, as in oci://host/team/app:1.0.`,
+      `SRC "${from}" names no artifact, only a place: add it, as in oci://host/team/app:1.0 or oci-layout:FOLDER:NAME.`,
     );
-  const override = landing(source.name, destination.name, options.digest);
+  const override = landing(source.name, destination, options.digest);
   return {
     artifact: {
       type: source.type,
@@ -38,25 +38,26 @@ export async function makeJob(from: string, to: string, options: JobOptions, env
 }
 
 /** The name at the destination; with the digest that is expected, if one is. */
-function landing(from: string, to: string | undefined, digest: string | undefined): string | undefined {
-  if (digest === undefined) return to;
+function landing(from: string, { type, name }: Place, digest: string | undefined): string | undefined {
+  if (digest === undefined) return name;
   if (!isDigest(digest))
     throw new TransferError('config', `--digest ${digest.slice(0, 200)} is not a sha256 or sha512 digest.`);
+  if (type === 'oci-layout') return `${(name ?? from).split('@')[0]}@${digest}`;
   const source = parseImageName(from);
-  const given = parseImageName(to ?? source.repository);
+  const given = parseImageName(name ?? source.repository);
   const tag = given.tag ?? source.tag;
   return formatReference({ ...given, ...(tag !== undefined && { tag }), digest });
 }
 
 async function endpoint(place: Place, options: JobOptions, env: Environment): Promise<JobEndpoint> {
-  const credentials = await dockerCredentials(place.host, env);
+  const credentials = place.host === undefined ? undefined : await dockerCredentials(place.host, env);
   const remoteURL = options.plainHttp ? place.remoteURL.replace(/^https:/, 'http:') : place.remoteURL;
   const tls = {
     ...(options.ca !== undefined && { ca: await certificates(options.ca) }),
     ...(options.insecureSkipTlsVerify && { insecureSkipVerify: true }),
   };
   return {
-    name: place.host,
+    name: place.host ?? place.remoteURL,
     type: place.type,
     remoteURL,
     ...(Object.keys(tls).length > 0 && { tls }),

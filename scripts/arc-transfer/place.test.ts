@@ -16,6 +16,15 @@ describe('a place', () => {
   });
 
   it.each([
+    ['oci-layout:/srv/app:1.0', 'file:///srv/app', '1.0'],
+    ['oci-layout:/srv/app:team/app:1.0', 'file:///srv/app', 'team/app:1.0'],
+    ['oci-layout:///srv/app', 'file:///srv/app', undefined],
+  ])('%s is the folder %s and %s', (text, remoteURL, name) => {
+    expect(parsePlace(text)).toEqual({ type: 'oci-layout', remoteURL, name });
+  });
+
+  it.each([
+    ['oci-layout:', 'needs a folder'],
     ['alpine:3', 'does not start with a registry host'],
     ['team/app', 'does not start with a registry host'],
     ['ftp://r.io/app', 'its scheme is "ftp://", and it can be oci://'],

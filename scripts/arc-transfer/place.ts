@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { formatReference, parseReference, TransferError } from '#shared/transfer';
 
 /** A place on the command line: the Endpoint that it stands for, and the artifact there. */
@@ -6,11 +7,12 @@ export interface Place {
   remoteURL: string;
   /** The artifact relative to `remoteURL`; undefined where a destination keeps the name of the source. */
   name: string | undefined;
-  /** `host[:port]`, the key of credentials. */
-  host: string;
+  /** `host[:port]`, the key of credentials; none for a folder. */
+  host?: string;
 }
 
-const schemeForm = /^([a-z][a-z0-9+-]*):\/\/(.*)$/is;
+// A layout is written as skopeo and regctl have it, without slashes.
+const schemeForm = /^(?:(oci-layout):(?!\/\/)|([a-z][a-z0-9+-]*):\/\/)(.*)$/is;
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/;
 
 /** How each scheme is read. `rest` is what follows `scheme://`. */
@@ -18,20 +20,29 @@ const schemes = new Map<string, (rest: string) => Place>([
   ['oci', (rest) => registryPlace(rest, undefined)],
   ['docker', (rest) => registryPlace(rest, undefined)],
   ['oci+http', (rest) => registryPlace(rest, 'http')],
+  ['oci-layout', layoutPlace],
 ]);
 
 /**
  * Reads SRC or DST: `oci://host/path:tag`, `oci+http://...` for a registry without TLS, or without a scheme, as `docker pull` has it. A registry on
- * loopback is spoken to without TLS. Throws a config TransferError.
+ * loopback is spoken to without TLS. `oci-layout:FOLDER[:NAME]` is an OCI image layout. Throws a config TransferError.
  */
 export function parsePlace(text: string): Place {
-  const [, scheme, rest = text] = schemeForm.exec(text) ?? [];
+  const [, layout, scheme = layout, rest = text] = schemeForm.exec(text) ?? [];
   const read = schemes.get(scheme?.toLowerCase() ?? 'oci');
   if (read) return read(rest);
   throw new TransferError(
     'config',
     `"${text.slice(0, 300)}" cannot be used: its scheme is "${scheme}://", and it can be ${[...schemes.keys()].map((each) => `${each}://`).join(', ')}.`,
   );
+}
+
+function layoutPlace(rest: string): Place {
+  const [folder = '', ...name] = rest.split(':');
+  if (folder === '')
+    throw new TransferError('config', 'oci-layout: needs a folder, as in oci-layout:./folder:1.0.');
+  const remoteURL = pathToFileURL(folder).href;
+  return { type: 'oci-layout', remoteURL, name: name.length === 0 ? undefined : name.join(':') };
 }
 
 function registryPlace(rest: string, scheme: string | undefined): Place {

@@ -35,7 +35,8 @@ const unexpectedExitCode = 1;
 const interruptedExitCode = 130;
 
 const places = `
-SRC and DST are host/path[:tag][@digest] or oci://host/path...; oci+http:// for a registry without TLS (loopback needs none).
+SRC and DST are host/path[:tag][@digest] or oci://host/path...; oci+http:// for a registry without TLS (loopback needs none),
+or oci-layout:FOLDER:NAME for an OCI image layout, such as one that is carried where no network reaches.
 A DST that ends with "/" takes the artifact under the name that it has in SRC.
 Credentials are those of docker login, credential helpers included (DOCKER_CONFIG). HTTPS_PROXY and NO_PROXY are used.
 

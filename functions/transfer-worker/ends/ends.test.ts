@@ -23,6 +23,27 @@ describe('the ends of a job', () => {
     expect(destination).toMatchObject({ registry: { repository: 'mirror/app' }, tag: '1' });
   });
 
+  it('are folders for Endpoints of type oci-layout', async () => {
+    const remoteURL = 'file:///srv/layout';
+    const layout = { name: 'x', type: 'oci-layout', remoteURL };
+    const registry = { name: 'r', type: 'oci', remoteURL: 'https://r.io' };
+    const ends = (spec: Record<string, unknown>, source: object, destination: object) =>
+      openEnds({ artifact: { type: 'image', spec }, source, destination } as Job, {
+        session,
+        folder: '',
+        signal: new AbortController().signal,
+      });
+    const out = await ends({ image: 'team/app:1' }, registry, layout);
+    expect(out.destination).toMatchObject({ place: 'the OCI layout /srv/layout', tag: 'team/app:1' });
+    const whole = await ends({ image: 'team/app:1' }, layout, registry);
+    expect(whole.destination).toMatchObject({ registry: { repository: 'team/app' }, tag: '1' });
+    const word = await ends({ image: '1', override: 'team/app' }, layout, registry);
+    expect(word.destination).toMatchObject({ registry: { repository: 'team/app' }, tag: '1' });
+    await expect(ends({ image: '1' }, layout, registry)).rejects.toThrow('the repository is missing');
+    const wrong = { ...layout, remoteURL: 'https://r.io' };
+    await expect(ends({ image: '1' }, wrong, registry)).rejects.toThrow('such as file:///');
+  });
+
   it.each([
     [{}, 'spec.image'],
     [{ image: 5 }, 'spec.image'],

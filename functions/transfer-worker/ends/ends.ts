@@ -3,11 +3,13 @@ import { type Ends, type Opening, TransferError } from '#shared/transfer';
 import { isChart, openChartSource } from './chart.ts';
 import type { EndpointKind } from './endpoint-kind.ts';
 import { oci } from './oci.ts';
+import { ociLayout } from './oci-layout.ts';
 
 /** By the Endpoint's type. Operators name types freely together with the template of `oci`, so any other type is one of a registry. */
 const kinds = new Map<string, EndpointKind>([
   ['oci', oci],
   ['helm', { source: openChartSource }],
+  ['oci-layout', ociLayout],
 ]);
 
 /** Opens both ends of a job. Rejects with a TransferError. */
