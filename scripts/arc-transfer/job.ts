@@ -17,17 +17,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The job of a worker that the command line stands for. Rejects with a config TransferError. */
 export async function makeJob(from: string, to: string, options: JobOptions, env: Environment): Promise<Job> {
   const [source, destination] = [parsePlace(from), parsePlace(to)];
-  if (source.name === undefined)
+  if (source.name === undefined && source.type !== 'oci-layout')
     throw new TransferError(
       'config',
-      `SRC "${from}" names no artifact, only a place: add it, as in oci://host/team/app:1.0 or oci-layout:FOLDER:NAME.`,
+      `SRC "${from}" names no artifact, only a place: add it, as in oci://host/team/app:1.0.`,
     );
-  const override = landing(source.name, destination, options.digest);
+  const override = landing(source.name ?? '', destination, options.digest);
   return {
     artifact: {
       type: source.type,
       spec: {
-        image: source.name,
+        ...(source.name !== undefined && { image: source.name }),
         ...(override !== undefined && { override }),
         ...(options.platform && { platforms: options.platform }),
       },

@@ -39,6 +39,8 @@ describe('the ends of a job', () => {
     expect(whole.destination).toMatchObject({ registry: { repository: 'team/app' }, tag: '1' });
     const word = await ends({ image: '1', override: 'team/app' }, layout, registry);
     expect(word.destination).toMatchObject({ registry: { repository: 'team/app' }, tag: '1' });
+    const only = await ends({ override: 'team/app:2' }, layout, registry);
+    expect(only.destination).toMatchObject({ tag: '2' });
     await expect(ends({ image: '1' }, layout, registry)).rejects.toThrow('the repository is missing');
     const wrong = { ...layout, remoteURL: 'https://r.io' };
     await expect(ends({ image: '1' }, wrong, registry)).rejects.toThrow('such as file:///');

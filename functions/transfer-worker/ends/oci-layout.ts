@@ -18,7 +18,8 @@ import { selected, wantedImage } from './oci.ts';
  */
 export const ociLayout: EndpointKind = {
   async source({ artifact, endpoint, session }) {
-    const image = wantedImage(artifact);
+    // Without it, the only artifact that is there.
+    const image = artifact.spec.image === undefined ? '' : wantedImage(artifact);
     const source = layoutSource({ folder: folderOf(endpoint), ...entry(image) });
     return selected({ source, name: nameOf(image) }, artifact, session);
   },
