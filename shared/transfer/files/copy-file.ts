@@ -26,6 +26,8 @@ interface FileCopy extends FileEnds {
 }
 
 const unknownType = 'application/octet-stream';
+/** What every destination takes: a source may say anything. */
+const usableType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w.+-]{1,40}=[\w.+"-]{1,100})?$/;
 
 /**
  * Copies one file as a stream that is hashed on its way. What is there already is not moved: a file of the expected digest, or one that the
@@ -49,7 +51,8 @@ async function copyEnds(copy: FileCopy): Promise<CopyResult> {
   const expected = expectedOf(copy, info);
   if ((info.size ?? 0) > copy.maxBytes) throw tooLarge(source, info.size, copy.maxBytes);
   const origin = versionOf(source, info);
-  const mediaType = copy.mediaType ?? info.mediaType ?? unknownType;
+  const told = info.mediaType !== undefined && usableType.test(info.mediaType) ? info.mediaType : unknownType;
+  const mediaType = copy.mediaType ?? told;
   const present = stored && (await identityOf(copy, stored, { info, expected, origin }));
   if (present !== undefined) {
     copy.progress?.(present.size, present.size);

@@ -83,6 +83,16 @@ describe('a file in a registry', () => {
     });
   });
 
+  it.each([
+    ['text/html; charset=utf-8', 'text/html'],
+    ['no type at all', 'application/octet-stream'],
+    [`a/${'b'.repeat(200)}`, 'application/octet-stream'],
+  ])('that its server calls %s has the media type %s', async (told, mediaType) => {
+    web.files.set('/app.tgz', { bytes: content, mediaType: told });
+    await toRegistry();
+    expect(manifest()).toMatchObject({ layers: [{ mediaType }] });
+  });
+
   it('is not moved again', async () => {
     await toRegistry();
     expect(await toRegistry({ expected: digest })).toMatchObject({

@@ -34,8 +34,7 @@ export function ociFile(repository: Repository): FileSource {
 
     async stat(signal) {
       const { size, digest, mediaType } = await layer(signal);
-      const claim = digest.startsWith('sha256:') ? { digest, proven: true } : {};
-      return { size, mediaType, validator: `"${digest}"`, ...claim };
+      return { size, mediaType, validator: `"${digest}"`, digest, proven: true };
     },
 
     async open(offset, _validator, signal) {
@@ -106,7 +105,12 @@ async function fileOf(repository: Repository, label: string, signal: AbortSignal
     );
   }
   const [layer, ...more] = layersOf(manifest);
-  if (layer !== undefined && more.length === 0 && manifest.foreign.length === 0) return layer;
+  const isOne = layer !== undefined && more.length === 0 && manifest.foreign.length === 0;
+  if (isOne && layer.digest.startsWith('sha256:')) return layer;
+  if (isOne) {
+    const message = `The ${label} is stored under ${layer.digest.slice(0, 20)}…: only files under SHA-256 can be moved.`;
+    throw new TransferError('permanent', message);
+  }
   const has = manifest.children.length > 0 ? 'an index of images' : `${manifest.blobs.length - 1} layers`;
   throw new TransferError(
     'config',
@@ -114,8 +118,10 @@ async function fileOf(repository: Repository, label: string, signal: AbortSignal
   );
 }
 
+/** The media type of a descriptor has no parameters such as a character set. */
 function layerOf({ mediaType, name }: FileUpload, { size, digest }: FileIdentity): Descriptor {
-  return { mediaType, digest, size, annotations: { [title]: name } };
+  const [bare = mediaType] = mediaType.split(';');
+  return { mediaType: bare.trim(), digest, size, annotations: { [title]: name } };
 }
 
 function manifestOf(layer: Descriptor): Manifest {
