@@ -7,8 +7,8 @@ const largestPart = 64 * mebibyte;
 /** Of one upload (docs.aws.amazon.com, "Amazon S3 multipart upload limits"). */
 export const mostParts = 10_000;
 /** Bytes of parts that are sent at a time. */
-const memory = 32 * mebibyte;
-const mostParallel = 4;
+const memory = 24 * mebibyte;
+const mostParallel = 3;
 
 /**
  * The bytes of part `number` (from 1 on): `usual`, or as many as a file of `size` needs for 10,000 parts. Without a size they grow with the
@@ -30,17 +30,33 @@ export function parallelParts(bytes: number): number {
   return Math.max(1, Math.min(mostParallel, Math.floor(memory / bytes)));
 }
 
-/** Cuts content into parts. Empty content is one empty part. */
+/** Buffers of parts that are sent, for the next ones: left to the garbage collector, they would pile up. */
+export class PartBuffers {
+  readonly #free: Uint8Array<ArrayBuffer>[] = [];
+
+  take(bytes: number): Uint8Array<ArrayBuffer> {
+    const known = this.#free.pop();
+    return known?.length === bytes ? known : new Uint8Array(bytes);
+  }
+
+  /** Takes back a part that nobody reads any more. */
+  give(part: Uint8Array<ArrayBuffer>): void {
+    if (this.#free.length < mostParallel) this.#free.push(new Uint8Array(part.buffer));
+  }
+}
+
+/** Cuts content into parts, in `buffers`. Empty content is one empty part. */
 export async function* inParts(
   content: AsyncIterable<Uint8Array>,
   bytesOf: (number: number) => number,
+  buffers: PartBuffers,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let number = 1;
   let part: Uint8Array<ArrayBuffer> | undefined;
   let filled = 0;
   for await (const chunk of content) {
     for (let at = 0; at < chunk.length; ) {
-      part ??= new Uint8Array(bytesOf(number));
+      part ??= buffers.take(bytesOf(number));
       const taken = chunk.subarray(at, at + part.length - filled);
       part.set(taken, filled);
       filled += taken.length;

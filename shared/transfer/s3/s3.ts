@@ -7,8 +7,8 @@ import { webFile } from '../files/web-file.ts';
 import type { Session } from '../oci/session.ts';
 import { readFailure } from './answers.ts';
 import { ask, askAtLength, metadataOf, noBytes, type S3Object, s3Dialect, withQuery } from './bucket.ts';
-import { MultipartUpload } from './multipart.ts';
-import { inParts, partBytes, usualPart } from './parts.ts';
+import { MultipartUpload, type PartSender } from './multipart.ts';
+import { inParts, PartBuffers, partBytes, usualPart } from './parts.ts';
 import { type S3Place, s3Place } from './place.ts';
 import { createS3Signer, s3Keys } from './signer.ts';
 
@@ -98,7 +98,8 @@ async function putContent(
 ): Promise<void> {
   const { size } = upload;
   const bytesOf = (number: number) => Math.min(partBytes(number, size, usual), Math.max(size ?? Infinity, 1));
-  const parts = inParts(upload.content(signal), bytesOf);
+  const buffers = new PartBuffers();
+  const parts = inParts(upload.content(signal), bytesOf, buffers);
   try {
     const first = await parts.next();
     const second = await parts.next();
@@ -112,7 +113,12 @@ async function putContent(
     }
     const multipart = await MultipartUpload.open(object, upload, signal);
     const all = chained([first.value, second.value], parts);
-    await multipart.run(all, first.value.length, multipart.sendBytes, signal);
+    const send: PartSender<Uint8Array<ArrayBuffer>> = async (part, number, sub) => {
+      const etag = await multipart.sendBytes(part, number, sub);
+      buffers.give(part);
+      return etag;
+    };
+    await multipart.run(all, first.value.length, send, signal);
   } finally {
     await parts.return(undefined);
   }
