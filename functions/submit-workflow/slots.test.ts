@@ -105,6 +105,16 @@ describe('limits', () => {
     expect(api.all(workflows).map(({ metadata }) => metadata.name)).toContain(all[2]?.metadata.name);
   });
 
+  it('of two Endpoints do not lock each other: one that was ready first gives way to an older one', async () => {
+    const both = { limitedBy: ['destination', 'source'] };
+    const [older, younger] = [ready('one', 0, both), ready('one', 1, both)];
+    // The younger one got the first slot while the older one was not ready, and did not get to the second.
+    const half = endpoint('destination', { maxInFlight: 1 }, { inFlight: [younger.metadata.name] });
+    const api = new FakeApi([half, endpoint('source', { maxInFlight: 1 }), older, younger]);
+    for (const one of [older, younger, older]) await deliver(api, [one]);
+    expect(runningOf(api).map(({ metadata }) => metadata.name)).toEqual([older.metadata.name]);
+  });
+
   it('cost nothing where there is none', async () => {
     const one = ready('one', 0, {});
     const api = new FakeApi([endpoint('destination'), one]);

@@ -15,32 +15,53 @@ import { namespaceOf, writeStatus } from '#shared/function-kit';
 import type { Context } from '#shared/runtime';
 
 /**
- * Takes the slots that the ArtifactWorkflow needs to start, one Endpoint after the other; what it got it keeps. Resolves with what it waits for
- * where there is no room. Rejects with Conflict where another one took a slot meanwhile.
+ * Takes the slots that the ArtifactWorkflow needs to start: all of them or none, because two that each held what the other waits for would
+ * wait for ever. Resolves with what it waits for where there is no room. Rejects with Conflict where another one took a slot meanwhile.
  */
 export async function takeSlots(context: Context, workflow: ArtifactWorkflow): Promise<Hold | undefined> {
   const { api, signal, now } = context;
   const place = namespaceOf(workflow);
-  if (workflow.spec.parallelism !== undefined) {
-    const labelSelector = `${labels.order}=${workflow.metadata.labels?.[labels.order] ?? ''}`;
-    const { items } = await api.list(artifactWorkflows, { ...place, labelSelector }, signal);
-    const turn = orderTurn(workflow, items, now);
-    if (!turn.starts)
-      return holdFor(turn, `its Order runs ${workflow.spec.parallelism} at a time (spec.parallelism)`);
+  // Read before those who use them: a slot that is taken in between makes the write below conflict.
+  const limiting = await Promise.all(
+    limitingEndpoints(workflow).map((name) => api.get(endpoints, { ...place, name }, signal)),
+  );
+  const limits = limiting.flatMap((found) => (found?.spec.maxInFlight === undefined ? [] : [found]));
+  const hold = await orderHold(context, workflow);
+  if (hold === undefined && limits.length === 0) return undefined;
+  const users = hold ? [] : (await api.list(artifactWorkflows, place, signal)).items;
+  const turns = limits.map((endpoint) => {
+    const own = users.filter((one) => limitingEndpoints(one).includes(endpoint.metadata.name));
+    return { endpoint, turn: endpointTurn(workflow, endpoint, own, now) };
+  });
+  const full =
+    hold ?? turns.flatMap(({ endpoint, turn }) => (turn.starts ? [] : [fullHold(endpoint, turn)]))[0];
+  if (full !== undefined) {
+    await giveBack(context, workflow, limits);
+    return full;
   }
-  for (const name of limitingEndpoints(workflow)) {
-    // Read before those who use it: a slot that is taken in between makes the write below conflict.
-    const endpoint = await api.get(endpoints, { ...place, name }, signal);
-    if (endpoint?.spec.maxInFlight === undefined) continue;
-    const turn = endpointTurn(workflow, endpoint, await usersOf(context, endpoint), now);
-    if (!turn.starts)
-      return holdFor(
-        turn,
-        `Endpoint "${name}" takes ${endpoint.spec.maxInFlight} at a time (spec.maxInFlight)`,
-      );
-    if (turn.inFlight) await writeStatus(context, endpoints, endpoint, { inFlight: turn.inFlight });
-  }
+  for (const { endpoint, turn } of turns)
+    if (turn.starts && turn.inFlight)
+      await writeStatus(context, endpoints, endpoint, { inFlight: turn.inFlight });
   return undefined;
+}
+
+/** What it waits for where the Order runs as many as it may. */
+async function orderHold(
+  { api, signal, now }: Context,
+  workflow: ArtifactWorkflow,
+): Promise<Hold | undefined> {
+  const { parallelism } = workflow.spec;
+  if (parallelism === undefined) return undefined;
+  const labelSelector = `${labels.order}=${workflow.metadata.labels?.[labels.order] ?? ''}`;
+  const { items } = await api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal);
+  const turn = orderTurn(workflow, items, now);
+  return turn.starts
+    ? undefined
+    : holdFor(turn, `its Order runs ${parallelism} at a time (spec.parallelism)`);
+}
+
+function fullHold({ metadata, spec }: Endpoint, turn: Turn & { starts: false }): Hold {
+  return holdFor(turn, `Endpoint "${metadata.name}" takes ${spec.maxInFlight} at a time (spec.maxInFlight)`);
 }
 
 /** Gives the slots of an ArtifactWorkflow back that does not run any more; whoever is next is woken by that. */
@@ -48,14 +69,19 @@ export async function giveSlotsBack(context: Context, workflow: ArtifactWorkflow
   const { api, signal } = context;
   for (const name of limitingEndpoints(workflow)) {
     const endpoint = await api.get(endpoints, { ...namespaceOf(workflow), name }, signal);
-    const inFlight = endpoint && slotsWithout(endpoint, workflow);
-    if (endpoint && inFlight) await writeStatus(context, endpoints, endpoint, { inFlight });
+    if (endpoint) await giveBack(context, workflow, [endpoint]);
   }
 }
 
-async function usersOf({ api, signal }: Context, endpoint: Endpoint): Promise<ArtifactWorkflow[]> {
-  const { items } = await api.list(artifactWorkflows, namespaceOf(endpoint), signal);
-  return items.filter((one) => limitingEndpoints(one).includes(endpoint.metadata.name));
+async function giveBack(
+  context: Context,
+  workflow: ArtifactWorkflow,
+  taken: readonly Endpoint[],
+): Promise<void> {
+  for (const endpoint of taken) {
+    const inFlight = slotsWithout(endpoint, workflow);
+    if (inFlight) await writeStatus(context, endpoints, endpoint, { inFlight });
+  }
 }
 
 function holdFor({ ahead, running }: Turn & { starts: false }, limit: string): Hold {

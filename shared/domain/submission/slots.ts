@@ -35,7 +35,7 @@ function isInLine(workflow: ArtifactWorkflow, now: Date | undefined): boolean {
   return now ? nextAttemptMs(workflow) <= now.getTime() : status.waitReason === 'LimitReached';
 }
 
-/** The Endpoints that limit it, in the order in which its slots are taken: the same for all, so that no two wait for each other. */
+/** The Endpoints that limit it, in the order in which its slots are taken: the same for all, so that two that start at once meet at the first. */
 export function limitingEndpoints({ spec }: ArtifactWorkflow): string[] {
   return spec.cron === undefined ? [...(spec.limitedBy ?? [])].sort() : [];
 }
