@@ -361,6 +361,13 @@ describe('programAccess', () => {
     expect(seen.map((each) => each.authorization)).toEqual(['Bearer first', 'Bearer second']);
   });
 
+  it('knows the namespace of the pod, which stands beside the token', async () => {
+    const env = { ARC_API_SERVER: server, ARC_TOKEN_FILE: file('token'), ARC_CA_FILE: file('ca.crt') };
+    expect((await programAccess(env)).namespace).toBeUndefined();
+    await put('namespace', 'team\n');
+    expect((await programAccess(env)).namespace).toBe('team');
+  });
+
   it('follows a renewed authority without a restart', async () => {
     await put('token', 'abc');
     await put('pod-ca.crt', (await createAuthority('former')).cert);

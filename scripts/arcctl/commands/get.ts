@@ -51,12 +51,16 @@ async function get(io: Io, cluster: Cluster, request: Request): Promise<void> {
     throw new Failure(exitCodes.usage, 'give names or a selector (-l), not both');
   if (names.length > 0 && kind.namespaced && namespace === undefined)
     throw new Failure(exitCodes.usage, 'a name is of one namespace: leave out -A, or the name');
-  const paths =
+  const list = `${collectionPath(kind, namespace)}${query({ labelSelector: selector })}`;
+  const wanted: Wanted[] =
     names.length === 0
-      ? [`${collectionPath(kind, namespace)}${query({ labelSelector: selector })}`]
-      : names.map((name) => objectPath(kind, { name, ...(namespace !== undefined && { namespace }) }));
+      ? [{ path: list, isList: true }]
+      : names.map((name) => {
+          const key = { name, ...(namespace !== undefined && { namespace }) };
+          return { path: objectPath(kind, key), isList: false };
+        });
   const results = await Promise.allSettled(
-    paths.map((path) => readAnswer(io, cluster, path, format === 'json' || format === 'yaml')),
+    wanted.map((each) => readAnswer(io, cluster, each, format === 'json' || format === 'yaml')),
   );
   const found = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   if (format === 'json' || format === 'yaml') {
@@ -70,9 +74,47 @@ async function get(io: Io, cluster: Cluster, request: Request): Promise<void> {
 
 const tables = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
-async function readAnswer(io: Io, { transport }: Cluster, path: string, isWhole: boolean): Promise<unknown> {
+interface Wanted {
+  path: string;
+  isList: boolean;
+}
+
+/** As many as one request asks for: an answer has a time, and a server bounds what it sends. */
+const pageSize = 500;
+
+/** An object, or a list of any length. */
+async function readAnswer(
+  io: Io,
+  { transport }: Cluster,
+  { path, isList }: Wanted,
+  isWhole: boolean,
+): Promise<unknown> {
   const accept = isWhole ? {} : { accept: tables };
-  return transport.send({ method: 'GET', path, ...accept }, io.signal);
+  const page = async (
+    options: Record<string, string | number | undefined>,
+  ): Promise<Record<string, unknown>> => {
+    const separator = path.includes('?') ? '&' : '?';
+    const more = isList ? query({ limit: pageSize, ...options }).replace('?', separator) : '';
+    const answer = await transport.send({ method: 'GET', path: `${path}${more}`, ...accept }, io.signal);
+    if (isRecord(answer)) return answer;
+    throw new ArcError('InternalError', 'the server did not answer with an object');
+  };
+  const all = await page({});
+  let next = continueOf(all);
+  while (next !== undefined) {
+    const answer = await page({ continue: next });
+    for (const field of ['items', 'rows'] as const) {
+      const [known, more] = [all[field], answer[field]];
+      if (Array.isArray(known) && Array.isArray(more)) for (const each of more) known.push(each);
+    }
+    next = continueOf(answer);
+  }
+  return all;
+}
+
+function continueOf({ metadata }: Record<string, unknown>): string | undefined {
+  const token = isRecord(metadata) ? metadata.continue : undefined;
+  return typeof token === 'string' && token !== '' ? token : undefined;
 }
 
 function listOf(found: readonly unknown[], areObjects: boolean): unknown {

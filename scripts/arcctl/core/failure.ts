@@ -58,7 +58,7 @@ export function describeFailure(caught: unknown): { exitCode: number; message: s
 }
 
 function notFound({ message, details }: ArcError): string {
-  if (details?.kind === undefined || details.name !== undefined) return message;
+  if (details?.name !== undefined) return message;
   return `${message}\nDoes this cluster have ARC? Look with "arcctl doctor".`;
 }
 

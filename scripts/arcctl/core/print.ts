@@ -42,7 +42,9 @@ export type Cell = string | { text: string; style: Parameters<Io['style']>[0] };
  */
 export function printTable(io: Io, head: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const lines: readonly (readonly Cell[])[] = head.length > 0 ? [head, ...rows] : rows;
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => textOf(line[column]).length)));
+  const widths = head.map((_, column) =>
+    lines.reduce((widest, line) => Math.max(widest, textOf(line[column]).length), 0),
+  );
   const room = io.isTerminal ? io.columns() : Number.POSITIVE_INFINITY;
   for (const line of lines) {
     let left = room;

@@ -45,21 +45,17 @@ export async function isStandalone({ transport }: Cluster, signal: AbortSignal):
   return names.includes(group) && !names.includes('apiregistration.k8s.io');
 }
 
+/** As knative/README.md says. */
+const triedMinor = 34;
+
 async function checkVersion({ transport, server }: Cluster, signal: AbortSignal): Promise<Finding[]> {
   const answer = await transport.send({ method: 'GET', path: '/version' }, signal);
   const { gitVersion = '' } = isRecord(answer) ? answer : {};
   const [, minor = 0] = /^v1\.(\d+)/.exec(String(gitVersion)) ?? [];
   const message = `${gitVersion} at ${server}`;
-  // knative/README.md says which versions were tried; Knative itself needs no older one.
-  return [
-    Number(minor) >= 30
-      ? good('Kubernetes', message)
-      : warn(
-          'Kubernetes',
-          `${message} is older than what ARC was tried with`,
-          'upgrade the cluster to 1.30 or later',
-        ),
-  ];
+  if (Number(minor) >= triedMinor) return [good('Kubernetes', message)];
+  const fix = `upgrade the cluster to 1.${triedMinor} or later`;
+  return [warn('Kubernetes', `${message} is older than what ARC was tried with`, fix)];
 }
 
 async function checkApi({ transport }: Cluster, signal: AbortSignal): Promise<Finding[]> {

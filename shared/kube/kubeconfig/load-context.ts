@@ -44,7 +44,9 @@ export async function loadContext(source: ContextSource): Promise<LoadedContext>
       ...(source.caFile !== undefined && { 'certificate-authority': source.caFile }),
     };
     const user = { tokenFile: source.tokenFile };
-    return loaded({ cluster, user, description: 'the account of this process', source });
+    const namespace = await namespaceBeside(source.tokenFile);
+    const context = loaded({ cluster, user, description: 'the account of this process', source });
+    return { ...context, ...(namespace !== undefined && { namespace }) };
   }
   const files = source.kubeconfig;
   const where = `kubeconfig ${files.join(', ')}`;
@@ -73,6 +75,12 @@ export async function loadContext(source: ContextSource): Promise<LoadedContext>
   const namespace = nonEmpty(context.fields.namespace);
   const description = `${who} of context ${name}, ${where}`;
   return { ...loaded({ cluster, user, description, source }), ...(namespace !== undefined && { namespace }) };
+}
+
+/** A pod has the name of its namespace beside its token. */
+async function namespaceBeside(tokenFile: string): Promise<string | undefined> {
+  const file = path.join(path.dirname(tokenFile), 'namespace');
+  return nonEmpty((await readFile(file, 'utf8').catch(() => '')).trim());
 }
 
 interface Parts {
