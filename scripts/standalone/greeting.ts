@@ -18,7 +18,8 @@ It listens on loopback only, and the steps of its workflows run as plain process
 In another terminal, in this folder:
 
   export KUBECONFIG=${relative.startsWith('..') ? kubeconfig : `$PWD/${relative}`}
-  kubectl apply -f knative/base/artifact-types/oci.yaml -f knative/workflow-templates/oci-image.yaml
+  kubectl apply -f knative/workflow-templates/oci-image.yaml
+  kubectl apply -f knative/base/artifact-types/oci.yaml -f knative/base/artifact-types/helm.yaml
   kubectl apply -f knative/examples/order.yaml
   kubectl get orders -n demo -o wide
 

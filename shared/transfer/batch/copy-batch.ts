@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { eachBounded } from '#shared/async';
+import type { ContentSink } from '../content/content.ts';
 import { copyEnds, type Ends } from '../copy/copy-artifact.ts';
 import type { Counts, Progress } from '../copy/copy-progress.ts';
 import { type CopyOptions, type CopyResult, inSession, type Opening } from '../copy/in-session.ts';
@@ -113,10 +114,13 @@ class Run {
     const { source, target } = item;
     if (signal.aborted) return undefined;
     try {
-      const copy = await this.#moved(item, index);
-      const { copied, mounted } = copy.blobs;
-      const outcome = copied + mounted === 0 ? 'unchanged' : 'copied';
-      this.#results[index] = { source, target, outcome, digest: copy.digest };
+      const { copy, written } = await this.#moved(item, index);
+      this.#results[index] = {
+        source,
+        target,
+        outcome: written ? 'copied' : 'unchanged',
+        digest: copy.digest,
+      };
       this.#copies.push(copy);
       return copy;
     } catch (caught) {
@@ -130,7 +134,8 @@ class Run {
     }
   }
 
-  async #moved(item: BatchItem, index: number): Promise<CopyResult> {
+  /** Copies one item; `written`: a manifest or tag of it was not there before. */
+  async #moved(item: BatchItem, index: number): Promise<{ copy: CopyResult; written: boolean }> {
     // Two items may have the same blob: each keeps it in a folder of its own.
     const folder = path.join(this.#opening.folder, String(index));
     await mkdir(folder, { recursive: true });
@@ -138,8 +143,17 @@ class Run {
     const { source, destination } = await item.open(opening);
     const { sink, release } = this.#claims.guard(destination);
     const progress: Progress = (done, total) => this.#advance(index, done, total);
+    let written = false;
+    const watched: ContentSink = {
+      ...sink,
+      putManifest(...manifest) {
+        written = true;
+        return sink.putManifest(...manifest);
+      },
+    };
     try {
-      return await copyEnds({ ...this.#options, progress }, { source, destination: sink }, opening);
+      const copy = await copyEnds({ ...this.#options, progress }, { source, destination: watched }, opening);
+      return { copy, written };
     } finally {
       release();
     }

@@ -3,7 +3,7 @@ import * as tar from 'tar-stream';
 import type { Registry } from '#shared/embedded';
 import { readChartArchive } from '../helm/chart-archive.ts';
 import { metadataOf } from '../helm/chart-images.ts';
-import { chartImage } from '../helm/chart-manifest.ts';
+import { type ChartImage, chartImage } from '../helm/chart-manifest.ts';
 
 /** A file of an archive: its content, or the header of something that is no plain file. */
 export type ChartFile = string | Buffer | Partial<tar.Header>;
@@ -38,16 +38,20 @@ export function chartYaml(name: string, version: string, more = ''): string {
   return `apiVersion: v2\nname: ${name}\nversion: ${version}\n${more}`;
 }
 
-/** Puts a chart into a registry as Helm stores it. */
-export async function seedChart({ contents }: Registry, repository: string, tgz: Buffer): Promise<void> {
+/** The image of an archive, as a copy makes it. */
+export async function imageOfChart(tgz: Buffer, provenance?: Buffer): Promise<ChartImage> {
   const { files, modifiedMs } = await readChartArchive(tgz, 'the chart');
-  const metadata = await metadataOf(files, 'the chart');
-  const { manifest, blobs, tag } = chartImage({
-    metadata,
+  return chartImage({
+    metadata: await metadataOf(files, 'the chart'),
     tgz,
-    provenance: undefined,
+    provenance,
     createdMs: modifiedMs,
   });
+}
+
+/** Puts a chart into a registry as Helm stores it. */
+export async function seedChart({ contents }: Registry, repository: string, tgz: Buffer): Promise<void> {
+  const { manifest, blobs, tag } = await imageOfChart(tgz);
   const { digest, mediaType, bytes } = manifest;
   const listed = blobs.map(({ descriptor }) => descriptor.digest);
   contents.set(repository, {
