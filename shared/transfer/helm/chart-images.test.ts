@@ -52,6 +52,7 @@ describe('the images of a chart', () => {
     'repository: {url: x}',
     'image: {pullPolicy: Always}',
     'image: ""',
+    `image: "a${':'.repeat(200_000)}/"`,
   ])('are not found in %s', async (values) => {
     expect(await inValues(values)).toEqual({ names: [], warnings: [] });
   });

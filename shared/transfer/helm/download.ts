@@ -85,6 +85,13 @@ export function createDownloader({ endpoint, tls, session, credentialsOf }: Down
         throw refused(context, status, headers['retry-after']);
       }
       if (status === 200) [chunks, length] = [[], 0];
+      else if (!headers['content-range']?.startsWith(`bytes ${length}-`)) {
+        body.destroy();
+        throw new TransferError(
+          'retryable',
+          `Server ${url.host} sent another part of the ${what} than was asked for.`,
+        );
+      }
       version = headers.etag?.startsWith('"') ? headers.etag : undefined;
       await keep(body);
       return true;

@@ -137,6 +137,11 @@ describe('an index', () => {
     });
   });
 
+  it('of lines without an end takes no time', async () => {
+    const text = `entries:\n  demo:\n  - name: demo\n    version: 1${' '.repeat(1_000_000)}x\n    urls: [a]\n`;
+    expect(await entries(text)).toHaveLength(1);
+  });
+
   it('of any form says the same as its whole', async () => {
     const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/);
     const entry = fc.record({

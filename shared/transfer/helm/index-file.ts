@@ -24,6 +24,8 @@ export const maxIndexBytes = 64 * 1024 * 1024;
 /** Most characters that are read as YAML at once. */
 const maxYaml = 1024 * 1024;
 const maxVersions = 20_000;
+/** Characters of a version, with quotes and a comment. */
+const longestField = 1000;
 
 /**
  * The versions of `chart` in an index.yaml (or its JSON form). Only the lines of this chart are looked at, because to parse a whole index of
@@ -138,8 +140,10 @@ function cutEntries(index: Buffer, chart: string): IndexEntry[] | undefined {
 function entryOf(content: string, indent: number): IndexEntry | undefined {
   const field = (name: string): string | undefined => {
     const line = new RegExp(`^ {${indent}}${name}: +(.*)$`, 'm').exec(content)?.[1]?.trimEnd();
+    // The pattern takes time in proportion to the square of a line's length.
+    if (line === undefined || line.length > longestField) return undefined;
     const [, double, single, plain] =
-      /^(?:"([^"\\]*)"|'([^']*)'|([^\s"'#&*!|>{[][^#]*?))(?:\s+#.*)?$/.exec(line ?? '') ?? [];
+      /^(?:"([^"\\]*)"|'([^']*)'|([^\s"'#&*!|>{[][^#]*?))(?:\s+#.*)?$/.exec(line) ?? [];
     return double ?? single ?? plain;
   };
   const version = field('version');

@@ -11,6 +11,8 @@ export interface ValueImage {
 type Values = Readonly<Record<string, unknown>>;
 
 const deepest = 30;
+/** Characters: a registry, a repository, a tag and a digest take less. */
+const longestName = 700;
 const looksLikeImage = /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/;
 
 /**
@@ -81,7 +83,12 @@ function imageBlock(
 /** A text such as `quay.io/team/app:1.0`, or a name beside a `tag`. */
 function wholeImage(written: unknown, beside: Values, appVersion: string | undefined): string | undefined {
   const [tag, digest] = [text(beside.tag), text(beside.digest)];
-  if (typeof written !== 'string' || !looksLikeImage.test(written) || written.includes('//'))
+  if (
+    typeof written !== 'string' ||
+    written.length > longestName ||
+    !looksLikeImage.test(written) ||
+    written.includes('//')
+  )
     return undefined;
   const hasVersion = written.includes('@') || /:[^/]+$/.test(written);
   if (hasVersion) return written;
@@ -101,5 +108,5 @@ function withVersion(name: string, tag: string, digest: string, appVersion: stri
 /** A text, or a number that stands for one: `tag: 1.27`. */
 function text(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  return typeof value === 'string' ? value.trim() : '';
+  return typeof value === 'string' && value.length <= longestName ? value.trim() : '';
 }

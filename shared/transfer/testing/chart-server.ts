@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 interface SeenRequest {
@@ -32,13 +37,13 @@ export async function startChartServer(account?: string): Promise<ChartServer> {
     if (fault && 'status' in fault) response.writeHead(fault.status, fault.headers).end();
     else if (!known) response.writeHead(401, { 'www-authenticate': 'Basic realm="charts"' }).end();
     else if (!bytes) response.writeHead(404).end();
-    else {
-      const from = Number(/^bytes=(\d+)-$/.exec(incoming.headers.range ?? '')?.[1] ?? 0);
-      const part = bytes.subarray(from);
-      response.writeHead(from > 0 ? 206 : 200, { etag: '"1"', 'content-length': part.length });
-      if (fault) response.write(part.subarray(0, fault.cutAfter), () => response.destroy());
-      else response.end(part);
-    }
+    else
+      send(
+        response,
+        bytes,
+        Number(/^bytes=(\d+)-$/.exec(incoming.headers.range ?? '')?.[1] ?? 0),
+        fault?.cutAfter,
+      );
   });
   const server: ChartServer = {
     url: '',
@@ -56,4 +61,13 @@ export async function startChartServer(account?: string): Promise<ChartServer> {
   await once(listener, 'listening');
   server.url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
   return server;
+}
+
+/** Sends a file from a byte on, or breaks the connection after some bytes. */
+function send(response: ServerResponse, bytes: Buffer, from: number, cutAfter: number | undefined): void {
+  const part = bytes.subarray(from);
+  const range = from > 0 ? { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` } : {};
+  response.writeHead(from > 0 ? 206 : 200, { ...range, etag: '"1"', 'content-length': part.length });
+  if (cutAfter === undefined) response.end(part);
+  else response.write(part.subarray(0, cutAfter), () => response.destroy());
 }
