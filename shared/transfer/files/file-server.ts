@@ -53,8 +53,8 @@ export interface FileServerOptions {
   limiter: Limiter;
   retry: RetryPolicy;
   signer: Signer;
-  /** Hosts, with a port where they have one, that reading may be redirected to. They receive no credentials. */
-  redirectHosts: readonly string[];
+  /** Hosts, with a port where they have one, that reading may be redirected to; `any`: all. They receive no credentials. */
+  redirectHosts: readonly string[] | 'any';
   /** What the body of a failure says; undefined where it says nothing. */
   readFailure?: (status: number, body: Buffer) => { quote: string; advice?: Advice } | undefined;
 }
@@ -69,7 +69,8 @@ export function createFileServer(options: FileServerOptions): FileServer {
   const isServer = (url: URL): boolean => isSameServer(origin, url);
   const isAllowed = (url: URL): boolean =>
     isServer(url) ||
-    (options.redirectHosts.includes(url.host) && (url.protocol === 'https:' || origin.protocol === 'http:'));
+    ((options.redirectHosts === 'any' || options.redirectHosts.includes(url.host)) &&
+      (url.protocol === 'https:' || origin.protocol === 'http:'));
 
   /** One attempt, repeated once if the signer has learned from the answer. */
   async function attempt(request: ServerRequest, context: FileContext, signal: AbortSignal) {

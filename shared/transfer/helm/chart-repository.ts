@@ -1,9 +1,12 @@
-import { secretsOfEndpoint } from '../credentials/credentials.ts';
+import { credentialsFor, type EndpointCredentials, secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
+import { createFileServer, type FileServer } from '../files/file-server.ts';
+import { fileURL } from '../files/file-url.ts';
+import { readFile } from '../files/read-file.ts';
+import { createWebAuth } from '../files/web-auth.ts';
+import { webFile } from '../files/web-file.ts';
 import type { Session } from '../oci/session.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
 import type { ChartLocation } from './chart.ts';
-import { createDownloader, type Download, type Downloader } from './download.ts';
 import { chartEntries, type IndexedChart, indexedChart, maxIndexBytes } from './index-file.ts';
 import { selectVersion } from './select-version.ts';
 
@@ -18,7 +21,6 @@ export interface DownloadedChart {
 
 /** Far beyond any chart: Helm unpacks no more than 100 MiB. */
 export const maxArchiveBytes = 64 * 1024 * 1024;
-const maxProvenanceBytes = 1024 * 1024;
 const signed = '-----BEGIN PGP SIGNED MESSAGE-----';
 
 /**
@@ -30,18 +32,11 @@ export async function downloadChart(
   session: Session,
   signal: AbortSignal,
 ): Promise<DownloadedChart> {
-  const { chart, remoteURL, tls = {}, credentials, tokenHosts = [] } = location;
+  const { chart, remoteURL, tls, credentials } = location;
   for (const secret of secretsOfEndpoint(credentials)) session.masker.add(secret);
-  const indexURL = indexOf(remoteURL, tls);
-  const isTrusted = (url: URL) =>
-    url.origin === indexURL.origin || tokenHosts.includes(url.host) || tokenHosts.includes(url.hostname);
-  const download = createDownloader({
-    endpoint: location.name,
-    tls,
-    session,
-    credentialsOf: (url) => (isTrusted(url) ? credentials : undefined),
-  });
-  const load = async (what: Download) => (await download(what, signal)) ?? Buffer.alloc(0);
+  const serverOf = servers(location, session);
+  const load = (what: Download) => download(what, serverOf(what.url), session, signal);
+  const indexURL = fileURL(remoteURL, 'index.yaml', tls);
   const label = `of ${indexURL.host}`;
   const index = await load({ url: indexURL, what: `index ${indexURL.href}`, maxBytes: maxIndexBytes });
   const entry = selectVersion(
@@ -58,7 +53,7 @@ export async function downloadChart(
     maxBytes: maxArchiveBytes,
     ...expected,
   });
-  const { provenance, warnings } = await downloadProvenance(url, download, signal);
+  const { provenance, warnings } = await downloadProvenance(url, serverOf(url), signal);
   if (entry.deprecated)
     warnings.push(`Version ${entry.version} of chart ${chart} is deprecated by its publisher`);
   return { tgz, provenance, version: entry.version, warnings };
@@ -86,44 +81,84 @@ function archiveURL({ url, name, version, digest }: IndexedChart, indexURL: URL,
   return target;
 }
 
+interface Download {
+  url: URL;
+  what: string;
+  maxBytes: number;
+  expected?: string;
+}
+
+async function download(
+  { url, what, maxBytes, expected }: Download,
+  send: FileServer,
+  { retry }: Session,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const source = webFile(send, url, `${what} of server ${url.host}`);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of readFile({ source, expected, maxBytes, retry }, signal)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
 interface Provenance {
   provenance: Buffer | undefined;
   warnings: string[];
 }
 
-/** The file `<archive>.prov`, which only signed charts have. Some servers answer with a page where there is none. */
-async function downloadProvenance(
-  archive: URL,
-  download: Downloader,
-  signal: AbortSignal,
-): Promise<Provenance> {
+/** The file `<archive>.prov`, which only signed charts have. Some servers answer 403, or with a page, where there is none. */
+async function downloadProvenance(archive: URL, send: FileServer, signal: AbortSignal): Promise<Provenance> {
   const url = new URL(archive);
   url.pathname += '.prov';
-  const bytes = await download(
-    { url, what: 'signature of the chart', maxBytes: maxProvenanceBytes, optional: true },
+  const activity = `looking for ${url.pathname}`;
+  const { status, bytes } = await send(
+    { method: 'GET', url, expect: [200, 403, 404, 410], activity },
     signal,
   );
-  if (bytes === undefined || bytes.toString('latin1', 0, signed.length) === signed)
-    return { provenance: bytes, warnings: [] };
+  if (status !== 200) return { provenance: undefined, warnings: [] };
+  if (bytes.toString('latin1', 0, signed.length) === signed) return { provenance: bytes, warnings: [] };
   const warning = `${url.host} answers with something else than a signature where that of the chart would be (.prov)`;
   return { provenance: undefined, warnings: [warning] };
 }
 
-/** The URL of index.yaml below `remoteURL`, whose query it keeps. Throws a config TransferError. */
-function indexOf(remoteURL: string, tls: TlsSettings): URL {
-  const scheme = tls.plainHTTP === true ? 'http' : 'https';
-  const url = URL.parse(remoteURL.includes('://') ? remoteURL.trim() : `${scheme}://${remoteURL.trim()}`);
-  const shown = `The Endpoint's remoteURL "${remoteURL.slice(0, 300)}" cannot be used`;
-  if (url === null)
-    throw new TransferError('config', `${shown}: it must have the form https://host[:port][/prefix].`);
-  if (url.username !== '' || url.password !== '')
-    throw new TransferError(
-      'config',
-      "The Endpoint's remoteURL contains credentials: move them into a Secret and name the Secret in spec.secretRef.",
-    );
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new TransferError('config', `${shown}: its scheme must be https, http or, for a registry, oci.`);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/index.yaml`;
-  url.hash = '';
-  return url;
+/** Clients for the server of the index and those of its charts, one for each origin. */
+function servers(
+  { name, remoteURL, tls = {}, credentials, tokenHosts = [] }: ChartLocation,
+  session: Session,
+) {
+  const own = fileURL(remoteURL, 'index.yaml', tls).origin;
+  const client = session.client(tls);
+  const known = new Map<string, FileServer>();
+  return ({ origin: text, host, hostname }: URL): FileServer => {
+    const existing = known.get(text);
+    if (existing) return existing;
+    const isTrusted = text === own || tokenHosts.includes(host) || tokenHosts.includes(hostname);
+    const origin = new URL(text);
+    const server = createFileServer({
+      endpoint: name,
+      origin,
+      client,
+      limiter: session.limiter(text),
+      retry: session.retry,
+      signer: createWebAuth({
+        endpoint: name,
+        origin,
+        tls,
+        credentials: isTrusted ? forWeb(credentials, host) : undefined,
+      }),
+      // Charts lie on release pages and object stores, which redirect to hosts of changing names.
+      redirectHosts: 'any',
+    });
+    known.set(text, server);
+    return server;
+  };
+}
+
+/** What a docker config holds for a server, which may be nothing: it is for the registries of a chart's images, too. */
+function forWeb(given: EndpointCredentials | undefined, host: string): EndpointCredentials | undefined {
+  if (given === undefined || !('dockerConfigJson' in given)) return given;
+  const found = credentialsFor(given, host, '');
+  if (found.kind === 'none') return undefined;
+  return found.kind === 'basic'
+    ? { username: found.username, password: found.password }
+    : { token: found.token };
 }

@@ -165,6 +165,19 @@ describe('a chart of a repository with an index', () => {
     });
   });
 
+  it('is asked for with what a docker config holds for its server, which may be nothing', async () => {
+    const [open, to] = [await web(), await registry()];
+    const guarded = await web({ account: `${account.username}:${account.password}` });
+    const auths = { [new URL(guarded.url).host]: account, 'quay.io': { username: 'a', password: 'b' } };
+    const credentials = { dockerConfigJson: JSON.stringify({ auths }) };
+    for (const from of [open, guarded]) {
+      await publish(from, [{ version: '1.0.0' }]);
+      await copy(from, to, { credentials, ...plain });
+    }
+    expect(open.requests.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
+    expect(tagsOf(to)).toEqual(['1.0.0']);
+  });
+
   it('is followed to where its server redirects, without credentials', async () => {
     const [from, store, to] = [await web({ account: 'bob:hunter22-secret' }), await web(), await registry()];
     await publish(from, [{ version: '1.0.0' }]);
