@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { events } from '#shared/domain';
+import { artifactWorkflows, endpoints, events, orders } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { settingsMap } from '#shared/function-kit';
+import type { Kind } from '#shared/kube';
 import { type Served, serveFunction } from '#shared/runtime';
 import { createLogger } from '#shared/telemetry';
-import { endpoint, namespace, order } from '../../shared/domain/testing/objects.ts';
+import { artifactWorkflow, endpoint, namespace, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
 import * as fn from './index.ts';
@@ -15,6 +17,8 @@ const failure = {
   body: '{"reason":"Invalid","message":"the status is too large"}',
 };
 const one = order('one', ['a:1']);
+const kindOf = (kind: string) =>
+  (kind === 'Order' ? orders : kind === 'Endpoint' ? endpoints : artifactWorkflows) as Kind;
 const letter = { ...wakeOf(one), failure };
 
 describe('report-dead-letter', () => {
@@ -38,9 +42,61 @@ describe('report-dead-letter', () => {
     );
   });
 
-  it('writes no status, because each status has another writer', async () => {
+  it.each([
+    ['Order', one],
+    ['ArtifactWorkflow', artifactWorkflow('one-0123456789abcdef')],
+    ['Endpoint', endpoint('source')],
+  ])('sets the condition Delivered of an %s, beside the others and once', async (_, given) => {
+    const other = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'Fine',
+      message: '',
+      lastTransitionTime: 't',
+    } as const;
+    const object = { ...given, status: { ...given.status, conditions: [other] } };
+    const api = new FakeApi([object]);
+    for (const seconds of [0, 60])
+      await handle(contextOf(api, new Date(1_767_312_000_000 + seconds * 1000)), {
+        ...wakeOf(object),
+        failure,
+      });
+    const kind = kindOf(given.kind);
+    expect(api.read(kind, object.metadata)?.status).toMatchObject({
+      conditions: [
+        other,
+        {
+          type: 'Delivered',
+          status: 'False',
+          reason: 'WakeRefused',
+          observedGeneration: given.metadata.generation,
+          lastTransitionTime: '2026-01-02T00:00:00Z',
+          message: expect.stringContaining(
+            'function roll-up-order failed every delivery of the wake "changed"',
+          ),
+        },
+      ],
+    });
+    const statusWrites = api.writes.filter(({ subresource }) => subresource === 'status');
+    expect(statusWrites).toHaveLength(1);
+  });
+
+  it('reads the object again when somebody else has written it', async () => {
     const api = new FakeApi([one]);
+    let conflicts = 2;
+    api.before = ({ subresource }) => {
+      if (subresource === 'status' && conflicts-- > 0) throw new ArcError('Conflict', 'changed');
+    };
     await handle(contextOf(api), letter);
+    expect(api.read(orders, one.metadata)?.status?.conditions).toHaveLength(1);
+  });
+
+  it('sets no condition that nobody would take back: of an Endpoint without probes', async () => {
+    const settings = { ...settingsMap, data: { 'features.probes': 'off' } };
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: settingsMap, data: settings.data };
+    const source = endpoint('source');
+    const api = new FakeApi([source, map]);
+    await handle(contextOf(api), { ...wakeOf(source), failure });
     expect(api.writes.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(['create events']);
   });
 

@@ -1,15 +1,28 @@
-/** report-dead-letter: a wake that a function kept refusing -> an Event on the object, a metric and a line in the log. */
-import { artifactWorkflows, endpoints, orders } from '#shared/domain';
+/** report-dead-letter: a wake that a function kept refusing -> a condition and an Event on the object, a metric and a line in the log. */
+import {
+  artifactWorkflows,
+  type Condition,
+  endpoints,
+  isDeleting,
+  isOn,
+  orders,
+  undelivered,
+  wakeRefused,
+} from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { emitEvent } from '#shared/function-kit';
+import { emitEvent, readSettings, writeStatus } from '#shared/function-kit';
 import type { Kind } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import type { Context, Unreadable, Wake } from '#shared/runtime';
 import type { Metrics } from '#shared/telemetry';
 import { explain, functionAt } from './explain.ts';
 
+interface Reported extends KubeObject {
+  status?: { conditions?: Condition[] };
+}
+
 /** The kinds that have functions. */
-const kinds: readonly Kind[] = [orders as Kind, artifactWorkflows as Kind, endpoints as Kind];
+const kinds = [orders, artifactWorkflows, endpoints] as unknown as readonly Kind<Reported>[];
 
 /**
  * Rejects only when a later try can succeed (the API is away or busy). Any other refusal would lose the dead letter and, with the
@@ -36,23 +49,45 @@ export const unreadable: Unreadable = ({ log, metrics }, error) => {
   log.error({ err: error }, 'a dead letter holds no wake');
 };
 
+/** How often the condition is tried while others write the same status. */
+const mostTries = 5;
+
 async function record(context: Context, wake: Wake, message: string): Promise<void> {
   const { api, log, now, signal } = context;
-  const regarding = await find(context, wake);
+  const regarding = await writeCondition(context, wake, message);
   if (regarding === undefined) {
-    log.info('the object of a dead letter is gone; no Event is recorded');
+    log.info('the object of a dead letter is gone; nothing is recorded');
     return;
   }
   const component = 'report-dead-letter';
-  const event = { regarding, type: 'Warning', reason: 'WakeRefused', message, component, now } as const;
+  const event = { regarding, type: 'Warning', reason: wakeRefused, message, component, now } as const;
   await emitEvent(api, event, signal);
 }
 
-/** The object of the wake; undefined when it is gone or another object has its name now. */
-async function find({ api, signal }: Context, wake: Wake): Promise<KubeObject | undefined> {
+/** Sets the condition Delivered to False. Resolves with the object; undefined when it is gone or another object has its name now. */
+async function writeCondition(
+  context: Context,
+  wake: Wake,
+  message: string,
+): Promise<KubeObject | undefined> {
+  const { api, now, signal } = context;
   const known = kinds.find(({ kind, apiVersion }) => kind === wake.kind && apiVersion === wake.apiVersion);
-  const found = known && (await api.get(known, wake, signal));
-  return found?.metadata.uid === wake.uid ? found : undefined;
+  for (let tries = 1; known; tries += 1) {
+    const found = await api.get(known, wake, signal);
+    if (found?.metadata.uid !== wake.uid) return undefined;
+    if (isDeleting(found) || !(await isTakenBack(context, wake))) return found;
+    try {
+      return await writeStatus(context, known, found, { conditions: undelivered(found, message, now) });
+    } catch (caught) {
+      if (!ArcError.is(caught, 'Conflict') || tries === mostTries) throw caught;
+    }
+  }
+  return undefined;
+}
+
+/** True unless nobody would take the condition back: probe-endpoint writes those of an Endpoint. */
+async function isTakenBack(context: Context, { kind }: Wake): Promise<boolean> {
+  return kind !== endpoints.kind || isOn('probes', await readSettings(context));
 }
 
 function count(metrics: Metrics, labels: { function: string; status: number | 'none'; kind: string }): void {

@@ -13,14 +13,14 @@ const budgets: Record<string, number> = {
   'roll-up-order': 290,
   // makes certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
-  'watch-bridge': 305,
+  'watch-bridge': 318,
   // loaded by programs, and by functions outside a cluster: sign-in by OIDC and SOCKS proxies are a third of it
   kubeconfig: 290,
   // kubeconfigs, YAML, every kind of transfer and events are most of it, and are compiled when they are used
   arcctl: 950,
   'arc-transfer': 260,
 };
-const functionBudget = 265;
+const functionBudget = 270;
 
 /** One line per bundle over its budget. */
 export function overBudget(bundles: readonly Bundle[]): string[] {

@@ -71,6 +71,7 @@ export {
   owesAttempt,
   rerunRequested,
 } from './lifecycle/attempts.ts';
+export { deliveredCondition, undelivered, wakeRefused } from './lifecycle/delivery.ts';
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
 export { type Hold, type HoldReason, holdReasons, needsPerson, patienceMs } from './lifecycle/holds.ts';
 export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';

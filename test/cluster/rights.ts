@@ -61,9 +61,13 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
   ],
   'report-dead-letter': [
     '* /events: create get patch',
+    '* arc.opendefense.cloud/artifactworkflows/status: patch',
     '* arc.opendefense.cloud/artifactworkflows: get',
+    '* arc.opendefense.cloud/endpoints/status: patch',
     '* arc.opendefense.cloud/endpoints: get',
+    '* arc.opendefense.cloud/orders/status: patch',
     '* arc.opendefense.cloud/orders: get',
+    'arc-system /configmaps@arc-settings: get',
   ],
   'roll-up-order': [
     '* /events: create get patch',

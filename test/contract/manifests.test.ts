@@ -233,6 +233,7 @@ describe('the manifests in knative/', () => {
     expect(statusWriters.toSorted()).toEqual([
       'arc-probe-endpoint: endpoints/status',
       'arc-render-secret: artifactworkflows/status',
+      'arc-report-dead-letter: orders/status artifactworkflows/status endpoints/status',
       'arc-roll-up-order: orders/status',
       'arc-submit-workflow: artifactworkflows/status',
       'arc-submit-workflow: endpoints/status',

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import {
   arcKinds,
   conditionsFor,
+  deliveredCondition,
   endpointConditions,
   eventReasons,
   holdReasons,
@@ -37,10 +38,13 @@ function phasesOf(kind: string): string[] {
 
 const time = new Date('2026-01-01T00:00:00Z');
 const state = { phase: 'Pending', reason: 'Pending', message: '' } as const;
-const ofOrders = conditionsFor(state, 1, [], time).map(({ type }) => type);
+const ofOrders = [...conditionsFor(state, 1, [], time).map(({ type }) => type), deliveredCondition];
 const fine = { status: 'True', reason: 'Valid', message: '' } as const;
 const findings = { validated: fine, reachable: fine, authenticated: fine, certificateExpiry: time };
-const ofEndpoints = endpointConditions(endpoint('one'), findings, time).map(({ type }) => type);
+const ofEndpoints = [
+  ...endpointConditions(endpoint('one'), findings, time).map(({ type }) => type),
+  deliveredCondition,
+];
 const endpointReasons = new Set([...validationReasons, ...reachableReasons, ...authenticatedReasons]);
 
 const tables: [string, Iterable<string>][] = [

@@ -90,7 +90,7 @@ describe('the table of writers in docs/architecture.md', () => {
     'names as writers of $kind status exactly those with the right',
     ({ kind, plural }) => {
       const writers = table
-        .filter((row) => row.kind === kind && row.fields.some((field) => field.startsWith('status')))
+        .filter((row) => row.kind === kind && row.fields.some((field) => /^(status|condition)\b/.test(field)))
         .map(({ writer }) => writer)
         .filter((writer) => writer !== 'nobody yet');
       expect(writers.sort()).toEqual(mayDo(`${plural}/status`, 'patch', 'update'));

@@ -4,7 +4,7 @@ import { detailBytes, entryBudget, fixedBytes } from './entry.ts';
 
 // A generation in a map, with its quotes and commas; the Order's message, times and conditions.
 const generationBytes = 20;
-const textBytes = 4_096;
+const textBytes = 5_120;
 
 /** Most bytes that the status of an Order with these artifacts may come to take: its entries, two maps by Endpoint, texts and counts. */
 export function orderStatusRoom({ spec }: Order): number {

@@ -8,6 +8,7 @@ import { type CurrentVersion, currentVersions } from '../plan/current.ts';
 import type { OrderPlan } from '../plan/plan.ts';
 import { refusalsOf } from '../plan/refusals.ts';
 import { isRunFailure } from '../sync/step-event.ts';
+import { keptDelivery } from '../ttl/due.ts';
 import { longestQuotedMessage } from '../values/limits.ts';
 import { conditionsFor } from './conditions.ts';
 import { type EntryBudget, entryBudget, entryFor } from './entry.ts';
@@ -36,7 +37,7 @@ export function rollUp(
   const completionTime = counts.total === 0 ? undefined : completionOf(phase, before, shown, now);
   const forced = plan.forceAt > 0 ? isoSeconds(plan.forceAt * 1000) : before.lastForceAt;
   const generation = order.metadata.generation;
-  return {
+  const status: OrderStatus = {
     phase,
     message,
     counts,
@@ -54,6 +55,8 @@ export function rollUp(
     ...(startTime === undefined ? {} : { startTime }),
     ...(completionTime === undefined ? {} : { completionTime }),
   };
+  const kept = keptDelivery(before.conditions, { ...order, status });
+  return { ...status, conditions: [...(status.conditions ?? []), ...kept] };
 }
 
 function entriesOf(order: Order, current: readonly CurrentVersion[], budget: EntryBudget, now: Date) {

@@ -1,12 +1,14 @@
-import { isOwnedBy, isoSeconds, mergePatchBetween } from '#shared/meta';
+import { applyMergePatch, isOwnedBy, isoSeconds, mergePatchBetween } from '#shared/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Condition } from '../kinds/common.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
 import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
+import { deliveryOf, withoutDelivery } from '../lifecycle/delivery.ts';
 import { hasEnded, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { transition } from '../roll-up/conditions.ts';
 import { isUnreleased } from '../submission/release.ts';
+import { keptDelivery } from '../ttl/due.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
 import { brief, cut } from '../values/text.ts';
 import { cancelledInstead, cancelledMessage, cancelledWithout, type Seen } from './cancelled.ts';
@@ -35,6 +37,23 @@ export function syncedStatus(
   argo: Workflow | CronWorkflow | undefined,
   now: Date,
   extras: SyncExtras = {},
+): SyncPatch | undefined {
+  const { status = {} } = workflow;
+  if (!deliveryOf(status.conditions)) return seenStatus(workflow, argo, now, extras);
+  // The others change as if it were not there; it stays until the object has settled.
+  const bare = { ...workflow, status: { ...status, conditions: withoutDelivery(status.conditions ?? []) } };
+  const patch = seenStatus(bare, argo, now, extras);
+  const next = { ...bare, status: applyMergePatch(bare.status, patch ?? {}) as ArtifactWorkflowStatus };
+  const kept = keptDelivery(status.conditions, next);
+  if (!patch?.conditions && kept.length > 0) return patch;
+  return { ...patch, conditions: [...(next.status.conditions ?? []), ...kept] };
+}
+
+function seenStatus(
+  workflow: ArtifactWorkflow,
+  argo: Workflow | CronWorkflow | undefined,
+  now: Date,
+  extras: SyncExtras,
 ): SyncPatch | undefined {
   const reference = currentWorkflow(workflow);
   const isNamed = argo?.metadata.name === reference.name && argo.kind === reference.kind;

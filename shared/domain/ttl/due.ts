@@ -1,5 +1,6 @@
 import { instantOf } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Condition } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';
 import { annotations, finalizers, unixSeconds } from '../kinds/well-known.ts';
@@ -10,6 +11,7 @@ import {
   nextAttemptMs,
   owesAttempt,
 } from '../lifecycle/attempts.ts';
+import { deliveryOf } from '../lifecycle/delivery.ts';
 import { needsPerson, patienceEnd } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 import { forceTime } from '../plan/effective.ts';
@@ -63,11 +65,22 @@ export function isSettled(object: Order | ArtifactWorkflow | Endpoint): boolean 
   if (deletionTimestamp !== undefined)
     return !Object.values(finalizers).some((ours) => holders?.includes(ours));
   if (object.kind === 'Endpoint') return object.status?.observedGeneration === generation;
+  // Whatever was not delivered is sent again.
+  if (deliveryOf(object.status?.conditions)) return false;
   if (object.kind === 'ArtifactWorkflow') {
     const workflow = object as ArtifactWorkflow;
     return isFinished(workflow) ? workflow.status?.observedGeneration === generation : isResting(workflow);
   }
   return isOrderSettled(object as Order);
+}
+
+/** The condition Delivered among those `before`, as long as `next`, the object as it will be without it, has not settled. */
+export function keptDelivery(
+  before: readonly Condition[] | undefined,
+  next: Order | ArtifactWorkflow,
+): Condition[] {
+  const found = deliveryOf(before);
+  return found === undefined || isSettled(next) ? [] : [found];
 }
 
 /** True for an unfinished one that is suspended, or waits for the next run of its schedule. */
