@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { bytesText } from '#shared/errors';
 import type { BlobSource } from '../content/content.ts';
 import { stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
@@ -85,7 +86,7 @@ async function openFrom(
 
 function interrupted(source: BlobSource, blob: Descriptor, offset: number, cause?: unknown): TransferError {
   const why = cause instanceof Error ? ` (${cause.message})` : '';
-  const text = `Blob ${blob.digest} of ${source.place} ended after ${offset} of ${blob.size} bytes${why}: check the server, its storage and the network.`;
+  const text = `Blob ${blob.digest} of ${source.place} ended after ${bytesText(offset)} of ${bytesText(blob.size)}${why}: check the server, its storage and the network.`;
   return new TransferError('retryable', text, { cause });
 }
 

@@ -1,3 +1,4 @@
+import { bytesText } from '#shared/errors';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Manifest } from '../oci/manifest.ts';
@@ -65,7 +66,7 @@ export function bytesOf({ blobs, manifests }: CopyPlan): number {
 function tooLarge({ place }: ContentSource, bytes: number): TransferError {
   return new TransferError(
     'permanent',
-    `The artifact of ${place} takes ${bytes} bytes, more than this worker moves: raise ARC_MAX_BYTES, and the sizeLimit of the volume, in the workflow template.`,
+    `The artifact of ${place} takes ${bytesText(bytes)}, more than this worker moves: raise ARC_MAX_BYTES, and the sizeLimit of the volume, in the workflow template.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { bytesText } from '#shared/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
 /** Holds one blob in a file, for an upload that has to be repeated. */
@@ -53,6 +54,6 @@ function explain(caught: unknown, path: string, written: number): TransferError 
     const text = `Cannot use the temporary file for a blob: ${detail}.`;
     return new TransferError('retryable', text, { cause: caught, again: false });
   }
-  const text = `The temporary folder is full (${code} at ${path}) after ${written} bytes of a blob: enlarge the worker's temporary volume (ARC_WORK_DIR).`;
+  const text = `The temporary folder is full (${code} at ${path}) after ${bytesText(written)} of a blob: enlarge the worker's temporary volume (ARC_WORK_DIR).`;
   return new TransferError('retryable', text, { cause: caught, again: false });
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bytesText } from '#shared/errors';
 import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
 import type { FileIdentity, FileSource, OpenFile } from './file.ts';
@@ -140,8 +141,10 @@ const textOf = (caught: unknown): string => (caught instanceof Error ? caught.me
 
 /** The failure for a file of more than `maxBytes`. */
 export function tooLarge({ label }: FileSource, size: number | undefined, maxBytes: number): TransferError {
-  const has = size === undefined ? 'has' : `has ${size} bytes,`;
-  const message = `The ${label} ${has} more than the ${maxBytes} bytes that this worker moves: raise ARC_MAX_BYTES in the workflow template.`;
+  const limit = bytesText(maxBytes);
+  // Where both read alike, a second number says nothing.
+  const has = size === undefined || bytesText(size) === limit ? 'has' : `has ${bytesText(size)},`;
+  const message = `The ${label} ${has} more than the ${limit} that this worker moves: raise ARC_MAX_BYTES in the workflow template.`;
   return new TransferError('permanent', message);
 }
 
@@ -152,7 +155,7 @@ export function wrongDigest({ label }: FileSource, found: string, expected: stri
 }
 
 function interrupted({ label }: FileSource, offset: number, why: string, cause?: unknown): TransferError {
-  const message = `Reading ${label} ended after ${offset} bytes (${why}): check the server and the network.`;
+  const message = `Reading ${label} ended after ${bytesText(offset)} (${why}): check the server and the network.`;
   return new TransferError('retryable', message, { cause });
 }
 

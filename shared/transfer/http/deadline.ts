@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { bytesText } from '#shared/errors';
 
 /** A request that took too long; `code` is the one of Node's own errors. */
 export class SlowError extends Error {
@@ -44,7 +45,7 @@ export function createDeadline(outgoing: ClientRequest): Deadline {
       timer = setInterval(() => {
         const moved = (socket?.bytesRead ?? 0) - before;
         before += moved;
-        if (moved < (minBytesPerSecond * ms) / 1000) end(`received only ${moved} bytes`, ms);
+        if (moved < (minBytesPerSecond * ms) / 1000) end(`received only ${bytesText(moved)}`, ms);
       }, ms);
     },
   };

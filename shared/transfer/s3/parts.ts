@@ -1,3 +1,4 @@
+import { bytesText } from '#shared/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
 const mebibyte = 1024 * 1024;
@@ -21,7 +22,7 @@ export function partBytes(number: number, size: number | undefined, usual = usua
   if (needed <= largestPart) return Math.max(usual, needed);
   throw new TransferError(
     'permanent',
-    `A file of ${size} bytes is too large for S3 here: ${mostParts} parts of ${largestPart} bytes at most.`,
+    `A file of ${bytesText(size)} is too large for S3 here: ${mostParts} parts of ${bytesText(largestPart)} at most.`,
   );
 }
 
