@@ -9,8 +9,8 @@ const budgets: Record<string, number> = {
   // speaks to registries, and signs for S3
   'probe-endpoint': 320,
   // these two run the plan of an Order
-  'decompose-order': 290,
-  'roll-up-order': 290,
+  'decompose-order': 295,
+  'roll-up-order': 295,
   // makes certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
   'watch-bridge': 318,
@@ -20,7 +20,7 @@ const budgets: Record<string, number> = {
   arcctl: 950,
   'arc-transfer': 260,
 };
-const functionBudget = 270;
+const functionBudget = 275;
 
 /** One line per bundle over its budget. */
 export function overBudget(bundles: readonly Bundle[]): string[] {
