@@ -22,18 +22,57 @@ export async function makeJob(from: string, to: string, options: JobOptions, env
       'config',
       `SRC "${from}" names no artifact, only a place: add it, as in oci://host/team/app:1.0.`,
     );
-  const override = landing(source.name ?? '', destination, options.digest);
   return {
-    artifact: {
-      type: source.type,
-      spec: {
-        ...(source.name !== undefined && { image: source.name }),
-        ...(override !== undefined && { override }),
-        ...(options.platform && { platforms: options.platform }),
-      },
-    },
+    artifact: { type: source.type, spec: specOf(source.name, source, destination, options) },
     source: await endpoint(source, options, env),
     destination: await endpoint(destination, options, env),
+  };
+}
+
+const fileTypes = new Set(['http', 'webdav', 's3']);
+
+/** The fields that the type of the source reads, as docs/orders.md lists them. */
+function specOf(
+  name: string | undefined,
+  source: Place,
+  destination: Place,
+  options: JobOptions,
+): Job['artifact']['spec'] {
+  const { digest } = options;
+  if (name === undefined || source.type === 'oci-layout') return imageSpec(name, destination, options);
+  if (fileTypes.has(source.type) || fileTypes.has(destination.type)) {
+    const last = name.slice(name.lastIndexOf('/') + 1);
+    const override = destination.name ?? (destination.type === 'oci' ? undefined : last);
+    return {
+      path: name,
+      ...(override !== undefined && { override }),
+      ...(digest !== undefined && { sha256: digest }),
+    };
+  }
+  if (source.type === 'helm') {
+    if (digest !== undefined)
+      throw new TransferError('config', '--digest is for images and files: a chart is known by its version.');
+    const [chart = '', version] = name.split(':');
+    const override = destination.name;
+    return {
+      chart,
+      ...(version !== undefined && { version }),
+      ...(override !== undefined && { override }),
+    };
+  }
+  return imageSpec(name, destination, options);
+}
+
+function imageSpec(
+  name: string | undefined,
+  destination: Place,
+  { digest, platform }: JobOptions,
+): Job['artifact']['spec'] {
+  const override = landing(name ?? '', destination, digest);
+  return {
+    ...(name !== undefined && { image: name }),
+    ...(override !== undefined && { override }),
+    ...(platform && { platforms: platform }),
   };
 }
 
@@ -50,7 +89,7 @@ function landing(from: string, { type, name }: Place, digest: string | undefined
 }
 
 async function endpoint(place: Place, options: JobOptions, env: Environment): Promise<JobEndpoint> {
-  const credentials = place.host === undefined ? undefined : await dockerCredentials(place.host, env);
+  const credentials = await credentialsOf(place, env);
   const remoteURL = options.plainHttp ? place.remoteURL.replace(/^https:/, 'http:') : place.remoteURL;
   const tls = {
     ...(options.ca !== undefined && { ca: await certificates(options.ca) }),
@@ -62,6 +101,19 @@ async function endpoint(place: Place, options: JobOptions, env: Environment): Pr
     remoteURL,
     ...(Object.keys(tls).length > 0 && { tls }),
     ...(credentials && { credentials }),
+  };
+}
+
+/** What docker login left for registries, and the variables that every tool of AWS takes for S3. */
+async function credentialsOf({ type, host }: Place, env: Environment): Promise<JobEndpoint['credentials']> {
+  if (type === 'oci') return host === undefined ? undefined : dockerCredentials(host, env);
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION } = env;
+  if (type !== 's3' || !AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) return undefined;
+  return {
+    accessKeyID: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
+    ...(AWS_REGION && { region: AWS_REGION }),
   };
 }
 

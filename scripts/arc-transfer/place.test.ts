@@ -24,6 +24,23 @@ describe('a place', () => {
   });
 
   it.each([
+    ['https://h.io/dist/app.tgz', 'http', 'https://h.io', 'dist/app.tgz'],
+    ['https://h.io/dist/', 'http', 'https://h.io/dist', undefined],
+    ['dav://h.io:81/x', 'webdav', 'http://h.io:81', 'x'],
+    ['helm+https://charts.io/stable/app:1.2', 'helm', 'https://charts.io/stable', 'app:1.2'],
+    ['s3://bucket/dir/app.tgz', 's3', 's3://bucket', 'dir/app.tgz'],
+    ['s3://bucket/dir/', 's3', 's3://bucket/dir', undefined],
+    ['helm+https://charts.io/app', 'helm', 'https://charts.io', 'app'],
+  ])('%s is of type %s', (text, type, remoteURL, name) => {
+    expect(parsePlace(text)).toMatchObject({ type, remoteURL, name });
+  });
+
+  it.each(['https://bob:hunter22@h.io/x', 'https://h.io/x?token=hunter22', 'https://'])(
+    '%s is refused without its secrets',
+    (text) => expect(() => parsePlace(text)).toThrow(/^(?!.*hunter22).*cannot be used/s),
+  );
+
+  it.each([
     ['oci-layout:', 'needs a folder'],
     ['alpine:3', 'does not start with a registry host'],
     ['team/app', 'does not start with a registry host'],

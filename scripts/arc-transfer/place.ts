@@ -21,11 +21,19 @@ const schemes = new Map<string, (rest: string) => Place>([
   ['docker', (rest) => registryPlace(rest, undefined)],
   ['oci+http', (rest) => registryPlace(rest, 'http')],
   ['oci-layout', layoutPlace],
+  ['https', (rest) => filePlace('http', 'https', rest)],
+  ['http', (rest) => filePlace('http', 'http', rest)],
+  ['davs', (rest) => filePlace('webdav', 'https', rest)],
+  ['dav', (rest) => filePlace('webdav', 'http', rest)],
+  ['s3', bucketPlace],
+  ['helm+https', (rest) => filePlace('helm', 'https', rest)],
+  ['helm+http', (rest) => filePlace('helm', 'http', rest)],
 ]);
 
 /**
  * Reads SRC or DST: `oci://host/path:tag`, `oci+http://...` for a registry without TLS, or without a scheme, as `docker pull` has it. A registry on
- * loopback is spoken to without TLS. `oci-layout:FOLDER[:NAME]` is an OCI image layout. Throws a config TransferError.
+ * loopback is spoken to without TLS. `oci-layout:FOLDER[:NAME]` is an OCI image layout, `https://` a file, `davs://` one on a WebDAV server,
+ * `helm+https://host/path/chart:version` a chart of a Helm repository. Throws a config TransferError.
  */
 export function parsePlace(text: string): Place {
   const [, layout, scheme = layout, rest = text] = schemeForm.exec(text) ?? [];
@@ -43,6 +51,33 @@ function layoutPlace(rest: string): Place {
     throw new TransferError('config', 'oci-layout: needs a folder, as in oci-layout:./folder:1.0.');
   const remoteURL = pathToFileURL(folder).href;
   return { type: 'oci-layout', remoteURL, name: name.length === 0 ? undefined : name.join(':') };
+}
+
+/** A file below a server, or a chart below a repository: its name is the last part of a chart's URL, and the whole path of a file's. */
+function filePlace(type: string, scheme: string, rest: string): Place {
+  const text = `${scheme}://${rest}`;
+  const url = URL.parse(text);
+  if (url === null || url.username !== '' || url.search !== '' || url.hash !== '')
+    throw new TransferError(
+      'config',
+      `The URL at "${url?.host ?? rest.slice(0, 100)}" cannot be used: it must have the form ${scheme}://host/path, without user, query and fragment.`,
+    );
+  const path = rest.slice(url.host.length + 1);
+  const place = { type, host: url.host };
+  if (path === '' || path.endsWith('/'))
+    return { ...place, remoteURL: text.replace(/\/$/, ''), name: undefined };
+  const cut = type === 'helm' ? path.lastIndexOf('/') + 1 : 0;
+  const remoteURL = `${scheme}://${url.host}/${path.slice(0, cut)}`.replace(/\/$/, '');
+  return { ...place, remoteURL, name: path.slice(cut) };
+}
+
+/** An object of an S3 storage at AWS: `bucket/key`. */
+function bucketPlace(rest: string): Place {
+  const bucket = rest.split('/')[0] ?? '';
+  const key = rest.slice(bucket.length + 1);
+  const inside = key === '' || key.endsWith('/');
+  const remoteURL = `s3://${inside ? rest.replace(/\/$/, '') : bucket}`;
+  return { type: 's3', host: bucket, remoteURL, name: inside ? undefined : key };
 }
 
 function registryPlace(rest: string, scheme: string | undefined): Place {

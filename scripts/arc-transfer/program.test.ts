@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -120,6 +123,17 @@ describe('arc-transfer', () => {
   ])('%s ends with %i', async (command, exitCode, message) => {
     const ended = await transfer(command);
     expect(ended).toMatchObject({ exitCode, stderr: expect.stringMatching(message) });
+  });
+
+  it('stores a file of a web server as an artifact', async () => {
+    const server = createServer((_, response) => response.end('content')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const ended = await transfer(`copy http://127.0.0.1:${port}/dist/app.tgz DST/tools/app:1.0`);
+    server.close();
+    server.closeAllConnections();
+    expect(ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Copied http://') });
+    expect(destination.contents.get('tools/app')?.tags.size).toBe(1);
   });
 
   it('says how to log in, without words of Kubernetes', async () => {

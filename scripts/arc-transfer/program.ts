@@ -37,6 +37,8 @@ const interruptedExitCode = 130;
 const places = `
 SRC and DST are host/path[:tag][@digest] or oci://host/path...; oci+http:// for a registry without TLS (loopback needs none),
 or oci-layout:FOLDER:NAME for an OCI image layout, such as one that is carried where no network reaches.
+https://host/path is a file, davs://host/path one on a WebDAV server, s3://bucket/key an object at AWS
+(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION), helm+https://host/repository/chart:version a chart (SRC only).
 A DST that ends with "/" takes the artifact under the name that it has in SRC.
 Credentials are those of docker login, credential helpers included (DOCKER_CONFIG). HTTPS_PROXY and NO_PROXY are used.
 
@@ -65,7 +67,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 export function createProgram(terminal: Terminal, secrets: string[] = []): Command {
   const { stdout, stderr } = terminal;
   const program = new Command('arc-transfer')
-    .description('Move artifacts between registries by digest, with their signatures and SBOMs.')
+    .description('Move images, charts and files by digest, with their signatures and SBOMs.')
     .addHelpText('after', places)
     .helpCommand('help [command]', 'show the help of a command')
     .showHelpAfterError('Run "arc-transfer --help" for what there is.')
