@@ -58,10 +58,14 @@ async function start(
   step: Submission & { action: 'create' },
 ): Promise<void> {
   if (!(await havePodsEnded(context, wake, workflow, step.after))) return;
-  const hold = await takeSlots(context, workflow);
-  if (hold === undefined) return submit(context, wake, workflow, step);
+  // One that waits for its place is not in line: others would take no notice of the slot that it takes.
+  const isOver = workflow.status?.waitReason === 'PlaceInUse';
+  const inLine = isOver ? await waitNoMore(context, workflow) : workflow;
+  if (inLine === undefined) return;
+  const hold = await takeSlots(context, inLine);
+  if (hold === undefined) return submit(context, wake, inLine, step);
   const { reason, message } = hold;
-  await wait(context, workflow, { waitReason: reason, waitMessage: message });
+  await wait(context, inLine, { waitReason: reason, waitMessage: message });
 }
 
 async function stop(context: Context, { object, how }: Submission & { action: 'stop' }): Promise<void> {

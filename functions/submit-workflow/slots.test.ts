@@ -115,6 +115,25 @@ describe('limits', () => {
     expect(runningOf(api).map(({ metadata }) => metadata.name)).toEqual([older.metadata.name]);
   });
 
+  it('are kept by one that has waited for its place, before its Workflow is recorded', async () => {
+    const [first, second] = [ready('one', 0, limited), ready('one', 1, limited)];
+    const waitReason = 'PlaceInUse' as const;
+    const waited = { ...first, status: { ...first.status, waitReason, waitMessage: 'it is used' } };
+    const api = new FakeApi([endpoint('destination', { maxInFlight: 1 }), waited, second]);
+    api.before = ({ verb, resource, body }) => {
+      if (
+        verb === 'patch' &&
+        resource === 'artifactworkflows' &&
+        JSON.stringify(body).includes('workflowRef')
+      )
+        throw new ArcError('Conflict', 'it was changed meanwhile');
+    };
+    await expect(handle(contextOf(api), wakeOf(first))).rejects.toMatchObject({ code: 'Conflict' });
+    api.before = () => undefined;
+    await deliver(api, [second]);
+    expect(runningOf(api)).toEqual([]);
+  });
+
   it('cost nothing where there is none', async () => {
     const one = ready('one', 0, {});
     const api = new FakeApi([endpoint('destination'), one]);
