@@ -338,7 +338,8 @@ describe.concurrent('what is not finished', { timeout: 300_000 }, () => {
     const children = await tenant.children();
     expect(children.map(({ metadata }) => metadata.name)).not.toContain(old?.metadata.name);
     expect(conduit.destination.contents.get('second/superseded/app')?.tags.has('1.0')).toBe(true);
-    expect(conduit.destination.contents.has('superseded/app')).toBe(false);
+    // It may have begun to send blobs, which nothing refers to.
+    expect(conduit.destination.contents.get('superseded/app')?.manifests.size ?? 0).toBe(0);
   });
 
   it('is Cancelled with its Order, though its worker ignores SIGTERM, and runs again when that is taken back', async () => {
