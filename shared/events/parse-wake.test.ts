@@ -110,7 +110,7 @@ describe('parseWake', () => {
     ['with a namespace that is a path', { namespace: '..' }, /namespace is not a name/],
     ['with a long name', { name: 'x'.repeat(254) }, /name is longer/],
     ['with a long reason', { reason: 'x'.repeat(254) }, /reason is longer/],
-    ['with an unknown reason', { reason: 'toString' }, /reason must be one of changed, inputs, .*resync/],
+    ['with an unknown reason', { reason: 'toString' }, /reason must be one of changed, created, .*resync/],
     ['with a long kind', { kind: 'x'.repeat(254) }, /kind is longer/],
     ['with a number for uid', { uid: 5 }, /lacks the attribute uid/],
     ['without the reason', { reason: null }, /lacks the attribute reason/],

@@ -29,6 +29,8 @@ beforeAll(async () => {
   kubeconfig = path.join(conduit.folder, 'state', 'kubeconfig');
   tenant = await conduit.tenant('people');
   await seedImage(conduit.source, 'good/app', '1.0', image);
+  // A plan waits for Endpoints that have not been looked at.
+  await tenant.settled();
 });
 afterAll(async () => {
   await conduit?.close();

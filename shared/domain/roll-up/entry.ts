@@ -34,7 +34,9 @@ export function entryBudget(artifacts: number): EntryBudget {
 
 /** What an Order's status shows of an ArtifactWorkflow: while two states of it have the same, roll-up-order has nothing to do. */
 export function shownOf(workflow: ArtifactWorkflow): unknown {
-  return [fromWorkflow(workflow), isStoppedByDeletion(workflow), workflow.status?.startTime ?? null];
+  // Its name and revision are the same as long as it lives: they are no reason of their own to write.
+  const { artifactWorkflow: _name, revision: _revision, ...shown } = fromWorkflow(workflow);
+  return [shown, isStoppedByDeletion(workflow), workflow.status?.startTime ?? null];
 }
 
 /** True while its Order has nothing to say of an ArtifactWorkflow but that its Workflow is being prepared or started. */
