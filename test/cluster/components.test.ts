@@ -27,6 +27,9 @@ const bridge = z.object({
   }),
 });
 
+/** A component that takes a feature away. */
+const isSwitch = (name: string) => name.startsWith('no-');
+
 /** Every pair of components, and all of them, made in a copy of each overlay as knative/README.md says to. */
 describe.skipIf(!assets)('the components of knative/', () => {
   let folder: string;
@@ -71,16 +74,25 @@ describe.skipIf(!assets)('the components of knative/', () => {
     async (overlay) => {
       const none = await render(overlay, []);
       const effects = new Map<string, { adds: Set<string>; drops: Set<string> }>();
+      const all = await render(
+        overlay,
+        components.filter((name) => !isSwitch(name)),
+      );
       for (const name of components) {
         const alone = await render(overlay, [name]);
-        effects.set(name, { adds: alone.difference(none), drops: none.difference(alone) });
+        // What is switched off goes, whichever component has brought it.
+        const whole = isSwitch(name) ? all : none;
+        const rest = isSwitch(name)
+          ? await render(overlay, [...components.filter((one) => !isSwitch(one)), name])
+          : alone;
+        effects.set(name, { adds: alone.difference(none), drops: whole.difference(rest) });
       }
       const pairs = components.flatMap((one, index) =>
         components.slice(index + 1).map((other) => [one, other]),
       );
       await inTurn(2, [...pairs, components], async (chosen) => {
         let expected = none;
-        for (const name of chosen) {
+        for (const name of chosen.toSorted((a, b) => Number(isSwitch(a)) - Number(isSwitch(b)))) {
           const { adds, drops } = effects.get(name) ?? { adds: new Set(), drops: new Set() };
           expected = expected.difference(drops).union(adds);
         }
