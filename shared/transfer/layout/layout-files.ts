@@ -1,22 +1,27 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { isRecord } from '#shared/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from '../reference/digest.ts';
 
-/** The files of one OCI image layout (image specification, image-layout.md): what it is called and where each file lies. */
-export interface LayoutFiles {
+/** What the artifacts of an OCI image layout (image specification, image-layout.md) are read from: a folder, or a tar. */
+export interface LayoutReader {
   /** For messages. */
   readonly place: string;
-  /** Of a blob, whether it exists or not. Throws for a digest that is none, which could name another file. */
-  blob(digest: string): string;
   /** Bytes of a blob; undefined if there is none. */
   size(digest: string): Promise<number | undefined>;
-  /** Opens a blob for reading; undefined if there is none. A link is refused: it could lead out of the layout. */
-  open(digest: string): Promise<FileHandle | undefined>;
+  /** The content of a blob from `start` on, and the size of all of it; undefined if there is none. The caller reads or destroys the stream. */
+  open(digest: string, start: number): Promise<{ size: number; stream: Readable } | undefined>;
   /** A file of the layout that is not a blob, with at most `limit` bytes; undefined if there is none. */
   read(name: string, limit: number): Promise<Buffer | undefined>;
+}
+
+/** The files of one layout in a folder, and where each of them lies. Links are refused: they could lead out of the layout. */
+export interface LayoutFiles extends LayoutReader {
+  /** Of a blob, whether it exists or not. Throws for a digest that is none, which could name another file. */
+  blob(digest: string): string;
   /** Writes a file under its name only when all of it is there. */
   write(file: string, content: Uint8Array | AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>;
   /** Makes the folder and its marker, if they are missing. Rejects if the folder holds something else. */
@@ -24,7 +29,7 @@ export interface LayoutFiles {
 }
 
 export const marker = 'oci-layout';
-const markerText = JSON.stringify({ imageLayoutVersion: '1.0.0' });
+export const markerText = JSON.stringify({ imageLayoutVersion: '1.0.0' });
 let written = 0;
 
 /** The files below `folder`. Operations reject with a TransferError. */
@@ -75,7 +80,13 @@ export function layoutFiles(folder: string): LayoutFiles {
         throw caught instanceof TransferError ? caught : unreadable(blob(digest), caught);
       }
     },
-    open: (digest) => openFile(blob(digest)),
+    async open(digest, start) {
+      const handle = await openFile(blob(digest));
+      if (handle === undefined) return undefined;
+      const { size } = await handle.stat();
+      const stream = handle.createReadStream({ start: Math.min(start, size), highWaterMark: 256 * 1024 });
+      return { size, stream };
+    },
     async write(file, content, signal) {
       const partial = `${file}.${process.pid}-${written++}.partial`;
       try {

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { maxManifestBytes, ociIndex, parseManifest } from '../oci/manifest.ts';
-import { checkMarker, type LayoutFiles, marker } from './layout-files.ts';
+import { checkMarker, type LayoutFiles, type LayoutReader, marker } from './layout-files.ts';
 
 /** The annotation that names an entry of index.json (image specification, annotations.md). */
 const nameAnnotation = 'org.opencontainers.image.ref.name';
 
 /** The entries of index.json; empty if there is none yet. Rejects for a folder that is no layout. */
-export async function readIndex(files: LayoutFiles): Promise<Descriptor[]> {
+export async function readIndex(files: LayoutReader): Promise<Descriptor[]> {
   const version = await files.read(marker, 1024);
   const bytes = await files.read('index.json', maxManifestBytes);
   if (version !== undefined) checkMarker(version, files.place);
@@ -45,6 +45,10 @@ export async function writeIndex(
   manifests: readonly Descriptor[],
   signal: AbortSignal,
 ): Promise<void> {
-  const text = JSON.stringify({ schemaVersion: 2, mediaType: ociIndex, manifests });
-  await files.write(path.join(folder, 'index.json'), Buffer.from(text), signal);
+  await files.write(path.join(folder, 'index.json'), indexOf(manifests), signal);
+}
+
+/** The bytes of an index.json. */
+export function indexOf(manifests: readonly Descriptor[]): Buffer {
+  return Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: ociIndex, manifests }));
 }

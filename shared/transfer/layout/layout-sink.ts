@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import type { ContentSink } from '../content/content.ts';
 import { maxManifestBytes, parseManifest } from '../oci/manifest.ts';
 import { isDigest } from '../reference/digest.ts';
@@ -66,14 +67,9 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
 async function isWhole(files: LayoutFiles, digest: string): Promise<boolean> {
   const size = await files.size(digest);
   if (size === undefined || size > maxManifestBytes) return false;
-  const handle = await files.open(digest);
-  if (handle === undefined) return false;
-  let bytes: Buffer;
-  try {
-    bytes = await handle.readFile();
-  } finally {
-    await handle.close();
-  }
+  const opened = await files.open(digest, 0);
+  if (opened === undefined) return false;
+  const bytes = await buffer(opened.stream);
   const manifest = parseManifest(bytes, `${digest} of ${files.place}`, undefined, digest);
   if (manifest.digest !== digest) return false;
   const blobs = await Promise.all(manifest.blobs.map((blob) => files.size(blob.digest)));

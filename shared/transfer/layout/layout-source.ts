@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import type { ContentSource, Referrer } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import {
@@ -8,7 +9,7 @@ import {
   parseManifest,
 } from '../oci/manifest.ts';
 import { digestTag } from '../reference/digest.ts';
-import { type LayoutFiles, layoutFiles } from './layout-files.ts';
+import { type LayoutReader, layoutFiles } from './layout-files.ts';
 import { namedEntry, nameOf, readIndex } from './layout-index.ts';
 
 /** An artifact in a layout. Without a name and a digest it is the only one there. */
@@ -23,8 +24,12 @@ export interface LayoutName {
 const shownNames = 10;
 
 /** The artifact of an OCI image layout as a source of a copy. What it holds is verified as what a registry sends is. */
-export function layoutSource({ folder, tag, digest }: LayoutName): ContentSource {
-  const files = layoutFiles(folder);
+export function layoutSource({ folder, ...name }: LayoutName): ContentSource {
+  return sourceIn(layoutFiles(folder), name);
+}
+
+/** The same for a layout that is read from anything. */
+export function sourceIn(files: LayoutReader, { tag, digest }: Omit<LayoutName, 'folder'>): ContentSource {
   const { place } = files;
   let entries: Promise<Descriptor[]> | undefined;
   const index = () => {
@@ -47,12 +52,10 @@ export function layoutSource({ folder, tag, digest }: LayoutName): ContentSource
     manifest: (wanted, signal) => readManifest(files, wanted, undefined, signal),
     async openBlob(wanted, offset, signal) {
       signal.throwIfAborted();
-      const handle = await files.open(wanted);
-      if (handle === undefined)
+      const opened = await files.open(wanted, offset);
+      if (opened === undefined)
         throw new TransferError('permanent', `${place} has no blob ${wanted}: write it again.`);
-      const { size } = await handle.stat();
-      const start = Math.min(offset, size);
-      return { start, size, stream: handle.createReadStream({ start, highWaterMark: 256 * 1024 }) };
+      return { start: Math.min(offset, opened.size), ...opened };
     },
     async findReferrers(subject, _warn, signal) {
       const all = await index();
@@ -84,7 +87,7 @@ export function layoutSource({ folder, tag, digest }: LayoutName): ContentSource
 
 /** The manifests of index.json that refer to another one, by that one's digest. */
 async function bySubject(
-  files: LayoutFiles,
+  files: LayoutReader,
   entries: readonly Descriptor[],
   signal: AbortSignal,
 ): Promise<Map<string, Manifest[]>> {
@@ -98,7 +101,7 @@ async function bySubject(
 }
 
 async function readManifest(
-  files: LayoutFiles,
+  files: LayoutReader,
   digest: string,
   mediaType: string | undefined,
   signal: AbortSignal,
@@ -109,14 +112,10 @@ async function readManifest(
   const what = `${digest} of ${files.place}`;
   if (size > maxManifestBytes)
     throw new TransferError('permanent', `The manifest ${what} cannot be copied: it is larger than 4 MiB.`);
-  const handle = await files.open(digest);
-  if (handle === undefined) return undefined;
-  try {
-    const manifest = parseManifest(await handle.readFile(), what, mediaType, digest);
-    if (manifest.digest === digest) return manifest;
-    const text = `${files.place} holds the wrong bytes: manifest ${digest} has digest ${manifest.digest}. Do not trust it; write it again.`;
-    throw new TransferError('permanent', text);
-  } finally {
-    await handle.close();
-  }
+  const opened = await files.open(digest, 0);
+  if (opened === undefined) return undefined;
+  const manifest = parseManifest(await buffer(opened.stream), what, mediaType, digest);
+  if (manifest.digest === digest) return manifest;
+  const text = `${files.place} holds the wrong bytes: manifest ${digest} has digest ${manifest.digest}. Do not trust it; write it again.`;
+  throw new TransferError('permanent', text);
 }
