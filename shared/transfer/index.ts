@@ -11,6 +11,15 @@ export {
 export { matchesGlob } from './batch/glob.ts';
 export { selectTags } from './batch/tag-list.ts';
 export type { TagSelection } from './batch/tag-selection.ts';
+export { type ExportItem, type ExportResult, exportBundle } from './bundle/export-bundle.ts';
+export {
+  type BundleDestination,
+  type Imported,
+  type ImportedItem,
+  importBundle,
+} from './bundle/import-bundle.ts';
+export { type Bundle, readBundle } from './bundle/read-bundle.ts';
+export { readPrivateKey, readPublicKey, signBytes } from './bundle/signature.ts';
 export type {
   BlobSink,
   BlobSource,

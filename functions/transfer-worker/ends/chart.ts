@@ -8,7 +8,7 @@ export interface NamedChart extends OpenedChart {
 }
 
 /** True for an artifact that is a Helm chart. */
-export function isChart({ artifact }: Job): boolean {
+export function isChart({ artifact }: Pick<Job, 'artifact'>): boolean {
   return artifact.spec.chart !== undefined;
 }
 

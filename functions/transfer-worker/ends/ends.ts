@@ -1,7 +1,7 @@
 import type { Job, JobEndpoint } from '#shared/domain';
-import { type Ends, type Opening, TransferError } from '#shared/transfer';
+import { type ContentSink, type Ends, type ImageName, type Opening, TransferError } from '#shared/transfer';
 import { isChart, openChartSource } from './chart.ts';
-import type { EndpointKind } from './endpoint-kind.ts';
+import type { EndpointKind, NamedSource } from './endpoint-kind.ts';
 import { oci } from './oci.ts';
 import { ociLayout } from './oci-layout.ts';
 
@@ -14,14 +14,25 @@ const kinds = new Map<string, EndpointKind>([
 
 /** Opens both ends of a job. Rejects with a TransferError. */
 export async function openEnds(job: Job, opening: Opening): Promise<Ends> {
-  const { artifact, source, destination } = job;
-  const openSource = isChart(job)
-    ? openChartSource
-    : (kindOf(source).source ?? refuse(source, 'destination'));
-  const openSink = kindOf(destination).sink ?? refuse(destination, 'source');
-  const opened = await openSource({ ...opening, artifact, endpoint: source });
-  const sink = await openSink({ ...opening, artifact, endpoint: destination }, opened.name);
-  return { source: opened.source, destination: sink };
+  const opened = await openSource(job, opening);
+  return { source: opened.source, destination: await openSink(job, opened.name, opening) };
+}
+
+/** Opens the source of a job alone, and says what its artifact is called. */
+export async function openSource(job: Omit<Job, 'destination'>, opening: Opening): Promise<NamedSource> {
+  const { artifact, source } = job;
+  const open = isChart(job) ? openChartSource : (kindOf(source).source ?? refuse(source, 'destination'));
+  return open({ ...opening, artifact, endpoint: source });
+}
+
+/** Opens the destination of a job alone, for an artifact that is called `name`. */
+export async function openSink(
+  { artifact, destination }: Omit<Job, 'source'>,
+  name: ImageName,
+  opening: Opening,
+): Promise<ContentSink> {
+  const open = kindOf(destination).sink ?? refuse(destination, 'source');
+  return open({ ...opening, artifact, endpoint: destination }, name);
 }
 
 function kindOf({ type }: JobEndpoint): EndpointKind {

@@ -1,0 +1,264 @@
+import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ContentSink, ContentSource } from '../content/content.ts';
+import { copyArtifact } from '../copy/copy-artifact.ts';
+import type { CopyOptions, Opening } from '../copy/in-session.ts';
+import { planCopy } from '../copy/plan.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { type LayoutFiles, layoutFiles, markerText } from '../layout/layout-files.ts';
+import { indexOf, nameOf, readIndex } from '../layout/layout-index.ts';
+import { layoutSink } from '../layout/layout-sink.ts';
+import { layoutSource } from '../layout/layout-source.ts';
+import type { Descriptor } from '../oci/manifest.ts';
+import { digestOf } from '../reference/digest.ts';
+import { formatReference, type ImageName } from '../reference/reference.ts';
+import { partName } from './parts.ts';
+import { fileName } from './read-bundle.ts';
+import {
+  type BundleItem,
+  type BundleRecord,
+  broughtBy,
+  bundleDigest,
+  parseRecord,
+  type RequiredBlob,
+  recordBytes,
+  recordName,
+  signatureName,
+} from './record.ts';
+import { signBytes } from './signature.ts';
+import { fileOf, type TarFile, writeTar } from './write-tar.ts';
+
+/** One artifact to export. */
+export interface ExportItem {
+  /** What was asked for, for the record. */
+  asked: string;
+  platforms?: readonly string[];
+  open(opening: Opening): Promise<{ source: ContentSource; name: ImageName }>;
+}
+
+export interface ExportOptions extends CopyOptions {
+  /** FILE.tar; with `partSize` (bytes) FILE.tar.001 and so on. */
+  file: string;
+  partSize?: number;
+  /** The bytes of the record of an earlier bundle: what it brought is left out. */
+  since?: Buffer;
+  signKey?: KeyObject;
+  /** When it is made. */
+  now: Date;
+}
+
+export interface ExportResult {
+  /** The digest of the record, by which receipts and later bundles name this one. */
+  digest: string;
+  record: BundleRecord;
+  /** The names of the tar or its parts, and of the record beside them. */
+  files: string[];
+  recordFile: string;
+  /** Bytes of the blobs in it. */
+  bytes: number;
+  warnings: string[];
+}
+
+/** What was collected of one artifact. */
+interface Collected {
+  item: BundleItem;
+  manifests: Descriptor[];
+  blobs: Descriptor[];
+}
+
+/**
+ * Writes artifacts, with all that refers to them, into one bundle: an OCI layout as tar with its record. They are collected in the folder FILE.tar.partial, which
+ * is removed at the end: an export that was interrupted goes on there. Rejects with a TransferError.
+ */
+export async function exportBundle(
+  items: readonly ExportItem[],
+  options: ExportOptions,
+): Promise<ExportResult> {
+  const { file, partSize, since, signKey, now, signal } = options;
+  const recordFile = `${file.replace(/\.tar$/, '')}.${recordName}`;
+  for (const each of [file, partName(file, 1), recordFile])
+    if (existsSync(each))
+      throw new TransferError('config', `${each} exists: remove it, or name another file.`);
+  const earlier = since && parseRecord(since, 'The record of the earlier bundle');
+  const brought = earlier === undefined ? new Map<string, RequiredBlob>() : broughtBy(earlier);
+  const folder = `${file}.partial`;
+  const warnings: string[] = [];
+  const collected: Collected[] = [];
+  for (const each of items) {
+    const names = collected.map(({ item }) => item.name);
+    collected.push(await collect(each, { folder, names, brought, options, warnings }));
+  }
+  const files = layoutFiles(folder);
+  const index = await indexFor(files, collected);
+  const { inside, left } = shared(collected, brought);
+  const record: BundleRecord = {
+    kind: 'arc-bundle',
+    version: 1,
+    created: now.toISOString(),
+    items: collected.map(({ item }) => item),
+    index: { digest: digestOf(index), size: index.length },
+    blobs: inside,
+    ...(since &&
+      earlier &&
+      left.length > 0 && {
+        requires: { bundle: bundleDigest(since), created: earlier.created, blobs: left },
+      }),
+  };
+  const bytes = recordBytes(record);
+  // What an import could not read is found here, and not behind the air gap.
+  parseRecord(bytes, 'The record of this bundle');
+  const signature = signKey === undefined ? undefined : signBytes(bytes, signKey);
+  const total = inside.reduce((sum, { size }) => sum + size, 0);
+  let packed = 0;
+  const written = await writeTar(
+    [
+      fileOf(recordName, bytes),
+      ...(signature ? [fileOf(signatureName, signature)] : []),
+      fileOf('oci-layout', Buffer.from(markerText)),
+      fileOf('index.json', index),
+      ...inside.map((blob) => blobFile(files, blob)),
+    ],
+    {
+      file,
+      partSize,
+      signal,
+      onBytes(count) {
+        packed += count;
+        options.progress?.(Math.min(packed, total), total);
+      },
+    },
+  );
+  await writeFile(recordFile, bytes);
+  if (signature) await writeFile(`${recordFile}.sig`, signature);
+  await rm(folder, { recursive: true, force: true });
+  return { digest: bundleDigest(bytes), record, files: written, recordFile, bytes: total, warnings };
+}
+
+interface Collecting {
+  folder: string;
+  /** The names that are taken. */
+  names: readonly string[];
+  brought: ReadonlyMap<string, RequiredBlob>;
+  options: ExportOptions;
+  warnings: string[];
+}
+
+async function collect(asked: ExportItem, collecting: Collecting): Promise<Collected> {
+  const { folder, names, brought, options, warnings } = collecting;
+  let from = '';
+  let name: ImageName = { repository: '' };
+  const copied = await copyArtifact(options, async (opening) => {
+    const opened = await asked.open(opening);
+    from = opened.source.place;
+    name = nameFor(asked.asked, opened.name);
+    if (names.includes(formatReference(withoutSpare(name))))
+      throw new TransferError(
+        'config',
+        `${asked.asked} has the same name as another artifact of this bundle: write two bundles.`,
+      );
+    const { tag, digest } = entryOf(name);
+    const sink = layoutSink({
+      folder,
+      ...(tag !== undefined && { tag }),
+      ...(digest !== undefined && { digest }),
+    });
+    return { source: opened.source, destination: leavingOut(sink, brought) };
+  });
+  warnings.push(...copied.warnings);
+  const { digest } = copied;
+  const plan = await planCopy(layoutSource({ folder, digest }), options.signal);
+  const manifests = plan.manifests.map(({ descriptor }) => descriptor);
+  const item: BundleItem = {
+    asked: asked.asked,
+    ...(asked.platforms && { platforms: [...asked.platforms] }),
+    from,
+    name: formatReference(withoutSpare(name)),
+    mediaType: plan.root.mediaType,
+    digest,
+    size: plan.root.bytes.length,
+    contents: [...manifests, ...plan.blobs].map((each) => each.digest).toSorted(),
+  };
+  return { item, manifests, blobs: plan.blobs };
+}
+
+/** What the other side has is not fetched. */
+function leavingOut(sink: ContentSink, brought: ReadonlyMap<string, unknown>): ContentSink {
+  return { ...sink, hasBlob: async (digest, signal) => brought.has(digest) || sink.hasBlob(digest, signal) };
+}
+
+/** An artifact keeps its name on the other side, so it must have one; without tag and digest it is `latest`, as in a registry. */
+function nameFor(asked: string, name: ImageName): ImageName {
+  if (name.repository === '')
+    throw new TransferError(
+      'config',
+      `${asked} is called by a tag alone, and the other side needs a repository: copy it to a name such as team/app:1.0 first.`,
+    );
+  return name.tag === undefined && name.digest === undefined ? { ...name, tag: 'latest' } : name;
+}
+
+/** The name without its digest where there is a tag: the record has the digest. */
+function withoutSpare({ digest, ...name }: ImageName): ImageName {
+  return name.tag === undefined && digest !== undefined ? { ...name, digest } : name;
+}
+
+/** Its entry in index.json: under the whole name, or by digest. */
+function entryOf(name: ImageName): { tag?: string; digest?: string } {
+  const { digest } = name;
+  const { digest: _, ...named } = name;
+  return {
+    ...(name.tag !== undefined && { tag: formatReference(named) }),
+    ...(digest !== undefined && { digest }),
+  };
+}
+
+/** index.json of what this bundle holds, in an order of its own: the folder may hold more of an earlier attempt. */
+async function indexFor(files: LayoutFiles, collected: readonly Collected[]): Promise<Buffer> {
+  const held = new Set(collected.flatMap(({ manifests }) => manifests.map(({ digest }) => digest)));
+  const names = new Set(collected.map(({ item }) => item.name));
+  const entries = (await readIndex(files)).filter((entry) => {
+    const name = nameOf(entry);
+    const isKnown = name === undefined || names.has(name) || /^sha(?:256|512)-[0-9a-f]+\.[a-z]+$/.test(name);
+    return held.has(entry.digest) && isKnown;
+  });
+  const key = (entry: Descriptor) => `${nameOf(entry) ?? ''} ${entry.digest}`;
+  return indexOf(entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)));
+}
+
+/** The blobs of all artifacts once, by digest: those in the bundle, which manifests always are, and those that the other side has. */
+function shared(
+  collected: readonly Collected[],
+  brought: ReadonlyMap<string, RequiredBlob>,
+): { inside: { digest: string; size: number }[]; left: RequiredBlob[] } {
+  const inside = new Map<string, { digest: string; size: number }>();
+  const left = new Map<string, RequiredBlob>();
+  for (const { blobs } of collected)
+    for (const { digest, size } of blobs) {
+      const there = brought.get(digest);
+      if (there === undefined) inside.set(digest, { digest, size });
+      else left.set(digest, there);
+    }
+  for (const { manifests } of collected)
+    for (const { digest, size } of manifests) {
+      left.delete(digest);
+      inside.set(digest, { digest, size });
+    }
+  const inOrder = <Blob extends { digest: string }>(blobs: Iterable<Blob>) =>
+    [...blobs].sort((a, b) => (a.digest < b.digest ? -1 : 1));
+  return { inside: inOrder(inside.values()), left: inOrder(left.values()) };
+}
+
+function blobFile(files: LayoutFiles, { digest, size }: { digest: string; size: number }): TarFile {
+  return {
+    name: fileName(digest),
+    size,
+    digest,
+    async open() {
+      const opened = await files.open(digest, 0);
+      if (opened) return opened.stream;
+      const lost = `${path.basename(files.blob(digest))} disappeared from ${files.place}: export again`;
+      throw new TransferError('retryable', `${lost}.`, { again: false });
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import { mapBounded } from '#shared/async';
+import type { BlobSource, ContentSink } from '../content/content.ts';
+import { copyArtifact } from '../copy/copy-artifact.ts';
+import { copyBlob } from '../copy/copy-blob.ts';
+import type { Counts } from '../copy/copy-progress.ts';
+import { type CopyOptions, inSession, type Opening } from '../copy/in-session.ts';
+import { planCopy } from '../copy/plan.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { sourceIn } from '../layout/layout-source.ts';
+import type { Descriptor } from '../oci/manifest.ts';
+import { type ImageName, parseImageName } from '../reference/reference.ts';
+import type { Bundle } from './read-bundle.ts';
+import type { BundleItem, RequiredBlob } from './record.ts';
+
+/** Where a bundle is imported to: each artifact under its own name. */
+export interface BundleDestination {
+  sink(name: ImageName, opening: Opening): Promise<ContentSink>;
+  /** Reads what an earlier bundle brought there. */
+  source(name: ImageName, opening: Opening): Promise<BlobSource>;
+}
+
+/** How the import of one artifact ended. */
+export interface ImportedItem {
+  name: string;
+  digest: string;
+  /** `stopped`: not begun, because the import was interrupted. */
+  outcome: 'imported' | 'failed' | 'stopped';
+  message?: string;
+  blobs?: Counts;
+  bytes?: Counts;
+  referrers?: number;
+}
+
+export interface Imported {
+  items: ImportedItem[];
+  warnings: string[];
+  /** The first failure. */
+  failure: unknown;
+}
+
+/** A blob that lies in another repository of the destination. */
+interface Elsewhere {
+  blob: Descriptor;
+  at: ImageName;
+}
+
+const parallel = 8;
+const shownMissing = 10;
+
+/**
+ * Sends each artifact of a verified bundle to the destination, blobs that it lacks first and the tag last; it is safe to repeat. Rejects with a TransferError,
+ * before anything is sent, if the destination lacks what an earlier bundle should have brought. An artifact that fails does not hold up the others.
+ */
+export async function importBundle(
+  bundle: Bundle,
+  destination: BundleDestination,
+  options: CopyOptions,
+): Promise<Imported> {
+  const { elsewhere } = await inSession(options, async (opening) => ({
+    elsewhere: await lookAround(bundle, destination, opening),
+    warnings: [],
+  }));
+  const warnings: string[] = [];
+  const items: ImportedItem[] = [];
+  let failure: unknown;
+  for (const item of bundle.record.items) {
+    const { name, digest } = item;
+    if (options.signal.aborted) {
+      items.push({ name, digest, outcome: 'stopped' });
+      continue;
+    }
+    try {
+      const copied = await copyArtifact(options, async (opening) => {
+        const sink = await destination.sink(landingOf(item), opening);
+        await gather(elsewhere.get(item) ?? [], sink, destination, opening);
+        return { source: sourceIn(bundle.reader, { digest }), destination: sink };
+      });
+      warnings.push(...copied.warnings);
+      const { blobs, bytes, referrers } = copied;
+      items.push({ name, digest, outcome: 'imported', blobs, bytes, referrers });
+    } catch (caught) {
+      failure ??= caught;
+      const message = caught instanceof TransferError ? caught.message : 'an unexpected failure';
+      items.push({ name, digest, outcome: 'failed', message });
+    }
+  }
+  return { items, warnings, failure };
+}
+
+/** The name at the destination, which accepts this digest only. */
+function landingOf({ name, digest }: BundleItem): ImageName {
+  return { ...parseImageName(name), digest };
+}
+
+/** Reads all artifacts, and looks for what the bundle leaves out: in the repository where it is needed, else where an earlier bundle put it. */
+async function lookAround(
+  bundle: Bundle,
+  destination: BundleDestination,
+  opening: Opening,
+): Promise<Map<BundleItem, Elsewhere[]>> {
+  const { record, reader, place } = bundle;
+  const left = new Map(record.requires?.blobs.map((blob) => [blob.digest, blob] as const));
+  const elsewhere = new Map<BundleItem, Elsewhere[]>();
+  const missing = new Set<string>();
+  for (const item of record.items) {
+    const plan = await planCopy(sourceIn(reader, { digest: item.digest }), opening.signal);
+    const { mediaType, bytes } = plan.root;
+    if (mediaType !== item.mediaType || bytes.length !== item.size)
+      throw unusable(
+        place,
+        `${item.name} is not what its record says: its media type or size is another one`,
+      );
+    const sink = await destination.sink(landingOf(item), opening);
+    const found = await mapBounded(plan.blobs, parallel, opening.signal, async (blob, signal) => {
+      if ((await reader.size(blob.digest)) !== undefined) return undefined;
+      const required = left.get(blob.digest);
+      if (required === undefined)
+        throw unusable(
+          place,
+          `it has no blob ${blob.digest} of ${item.name}, and names no bundle that brought it`,
+        );
+      if (await sink.hasBlob(blob.digest, signal)) return undefined;
+      const at = await placeOf(required, destination, opening);
+      if (at === undefined) missing.add(blob.digest);
+      return at && { blob, at };
+    });
+    elsewhere.set(
+      item,
+      found.filter((each) => each !== undefined),
+    );
+  }
+  if (missing.size === 0 || record.requires === undefined) return elsewhere;
+  const shown = [...missing].slice(0, shownMissing).join(', ');
+  const more = missing.size > shownMissing ? `, and ${missing.size - shownMissing} more` : '';
+  const { bundle: earlier, created } = record.requires;
+  throw unusable(
+    place,
+    `it was made after bundle ${earlier} of ${created} and leaves out what that one brought. The destination lacks ${missing.size} of its blobs: ${shown}${more}. Import that bundle first, to the same place, or export without --since`,
+  );
+}
+
+/** The first of the places of an earlier bundle that has the blob. */
+async function placeOf(
+  { digest, at }: RequiredBlob,
+  destination: BundleDestination,
+  opening: Opening,
+): Promise<ImageName | undefined> {
+  for (const text of at) {
+    const name = parseImageName(text);
+    const sink = await destination.sink(name, opening);
+    if (await sink.hasBlob(digest, opening.signal)) return name;
+  }
+  return undefined;
+}
+
+/** Mounts, or copies, what other repositories of the destination have. */
+async function gather(
+  blobs: readonly Elsewhere[],
+  sink: ContentSink,
+  destination: BundleDestination,
+  opening: Opening,
+): Promise<void> {
+  const { session, folder, signal } = opening;
+  for (const { blob, at } of blobs) {
+    const source = await destination.source(at, opening);
+    const copier = { source, destination: sink, folder, retry: session.retry, onSent: () => undefined };
+    await copyBlob(copier, blob, signal);
+  }
+}
+
+function unusable(place: string, why: string): TransferError {
+  return new TransferError('permanent', `Nothing was imported from ${place}: ${why}.`);
+}

@@ -1,0 +1,149 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { TransferError } from '../errors/transfer-error.ts';
+
+/** The files of a bundle in their order, read as one. */
+export interface Parts {
+  /** For messages. */
+  readonly place: string;
+  /** Bytes of all. */
+  readonly size: number;
+  /** The bytes from `start` up to `end`, which is not one of them. */
+  stream(start: number, end: number): Readable;
+  /** Why bytes are missing at the end. */
+  readonly cutShort: string;
+}
+
+interface Part {
+  file: string;
+  size: number;
+}
+
+const ending = /\.(\d{3,6})$/;
+
+/** The name of part `number`, from 1 on: `FILE.001`. */
+export function partName(file: string, number: number): string {
+  return `${file}.${String(number).padStart(3, '0')}`;
+}
+
+/**
+ * Finds the files of a bundle: FILE itself, or FILE.001, FILE.002 and so on, of which `name` is any, FILE, or `FILE.*`. Rejects with a TransferError
+ * that names the part that is missing or of another size than the first one.
+ */
+export async function findParts(name: string): Promise<Parts> {
+  const pattern = /\.\*$/.test(name);
+  if (!pattern && !ending.test(name)) {
+    const whole = await sizeOf(name);
+    if (whole !== undefined) return partsOf(name, [{ file: name, size: whole }], false);
+  }
+  const file = name.replace(pattern ? /\.\*$/ : ending, '');
+  const numbers = await numbersOf(file, name);
+  const found: Part[] = [];
+  for (const [at, number] of numbers.entries()) {
+    if (number !== at + 1)
+      throw incomplete(`part ${partName(file, at + 1)} is missing; it has ${partName(file, number)}`);
+    const each = partName(file, number);
+    found.push({ file: each, size: (await sizeOf(each)) ?? 0 });
+  }
+  const first = found[0]?.size ?? 0;
+  for (const [at, { file: each, size }] of found.entries())
+    if (size > first || (size < first && at < found.length - 1))
+      throw incomplete(`part ${each} has ${size} bytes, and the first one ${first}: copy it again`);
+  return partsOf(file, found, true);
+}
+
+/** The numbers of the parts that lie in the folder of `file`, in their order. */
+async function numbersOf(file: string, asked: string): Promise<number[]> {
+  const { dir, base } = path.parse(file);
+  const names = await readdir(dir || '.').catch(() => []);
+  const numbers = names
+    .filter((each) => each.startsWith(`${base}.`) && ending.test(each) && each.replace(ending, '') === base)
+    .map((each) => Number(ending.exec(each)?.[1]));
+  if (numbers.length > 0) return numbers.sort((a, b) => a - b);
+  throw new TransferError('config', `There is no bundle ${asked}, nor a part ${partName(file, 1)} of one.`);
+}
+
+function incomplete(why: string): TransferError {
+  return new TransferError('permanent', `The bundle is incomplete: ${why}.`);
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    const found = await stat(file);
+    return found.isFile() ? found.size : undefined;
+  } catch {
+    // A file that cannot be looked at is told of as missing, by its name.
+    return undefined;
+  }
+}
+
+function partsOf(file: string, parts: readonly Part[], numbered: boolean): Parts {
+  const size = parts.reduce((sum, part) => sum + part.size, 0);
+  const [first, last] = [parts[0], parts.at(-1)];
+  const next = `part ${partName(file, parts.length + 1)} is missing`;
+  const cut = `${last?.file} is shorter than it was written: copy it again`;
+  const isFull = parts.length === 1 || last?.size === first?.size;
+  return {
+    place: `the bundle ${file}`,
+    size,
+    cutShort: numbered ? (isFull ? next : cut) : cut,
+    stream: (start, end) => Readable.from(contentOf(parts, start, end), { objectMode: false }),
+  };
+}
+
+async function* contentOf(parts: readonly Part[], start: number, end: number): AsyncGenerator<Uint8Array> {
+  let before = 0;
+  for (const { file, size } of parts) {
+    const [from, to] = [Math.max(start - before, 0), Math.min(end - before, size)];
+    if (from < to) yield* createReadStream(file, { start: from, end: to - 1, highWaterMark: 256 * 1024 });
+    before += size;
+  }
+}
+
+/**
+ * Writes `content` to `file`, or to parts of `partSize` bytes. They get their names when all of them are whole and on the disk. Resolves with their
+ * names; rejects with what failed, and leaves nothing then.
+ */
+export async function writeParts(
+  content: AsyncIterable<Uint8Array>,
+  file: string,
+  partSize: number | undefined,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const written: string[] = [];
+  let handle: FileHandle | undefined;
+  let room = 0;
+  async function end(): Promise<void> {
+    await handle?.sync();
+    await handle?.close();
+    handle = undefined;
+  }
+  async function begin(): Promise<FileHandle> {
+    await end();
+    const name = partSize === undefined ? file : partName(file, written.length + 1);
+    handle = await open(`${name}.partial`, 'w');
+    written.push(name);
+    room = partSize ?? Number.POSITIVE_INFINITY;
+    return handle;
+  }
+  try {
+    for await (let chunk of content) {
+      signal.throwIfAborted();
+      while (chunk.length > 0) {
+        const into = handle === undefined || room === 0 ? await begin() : handle;
+        const { bytesWritten } = await into.write(chunk, 0, Math.min(chunk.length, room));
+        room -= bytesWritten;
+        chunk = chunk.subarray(bytesWritten);
+      }
+    }
+    await end();
+    for (const name of written) await rename(`${name}.partial`, name);
+    return written;
+  } catch (caught) {
+    await handle?.close();
+    for (const name of written) await rm(`${name}.partial`, { force: true });
+    throw caught;
+  }
+}

@@ -1,0 +1,96 @@
+import * as z from 'zod';
+import { TransferError } from '../errors/transfer-error.ts';
+import { digestOf, isDigest } from '../reference/digest.ts';
+
+/** The file that says what a bundle holds, and the detached signature over its exact bytes. */
+export const recordName = 'arc-bundle.json';
+export const signatureName = `${recordName}.sig`;
+export const maxRecordBytes = 64 * 1024 * 1024;
+
+const digest = z.string().refine(isDigest, 'must be a sha256 or sha512 digest');
+const size = z.int().nonnegative();
+const text = z.string().min(1).max(1000);
+const blob = z.strictObject({ digest, size });
+const item = z.strictObject({
+  /** What the command line named. */
+  asked: text,
+  platforms: z.array(text).max(50).optional(),
+  /** Where it was read, as in "repository team/app of registry r.io". */
+  from: text,
+  /** What it is called below the destination of an import: `path:tag`, or `path@digest`. */
+  name: text,
+  /** What it was resolved to. */
+  mediaType: text,
+  digest,
+  size,
+  /** Digests of all its manifests and blobs, those that an earlier bundle brought included. */
+  contents: z.array(digest).max(100_000),
+});
+const record = z.strictObject({
+  kind: z.literal('arc-bundle'),
+  version: z.literal(1),
+  created: z.iso.datetime(),
+  items: z.array(item).min(1).max(1000),
+  /** The file index.json. */
+  index: blob,
+  /** All files below blobs/, by digest. */
+  blobs: z.array(blob).max(100_000),
+  /** The earlier bundle (digest of its arc-bundle.json) that brought what is left out, and under which names of it. */
+  requires: z
+    .strictObject({
+      bundle: digest,
+      created: z.iso.datetime(),
+      blobs: z.array(blob.extend({ at: z.array(text).max(1000) })).max(100_000),
+    })
+    .optional(),
+});
+
+/** What a bundle holds, and where it came from: the file `arc-bundle.json`. Sizes in bytes. */
+export type BundleRecord = z.infer<typeof record>;
+export type BundleItem = BundleRecord['items'][number];
+/** A blob that an earlier bundle brought to the other side. `at`: names of the artifacts there that have it. */
+export type RequiredBlob = NonNullable<BundleRecord['requires']>['blobs'][number];
+
+/** Reads the bytes of `arc-bundle.json`; `what` names them. Throws a permanent TransferError that says what is wrong where. */
+export function parseRecord(bytes: Uint8Array, what: string): BundleRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch (caught) {
+    throw new TransferError('permanent', `${what} is not JSON: it was damaged, or is another file.`, {
+      cause: caught,
+    });
+  }
+  const read = record.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const where = issue?.path.join('.') || 'it';
+  throw new TransferError(
+    'permanent',
+    `${what} is not a record of a bundle that this version reads: ${where}: ${issue?.message}.`,
+  );
+}
+
+/** The bytes of `arc-bundle.json`: for people too, and with an end of line. */
+export function recordBytes(made: BundleRecord): Buffer {
+  return Buffer.from(`${JSON.stringify(made, null, 1)}\n`);
+}
+
+/** What a bundle made after the one of `since` can leave out, and where the other side has it then. */
+export function broughtBy(since: BundleRecord): Map<string, RequiredBlob> {
+  const brought = new Map<string, RequiredBlob>();
+  for (const each of since.blobs) brought.set(each.digest, { ...each, at: [] });
+  for (const each of since.requires?.blobs ?? []) brought.set(each.digest, { ...each, at: [...each.at] });
+  for (const { name, contents } of since.items)
+    for (const each of contents) {
+      const at = brought.get(each)?.at;
+      // A few places are enough to find it again.
+      if (at !== undefined && at.length < 10 && !at.includes(name)) at.push(name);
+    }
+  return brought;
+}
+
+/** The digest by which a bundle is known: the one of its record. */
+export function bundleDigest(bytes: Uint8Array): string {
+  return digestOf(bytes);
+}
