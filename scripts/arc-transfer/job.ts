@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
 import type { Job, JobEndpoint } from '#shared/domain';
 import { formatReference, isDigest, parseImageName, TransferError } from '#shared/transfer';
 import { dockerCredentials } from './docker-credentials.ts';
@@ -14,19 +15,68 @@ export interface JobOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Adds the options that every command has: how servers are spoken to, and the form of the result. */
+export function connecting(command: Command): Command {
+  return command
+    .option('--ca <file>', 'trust these certificate authorities (PEM)')
+    .option('--plain-http', 'speak HTTP without TLS')
+    .option('--insecure-skip-tls-verify', 'do not check certificates')
+    .option('--json', 'print the result as one line of JSON');
+}
+
 /** The job of a worker that the command line stands for. Rejects with a config TransferError. */
 export async function makeJob(from: string, to: string, options: JobOptions, env: Environment): Promise<Job> {
-  const [source, destination] = [parsePlace(from), parsePlace(to)];
-  if (source.name === undefined && source.type !== 'oci-layout')
-    throw new TransferError(
-      'config',
-      `SRC "${from}" names no artifact, only a place: add it, as in oci://host/team/app:1.0.`,
-    );
+  const [source, destination] = [parseSource(from), parsePlace(to)];
   return {
     artifact: { type: source.type, spec: specOf(source.name, source, destination, options) },
     source: await endpoint(source, options, env),
     destination: await endpoint(destination, options, env),
   };
+}
+
+/** The half of a job that reads SRC for a bundle. Rejects with a config TransferError. */
+export async function makeSource(
+  from: string,
+  options: JobOptions,
+  env: Environment,
+): Promise<Omit<Job, 'destination'>> {
+  const source = parseSource(from);
+  if (fileTypes.has(source.type))
+    throw new TransferError(
+      'config',
+      `SRC "${from}" is a file, and a bundle holds images, charts and other OCI artifacts: copy it into a registry first.`,
+    );
+  // A bundle is a layout, in which an artifact keeps its name.
+  const bundle: Place = { type: 'oci-layout', remoteURL: '', name: undefined };
+  return {
+    artifact: { type: source.type, spec: specOf(source.name, source, bundle, options) },
+    source: await endpoint(source, options, env),
+  };
+}
+
+/** The half of a job that writes into DST, each artifact under its own name. Rejects with a config TransferError. */
+export async function makeDestination(
+  to: string,
+  options: JobOptions,
+  env: Environment,
+): Promise<Omit<Job, 'source'>> {
+  const destination = parsePlace(to);
+  const { type, name } = destination;
+  if (name !== undefined || (type !== 'oci' && type !== 'oci-layout'))
+    throw new TransferError(
+      'config',
+      `DST "${to}" cannot take a bundle, whose artifacts keep their names: give a place in a registry that ends with "/", as in registry.example.com/mirror/, or a layout.`,
+    );
+  return { artifact: { type, spec: {} }, destination: await endpoint(destination, options, env) };
+}
+
+function parseSource(from: string): Place {
+  const source = parsePlace(from);
+  if (source.name !== undefined || source.type === 'oci-layout') return source;
+  throw new TransferError(
+    'config',
+    `SRC "${from}" names no artifact, only a place: add it, as in oci://host/team/app:1.0.`,
+  );
 }
 
 const fileTypes = new Set(['http', 'webdav', 's3']);

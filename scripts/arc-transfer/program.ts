@@ -1,28 +1,12 @@
-import os from 'node:os';
-import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import type { Job } from '#shared/domain';
-import { maskSecrets, printable, printableLines } from '#shared/errors';
-import {
-  type Comparison,
-  type CopyOptions,
-  type CopyResult,
-  exitCodes,
-  secretsOfEndpoint,
-  TransferError,
-} from '#shared/transfer';
+import { maskSecrets, printableLines } from '#shared/errors';
+import { type Comparison, exitCodes, secretsOfEndpoint, TransferError } from '#shared/transfer';
 import { compareJob, transferJob } from '../../functions/transfer-worker/index.ts';
+import { addBundleCommands } from './bundle-commands.ts';
 import { bytesText } from './bytes-text.ts';
-import { type JobOptions, makeJob } from './job.ts';
-import { type Output, progressLine } from './progress-line.ts';
-
-export interface Terminal {
-  stdout: Output;
-  stderr: Output;
-  env: Readonly<Record<string, string | undefined>>;
-  /** Aborted by Ctrl-C and SIGTERM. */
-  signal: AbortSignal;
-}
+import { connecting, type JobOptions, makeJob } from './job.ts';
+import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
 
 interface Options extends JobOptions {
   json?: boolean;
@@ -35,6 +19,7 @@ const unexpectedExitCode = 1;
 const interruptedExitCode = 130;
 
 const places = `
+export writes a bundle for a place that no network reaches, import sends it there.
 SRC and DST are host/path[:tag][@digest] or oci://host/path...; oci+http:// for a registry without TLS (loopback needs none),
 or oci-layout:FOLDER:NAME for an OCI image layout, such as one that is carried where no network reaches.
 https://host/path is a file, davs://host/path one on a WebDAV server, s3://bucket/key an object at AWS
@@ -74,16 +59,12 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride();
   const add = (name: string, description: string, act: Act): Command => {
-    const command = new Command(name)
+    const command = connecting(new Command(name))
       .description(description)
       .argument('<SRC>', 'what to read')
       .argument('<DST>', 'where it lands')
       .option('--platform <os/arch...>', 'only these platforms of an index, such as linux/amd64')
       .option('--digest <digest>', 'fail unless the artifact has this digest')
-      .option('--ca <file>', 'trust these certificate authorities (PEM)')
-      .option('--plain-http', 'speak HTTP without TLS to both')
-      .option('--insecure-skip-tls-verify', 'do not check certificates')
-      .option('--json', 'print the result as one line of JSON')
       .copyInheritedSettings(program)
       .action(async (from: string, to: string, options: Options) => {
         const job = await makeJob(from, to, options, terminal.env);
@@ -99,6 +80,7 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
     .option('--quiet', 'no progress');
   add('plan', 'print what a copy would move, and move nothing', plan);
   add('verify', 'check that DST has all of SRC, under its tag', verify);
+  addBundleCommands(program, terminal, secrets);
   return program;
 }
 
@@ -110,15 +92,10 @@ type Act = (
 
 const copy: Act = async (job, asked, terminal) => {
   if (asked.options.dryRun) return plan(job, asked, terminal);
-  const { json, quiet } = asked.options;
-  const line = progressLine(terminal.stderr, () => performance.now());
-  const shown = json || quiet ? {} : { progress: line.progress };
-  let result: CopyResult;
-  try {
-    result = await transferJob(job, { ...optionsOf(terminal), ...shown });
-  } finally {
-    line.end();
-  }
+  const { json } = asked.options;
+  const result = await withProgress(terminal, asked.options, (shown) =>
+    transferJob(job, { ...optionsOf(terminal), ...shown }),
+  );
   const { bytes, blobs, digest, referrers } = result;
   const parts = [
     `${blobs.copied} blobs copied (${bytesText(bytes.copied)})`,
@@ -162,28 +139,6 @@ function isComplete({ missing, tag, digest }: Comparison): boolean {
 function tagText({ tag, digest }: Comparison): string {
   if (tag === undefined || tag.digest === digest) return '';
   return `; tag ${tag.name} ${tag.digest === undefined ? 'does not exist' : `is ${tag.digest}`}`;
-}
-
-function optionsOf({ env, signal }: Terminal): CopyOptions {
-  // A person waits: fewer attempts than those of a worker.
-  return {
-    signal,
-    proxyEnv: env,
-    retry: { attempts: 3 },
-    workDir: path.join(env.TMPDIR ?? os.tmpdir(), 'arc-transfer'),
-  };
-}
-
-/** The result on stdout, and its warnings on stderr. */
-function print(
-  { stdout, stderr }: Terminal,
-  json: boolean | undefined,
-  result: { warnings: string[] },
-  lines: readonly string[],
-): void {
-  for (const warning of json ? [] : result.warnings) stderr.write(`Warning: ${printable(warning)}\n`);
-  if (json) stdout.write(`${JSON.stringify(result)}\n`);
-  else for (const text of lines) stdout.write(`${printable(text)}\n`);
 }
 
 /** The messages of a transfer speak of Endpoints, which there are none of here. */

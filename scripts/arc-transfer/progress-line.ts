@@ -20,7 +20,7 @@ const stepOfLines = 10;
 
 /** On a terminal a bar that is drawn anew ten times a second at most, otherwise a line for every tenth of the bytes. `now` in milliseconds. */
 export function progressLine(output: Output, now: () => number): ProgressLine {
-  const begun = now();
+  let begun = now();
   let drawn = Number.NEGATIVE_INFINITY;
   let step = 0;
   let open = false;
@@ -51,6 +51,8 @@ export function progressLine(output: Output, now: () => number): ProgressLine {
   return {
     progress(done, total) {
       if (total <= 0) return;
+      // A command may do several things one after the other.
+      if (done === 0) [begun, step] = [now(), 0];
       if (output.isTTY === true) draw(done, total);
       else line(done, total);
     },

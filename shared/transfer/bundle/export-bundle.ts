@@ -69,7 +69,7 @@ interface Collected {
 }
 
 /**
- * Writes artifacts, with all that refers to them, into one bundle: an OCI layout as tar with its record. They are collected in the folder FILE.tar.partial, which
+ * Writes artifacts, with all that refers to them, into one bundle: an OCI layout as tar with its record. They are collected in the folder FILE.tar.unfinished, which
  * is removed at the end: an export that was interrupted goes on there. Rejects with a TransferError.
  */
 export async function exportBundle(
@@ -83,7 +83,7 @@ export async function exportBundle(
       throw new TransferError('config', `${each} exists: remove it, or name another file.`);
   const earlier = since && parseRecord(since, 'The record of the earlier bundle');
   const brought = earlier === undefined ? new Map<string, RequiredBlob>() : broughtBy(earlier);
-  const folder = `${file}.partial`;
+  const folder = `${file}.unfinished`;
   const warnings: string[] = [];
   const collected: Collected[] = [];
   for (const each of items) {
@@ -112,6 +112,7 @@ export async function exportBundle(
   const signature = signKey === undefined ? undefined : signBytes(bytes, signKey);
   const total = inside.reduce((sum, { size }) => sum + size, 0);
   let packed = 0;
+  options.progress?.(0, total);
   const written = await writeTar(
     [
       fileOf(recordName, bytes),

@@ -63,6 +63,7 @@ export async function readBundle({ name, key, progress, signal }: ReadOptions): 
   const reading = new Reading(parts, key);
   const archive = extract();
   let done = 0;
+  progress?.(0, parts.size);
   async function* content(): AsyncGenerator<Uint8Array> {
     for await (const chunk of parts.stream(0, parts.size) as AsyncIterable<Buffer>) {
       yield chunk;

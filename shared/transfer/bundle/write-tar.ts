@@ -93,6 +93,6 @@ async function* checked({ name, size, digest, open }: TarFile, onBytes: (bytes: 
   if (bytes === size && (hash === undefined || `${algorithm}:${hash.digest('hex')}` === digest)) return;
   throw new TransferError(
     'permanent',
-    `${name} changed on the disk after it was written: remove the .partial folder.`,
+    `${name} changed on the disk after it was written: remove the folder with the ending .unfinished, and export again.`,
   );
 }

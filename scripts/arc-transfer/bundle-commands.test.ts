@@ -1,0 +1,131 @@
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { run } from './program.ts';
+
+let folder = '';
+let source: Registry;
+let destination: Registry;
+let digest = '';
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'arc-bundle-by-hand-'));
+  source = await startRegistry();
+  destination = await startRegistry();
+  ({ digest } = await seedImage(source, 'team/app', '1.0'));
+  await writeFile(path.join(folder, 'key.pem'), privateKey.export({ format: 'pem', type: 'pkcs8' }));
+  await writeFile(path.join(folder, 'pub.pem'), publicKey.export({ format: 'pem', type: 'spki' }));
+});
+afterEach(async () => {
+  await Promise.all([source.close(), destination.close()]);
+  await rm(folder, { recursive: true });
+});
+
+/** Runs a command line in which SRC, DST and DIR stand for the registries and the folder. */
+async function transfer(command: string) {
+  let [stdout, stderr] = ['', ''];
+  const args = command.replaceAll('SRC', source.host).replaceAll('DST', destination.host);
+  const exitCode = await run(args.replaceAll('DIR', folder).split(' '), {
+    stdout: { write: (text: string) => (stdout += text) },
+    stderr: { write: (text: string) => (stderr += text) },
+    env: { DOCKER_CONFIG: folder, TMPDIR: folder },
+    signal: new AbortController().signal,
+  });
+  return { exitCode, stdout, stderr };
+}
+const exported = () => transfer('export SRC/team/app:1.0 DIR/out.tar --sign-key DIR/key.pem');
+
+describe('arc-transfer export and import', () => {
+  it('carry an artifact in a signed bundle, and give a signed receipt back', async () => {
+    const out = await exported();
+    expect(out.exitCode).toBe(0);
+    expect(out.stdout).toMatch(
+      /^Exported 1 artifact to .*out\.tar: \d+ blobs \(.*\nIts record is .*out\.arc-bundle\.json.*\nsha256:/,
+    );
+    expect(out.stderr.trimEnd().split('\n').at(-1)).toMatch(/^100 % /);
+    const found = await transfer(
+      'import DIR/out.tar DST/mirror/ --key DIR/pub.pem --receipt DIR/receipt.json --sign-key DIR/key.pem',
+    );
+    expect(found).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(
+        /^imported team\/app:1\.0 sha256:\w+\nImported 1 of 1 artifact to .* sent\.\n$/,
+      ),
+    });
+    expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
+    const receipt = await readFile(path.join(folder, 'receipt.json'));
+    expect(JSON.parse(receipt.toString())).toMatchObject({
+      kind: 'arc-bundle-receipt',
+      bundle: out.stdout.trim().split('\n').at(-1),
+      signature: 'verified',
+      items: [{ name: 'team/app:1.0', digest, outcome: 'imported', referrers: 1 }],
+    });
+    const signature = Buffer.from(await readFile(path.join(folder, 'receipt.json.sig'), 'latin1'), 'base64');
+    expect(
+      verify(null, receipt, createPublicKey(publicKey.export({ format: 'pem', type: 'spki' })), signature),
+    ).toBe(true);
+  });
+
+  it('say that nobody checked a signature, and stop where the key is another one', async () => {
+    await exported();
+    const other = generateKeyPairSync('ed25519').publicKey;
+    await writeFile(path.join(folder, 'other.pem'), other.export({ format: 'pem', type: 'spki' }));
+    const refused = await transfer('import DIR/out.tar DST/ --key DIR/other.pem');
+    expect(refused).toMatchObject({ exitCode: 11, stderr: expect.stringContaining('Nothing was imported') });
+    expect(destination.requests).toEqual([]);
+    const warned = await transfer('import DIR/out.tar DST/ --quiet');
+    expect(warned).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Warning: .*without --key/) });
+  });
+
+  it('take parts as the shell names them, and platforms', async () => {
+    const size = '--part-size 64KiB';
+    await transfer(`export SRC/team/app:1.0 DIR/out.tar ${size} --platform linux/amd64 --json`);
+    const out = await transfer('import DIR/out.tar.001 DIR/out.tar.002 DST/ --json');
+    expect(JSON.parse(out.stdout)).toMatchObject({ items: [{ outcome: 'imported' }], signature: 'none' });
+    expect(destination.contents.get('team/app')?.tags.has('1.0')).toBe(true);
+  });
+
+  it('carry into a layout, and from one', async () => {
+    await transfer('copy SRC/team/app:1.0 oci-layout:DIR/a');
+    await transfer('export oci-layout:DIR/a:team/app:1.0 DIR/out.tar');
+    expect(await transfer('import DIR/out.tar oci-layout:DIR/b')).toMatchObject({ exitCode: 0 });
+    expect(await transfer('verify SRC/team/app:1.0 oci-layout:DIR/b')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('leave out what an earlier bundle brought', async () => {
+    await exported();
+    const since = '--since DIR/out.arc-bundle.json';
+    const next = await transfer(`export SRC/team/app:1.0 DIR/next.tar ${since}`);
+    expect(next.stdout).toMatch(/, \d+ left out\.\n/);
+    const lacking = await transfer('import DIR/next.tar DST/');
+    expect(lacking).toMatchObject({
+      exitCode: 11,
+      stderr: expect.stringContaining('Import that bundle first'),
+    });
+    await transfer('import DIR/out.tar DST/');
+    expect(await transfer('import DIR/next.tar DST/')).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ['export SRC/team/app:1.0', 2, "missing required argument 'FILE.tar'"],
+    ['import DIR/out.tar', 2, "missing required argument 'DST'"],
+    ['import DIR/out.tar DST/team/app:1', 14, 'give a place that ends with "/"'],
+    ['import DIR/a.tar DIR/b.tar DST/', 14, 'are not one bundle'],
+    ['import DIR/none.tar DST/', 14, 'There is no bundle'],
+    ['import DIR/out.tar DST/ --sign-key DIR/key.pem', 14, 'name its file with --receipt'],
+    ['import DIR/out.tar DST/ --key DIR/none.pem', 14, 'Cannot read the public key'],
+    ['export SRC/team/app:1.0 DIR/out.tar --part-size 5', 14, '--part-size "5" is not a size'],
+    ['export SRC/team/app:1.0 DIR/out.tar --part-size 4XB', 14, '--part-size "4XB" is not a size'],
+    ['export SRC/team/app:1.0 DIR/out.tar --since DIR/none.json', 14, 'Cannot read the record of --since'],
+    ['export SRC/team/app:1.0 DIR/out.tar --sign-key DIR/pub.pem', 14, 'cannot be used as private key'],
+    ['export SRC/team/app:1.0 DIR/none/out.tar', 10, 'Cannot write'],
+    ['export SRC/ DIR/out.tar', 14, 'names no artifact'],
+  ])('%s ends with %i: %s', async (command, exitCode, message) => {
+    expect(await transfer(command)).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
+    expect(destination.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,230 @@
+import type { KeyObject } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import type { Job } from '#shared/domain';
+import {
+  type Bundle,
+  type BundleDestination,
+  exportBundle,
+  formatReference,
+  type Imported,
+  importBundle,
+  readBundle,
+  readPrivateKey,
+  readPublicKey,
+  secretsOfEndpoint,
+  signBytes,
+  TransferError,
+} from '#shared/transfer';
+import { openSink, openSource } from '../../functions/transfer-worker/index.ts';
+import { bytesText } from './bytes-text.ts';
+import { connecting, type JobOptions, makeDestination, makeSource } from './job.ts';
+import { partSizeOf } from './part-size.ts';
+import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
+
+interface BundleOptions extends JobOptions {
+  json?: boolean;
+  quiet?: boolean;
+  signKey?: string;
+}
+interface ExportOptions extends BundleOptions {
+  partSize?: string;
+  since?: string;
+}
+interface ImportOptions extends BundleOptions {
+  key?: string;
+  receipt?: string;
+}
+
+/** Adds `export` and `import`. `secrets` receives what must not be printed. */
+export function addBundleCommands(program: Command, terminal: Terminal, secrets: string[]): void {
+  const exporting = connecting(new Command('export'))
+    .description('write artifacts, and what refers to them, into a bundle: an OCI layout as tar')
+    .usage('[options] <SRC...> <FILE.tar>')
+    .argument('<SRC... FILE.tar...>', 'what to read, and the file to write')
+    .option('--platform <os/arch>', 'only this platform of each index; may be repeated', collect)
+    .option('--part-size <size>', 'write FILE.tar.001 and so on, each of this size at most, such as 4GiB')
+    .option('--since <file>', 'leave out the blobs of an earlier bundle: its .arc-bundle.json')
+    .option('--sign-key <file>', 'sign with this Ed25519 or ECDSA private key (PEM)')
+    .option('--quiet', 'no progress')
+    .copyInheritedSettings(program)
+    .action(async (names: string[], options: ExportOptions, command: Command) => {
+      const [file, from] = lastOf(names, command, 'FILE.tar');
+      const jobs = await Promise.all(from.map((each) => makeSource(each, options, terminal.env)));
+      for (const { source } of jobs) secrets.push(...secretsOfEndpoint(source.credentials));
+      await exportTo(file, from, jobs, options, terminal);
+    });
+  const importing = connecting(new Command('import'))
+    .description('verify a bundle, then send its artifacts to DST under their own names; safe to repeat')
+    .usage('[options] <FILE.tar> <DST/>')
+    .argument(
+      '<FILE.tar DST/...>',
+      'the bundle (of parts: the first one, or all of them), and a place that ends with "/"',
+    )
+    .option('--key <file>', 'demand a signature of this public key (PEM)')
+    .option('--receipt <file>', 'write what was imported as JSON')
+    .option('--sign-key <file>', 'sign the receipt with this Ed25519 or ECDSA private key (PEM)')
+    .option('--quiet', 'no progress')
+    .copyInheritedSettings(program)
+    .action(async (names: string[], options: ImportOptions, command: Command) => {
+      const [to, files] = lastOf(names, command, 'DST');
+      const landing = await makeDestination(to, options, terminal.env);
+      secrets.push(...secretsOfEndpoint(landing.destination.credentials));
+      await importTo(to, bundleOf(files), landing, options, terminal);
+    });
+  program.addCommand(exporting).addCommand(importing);
+}
+
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+function lastOf(names: readonly string[], command: Command, need: string): [last: string, others: string[]] {
+  const [last, others] = [names.at(-1), names.slice(0, -1)];
+  if (last !== undefined && others.length > 0) return [last, others];
+  return command.error(`error: missing required argument '${need}'`);
+}
+
+/** A shell makes all names of the parts out of FILE.tar.*: they are one bundle. */
+function bundleOf(files: readonly string[]): string {
+  const bases = new Set(files.map((file) => file.replace(/\.(?:\d{3,6}|\*)$/, '')));
+  const [first = ''] = files;
+  if (bases.size === 1) return first;
+  throw new TransferError(
+    'config',
+    `${[...bases].slice(0, 5).join(' and ')} are not one bundle: import one after the other.`,
+  );
+}
+
+async function exportTo(
+  file: string,
+  asked: readonly string[],
+  jobs: readonly Omit<Job, 'destination'>[],
+  { platform, partSize, since, signKey, ...shown }: ExportOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const own = {
+    file,
+    now: new Date(),
+    ...(partSize !== undefined && { partSize: partSizeOf(partSize) }),
+    ...(since !== undefined && { since: await readRecord(since) }),
+    ...(signKey !== undefined && { signKey: await readPrivateKey(signKey) }),
+  };
+  const items = jobs.map((job, at) => ({
+    asked: asked[at] ?? '',
+    ...(platform && { platforms: platform }),
+    open: (opening: Parameters<typeof openSource>[1]) => openSource(job, opening),
+  }));
+  const made = await withProgress(terminal, shown, (progress) =>
+    exportBundle(items, { ...optionsOf(terminal), ...progress, ...own }),
+  );
+  const { record, files, digest, bytes, recordFile, warnings } = made;
+  const left = record.requires?.blobs.length ?? 0;
+  const result = {
+    digest,
+    files,
+    recordFile,
+    bytes,
+    items: record.items.map(named),
+    leftOut: left,
+    warnings,
+  };
+  print(terminal, shown.json, result, [
+    `Exported ${counted(record.items.length, 'artifact')} to ${files.join(', ')}: ${counted(record.blobs.length, 'blob')} (${bytesText(bytes)})${left > 0 ? `, ${left} left out` : ''}.`,
+    `Its record is ${recordFile}: keep it for a later export with --since.`,
+    digest,
+  ]);
+}
+
+function named({ name, digest }: { name: string; digest: string }): { name: string; digest: string } {
+  return { name, digest };
+}
+
+async function importTo(
+  to: string,
+  name: string,
+  landing: Omit<Job, 'source'>,
+  { key, receipt, signKey, ...shown }: ImportOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const { signal } = terminal;
+  if (signKey !== undefined && receipt === undefined)
+    throw new TransferError('config', '--sign-key signs the receipt: name its file with --receipt.');
+  const publicKey = key === undefined ? {} : { key: await readPublicKey(key) };
+  const receiptKey = signKey === undefined ? undefined : await readPrivateKey(signKey);
+  const bundle = await withProgress(terminal, shown, (progress) =>
+    readBundle({ name, signal, ...publicKey, ...progress }),
+  );
+  const imported = await withProgress(terminal, shown, (progress) =>
+    importBundle(bundle, destinationOf(landing), { ...optionsOf(terminal), ...progress }),
+  );
+  const { items, failure } = imported;
+  const warnings = [
+    ...(bundle.signature === 'unchecked'
+      ? ['the bundle is signed, and without --key nobody checked it']
+      : []),
+    ...imported.warnings,
+  ];
+  const told = receiptOf(bundle, to, imported);
+  if (receipt !== undefined) await writeReceipt(receipt, told, receiptKey);
+  const done = items.filter(({ outcome }) => outcome === 'imported');
+  const copied = done.reduce((sum, { bytes }) => sum + (bytes?.copied ?? 0), 0);
+  print(terminal, shown.json, { ...told, warnings }, [
+    ...items.map(
+      (item) => `${item.outcome} ${item.name} ${item.digest}${item.message ? `: ${item.message}` : ''}`,
+    ),
+    `Imported ${done.length} of ${counted(items.length, 'artifact')} to ${to}: ${bytesText(copied)} sent.`,
+  ]);
+  if (failure !== undefined) throw failure;
+  signal.throwIfAborted();
+}
+
+function destinationOf(landing: Omit<Job, 'source'>): BundleDestination {
+  const { artifact, destination } = landing;
+  return {
+    sink: (name, opening) => openSink(landing, name, opening),
+    async source(name, opening) {
+      const wanted = { ...artifact, spec: { image: formatReference(name) } };
+      return (await openSource({ artifact: wanted, source: destination }, opening)).source;
+    },
+  };
+}
+
+/** What can be carried back: which bundle came, whether its signature was checked, and what became of each artifact. */
+function receiptOf({ digest, record, signature }: Bundle, destination: string, { items }: Imported) {
+  return {
+    kind: 'arc-bundle-receipt',
+    version: 1,
+    bundle: digest,
+    bundleCreated: record.created,
+    signature,
+    imported: new Date().toISOString(),
+    destination,
+    items,
+  };
+}
+
+async function writeReceipt(file: string, receipt: object, key: KeyObject | undefined): Promise<void> {
+  const bytes = Buffer.from(`${JSON.stringify(receipt, null, 1)}\n`);
+  try {
+    if (key !== undefined) await writeFile(`${file}.sig`, signBytes(bytes, key));
+    await writeFile(`${file}.partial`, bytes);
+    await rename(`${file}.partial`, file);
+  } catch (caught) {
+    const why = caught instanceof Error ? caught.message : String(caught);
+    throw new TransferError('config', `Cannot write the receipt: ${why}.`);
+  }
+}
+
+async function readRecord(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (caught) {
+    const why = caught instanceof Error ? caught.message : String(caught);
+    throw new TransferError('config', `Cannot read the record of --since: ${why}.`);
+  }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,51 @@
+import os from 'node:os';
+import path from 'node:path';
+import { printable } from '#shared/errors';
+import type { CopyOptions } from '#shared/transfer';
+import { type Output, progressLine } from './progress-line.ts';
+
+export interface Terminal {
+  stdout: Output;
+  stderr: Output;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  signal: AbortSignal;
+}
+
+/** How a transfer runs for a person. */
+export function optionsOf({ env, signal }: Terminal): CopyOptions {
+  // A person waits: fewer attempts than those of a worker.
+  return {
+    signal,
+    proxyEnv: env,
+    retry: { attempts: 3 },
+    workDir: path.join(env.TMPDIR ?? os.tmpdir(), 'arc-transfer'),
+  };
+}
+
+/** The result on stdout, and its warnings on stderr. */
+export function print(
+  { stdout, stderr }: Terminal,
+  json: boolean | undefined,
+  result: { warnings: string[] },
+  lines: readonly string[],
+): void {
+  for (const warning of json ? [] : result.warnings) stderr.write(`Warning: ${printable(warning)}\n`);
+  if (json) stdout.write(`${JSON.stringify(result)}\n`);
+  else for (const text of lines) stdout.write(`${printable(text)}\n`);
+}
+
+/** Runs `act` with a progress line, unless `shown` says that there is none. */
+export async function withProgress<Result>(
+  { stderr }: Terminal,
+  shown: { json?: boolean; quiet?: boolean },
+  act: (options: Pick<CopyOptions, 'progress'>) => Promise<Result>,
+): Promise<Result> {
+  if (shown.json || shown.quiet) return act({});
+  const line = progressLine(stderr, () => performance.now());
+  try {
+    return await act({ progress: line.progress });
+  } finally {
+    line.end();
+  }
+}
