@@ -122,7 +122,7 @@ describe('arc-transfer export and import', () => {
     ['export SRC/team/app:1.0 DIR/out.tar --part-size 4XB', 14, '--part-size "4XB" is not a size'],
     ['export SRC/team/app:1.0 DIR/out.tar --since DIR/none.json', 14, 'Cannot read the record of --since'],
     ['export SRC/team/app:1.0 DIR/out.tar --sign-key DIR/pub.pem', 14, 'cannot be used as private key'],
-    ['export SRC/team/app:1.0 DIR/none/out.tar', 10, 'Cannot write'],
+    ['export SRC/team/app:1.0 DIR/key.pem/out.tar', 10, 'Cannot write'],
     ['export SRC/ DIR/out.tar', 14, 'names no artifact'],
   ])('%s ends with %i: %s', async (command, exitCode, message) => {
     expect(await transfer(command)).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
