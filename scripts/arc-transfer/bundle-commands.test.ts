@@ -113,7 +113,9 @@ describe('arc-transfer export and import', () => {
   it.each([
     ['export SRC/team/app:1.0', 2, "missing required argument 'FILE.tar'"],
     ['import DIR/out.tar', 2, "missing required argument 'DST'"],
-    ['import DIR/out.tar DST/team/app:1', 14, 'give a place that ends with "/"'],
+    ['import DIR/out.tar DST/team/app:1', 14, 'that ends with "/"'],
+    ['import DIR/out.tar s3://DST/bucket/', 14, 'cannot take a bundle'],
+    ['export https://DST/x.tgz DIR/out.tar', 14, 'is a file, and a bundle holds images'],
     ['import DIR/a.tar DIR/b.tar DST/', 14, 'are not one bundle'],
     ['import DIR/none.tar DST/', 14, 'There is no bundle'],
     ['import DIR/out.tar DST/ --sign-key DIR/key.pem', 14, 'name its file with --receipt'],

@@ -88,7 +88,10 @@ const blobs = () => files.slice(3);
 const firstBlob = () => blobs()[0] ?? text('');
 
 function longer({ header, content }: File): File {
-  return { header: { ...header, size: content.length + 1 }, content: Buffer.concat([content, Buffer.from('x')]) };
+  return {
+    header: { ...header, size: content.length + 1 },
+    content: Buffer.concat([content, Buffer.from('x')]),
+  };
 }
 
 describe('a hostile bundle', () => {
@@ -128,11 +131,7 @@ describe('a hostile bundle', () => {
     ['no index.json', () => files.filter(({ header }) => header.name !== 'index.json'), /no index\.json/],
     [
       'a longer blob',
-      () => [
-        ...files.slice(0, 3),
-        longer(firstBlob()),
-        ...files.slice(4),
-      ],
+      () => [...files.slice(0, 3), longer(firstBlob()), ...files.slice(4)],
       /and its record says/,
     ],
     [

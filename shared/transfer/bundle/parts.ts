@@ -142,8 +142,8 @@ export async function writeParts(
     for (const name of written) await rename(`${name}.partial`, name);
     return written;
   } catch (caught) {
-    await handle?.close();
-    for (const name of written) await rm(`${name}.partial`, { force: true });
+    await handle?.close().catch(() => undefined);
+    for (const name of written) await rm(`${name}.partial`, { force: true }).catch(() => undefined);
     throw caught;
   }
 }

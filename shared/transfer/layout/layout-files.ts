@@ -94,7 +94,8 @@ export function layoutFiles(folder: string): LayoutFiles {
         await writeFile(partial, content, { signal, flag: 'wx', flush: true });
         await rename(partial, file);
       } catch (caught) {
-        await rm(partial, { force: true });
+        // A path through a file cannot be removed either; the first failure says so.
+        await rm(partial, { force: true }).catch(() => undefined);
         throw caught instanceof TransferError ? caught : unwritable(file, caught);
       }
     },
