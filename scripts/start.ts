@@ -24,11 +24,15 @@ const standalone = await start(options).catch((caught: unknown) => {
   console.error(`The standalone cannot start: ${failureText(caught)}`);
   process.exit(1);
 });
-console.log(greeting({ ...standalone, folder: options.folder }, process.cwd()));
+const { startDashboard } = await import('./arcctl/dashboard/serve.ts');
+const { admin: api, transport, url: server } = standalone;
+const dashboard = await startDashboard({ api, transport, server }, { port: 0 });
+console.log(greeting({ ...standalone, folder: options.folder, dashboard: dashboard.url }, process.cwd()));
 module.flushCompileCache(); // now, for who ends it by kill -9
 
 if (!interrupt.signal.aborted)
   await new Promise((resolve) => interrupt.signal.addEventListener('abort', resolve, { once: true }));
+await dashboard.close();
 await standalone.close();
 process.exit(0);
 

@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { actionCommands } from './commands/actions.ts';
 import { complete, completionCommand } from './commands/completion.ts';
 import { createCommand } from './commands/create.ts';
+import { dashboardCommand } from './commands/dashboard.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { eventsCommand } from './commands/events.ts';
@@ -53,6 +54,7 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
       logsCommand(io),
       eventsCommand(io),
       waitCommand(io),
+      dashboardCommand(io),
     ],
     ...[planCommand(io), diffCommand(io), createCommand(io), ...actionCommands(io)],
     ...[explainCommand(io), doctorCommand(io), tenantCommand(io), completionCommand(), versionCommand(io)],

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 describe('what npm start prints', () => {
   it('is a list of commands after which an Order runs', async () => {
-    const commands = greeting({ ...standalone, folder }, root)
+    const commands = greeting({ ...standalone, folder, dashboard: '' }, root)
       .split('\n')
       .filter((line) => line.includes('kubectl apply'));
     const files = commands.flatMap((line) => [...line.matchAll(/-f (\S+)/g)].map(([, file = '']) => file));
@@ -43,9 +43,11 @@ describe('what npm start prints', () => {
   });
 
   it('names the kubeconfig relative to the folder, or else by its absolute path', () => {
-    const inside = greeting({ url: '', folder: '.arc', kubeconfig: '/tree/.arc/kubeconfig' }, '/tree');
+    const none = { url: '', dashboard: 'http://127.0.0.1:1/?token=a' };
+    const inside = greeting({ ...none, folder: '.arc', kubeconfig: '/tree/.arc/kubeconfig' }, '/tree');
     expect(inside).toContain('export KUBECONFIG=$PWD/.arc/kubeconfig\n');
-    const outside = greeting({ url: '', folder: '/data', kubeconfig: '/data/kubeconfig' }, '/tree');
+    expect(inside).toContain(`${none.dashboard}\n`);
+    const outside = greeting({ ...none, folder: '/data', kubeconfig: '/data/kubeconfig' }, '/tree');
     expect(outside).toContain('export KUBECONFIG=/data/kubeconfig\n');
   });
 });

@@ -7,13 +7,17 @@ export interface Address {
   folder: string;
   /** The absolute path of the kubeconfig. */
   kubeconfig: string;
+  /** Of the dashboard, with its token. */
+  dashboard: string;
 }
 
 /** What `npm start` prints once it is ready. The commands work as printed in `cwd`; greeting.test.ts runs them. */
-export function greeting({ url, folder, kubeconfig }: Address, cwd: string): string {
+export function greeting({ url, folder, kubeconfig, dashboard }: Address, cwd: string): string {
   const relative = path.relative(cwd, kubeconfig);
   return `ARC is running at ${url}, its state is in ${folder}
 It listens on loopback only, and the steps of its workflows run as plain processes of your user: they are not isolated.
+
+Its dashboard, for whoever has this address: ${dashboard}
 
 In another terminal, in this folder:
 

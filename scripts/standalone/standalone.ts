@@ -13,7 +13,7 @@ import {
   startExecutor,
   startGarbageCollector,
 } from '#shared/embedded';
-import { createKubeClient, type KubeClient } from '#shared/kube';
+import { createKubeClient, createTransport, type KubeClient, type Transport } from '#shared/kube';
 import { serveFunction } from '#shared/runtime';
 import { openEmbeddedStore, type Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
@@ -62,6 +62,8 @@ export interface Standalone {
   kubeconfig: string;
   /** The API as the user `admin`. */
   admin: KubeClient;
+  /** The same user, for what the client has no method for. */
+  transport: Transport;
   close(): Promise<void>;
 }
 
@@ -112,8 +114,12 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   stack.defer(() => api.close({ graceMs: 2_000 }));
   await rememberPort(folder, api.port);
   const url = `https://127.0.0.1:${api.port}`;
-  const clientOf = (name: string) =>
-    createKubeClient({ server: url, token: () => identities.tokenOf(name), userAgent: `arc-${name}` });
+  const accessOf = (name: string) => ({
+    server: url,
+    token: () => identities.tokenOf(name),
+    userAgent: `arc-${name}`,
+  });
+  const clientOf = (name: string) => createKubeClient(accessOf(name));
   const admin = clientOf('admin');
   await ensureNamespaces(admin);
   await ensureSettings(admin, manifests);
@@ -198,5 +204,6 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const kubeconfig = path.join(folder, 'kubeconfig');
   await writeKubeconfig(kubeconfig, { server: url, ca: pki.ca, token: identities.tokenOf('admin') });
   const running = stack.move();
-  return { url, kubeconfig, admin, close: () => running.disposeAsync() };
+  const transport = createTransport(accessOf('admin'));
+  return { url, kubeconfig, admin, transport, close: () => running.disposeAsync() };
 }

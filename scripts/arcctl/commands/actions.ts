@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { artifactWorkflows, orders } from '#shared/domain';
-import { type Key, type Kind, objectPath } from '#shared/kube';
+import type { Kind } from '#shared/kube';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { allOption, collected, outputOption, selectorOption } from '../core/options.ts';
+import { type OrderAction, orderActions } from '../core/order-actions.ts';
 import { type Format, formatOf, printValue } from '../core/print.ts';
 import { fullName, parseAsked } from '../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
@@ -16,52 +17,12 @@ interface ActionOptions {
   output?: string;
 }
 
-interface Action {
-  name: string;
-  description: string;
-  /** What is printed after the name of the object. */
-  done: string;
-  kinds: readonly Kind[];
-  act(cluster: Cluster, kind: Kind, key: Key, signal: AbortSignal): Promise<unknown>;
-}
-
 /** `arcctl retry|force|cancel|suspend|resume`. */
 export function actionCommands(io: Io): Command[] {
-  return [
-    subresource('retry', 'Run what failed, or was stopped or cancelled, again', 'retry requested', [
-      orders,
-      artifactWorkflows,
-    ]),
-    subresource('force', 'Run all artifacts of an Order again, whatever became of them', 'force requested', [
-      orders,
-    ]),
-    subresource(
-      'cancel',
-      'Stop what runs, and start nothing until resume takes it back',
-      'cancel requested',
-      [orders, artifactWorkflows],
-    ),
-    patch('suspend', 'Start nothing new; what runs goes on', 'suspended', { suspend: true }),
-    patch('resume', 'Take suspend and cancel of an Order back', 'resumed', { suspend: null, cancel: null }),
-  ].map((action) => commandOf(io, action));
+  return orderActions.map((action) => commandOf(io, action));
 }
 
-function subresource(name: string, description: string, done: string, kinds: readonly Kind[]): Action {
-  return {
-    ...{ name, description, done, kinds },
-    act: ({ transport }, kind, key, signal) =>
-      transport.send({ method: 'POST', path: objectPath(kind, key, name), body: {} }, signal),
-  };
-}
-
-function patch(name: string, description: string, done: string, spec: object): Action {
-  return {
-    ...{ name, description, done, kinds: [orders] },
-    act: ({ api }, kind, key, signal) => api.mergePatch(kind, key, { spec }, undefined, signal),
-  };
-}
-
-function commandOf(io: Io, action: Action): Command {
+function commandOf(io: Io, action: OrderAction): Command {
   const command = new Command(action.name)
     .description(action.description)
     .argument(
@@ -93,7 +54,7 @@ interface Target {
 async function targetsOf(
   io: Io,
   { api, namespace }: Cluster,
-  { name: verb, kinds }: Action,
+  { name: verb, kinds }: OrderAction,
   words: readonly string[],
   { artifact, selector, all }: ActionOptions,
 ): Promise<Target[]> {
@@ -145,7 +106,7 @@ async function targetsOf(
 async function actOnAll(
   io: Io,
   cluster: Cluster,
-  action: Action,
+  action: OrderAction,
   targets: readonly Target[],
   format: Format | undefined,
 ): Promise<void> {

@@ -7,6 +7,8 @@ import { readFileSync } from 'node:fs';
 export const shippedFiles = [
   'package.json',
   'docs/status.md',
+  'scripts/arcctl/dashboard/assets/live.js',
+  'scripts/arcctl/dashboard/assets/style.css',
   'knative/tenant/function-rights.yaml',
   'knative/tenant/workflow-account.yaml',
 ] as const;

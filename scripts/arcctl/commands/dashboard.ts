@@ -1,0 +1,59 @@
+import { Command, Option } from 'commander';
+import { orders } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { usage } from '../core/failure.ts';
+import type { Io } from '../core/io.ts';
+import { type Cluster, connect, globalOptions } from '../core/session.ts';
+
+interface DashboardOptions {
+  port: string;
+  open?: boolean;
+}
+
+/** `arcctl dashboard`: Orders and Endpoints in a browser, with the rights of whoever starts it, until Ctrl-C. */
+export function dashboardCommand(io: Io): Command {
+  return new Command('dashboard')
+    .description('Serve Orders, their artifacts and Endpoints to your browser, on this machine only')
+    .addOption(new Option('--port <number>', 'port on loopback; 0: any that is free').default('0'))
+    .option('--open', 'open it in the browser')
+    .action(async (options: DashboardOptions, command: Command) => {
+      const port = Number(options.port);
+      if (!/^\d{1,5}$/.test(options.port) || port > 65_535)
+        throw usage(`--port ${JSON.stringify(options.port)}: give a number from 0 to 65535`);
+      const given = globalOptions(command);
+      const cluster = await connect(io, given);
+      const namespace = given.namespace ?? (await readableNamespace(cluster, io.signal));
+      const { startDashboard } = await import('../dashboard/serve.ts');
+      const { url, close } = await startDashboard(cluster, { port, namespace });
+      const where = namespace === undefined ? 'all namespaces' : `namespace ${namespace}`;
+      io.note(
+        `The dashboard of ${cluster.server}, ${where}. Whoever has this address acts as you. Ctrl-C ends it.`,
+      );
+      io.line(url);
+      if (options.open) await openInBrowser(io, url);
+      if (!io.signal.aborted)
+        await new Promise((resolve) => io.signal.addEventListener('abort', resolve, { once: true }));
+      await close();
+    });
+}
+
+/** Undefined where all namespaces may be read; else that of the context. */
+async function readableNamespace(
+  { api, namespace }: Cluster,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    await api.list(orders, { limit: 1 }, signal);
+    return undefined;
+  } catch (caught) {
+    if (!ArcError.is(caught, 'Forbidden')) throw caught;
+    return namespace;
+  }
+}
+
+async function openInBrowser(io: Io, url: string): Promise<void> {
+  const { openPage } = await import('../dashboard/open-page.ts');
+  await openPage(url, io.signal).catch((caught: unknown) =>
+    io.note(`No browser could be started: ${ArcError.from(caught).message}. Open the address yourself.`),
+  );
+}

@@ -1,0 +1,52 @@
+import { artifactWorkflows, orders } from '#shared/domain';
+import { type Key, type Kind, objectPath } from '#shared/kube';
+import type { Cluster } from './session.ts';
+
+/** What people do with an Order, or with one of its artifacts. */
+export interface OrderAction {
+  name: string;
+  description: string;
+  /** What is said after the name of the object. */
+  done: string;
+  kinds: readonly Kind[];
+  /** Rejects with what the API answers. */
+  act(
+    cluster: Pick<Cluster, 'api' | 'transport'>,
+    kind: Kind,
+    key: Key,
+    signal: AbortSignal,
+  ): Promise<unknown>;
+}
+
+const both = [orders, artifactWorkflows];
+
+/** In the order in which they are offered. */
+export const orderActions: readonly OrderAction[] = [
+  subresource('retry', 'Run what failed, or was stopped or cancelled, again', 'retry requested', both),
+  subresource('force', 'Run all artifacts of an Order again, whatever became of them', 'force requested', [
+    orders,
+  ]),
+  subresource(
+    'cancel',
+    'Stop what runs, and start nothing until resume takes it back',
+    'cancel requested',
+    both,
+  ),
+  patch('suspend', 'Start nothing new; what runs goes on', 'suspended', { suspend: true }),
+  patch('resume', 'Take suspend and cancel of an Order back', 'resumed', { suspend: null, cancel: null }),
+];
+
+function subresource(name: string, description: string, done: string, kinds: readonly Kind[]): OrderAction {
+  return {
+    ...{ name, description, done, kinds },
+    act: ({ transport }, kind, key, signal) =>
+      transport.send({ method: 'POST', path: objectPath(kind, key, name), body: {} }, signal),
+  };
+}
+
+function patch(name: string, description: string, done: string, spec: object): OrderAction {
+  return {
+    ...{ name, description, done, kinds: [orders] },
+    act: ({ api }, kind, key, signal) => api.mergePatch(kind, key, { spec }, undefined, signal),
+  };
+}
