@@ -30,7 +30,7 @@ export function dashboardCommand(io: Io): Command {
         `The dashboard of ${cluster.server}, ${where}. Whoever has this address acts as you. Ctrl-C ends it.`,
       );
       io.line(url);
-      if (options.open) await openInBrowser(io, url);
+      await using _page = options.open ? await openInBrowser(io, url) : undefined;
       if (!io.signal.aborted)
         await new Promise((resolve) => io.signal.addEventListener('abort', resolve, { once: true }));
       await close();
@@ -51,9 +51,12 @@ async function readableNamespace(
   }
 }
 
-async function openInBrowser(io: Io, url: string): Promise<void> {
+async function openInBrowser(io: Io, url: string): Promise<AsyncDisposable | undefined> {
   const { openPage } = await import('../dashboard/open-page.ts');
-  await openPage(url, io.signal).catch((caught: unknown) =>
-    io.note(`No browser could be started: ${ArcError.from(caught).message}. Open the address yourself.`),
-  );
+  try {
+    return await openPage(url);
+  } catch (caught) {
+    io.note(`No browser could be started: ${ArcError.from(caught).message}. Open the address yourself.`);
+    return undefined;
+  }
 }

@@ -230,6 +230,22 @@ describe('actions', () => {
   });
 });
 
+describe('with the rights of a user', () => {
+  it('says what the API refuses, and shows the rest', async () => {
+    const eve = await connect(quietIo({ env: { KUBECONFIG: api.kubeconfig } }), { as: 'eve' });
+    const own = createWatches(eve.api, 'team', ending.signal, 50);
+    const other = createDashboard({
+      ...{ cluster: eve, watches: own, hosts: new Set([host]), secrets },
+      signal: ending.signal,
+    });
+    const seen = async (path: string) =>
+      (await other.request(`http://${host}${path}`, { headers: { host, cookie } })).text();
+    expect(await seen('/')).toMatch(/class="notice">.*eve.* cannot list/);
+    expect(await seen('/orders/team/first')).toMatch(/<h1>Forbidden<\/h1><p>.*eve.* cannot list/);
+    expect(await seen('/orders/team/first/manifest')).toMatch(/<h1>Forbidden/);
+  });
+});
+
 describe('live updates', () => {
   it('send the page when it changes, from one watch for each kind, which ends with the last viewer', async () => {
     await eventually('no watch while nobody looks', 10_000, async () => expect(watches.open).toBe(0));

@@ -7,20 +7,24 @@ import { pathToFileURL } from 'node:url';
 
 /**
  * Opens an address with a secret in it. Other users of a machine can read the command lines of all programs: so the browser is given a
- * file that only its owner can read, and that leads there. It is deleted when `signal` is aborted. Rejects when there is nothing to open it.
+ * file that only its owner can read, and that leads there. Disposing deletes it. Rejects when there is nothing to open it.
  */
-export async function openPage(url: string, signal: AbortSignal): Promise<void> {
+export async function openPage(url: string): Promise<AsyncDisposable> {
   const folder = await mkdtemp(path.join(tmpdir(), 'arcctl-'));
-  signal.addEventListener('abort', () => void rm(folder, { recursive: true, force: true }).catch(() => {}), {
-    once: true,
-  });
+  const remove = () => rm(folder, { recursive: true, force: true });
   const file = path.join(folder, 'open.html');
   const page = `<!doctype html><title>ARC</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">To the dashboard</a>`;
   await writeFile(file, page, { mode: 0o600 });
   const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, pathToFileURL(file).href], { stdio: 'ignore', detached: true });
-  await once(child, 'spawn');
+  try {
+    await once(child, 'spawn');
+  } catch (caught) {
+    await remove();
+    throw caught;
+  }
   child.unref();
+  return { [Symbol.asyncDispose]: remove };
 }
 
 const openers: Partial<Record<NodeJS.Platform, [program: string, ...args: string[]]>> = {
