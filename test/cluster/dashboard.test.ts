@@ -8,6 +8,7 @@ import { connect } from '../../scripts/arcctl/core/session.ts';
 import { type Dashboard, startDashboard } from '../../scripts/arcctl/dashboard/serve.ts';
 import { quietIo } from '../../scripts/arcctl/testing/quiet-io.ts';
 import { endpoint, order } from '../../shared/domain/testing/objects.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
 
 /** Debian's package, or another one. It needs no cluster: it is here for what it takes. */
@@ -72,10 +73,13 @@ describe.skipIf(!existsSync(program))('the dashboard in a browser', { timeout: 3
     '/endpoints',
   ];
 
-  it.each(['light', 'dark'] as const)('has nothing that axe finds, when it is %s', async (colorScheme) => {
+  it.each([
+    ['light', 1280],
+    ['dark', 400],
+  ] as const)('has nothing that axe finds, %s and %d pixels wide', async (colorScheme, width) => {
     for (const where of pages) {
       // Its script is given to the page by the debugger: the policy of the page lets no other one in.
-      const page = await open(where, { colorScheme });
+      const page = await open(where, { colorScheme, viewport: { width, height: 800 } });
       await page.evaluate(await readFile(axe, 'utf8'));
       const found: unknown = await page.evaluate(
         'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))',
@@ -126,6 +130,10 @@ describe.skipIf(!existsSync(program))('the dashboard in a browser', { timeout: 3
     await page.getByRole('link', { name: 'Next' }).click();
     await page.getByRole('row', { name: /#199 / }).waitFor();
     await page.close();
+  });
+
+  it('watches nothing once the pages are closed', async () => {
+    await eventually('no watch', 30_000, async () => expect(api.watches()).toBe(0));
   });
 
   it('makes the browser complain of nothing', () => expect(problems).toEqual([]));

@@ -101,8 +101,9 @@ describe('who gets in', () => {
   });
 
   it('allows own files only, no inline script, no frames and no cache, on every answer', async () => {
-    for (const path of ['/', '/nothing', '/style.css', '/live.js']) {
-      const { headers } = await ask(path);
+    for (const path of ['/', '/nothing', '/orders/team/none', '/live/', '/style.css', '/live.js']) {
+      const { headers, body } = await ask(path);
+      await body?.cancel();
       const policy = headers.get('content-security-policy') ?? '';
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
       expect(policy).toContain("frame-ancestors 'none'");
@@ -247,6 +248,18 @@ describe('with the rights of a user', () => {
 });
 
 describe('live updates', () => {
+  it('are opened by GET only, and by a number of viewers', async () => {
+    expect((await ask('/live/', {}, { method: 'HEAD' })).status).toBe(405);
+    const streams = await Promise.all(Array.from({ length: 31 }, () => ask('/live/')));
+    expect(streams.map((answer) => answer.status).sort()).toEqual([...Array(30).fill(200), 503]);
+    for (const { body } of streams) await body?.cancel();
+    await eventually('all are free again', 10_000, async () => {
+      const { status, body } = await ask('/live/');
+      await body?.cancel();
+      expect(status).toBe(200);
+    });
+  });
+
   it('send the page when it changes, from one watch for each kind, which ends with the last viewer', async () => {
     await eventually('no watch while nobody looks', 10_000, async () => expect(watches.open).toBe(0));
     const streams = await Promise.all([1, 2, 3].map(() => ask('/live/orders/team/second')));
@@ -261,7 +274,7 @@ describe('live updates', () => {
     const [reader] = readers;
     let text = '';
     while (!text.includes('on its way')) text += (await reader?.read())?.value ?? '';
-    expect(text).toContain('data: <pre>on its way</pre>');
+    expect(text).toContain('data: <p class="message">on its way</p>');
     for (const each of readers) await each?.cancel();
     await eventually('no watch when nobody looks any more', 10_000, async () => {
       expect(watches.open).toBe(0);

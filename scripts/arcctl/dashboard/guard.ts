@@ -44,8 +44,8 @@ export function onlyHosts(hosts: ReadonlySet<string>): MiddlewareHandler {
   return async (c, next) => {
     if (!hosts.has(c.req.header('host') ?? ''))
       return c.text('This is not the address of the dashboard.\n', 421);
+    await next();
     c.header('Cache-Control', 'no-store');
-    return next();
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono';
-import { streamSSE } from 'hono/streaming';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { ArcError } from '#shared/errors';
 import { problemPage } from './views/other-pages.ts';
 import { documentOf, mainOf, type Page } from './views/parts.ts';
@@ -34,32 +34,44 @@ export function createLive(app: Hono, { watches, server, signal }: LiveOptions) 
       return c.html(documentOf(createDraw()(c), server, livePath(c)));
     });
     app.get(`/live${path}`, (c) => {
+      // Nobody would read the stream.
+      if (c.req.method === 'HEAD') return c.body(null, 405);
       if (streams >= mostStreams || signal.aborted)
         return c.text('Too many pages are open: close some.\n', 503);
       streams += 1;
-      return streamSSE(c, async (stream) => {
-        const ending = new AbortController();
-        const end = () => ending.abort();
-        stream.onAbort(end);
-        signal.addEventListener('abort', end, { once: true });
-        using look = watches.look(kinds);
-        try {
-          await look.ready(ending.signal);
-          const draw = createDraw();
-          let last = '';
-          while (!ending.signal.aborted) {
-            const data = String(await mainOf(drawn(draw, c), livePath(c)));
-            if (data !== last) await stream.writeSSE({ event: 'page', data });
-            else await stream.write(': nothing new\n\n');
-            last = data;
-            await look.changed(pictureMs, quietMs, ending.signal);
-          }
-        } finally {
-          streams -= 1;
-          signal.removeEventListener('abort', end);
-        }
-      });
+      // A stream that fails has nothing to say but that it ends: the browser opens another one.
+      const end = () => {
+        streams -= 1;
+      };
+      // A stream that fails has nothing to say but that it ends: the browser opens another one.
+      return streamSSE(
+        c,
+        (stream) => follow(stream, c).finally(end),
+        async () => {},
+      );
     });
+
+    async function follow(stream: SSEStreamingApi, c: Context): Promise<void> {
+      const ending = new AbortController();
+      const end = () => ending.abort();
+      stream.onAbort(end);
+      signal.addEventListener('abort', end, { once: true });
+      using look = watches.look(kinds);
+      try {
+        await look.ready(ending.signal);
+        const draw = createDraw();
+        let last = '';
+        while (!ending.signal.aborted) {
+          const data = String(await mainOf(drawn(draw, c), livePath(c)));
+          if (data !== last) await stream.writeSSE({ event: 'page', data });
+          else await stream.write(': nothing new\n\n');
+          last = data;
+          await look.changed(pictureMs, quietMs, ending.signal);
+        }
+      } finally {
+        signal.removeEventListener('abort', end);
+      }
+    }
   };
 }
 

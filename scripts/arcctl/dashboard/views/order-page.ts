@@ -50,7 +50,7 @@ ${problems.map(notice)}
       'artifact',
       artifacts.map((each) => each.phase),
     )}</p>
-${message === '' ? '' : html`<pre>${printableLines(message)}</pre>`}
+${message === '' ? '' : html`<p class="message">${printableLines(message)}</p>`}
 <ul class="actions" aria-label="Actions">
 ${orderActions.map((action) => html`<li><a class="button" href="${orderPath(key, `/${action.name}`)}">${action.name}…</a></li>`)}
 <li><a class="button" href="${orderPath(key, '/manifest')}">manifest</a></li>
@@ -66,7 +66,7 @@ ${timeline(events)}`,
 }
 
 function artifactTable(key: Key, shown: readonly ArtifactNode[], paceOf: OrderView['paceOf']): Html {
-  return html`<div class="wide"><table>
+  return html`<div class="wide" tabindex="0" role="region" aria-label="Artifacts"><table>
 <caption>Times are in UTC.</caption>
 <thead><tr><th scope="col">Artifact</th><th scope="col">Way</th><th scope="col">Phase</th><th scope="col">Why</th><th scope="col">Since</th><th scope="col">Actions</th></tr></thead>
 <tbody>${shown.map((artifact) => artifactRow(key, artifact, paceOf(artifact)))}</tbody>
@@ -79,7 +79,7 @@ function artifactRow(key: Key, artifact: ArtifactNode, pace: Pace | undefined): 
 <th scope="row">${printable(name)} <span class="quiet">${printable(type)}</span></th>
 <td>${printable(source || '?')} → ${printable(destination || '?')}</td>
 <td>${phaseMark(phase)}${phase === 'Running' ? progressBar(artifact, pace) : ''}</td>
-<td>${reason === '' ? '' : html`<strong>${printable(reason)}</strong> `}${printableLines(message)}${digest === '' ? '' : html` <code>${printable(digest)}</code>`}${versionList(artifact)}</td>
+<td class="said">${reason === '' ? '' : html`<strong>${printable(reason)}</strong> `}${printableLines(message)}${digest === '' ? '' : html` <code>${printable(digest)}</code>`}${versionList(artifact)}</td>
 <td>${timeOf(since)}</td>
 <td>${artifactActions(key, artifact)}</td>
 </tr>

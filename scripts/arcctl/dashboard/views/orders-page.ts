@@ -56,7 +56,7 @@ ${pager(slice, '/', { namespace, phase, name })}`,
 }
 
 function table(shown: readonly Order[]): Html {
-  return html`<div class="wide"><table>
+  return html`<div class="wide" tabindex="0" role="region" aria-label="Orders"><table>
 <caption>The newest first. Times are in UTC.</caption>
 <thead><tr><th scope="col">Order</th><th scope="col">Namespace</th><th scope="col">Phase</th><th scope="col">Artifacts</th><th scope="col">What it says</th><th scope="col">Created</th></tr></thead>
 <tbody>${shown.map(row)}</tbody>
@@ -70,7 +70,7 @@ function row(order: Order): Html {
 <td>${namespace}</td>
 <td>${phaseMark(phaseOfOrder(order))}</td>
 <td>${progressOf(order)}</td>
-<td>${printable(firstLine(order.status?.message ?? ''))}${waits(order)}</td>
+<td class="said">${printable(firstLine(order.status?.message ?? ''))}${waits(order)}</td>
 <td>${timeOf(creationTimestamp)}</td>
 </tr>
 `;

@@ -45,7 +45,7 @@ function standingOf({ status }: Endpoint): string {
 }
 
 function endpointTable(shown: readonly Endpoint[]): Html {
-  return html`<div class="wide"><table>
+  return html`<div class="wide" tabindex="0" role="region" aria-label="Endpoints"><table>
 <caption>By namespace and name. Times are in UTC.</caption>
 <thead><tr><th scope="col">Endpoint</th><th scope="col">Namespace</th><th scope="col">Server</th><th scope="col">Use</th><th scope="col">Conditions</th><th scope="col">Last probe</th></tr></thead>
 <tbody>${shown.map(endpointRow)}</tbody>
@@ -60,7 +60,7 @@ function endpointRow({ metadata, spec, status = {} }: Endpoint): Html {
 <td>${metadata.namespace ?? ''}</td>
 <td>${printable(spec.remoteURL)} <span class="quiet">${printable(spec.type)}</span></td>
 <td>${spec.usage ?? 'All'}${slots}</td>
-<td><ul>${conditions.map(({ type, status: is, reason, message }) => html`<li>${printable(type)}: ${conditionMark(type, is)} ${printable(reason)}${message === '' ? '' : `: ${printable(message)}`}</li>`)}</ul></td>
+<td class="said"><ul>${conditions.map(({ type, status: is, reason, message }) => html`<li>${printable(type)}: ${conditionMark(type, is)} ${printable(reason)}${message === '' ? '' : `: ${printable(message)}`}</li>`)}</ul></td>
 <td>${timeOf(lastProbeTime)}</td>
 </tr>
 `;
