@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { ArcError } from '#shared/errors';
+import { exitCodes, Failure } from '../core/failure.ts';
 import type { Cluster } from '../core/session.ts';
 import { createDashboard } from './app.ts';
 import { createSecrets } from './guard.ts';
@@ -33,7 +34,7 @@ export async function startDashboard(
   server.listen(port, '127.0.0.1');
   await once(server, 'listening').catch((caught: unknown) => {
     const why = ArcError.from(caught).message;
-    throw new ArcError('ServiceUnavailable', `cannot listen on port ${port}: ${why}; choose another --port`);
+    throw new Failure(exitCodes.no, `cannot listen on port ${port} (${why}): choose another --port`);
   });
   const { port: taken } = server.address() as AddressInfo;
   const suffix = taken === 80 ? '' : `:${taken}`;
