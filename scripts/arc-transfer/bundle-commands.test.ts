@@ -4,6 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { startChartServer } from '../../shared/transfer/testing/chart-server.ts';
+import { chartYaml, packChart } from '../../shared/transfer/testing/charts.ts';
 import { run } from './program.ts';
 
 let folder = '';
@@ -87,6 +89,24 @@ describe('arc-transfer export and import', () => {
     const out = await transfer('import DIR/out.tar.001 DIR/out.tar.002 DST/ --json');
     expect(JSON.parse(out.stdout)).toMatchObject({ items: [{ outcome: 'imported' }], signature: 'none' });
     expect(destination.contents.get('team/app')?.tags.has('1.0')).toBe(true);
+  });
+
+  it('carry a chart of a Helm repository into a registry', async () => {
+    const charts = await startChartServer();
+    charts.files.set('/demo-1.0.0.tgz', await packChart({ 'Chart.yaml': chartYaml('demo', '1.0.0') }));
+    const entry = { apiVersion: 'v2', name: 'demo', version: '1.0.0', urls: ['demo-1.0.0.tgz'] };
+    charts.files.set(
+      '/index.yaml',
+      Buffer.from(JSON.stringify({ apiVersion: 'v1', entries: { demo: [entry] } })),
+    );
+    try {
+      const place = charts.url.replace('http://', 'helm+http://');
+      expect(await transfer(`export ${place}/demo:1.0.0 DIR/out.tar`)).toMatchObject({ exitCode: 0 });
+    } finally {
+      await charts.close();
+    }
+    expect(await transfer('import DIR/out.tar DST/charts/')).toMatchObject({ exitCode: 0 });
+    expect(destination.contents.get('charts/demo')?.tags.has('1.0.0')).toBe(true);
   });
 
   it('carry into a layout, and from one', async () => {

@@ -234,6 +234,24 @@ describe('an interrupted export', () => {
   });
 });
 
+describe('an export or import that is stopped', () => {
+  const stopped = { reason: 'retryable', message: expect.stringContaining('it can safely run again') };
+
+  it('says so, and leaves no file under the name of the bundle', async () => {
+    await seedImage(source, 'team/app', '1.0');
+    const stop = new AbortController();
+    let copied = false;
+    const progress = (done: number, total: number) => {
+      if (copied && done > 0) stop.abort('SIGINT');
+      copied ||= done === total;
+    };
+    await expect(bundle(['team/app:1.0'], { signal: stop.signal, progress })).rejects.toMatchObject(stopped);
+    expect((await readdir(folder)).sort()).toEqual(['out.tar.unfinished', 'work']);
+    await bundle(['team/app:1.0']);
+    await expect(readBundle({ name: file, signal: stop.signal })).rejects.toMatchObject(stopped);
+  });
+});
+
 describe('a bundle in parts', () => {
   const part = (number: number) => `${file}.00${number}`;
   const partSize = 64 * 1024;

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type ExtractEvents, extract } from 'tar-stream';
-import { TransferError } from '../errors/transfer-error.ts';
+import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import { type LayoutReader, markerText } from '../layout/layout-files.ts';
 import { digestOf, hashFor } from '../reference/digest.ts';
 import { findParts, type Parts } from './parts.ts';
@@ -78,7 +78,7 @@ export async function readBundle({ name, key, progress, signal }: ReadOptions): 
     for await (const entry of archive) await reading.take(entry);
     await feeding;
   } catch (caught) {
-    signal.throwIfAborted();
+    throwIfStopped(signal);
     if (caught instanceof TransferError) throw caught;
     const why = caught instanceof Error ? caught.message : String(caught);
     if (why === 'Unexpected end of data') throw refused(place, parts.cutShort);
