@@ -27,6 +27,7 @@ afterEach(async () => {
 
 interface Run {
   image?: string;
+  policy?: string;
   sourcePassword?: string;
   env?: Record<string, string>;
   /** Started by this shell line instead, `"$@"` being the worker. */
@@ -39,7 +40,13 @@ interface Ended {
   output: string;
 }
 
-async function start({ image = 'team/app:1.0', sourcePassword = password, env = {}, shell }: Run = {}) {
+async function start({
+  image = 'team/app:1.0',
+  policy,
+  sourcePassword = password,
+  env = {},
+  shell,
+}: Run = {}) {
   const job = {
     artifact: { type: 'oci', spec: { image, override: 'mirror/app' } },
     source: {
@@ -49,6 +56,7 @@ async function start({ image = 'team/app:1.0', sourcePassword = password, env = 
       credentials: { ...account, password: sourcePassword },
     },
     destination: { name: 'dst', type: 'oci', remoteURL: destination.url, credentials: account },
+    ...(policy !== undefined && { policy }),
   };
   await mkdir(path.join(folder, 'config'), { recursive: true });
   await writeFile(path.join(folder, 'config', 'job.json'), JSON.stringify(job));
@@ -130,6 +138,17 @@ describe('the worker as a process', () => {
       /Cannot read the job: ENOENT/,
     ],
   ];
+
+  it('moves nothing that the policy denies, and says so with an exit code of its own', async () => {
+    await seedImage(source, 'team/app', '1.0');
+    const { code, last } = await run({ policy: '{"maxBytes":1000}' });
+    const message = expect.stringMatching(/^Denied by policy, rule maxBytes: it has \d+ bytes/);
+    expect({ code, last }).toEqual({
+      code: 15,
+      last: { outcome: 'failed', reason: 'denied-by-policy', message },
+    });
+    expect(destination.count('PUT') + destination.count('POST')).toBe(0);
+  });
 
   it.each(failures)(
     'fails for %s with its own exit code and writes the termination log',

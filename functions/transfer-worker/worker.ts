@@ -13,7 +13,7 @@ import { batchOf } from './batch/batch-of.ts';
 import { readJob } from './job-file.ts';
 import { progressFile } from './progress-file.ts';
 import { type Outcome, report } from './report.ts';
-import { transferJob } from './transfer-job.ts';
+import { transferJob, withPolicy } from './transfer-job.ts';
 
 /** What the worker needs from its process. */
 export interface WorkerProcess {
@@ -65,7 +65,7 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
   }
 }
 
-function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<CopyResult | BatchResult> {
+async function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<CopyResult | BatchResult> {
   const attempts = wholeNumber(env, 'ARC_RETRY_ATTEMPTS', maxRetryAttempts);
   const maxBytes = wholeNumber(env, 'ARC_MAX_BYTES', Number.MAX_SAFE_INTEGER) ?? defaultMaxBytes;
   const file = env.ARGO_PROGRESS_FILE;
@@ -80,7 +80,7 @@ function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<CopyRes
     ...(progress === undefined ? {} : { progress }),
   };
   const expand = batchOf(job);
-  return expand === undefined ? transferJob(job, options) : copyBatch(options, expand);
+  return expand === undefined ? transferJob(job, options) : copyBatch(withPolicy(job, options), expand);
 }
 
 /** The whole number from 1 to `max` in a variable; undefined where it is not set. */

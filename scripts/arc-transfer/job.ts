@@ -11,6 +11,8 @@ export interface JobOptions {
   ca?: string;
   plainHttp?: boolean;
   insecureSkipTlsVerify?: boolean;
+  /** A file with a policy. */
+  policy?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -31,6 +33,7 @@ export async function makeJob(from: string, to: string, options: JobOptions, env
     artifact: { type: source.type, spec: specOf(source.name, source, destination, options) },
     source: await endpoint(source, options, env),
     destination: await endpoint(destination, options, env),
+    ...(options.policy !== undefined && { policy: await fileOf('--policy', options.policy, 'policy') }),
   };
 }
 
@@ -142,7 +145,7 @@ async function endpoint(place: Place, options: JobOptions, env: Environment): Pr
   const credentials = await credentialsOf(place, env);
   const remoteURL = options.plainHttp ? place.remoteURL.replace(/^https:/, 'http:') : place.remoteURL;
   const tls = {
-    ...(options.ca !== undefined && { ca: await certificates(options.ca) }),
+    ...(options.ca !== undefined && { ca: await fileOf('--ca', options.ca, 'certificates') }),
     ...(options.insecureSkipTlsVerify && { insecureSkipVerify: true }),
   };
   return {
@@ -167,11 +170,11 @@ async function credentialsOf({ type, host }: Place, env: Environment): Promise<J
   };
 }
 
-async function certificates(file: string): Promise<string> {
+async function fileOf(option: string, file: string, what: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (caught) {
     const why = caught instanceof Error ? caught.message : String(caught);
-    throw new TransferError('config', `Cannot read the certificates of --ca: ${why}.`);
+    throw new TransferError('config', `Cannot read the ${what} of ${option}: ${why}.`);
   }
 }

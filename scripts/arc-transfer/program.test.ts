@@ -100,6 +100,20 @@ describe('arc-transfer', () => {
     expect({ exitCode, missing: JSON.parse(stdout).missing.blobs }).toEqual({ exitCode: 11, missing: 1 });
   });
 
+  it.each(['copy', 'plan', 'copy --dry-run'])('%s moves nothing that --policy denies', async (command) => {
+    const file = path.join(folder, 'policy.json');
+    await writeFile(file, JSON.stringify({ repositories: { allowed: ['docker.io/*'] } }));
+    const denied = await transfer(`${command} SRC/team/app:1.0 DST/app:1 --policy ${file}`);
+    expect(denied.exitCode).toBe(15);
+    expect(denied.stderr).toMatch(
+      /Error: Denied by policy, rule repositories\.allowed: .*\/team\/app fits none/,
+    );
+    expect(destination.count('POST') + destination.count('PUT')).toBe(0);
+    await writeFile(file, JSON.stringify({ repositories: { allowed: ['*/team/*'] } }));
+    const allowed = await transfer(`${command} SRC/team/app:1.0 DST/app:1 --policy ${file}`);
+    expect(allowed.exitCode).toBe(0);
+  });
+
   it('copies part of an index, and only a digest that is expected', async () => {
     const part = await transfer('copy --json SRC/team/app:1.0 DST/app:1 --platform linux/amd64');
     expect(JSON.parse(part.stdout).digest).not.toBe(digest);
@@ -119,6 +133,13 @@ describe('arc-transfer', () => {
     ['copy SRC/team/app:1.0 Not/A:Place', 14, /does not start with a registry host/],
     ['copy SRC/team/app:1.0', 2, /missing required argument 'DST'/],
     ['move a b', 2, /unknown command 'move'/],
+    ['copy SRC/team/app:1.0 DST/app:1 --policy none.json', 14, /Cannot read the policy of --policy/],
+    [
+      'copy SRC/team/app:1.0 DST/app:1 --policy package.json',
+      14,
+      /name is not known.* the file of --policy\.$/m,
+    ],
+    ['verify SRC/team/app:1.0 DST/app:1 --policy none.json', 2, /unknown option '--policy'/],
     ['copy SRC/team/app:1.0 DST/app:1 --ca none.pem', 14, /Cannot read the certificates of --ca/],
   ])('%s ends with %i', async (command, exitCode, message) => {
     const ended = await transfer(command);

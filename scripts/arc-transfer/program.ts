@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import type { Job } from '#shared/domain';
 import { maskSecrets, printableLines } from '#shared/errors';
 import { type Comparison, exitCodes, secretsOfEndpoint, TransferError } from '#shared/transfer';
-import { compareJob, transferJob } from '../../functions/transfer-worker/index.ts';
+import { compareJob, policyPlace, transferJob } from '../../functions/transfer-worker/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
 import { bytesText } from './bytes-text.ts';
 import { connecting, type JobOptions, makeJob } from './job.ts';
@@ -18,6 +18,8 @@ const usageExitCode = 2;
 const unexpectedExitCode = 1;
 const interruptedExitCode = 130;
 
+const policyOption = ['--policy <file>', 'move nothing that this policy (JSON) denies'] as const;
+
 const places = `
 export writes a bundle for a place that no network reaches, import sends it there.
 SRC and DST are host/path[:tag][@digest] or oci://host/path...; oci+http:// for a registry without TLS (loopback needs none),
@@ -28,7 +30,7 @@ A DST that ends with "/" takes the artifact under the name that it has in SRC.
 Credentials are those of docker login, credential helpers included (DOCKER_CONFIG). HTTPS_PROXY and NO_PROXY are used.
 
 Exit codes: 0 done; 2 wrong usage; 10 may succeed later; 11 cannot succeed, or verify found a difference; 12 not allowed; 13 credentials
-missing or refused; 14 described wrongly; 130 interrupted; 1 unexpected.`;
+missing or refused; 14 described wrongly; 15 denied by the policy; 130 interrupted; 1 unexpected.`;
 
 /** Runs a command line (without node and script). Resolves with the exit code; never rejects, and prints no credential. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -77,8 +79,9 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
   };
   add('copy', 'copy an artifact, and what refers to it; safe to repeat', copy)
     .option('--dry-run', 'as plan: print what would be copied')
-    .option('--quiet', 'no progress');
-  add('plan', 'print what a copy would move, and move nothing', plan);
+    .option('--quiet', 'no progress')
+    .option(...policyOption);
+  add('plan', 'print what a copy would move, and move nothing', plan).option(...policyOption);
   add('verify', 'check that DST has all of SRC, under its tag', verify);
   addBundleCommands(program, terminal, secrets);
   return program;
@@ -144,6 +147,7 @@ function tagText({ tag, digest }: Comparison): string {
 /** The messages of a transfer speak of Endpoints, which there are none of here. */
 function forPeople(text: string): string {
   return text
+    .replace(policyPlace, 'the file of --policy')
     .replace(/remoteURL of Endpoint "([^"]*)"/g, 'the address $1')
     .replace(/Endpoint "([^"]*)"/g, 'registry $1');
 }

@@ -109,6 +109,7 @@ export {
   trackedCredentials,
 } from './render/credentials.ts';
 export { type Job, type JobCredentials, type JobEndpoint, parseJob } from './render/job.ts';
+export { parsePolicy, type TransferPolicy } from './render/policy.ts';
 export {
   credentialsOf,
   needsConfiguration,

@@ -58,6 +58,7 @@ export { registrySink, registrySource } from './oci/registry-content.ts';
 export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
 export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';
+export type { Policy } from './policy/policy.ts';
 export { authenticatedReasons, reachableReasons } from './probe/finding.ts';
 export { type ProbeRequest, type ProbeResult, probeServer } from './probe/probe.ts';
 export { digestOf, digestTag, isDigest } from './reference/digest.ts';

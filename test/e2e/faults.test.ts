@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Order, secrets } from '#shared/domain';
+import { clusterArtifactTypes, type Order, secrets } from '#shared/domain';
 import type { FaultRule } from '#shared/embedded';
 import { seedImage } from '#shared/embedded';
 import { eventually } from '../../shared/testing/eventually.ts';
@@ -30,6 +30,13 @@ beforeAll(async () => {
     secretRef: { name: 'wrong' },
   });
   await tenant.endpoint('closed', { type: 'oci', remoteURL: 'http://127.0.0.1:1' });
+  const oci = await conduit.api.get(clusterArtifactTypes, { name: 'oci' });
+  if (!oci) throw new Error('the type oci is not there');
+  const parameters = [
+    { name: 'policy', value: JSON.stringify({ repositories: { denied: ['*/barred/*'] } }) },
+  ];
+  const spec = { ...oci.spec, parameters };
+  await conduit.api.create(clusterArtifactTypes, { ...oci, metadata: { name: 'oci-gated' }, spec });
 });
 afterAll(() => conduit?.close());
 
@@ -130,6 +137,19 @@ describe.concurrent('what goes wrong with one artifact', { timeout: 300_000 }, (
       'ECONNREFUSED',
       'Endpoint "closed"',
     );
+  });
+
+  it('a policy that denies it: the rule is named, nothing is written, and no retry follows', async () => {
+    await seedImage(conduit.source, 'barred/app', '1.0', image);
+    const bad = { name: 'bad', type: 'oci-gated', spec: { image: 'barred/app:1.0' } };
+    await tenant.order('barred', [bad], { retry: { limit: 3, backoff: '0s' } });
+    const denied = entry(await tenant.ended('barred', 'Failed'), 'bad');
+    expect(denied?.message).toMatch(/Denied by policy, rule repositories\.denied: .*fits "\*\/barred\/\*"/);
+    expect(denied?.attempts ?? 1).toBe(1);
+    const child = (await tenant.children()).find(({ spec }) => spec.type === 'oci-gated');
+    expect(child?.status?.results?.reason).toBe('denied-by-policy');
+    const asked = conduit.destination.requests.filter(({ path }) => path.includes('/barred/'));
+    expect(asked.map(({ method }) => method).filter((method) => method !== 'HEAD')).toEqual([]);
   });
 
   it('a worker that is killed: so much is said, and what to look at', async () => {

@@ -4,6 +4,7 @@ import type { Job } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { BatchError, type BatchResult, copyBatch } from '#shared/transfer';
 import { chartYaml, packChart, seedChart } from '../../../shared/transfer/testing/charts.ts';
+import { withPolicy } from '../transfer-job.ts';
 import { expandChart, imageLocation, isChartBatch } from './chart-images.ts';
 import { expandTags, isTagBatch } from './tags.ts';
 
@@ -105,6 +106,20 @@ describe('tags of a repository', () => {
     expect(reason).toBe('denied');
     expect(message).toMatch(/^1 of 3 artifacts were not moved\. team\/app:1\.1\.0: Registry .* answered 403/);
     expect(tagsAt('mirror/team/app')).toEqual(['1.0.0', '1.2.0']);
+  });
+
+  it('are judged each by the policy, which is applied to all of them', async () => {
+    await seed('1.0.0', '1.1.0');
+    const tags = job({ image: 'team/app', tags: { match: '*' } });
+    const policy = JSON.stringify({ repositories: { denied: ['*/team/app'] } });
+    const options = { signal: new AbortController().signal, workDir: os.tmpdir() };
+    const moving = copyBatch(withPolicy({ ...tags, policy }, options), (opening) =>
+      expandTags(tags, opening),
+    );
+    const { items, reason } = await failed(moving);
+    expect({ failed: items.failed, reason }).toEqual({ failed: 2, reason: 'denied-by-policy' });
+    expect(items.list[0]?.message).toContain('rule repositories.denied');
+    expect(tagsAt('mirror/team/app')).toEqual([]);
   });
 
   it('are tried again if one of several failures may pass', async () => {

@@ -198,6 +198,16 @@ describe('admission', () => {
       ['spec.parameters[1].name', 'spec.parameters[2].name', 'spec.parameters[3].name'],
     ],
     [
+      'a policy with an unknown rule',
+      namespacedType({
+        parameters: [
+          { name: 'severity', value: '{' },
+          { name: 'policy', value: '{"maxByte":1}' },
+        ],
+      }),
+      ['spec.parameters[1].value'],
+    ],
+    [
       'parameters of Endpoints',
       namespacedType({
         parameters: ['srcRemoteURL', 'severity', 'dstSecretName'].map((name) => ({ name, value: '' })),

@@ -107,7 +107,7 @@ const results = z.object({
   reason: z
     .string()
     .exactOptional()
-    .describe('Kind of failure: retryable, permanent, denied, auth or config.'),
+    .describe('Kind of failure: retryable, permanent, denied, auth, config or denied-by-policy.'),
   message: z.string().exactOptional().describe('Why the transfer failed, in the words of the worker.'),
   digest: z.string().exactOptional().describe('Digest of what was moved.'),
   mediaType: z.string().exactOptional().describe('Media type of what was moved.'),

@@ -7,7 +7,7 @@ import { defaultBackoffMs, defaultRetries, longestBackoffMs } from '../values/li
 import { hasEnded, hasFailed, phaseOf, wasUnsuccessful } from './phases.ts';
 
 /** Reasons of the worker for which another attempt cannot help. */
-const permanentReasons = new Set(['permanent', 'denied', 'auth', 'config']);
+const permanentReasons = new Set(['permanent', 'denied', 'auth', 'config', 'denied-by-policy']);
 
 /** True when nothing more will happen by itself: ended, and no attempt is wanted; Cancelled, and not taken back. */
 export function isFinished(workflow: ArtifactWorkflow): boolean {

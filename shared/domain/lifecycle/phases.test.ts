@@ -35,10 +35,13 @@ describe('an attempt that failed, where nothing sets a limit of retries', () => 
     expect(owesAttempt(failedWith('retryable', 2, { backoff: '1m' }))).toBe(true);
   });
 
-  it.each(['permanent', 'denied', 'auth', 'config', undefined])('is final with the reason %s', (reason) => {
-    expect(isFinished(failedWith(reason, 1))).toBe(true);
-    expect(isFinished(failedWith(reason, 1, { backoff: '1m' }))).toBe(true);
-  });
+  it.each(['permanent', 'denied', 'auth', 'config', 'denied-by-policy', undefined])(
+    'is final with the reason %s',
+    (reason) => {
+      expect(isFinished(failedWith(reason, 1))).toBe(true);
+      expect(isFinished(failedWith(reason, 1, { backoff: '1m' }))).toBe(true);
+    },
+  );
 
   it('is followed by as many as a limit says, none included', () => {
     expect(isFinished(failedWith('retryable', 1, { limit: 0 }))).toBe(true);

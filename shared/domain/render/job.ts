@@ -26,11 +26,17 @@ const endpoint = object(
 
 /** The task of one transfer-worker: the content of `job.json` in the rendered Secret. */
 export type Job = TypeOf<typeof job>;
-const job = object({
-  artifact: object({ type: text, spec: record }, { name: text }),
-  source: endpoint,
-  destination: endpoint,
-});
+const job = object(
+  {
+    artifact: object({ type: text, spec: record }, { name: text }),
+    source: endpoint,
+    destination: endpoint,
+  },
+  {
+    /** The policy of the artifact's type, as JSON (`parsePolicy`). */
+    policy: text,
+  },
+);
 
 /**
  * Reads a Job. Fields that it does not know are ignored: a newer conduit may have written them. Throws Invalid, which

@@ -3,7 +3,7 @@ import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.t
 import type { Secret } from '../kinds/core.ts';
 import { jobKey } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
-import { endpoint } from '../testing/objects.ts';
+import { artifactType, endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { parseJob } from './job.ts';
 import { credentialsOf, needsConfiguration, type RenderInputs, renderConfiguration } from './render.ts';
@@ -48,6 +48,21 @@ describe('renderConfiguration', () => {
       },
       destination: { name: 'to', type: 'oci', remoteURL: 'https://to.example.com' },
     });
+  });
+
+  it('puts the policy of the type in, which no artifact can set', () => {
+    const policy = '{"maxBytes":5}';
+    const type = artifactType('oci', { parameters: [{ name: 'policy', value: policy }] });
+    const artifact = { ...image('app'), spec: { image: 'app:1.0', policy: '{"maxBytes":6}' } };
+    const jobOf = (given: ReturnType<typeof inputs>) => {
+      const [planned] = planOrder(order([artifact]), given).artifacts;
+      if (planned?.state !== 'ready') throw new Error('not ready');
+      const found = renderConfiguration(stored(planned.workflow), all);
+      if (!('secret' in found)) throw new Error(JSON.stringify(found));
+      return parseJob(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
+    };
+    expect(jobOf(inputs({ types: [type] })).policy).toBe(policy);
+    expect(jobOf(inputs()).policy).toBeUndefined();
   });
 
   it('puts the certificate authority in, and waits for it', () => {

@@ -11,6 +11,7 @@ import { isDeleting } from '../lifecycle/phases.ts';
 import { hasMoved } from '../plan/endpoint-use.ts';
 import { specFromParameters } from '../plan/parameters.ts';
 import type { Job, JobCredentials, JobEndpoint } from './job.ts';
+import { policyParameter } from './policy.ts';
 
 /** What an ArtifactWorkflow refers to, as far as it exists. Endpoints are absent where it names none (made by hand). */
 export interface RenderInputs {
@@ -60,6 +61,7 @@ export function renderConfiguration(workflow: ArtifactWorkflow, inputs: RenderIn
       artifact: artifactOf(workflow),
       source: source.endpoint,
       destination: destination.endpoint,
+      ...policyOf(workflow),
     }),
   };
 }
@@ -71,6 +73,12 @@ function artifactOf({ spec }: ArtifactWorkflow): Job['artifact'] {
     ...(artifact?.name === undefined ? {} : { name: artifact.name }),
     spec: artifact?.spec ?? specFromParameters(parameters),
   };
+}
+
+/** Unread: the worker reads it, and moves nothing where it cannot. */
+function policyOf({ spec: { parameters = [] } }: ArtifactWorkflow): Pick<Job, 'policy'> {
+  const found = parameters.find(({ name }) => name === policyParameter);
+  return found === undefined ? {} : { policy: found.value };
 }
 
 interface Side {

@@ -1,4 +1,4 @@
-import type { Cause } from '#shared/errors';
+import { ArcError, type Cause } from '#shared/errors';
 import { sameJson } from '#shared/meta';
 import { identityFields, type PolicyField } from '../identity/artifact.ts';
 import { isObjectName } from '../identity/names.ts';
@@ -7,6 +7,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-w
 import type { Parameter } from '../kinds/common.ts';
 import type { Endpoint, EndpointSpec } from '../kinds/endpoint.ts';
 import { isFromEndpoint } from '../plan/parameters.ts';
+import { parsePolicy, policyParameter } from '../render/policy.ts';
 import { parseDuration } from '../values/duration.ts';
 import { longestUrl, mostTokenHosts } from '../values/limits.ts';
 import {
@@ -102,7 +103,19 @@ function typeParameterCauses(field: string, parameters: readonly Parameter[] = [
         ]
       : [],
   );
-  return [...replaced, ...parameterCauses(field, parameters)];
+  return [...replaced, ...parameterCauses(field, parameters), ...policyTextCauses(field, parameters)];
+}
+
+function policyTextCauses(field: string, parameters: readonly Parameter[]): Cause[] {
+  const index = parameters.findIndex(({ name }) => name === policyParameter);
+  const given = parameters[index];
+  if (given === undefined) return [];
+  try {
+    parsePolicy(given.value);
+    return [];
+  } catch (caught) {
+    return [invalid(`${field}[${index}].value`, `Invalid value: ${ArcError.from(caught).message}`)];
+  }
 }
 
 function templateRefCauses(name: string): Cause[] {

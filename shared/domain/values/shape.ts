@@ -63,6 +63,20 @@ export function object<Required extends Fields, Optional extends Fields = Record
   };
 }
 
+/** An object with at least one of the fields, and no other: a mistyped name is refused instead of passed over. */
+export function someOf<Known extends Fields>(known: Known): Shape<ObjectOf<Record<never, never>, Known>> {
+  const shape = object({}, known);
+  const names = Object.keys(known).join(', ');
+  return (value, path) => {
+    const given = Object.keys(record(value, path));
+    const unknown = given.find((name) => !Object.hasOwn(known, name));
+    if (unknown !== undefined)
+      throw new ArcError('Invalid', `${path}.${unknown.slice(0, 100)} is not known: use ${names}`);
+    if (given.length === 0) throw wrong(path, `an object with at least one of ${names}`);
+    return shape(value, path);
+  };
+}
+
 /** The first of `shapes` whose field the object has; `otherwise` if it has none of them. */
 export function byField<Named extends Fields, Otherwise>(
   shapes: Named,

@@ -1,6 +1,6 @@
 import { mapBounded } from '#shared/async';
-import { isRecord } from '#shared/meta';
-import { blobContent } from '../copy/blob-content.ts';
+import { createdIn } from '../content/created.ts';
+import { readBlob } from '../copy/blob-content.ts';
 import type { Opening } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { registrySource } from '../oci/registry-content.ts';
@@ -64,26 +64,12 @@ async function youngEnough(
 
 /** The time in the config of an image, or of the first image of an index, in milliseconds since 1970. */
 async function madeAt(repository: Repository, tag: string, opening: Opening): Promise<number | undefined> {
-  const { session, folder, signal } = opening;
+  const { session, signal } = opening;
   let manifest = await repository.manifest(tag, signal);
   const [first] = manifest?.children ?? [];
   if (first) manifest = await repository.manifest(first.digest, signal);
   const [config] = manifest?.blobs ?? [];
   if (!config || config.size > maxConfigBytes) return undefined;
-  const chunks: Uint8Array[] = [];
-  const reading = { source: registrySource(repository), blob: config, folder, retry: session.retry };
-  for await (const chunk of blobContent(reading, signal)) chunks.push(chunk);
-  return createdIn(Buffer.concat(chunks).toString('utf8'));
-}
-
-function createdIn(config: string): number | undefined {
-  try {
-    const parsed: unknown = JSON.parse(config);
-    const at =
-      isRecord(parsed) && typeof parsed.created === 'string' ? Date.parse(parsed.created) : Number.NaN;
-    return Number.isNaN(at) ? undefined : at;
-  } catch {
-    // The config of something that is no image.
-    return undefined;
-  }
+  const reading = { source: registrySource(repository), blob: config, retry: session.retry };
+  return createdIn(await readBlob(reading, signal));
 }

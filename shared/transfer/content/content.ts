@@ -39,6 +39,8 @@ export interface Referrer {
  * chart. Each operation rejects with a TransferError.
  */
 export interface ContentSource extends BlobSource {
+  /** `host[:port]/path`, where it lies in no registry and has such a name: policies know it by that. */
+  readonly address?: string;
   /** The manifest wanted, which a tag or a version names. Called once per copy. Rejects if it does not exist, and says what to check. */
   root(signal: AbortSignal): Promise<Manifest>;
   /** A manifest by digest, verified; undefined if it does not exist. */

@@ -1,5 +1,5 @@
 import { isRecord } from '#shared/meta';
-import { blobContent } from '../copy/blob-content.ts';
+import { readBlob } from '../copy/blob-content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import { type Descriptor, type Manifest, parseManifest } from '../oci/manifest.ts';
@@ -92,9 +92,7 @@ async function mustFit(
 ): Promise<void> {
   const [config] = image.blobs;
   if (config === undefined || config.size > maxConfigBytes) return;
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of blobContent({ source, blob: config, retry }, signal)) chunks.push(chunk);
-  const platform = platformOf(parsedOrNothing(Buffer.concat(chunks)));
+  const platform = platformOf(parsedOrNothing(await readBlob({ source, blob: config, retry }, signal)));
   // A chart or a file has no platform, so there is nothing to choose from.
   if (platform === undefined || platforms.every((wanted) => matches(platform, wanted))) return;
   const absent = platforms.find((wanted) => !matches(platform, wanted)) ?? '';

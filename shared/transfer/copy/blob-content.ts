@@ -70,6 +70,13 @@ export async function* blobContent(reading: BlobReading, signal: AbortSignal): A
   }
 }
 
+/** The whole content of a blob, verified. It is held in memory: the caller looks at `blob.size` first. Rejects with a TransferError. */
+export async function readBlob(reading: BlobReading, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of blobContent(reading, signal)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
 /** Opens the blob at `offset`, or before it: then `skip` bytes are known already. */
 async function openFrom(
   { source, blob }: BlobReading,

@@ -1,6 +1,7 @@
 import { mapBounded } from '#shared/async';
-import { bytesOf, type Ends, readEnds } from './copy-artifact.ts';
+import { type Ends, readEnds } from './copy-artifact.ts';
 import { type CopyOptions, inSession, type Opening } from './in-session.ts';
+import { bytesOf } from './plan.ts';
 
 /** What of an artifact a destination lacks. Each blob and manifest counts once. */
 export interface Comparison {
@@ -28,8 +29,9 @@ export function compareArtifact(
 ): Promise<Comparison> {
   return inSession(options, async (opening) => {
     const { signal } = opening;
-    const { source, destination } = await open(opening);
-    const { plan, before } = await readEnds(source, destination, signal);
+    const ends = await open(opening);
+    const { destination } = ends;
+    const { plan, before } = await readEnds(options, ends, opening);
     const manifests = await mapBounded(plan.manifests, parallel, signal, async ({ digest, bytes }, sub) =>
       (await destination.head(digest, sub)) === undefined ? bytes.length : undefined,
     );

@@ -2,10 +2,11 @@ import { bytesText } from '#shared/errors';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Manifest } from '../oci/manifest.ts';
+import { applyPolicy } from '../policy/gate.ts';
 import { copyContent } from './copy-content.ts';
 import { createCopyProgress } from './copy-progress.ts';
 import { type CopyOptions, type CopyResult, inSession, type Opening } from './in-session.ts';
-import { type CopyPlan, planCopy } from './plan.ts';
+import { bytesOf, type CopyPlan, planCopy } from './plan.ts';
 
 /** The two ends of a copy. */
 export interface Ends {
@@ -26,12 +27,10 @@ export function copyArtifact(
 }
 
 /** The same between opened ends, in a session that goes on. */
-export async function copyEnds(
-  options: CopyOptions,
-  { source, destination }: Ends,
-  { session, folder, signal }: Opening,
-): Promise<CopyResult> {
-  const { plan, before } = await readEnds(source, destination, signal);
+export async function copyEnds(options: CopyOptions, ends: Ends, opening: Opening): Promise<CopyResult> {
+  const { source, destination } = ends;
+  const { session, folder, signal } = opening;
+  const { plan, before } = await readEnds(options, ends, opening);
   const total = bytesOf(plan);
   if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(source, total);
   const copyProgress = createCopyProgress(total, options.progress);
@@ -43,24 +42,22 @@ export async function copyEnds(
   return { digest, mediaType, bytes, blobs, referrers: referrers.length + tagged.length, warnings };
 }
 
-/** Reads the whole source, and what the tag of the destination names. Rejects if the destination demands another digest. */
+/**
+ * Reads the whole source, and what the tag of the destination names. Rejects if the destination demands another digest, or if the policy
+ * denies the artifact.
+ */
 export async function readEnds(
-  source: ContentSource,
-  destination: ContentSink,
-  signal: AbortSignal,
+  { policy }: CopyOptions,
+  { source, destination }: Ends,
+  { session, signal }: Opening,
 ): Promise<{ plan: CopyPlan; before: string | undefined }> {
   // Asked while the source is read. If both fail, the failure of the source is reported.
   const looking = destination.tag === undefined ? undefined : destination.head(destination.tag, signal);
   looking?.catch(() => undefined);
   const plan = await planCopy(source, signal);
   checkDigest(destination, plan.root);
+  if (policy !== undefined) await applyPolicy(policy, { plan, source, retry: session.retry, signal });
   return { plan, before: await looking };
-}
-
-/** The bytes of all blobs and manifests. */
-export function bytesOf({ blobs, manifests }: CopyPlan): number {
-  const sizes = [...blobs.map(({ size }) => size), ...manifests.map(({ bytes }) => bytes.length)];
-  return sizes.reduce((total, each) => total + each, 0);
 }
 
 function tooLarge({ place }: ContentSource, bytes: number): TransferError {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { TransferError } from '../errors/transfer-error.ts';
 import { openSession, type Session, type SessionOptions } from '../oci/session.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { Counts, Progress } from './copy-progress.ts';
 
 /** What both ends of a copy are opened with. */
@@ -21,6 +22,8 @@ export interface CopyOptions extends SessionOptions {
   workDir: string;
   /** An artifact with more bytes than this is refused before any of its blobs is copied. */
   maxBytes?: number;
+  /** An artifact that it denies is refused before any of its blobs is copied. */
+  policy?: Policy;
 }
 
 /** The result of a copy. `bytes` and `blobs` count each distinct blob once. */

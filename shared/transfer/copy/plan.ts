@@ -17,6 +17,12 @@ export interface CopyPlan {
   warnings: string[];
 }
 
+/** The bytes of all blobs and manifests. */
+export function bytesOf({ blobs, manifests }: Pick<CopyPlan, 'blobs' | 'manifests'>): number {
+  const sizes = [...blobs.map(({ size }) => size), ...manifests.map(({ bytes }) => bytes.length)];
+  return sizes.reduce((total, each) => total + each, 0);
+}
+
 const parallel = 4;
 const maxManifests = 2000;
 const maxManifestsBytes = 64 * 1024 * 1024;

@@ -3,7 +3,14 @@ import { exitCodes, reworded, stopped, TransferError, throwIfStopped } from './t
 
 describe('transfer errors', () => {
   it('have one exit code per reason, neither 0 nor 1', () => {
-    expect(exitCodes).toEqual({ retryable: 10, permanent: 11, denied: 12, auth: 13, config: 14 });
+    expect(exitCodes).toEqual({
+      retryable: 10,
+      permanent: 11,
+      denied: 12,
+      auth: 13,
+      config: 14,
+      'denied-by-policy': 15,
+    });
   });
 
   it('have the codes of the API', () => {

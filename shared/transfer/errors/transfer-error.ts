@@ -2,9 +2,10 @@ import { ArcError, type Code } from '#shared/errors';
 
 /**
  * Why a transfer failed: `retryable` may succeed later unchanged, `permanent` cannot succeed, `denied` means that the account lacks a
- * right, `auth` that the credentials are missing or not accepted, `config` that the Endpoint or the artifact is configured wrongly.
+ * right, `auth` that the credentials are missing or not accepted, `config` that the Endpoint or the artifact is configured wrongly,
+ * `denied-by-policy` that a rule of the operator does not let the artifact pass.
  */
-export type FailureReason = 'retryable' | 'permanent' | 'denied' | 'auth' | 'config';
+export type FailureReason = 'retryable' | 'permanent' | 'denied' | 'auth' | 'config' | 'denied-by-policy';
 
 /** The process exit code of each reason; 0 is success and 1 an unexpected failure. */
 export const exitCodes: Readonly<Record<FailureReason, number>> = {
@@ -13,6 +14,7 @@ export const exitCodes: Readonly<Record<FailureReason, number>> = {
   denied: 12,
   auth: 13,
   config: 14,
+  'denied-by-policy': 15,
 };
 
 const codeOf: Readonly<Record<FailureReason, Code>> = {
@@ -21,6 +23,7 @@ const codeOf: Readonly<Record<FailureReason, Code>> = {
   denied: 'Forbidden',
   auth: 'Unauthorized',
   config: 'Invalid',
+  'denied-by-policy': 'Forbidden',
 };
 
 export interface TransferErrorOptions {

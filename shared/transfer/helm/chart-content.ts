@@ -1,4 +1,4 @@
-import { blobContent } from '../copy/blob-content.ts';
+import { readBlob } from '../copy/blob-content.ts';
 import type { Opening } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
@@ -35,7 +35,7 @@ export async function openIndexedChart(
   }
   const image = chartImage({ metadata, tgz, provenance, createdMs: modifiedMs });
   return {
-    source: chartSource(image, what, warnings),
+    source: { ...chartSource(image, what, warnings), address: addressOf(location) },
     tag: image.tag,
     images: (overrides) => chartImages(files, overrides, what),
   };
@@ -43,7 +43,7 @@ export async function openIndexedChart(
 
 /** Opens a chart that lies in a registry: it is copied as it is. Rejects with a TransferError. */
 export async function openRegistryChart(location: ChartLocation, opening: Opening): Promise<OpenedChart> {
-  const { session, folder, signal } = opening;
+  const { session, signal } = opening;
   const { repo, chart, version } = location;
   const path = repo === undefined ? chart : `${repo}/${chart}`;
   const open = (image: string) => session.open({ ...location, image }, 'pull');
@@ -57,13 +57,17 @@ export async function openRegistryChart(location: ChartLocation, opening: Openin
     tag,
     async images(overrides) {
       const layer = layerOf(checkedChart(await readRoot(), source.place), source.place);
-      const chunks: Uint8Array[] = [];
-      const reading = { source, blob: layer, folder, retry: session.retry };
-      for await (const chunk of blobContent(reading, signal)) chunks.push(chunk);
-      const { files } = await readChartArchive(Buffer.concat(chunks), source.place);
+      const archive = await readBlob({ source, blob: layer, retry: session.retry }, signal);
+      const { files } = await readChartArchive(archive, source.place);
       return chartImages(files, overrides, `chart ${path}`);
     },
   };
+}
+
+/** `host[:port]/path/chart` of a chart in a repository with an index. */
+function addressOf({ remoteURL, chart }: ChartLocation): string {
+  const { host, pathname } = new URL(/^https?:\/\//i.test(remoteURL) ? remoteURL : `https://${remoteURL}`);
+  return `${host}${pathname.replace(/\/+$/, '')}/${chart}`;
 }
 
 function isVersion(text: string | undefined): text is string {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { copyArtifact } from '../copy/copy-artifact.ts';
 import { registrySink } from '../oci/registry-content.ts';
+import type { Policy } from '../policy/policy.ts';
 import { digestOf } from '../reference/digest.ts';
 import { type ChartServer, startChartServer } from '../testing/chart-server.ts';
 import { chartYaml, packChart } from '../testing/charts.ts';
@@ -55,13 +56,19 @@ async function publish({ files }: ChartServer, charts: Published[]): Promise<Buf
   return archives;
 }
 
-function copy(from: { url: string }, to: Registry, location: Partial<ChartLocation> = {}) {
+function copy(
+  from: { url: string },
+  to: Registry,
+  location: Partial<ChartLocation> = {},
+  policy: Policy = {},
+) {
   const destination = `charts/demo`;
   return copyArtifact(
     {
       signal: new AbortController().signal,
       workDir: os.tmpdir(),
       retry: { attempts: 3, baseMs: 1, maxMs: 2 },
+      policy,
     },
     async (opening) => {
       const where = {
@@ -86,6 +93,17 @@ const tagsOf = (to: Registry) => [...(to.contents.get('charts/demo')?.tags ?? []
 const plain = { tls: { plainHTTP: true } };
 
 describe('a chart of a repository with an index', () => {
+  it('is known to a policy by the host and path of its repository, and by the time of its files', async () => {
+    const from = await web();
+    const to = await registry();
+    await publish(from, [{ version: '1.0.0' }]);
+    const place = `${new URL(from.url).host}/charts/demo`;
+    const allowed = { repositories: { allowed: [place] }, maxAgeMs: Number.MAX_SAFE_INTEGER };
+    expect((await copy(from, to, {}, allowed)).warnings).toEqual([]);
+    const denied = copy(from, to, {}, { repositories: { denied: ['*/demo'] } });
+    expect((await transferFailure(denied)).message).toContain(`repositories.denied: ${place} fits "*/demo"`);
+  });
+
   it('becomes the image that Helm would push, its archive unchanged', async () => {
     const [from, to] = [await web(), await registry()];
     const [, tgz] = await publish(from, [

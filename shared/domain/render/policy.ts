@@ -1,0 +1,101 @@
+import { createPublicKey } from 'node:crypto';
+import { ArcError } from '#shared/errors';
+import { durationProblem } from '../validation/causes.ts';
+import { parseDuration } from '../values/duration.ts';
+import { filledText, flag, list, type Shape, someOf, type TypeOf } from '../values/shape.ts';
+
+/** The parameter of a type that holds a policy as JSON. No artifact can set it: its fields become parameters named `spec...`. */
+export const policyParameter = 'policy';
+
+/** Characters of the JSON: every ArtifactWorkflow and Workflow of the type holds it. */
+export const longestPolicy = 16_384;
+const mostKeys = 20;
+const mostPatterns = 100;
+const longestPatternOfPolicy = 255;
+
+/** What an artifact has to fulfil before it is moved (docs/extending.md). `maxAgeMs` in milliseconds. */
+export type TransferPolicy = Omit<TypeOf<typeof rules>, 'maxAge'> & { maxAgeMs?: number };
+
+const keys = bounded(list(publicKey), mostKeys);
+const patterns = bounded(list(pattern), mostPatterns);
+const rules = someOf({
+  requiredSigners: someOf({ anyOf: keys, allOf: keys }),
+  repositories: someOf({ allowed: patterns, denied: patterns }),
+  maxBytes: positive,
+  maxAge: age,
+  mediaTypes: patterns,
+  requiredSbom: flag,
+});
+
+/**
+ * Reads a policy. A field that it does not know is refused: a rule with a mistyped name would let everything pass. Throws Invalid, which
+ * names the field.
+ */
+export function parsePolicy(json: string): TransferPolicy {
+  if (json.length > longestPolicy)
+    throw new ArcError('Invalid', `${policyParameter} must have at most ${longestPolicy} characters`);
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new ArcError('Invalid', `${policyParameter} must be JSON`);
+  }
+  const { maxAge, ...others } = rules(value, policyParameter);
+  return { ...others, ...(maxAge === undefined ? {} : { maxAgeMs: maxAge }) };
+}
+
+function wrong(path: string, expected: string): ArcError {
+  return new ArcError('Invalid', `${path} must be ${expected}`);
+}
+
+function bounded<T>(shape: Shape<T[]>, most: number): Shape<T[]> {
+  return (value, path) => {
+    // Counted first: each item costs something to check.
+    if (!Array.isArray(value) || value.length === 0 || value.length > most)
+      throw wrong(path, `a list of 1 to ${most} items`);
+    return shape(value, path);
+  };
+}
+
+/** Compared with names in lower case. */
+function pattern(value: unknown, path: string): string {
+  const text = filledText(value, path);
+  if (text.length <= longestPatternOfPolicy && !/[\sA-Z]|:\/\//.test(text)) return text;
+  throw wrong(
+    path,
+    `a pattern in lower case of at most ${longestPatternOfPolicy} characters, without blanks and "://"`,
+  );
+}
+
+function positive(value: unknown, path: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+  throw wrong(path, 'a whole number above 0');
+}
+
+function age(value: unknown, path: string): number {
+  const text = filledText(value, path);
+  const ms = durationProblem(text) === undefined ? parseDuration(text) : undefined;
+  if (ms !== undefined && ms > 0) return ms;
+  throw wrong(path, 'a duration above 0 and of at most ten years, such as "720h"');
+}
+
+const pemForm = /^\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/;
+
+/** A key as `cosign public-key` prints it. Node would make the public key of a private one too, which nobody should write here. */
+function publicKey(value: unknown, path: string): string {
+  const pem = filledText(value, path);
+  if (!pemForm.test(pem))
+    throw wrong(path, 'one public key as PEM, from "-----BEGIN PUBLIC KEY-----" to its END line');
+  if (isUsable(pem)) return pem;
+  throw wrong(path, 'a key of ECDSA P-256 or P-384, Ed25519, or RSA with at least 2048 bits');
+}
+
+function isUsable(pem: string): boolean {
+  try {
+    const { asymmetricKeyType: type, asymmetricKeyDetails: details } = createPublicKey(pem);
+    if (type === 'ec') return ['prime256v1', 'secp384r1'].includes(details?.namedCurve ?? '');
+    return type === 'ed25519' || (type === 'rsa' && (details?.modulusLength ?? 0) >= 2048);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,263 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, repositoryOf, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { compareArtifact } from '../copy/compare-artifact.ts';
+import { copyImage } from '../copy/copy-image.ts';
+import { ociIndex, ociManifest, parseManifest } from '../oci/manifest.ts';
+import { registrySink, registrySource } from '../oci/registry-content.ts';
+import { digestOf } from '../reference/digest.ts';
+import {
+  attach,
+  bundleOf,
+  bundleType,
+  payloadLayer,
+  payloadOf,
+  signed,
+  type Where,
+} from '../testing/signing.ts';
+import { transferFailure } from '../testing/transfer-failure.ts';
+import { applyPolicy } from './gate.ts';
+import type { Policy } from './policy.ts';
+
+const name = 'team/app';
+const day = 24 * 3_600_000;
+const mine = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const yours = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const pem = (pair = mine) => pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const bySigner: Policy = { requiredSigners: { anyOf: [pem()] } };
+
+let source: Registry;
+let destination: Registry;
+let workDir = '';
+let digest = '';
+let children: string[] = [];
+
+beforeEach(async () => {
+  workDir = await mkdtemp(path.join(os.tmpdir(), 'arc-gate-'));
+  source = await startRegistry();
+  destination = await startRegistry();
+  // Its own signature is by a key that nobody here knows.
+  ({ digest, children } = await seedImage(source, name, '1.0', { layerBytes: 100 }));
+});
+afterEach(async () => {
+  await Promise.all([source.close(), destination.close()]);
+  await rm(workDir, { recursive: true });
+});
+
+function options(policy: Policy) {
+  return { policy, workDir, retry: { attempts: 1 }, signal: new AbortController().signal };
+}
+
+const at = ({ url }: Registry, tag = '1.0') => ({ name: 'end', remoteURL: url, image: `${name}:${tag}` });
+
+function copy(policy: Policy, tag = '1.0') {
+  return copyImage({ ...options(policy), source: at(source, tag), destination: at(destination, tag) });
+}
+
+async function denial(policy: Policy, tag?: string): Promise<string> {
+  const failure = await transferFailure(copy(policy, tag));
+  expect(failure).toMatchObject({ reason: 'denied-by-policy', again: false, code: 'Forbidden' });
+  expect(destination.count('POST') + destination.count('PUT') + destination.count('PATCH')).toBe(0);
+  return failure.message;
+}
+
+async function sign(where: Where, of = digest, by = mine, subject = of): Promise<void> {
+  const payload = payloadOf(of);
+  await attach(source, name, subject, where, [payloadLayer(payload, signed(payload, by.privateKey))]);
+}
+
+describe('a policy before a copy', () => {
+  it.each<[Where]>([['sig'], ['referrer']])('lets a signed image pass: %s', async (where) => {
+    await sign(where);
+    expect((await copy(bySigner)).digest).toBe(digest);
+    expect(destination.contents.get(name)?.tags.get('1.0')).toBe(digest);
+  });
+
+  it('lets an image with a bundle pass', async () => {
+    const content = bundleOf(digest, mine.privateKey);
+    await attach(source, name, digest, 'referrer', [{ mediaType: bundleType, content }]);
+    expect((await copy(bySigner)).digest).toBe(digest);
+  });
+
+  it('finds the signature among others', async () => {
+    const layers = [yours, mine].map((by) => {
+      const payload = Buffer.concat([payloadOf(digest), Buffer.from(by === mine ? ' ' : '')]);
+      return payloadLayer(payload, signed(payload, by.privateKey));
+    });
+    await attach(source, name, digest, 'sig', layers);
+    expect((await copy(bySigner)).digest).toBe(digest);
+  });
+
+  it('writes nothing of an image that is not signed, and names the rule, the digest and the place', async () => {
+    const message = await denial(bySigner);
+    expect(message).toMatch(/^Denied by policy, rule requiredSigners: none of the keys of anyOf has signed/);
+    expect(message).toContain(`(${digest} of repository ${name}`);
+    expect(message).toContain('1 by another key or tampered with');
+  });
+
+  it.each<[string, () => Promise<void>]>([
+    ['another key', () => sign('sig', digest, yours)],
+    ['a signature of a platform, at the platform', () => sign('sig', children[0])],
+    ['a signature of a platform, at the index', () => sign('sig', children[0], mine, digest)],
+    ['a signature of another digest', () => sign('referrer', digestOf(Buffer.from('x')), mine, digest)],
+    [
+      'a tampered payload',
+      () => {
+        const signature = signed(payloadOf(digest), mine.privateKey);
+        return attach(source, name, digest, 'sig', [
+          payloadLayer(Buffer.from(`${payloadOf(digest)} `), signature),
+        ]);
+      },
+    ],
+    [
+      'a payload of another media type',
+      () => {
+        const layer = payloadLayer(payloadOf(digest), signed(payloadOf(digest), mine.privateKey));
+        return attach(source, name, digest, 'sig', [{ ...layer, mediaType: 'application/json' }]);
+      },
+    ],
+    [
+      'a payload that is too large',
+      () => {
+        const payload = Buffer.concat([payloadOf(digest), Buffer.alloc(256 * 1024, ' ')]);
+        return attach(source, name, digest, 'sig', [payloadLayer(payload, signed(payload, mine.privateKey))]);
+      },
+    ],
+  ])('denies with %s', async (_, prepare) => {
+    await prepare();
+    expect(await denial(bySigner)).toContain('rule requiredSigners');
+  });
+
+  it('denies a comparison too', async () => {
+    const comparing = compareArtifact(options(bySigner), async ({ session }) => ({
+      source: registrySource(session.open(at(source), 'pull')),
+      destination: registrySink(session.open(at(destination), 'pull,push')),
+    }));
+    expect((await transferFailure(comparing)).reason).toBe('denied-by-policy');
+  });
+
+  it('denies what is at the destination already', async () => {
+    await copy({});
+    expect((await transferFailure(copy({ maxBytes: 1 }))).reason).toBe('denied-by-policy');
+  });
+
+  it('knows a repository by its host, port and path', async () => {
+    expect((await copy({ repositories: { allowed: [`${source.host}/team/*`] } })).digest).toBe(digest);
+    const message = await transferFailure(copy({ repositories: { denied: ['*/team/*'] } }));
+    expect(message.message).toContain(`${source.host}/${name} fits "*/team/*"`);
+  });
+
+  it.each([
+    ['https://registry-1.docker.io', 'docker.io/library/alpine'],
+    ['https://REGISTRY.example.com:443', 'registry.example.com/library/alpine'],
+    ['http://registry.example.com.:5000', 'registry.example.com:5000/library/alpine'],
+  ])('writes %s as users do', async (origin, known) => {
+    const registry = { origin, repository: 'library/alpine' };
+    const config = { mediaType: 'application/json', digest: digestOf(Buffer.from('{}')), size: 2 };
+    const bytes = Buffer.from(
+      JSON.stringify({ schemaVersion: 2, mediaType: ociManifest, config, layers: [] }),
+    );
+    const root = parseManifest(bytes, 'alpine');
+    const nothing = () => Promise.reject(new Error('not asked for'));
+    const candidate = {
+      plan: { root, manifests: [root], blobs: root.blobs, referrers: [], tagged: [], warnings: [] },
+      source: {
+        place: 'alpine',
+        registry,
+        root: nothing,
+        manifest: nothing,
+        openBlob: nothing,
+        findReferrers: nothing,
+      },
+      retry: { attempts: 1, baseMs: 1, maxMs: 1, maxRetryAfterMs: 1 },
+      signal: new AbortController().signal,
+    };
+    await applyPolicy({ repositories: { allowed: [known] } }, candidate);
+    const denied = applyPolicy({ repositories: { denied: [known] } }, candidate);
+    expect((await transferFailure(denied)).message).toContain(`${known} fits`);
+  });
+
+  it('takes the media types of the artifact, not of its signatures', async () => {
+    const types = ['application/vnd.oci.image.*'];
+    expect((await copy({ mediaTypes: types })).referrers).toBe(1);
+    const layers = { mediaTypes: ['*.index.v1+json', '*.manifest.v1+json', '*.config.v1+json'] };
+    expect((await transferFailure(copy(layers))).message).toContain('layer.v1.tar');
+  });
+
+  it.each<[string, Where, string, boolean]>([
+    ['cosign’s tag', 'sbom', 'text/spdx+json', true],
+    ['a referrer', 'referrer', 'application/vnd.cyclonedx+json', true],
+    ['a referrer that is no SBOM', 'referrer', 'application/json', false],
+  ])('looks for an SBOM: %s', async (_, where, mediaType, isThere) => {
+    await attach(source, name, digest, where, [{ mediaType, content: Buffer.from('{"sbom":1}') }]);
+    if (isThere) expect((await copy({ requiredSbom: true })).digest).toBe(digest);
+    else expect(await denial({ requiredSbom: true })).toContain('rule requiredSbom: no SBOM refers to it');
+  });
+
+  it('takes an SBOM of every platform for one of the whole', async () => {
+    const sbom = { mediaType: 'application/spdx+json', content: Buffer.from('{}') };
+    await attach(source, name, children[0] ?? '', 'referrer', [sbom]);
+    expect(await denial({ requiredSbom: true })).toContain(`nor to its image ${children[1]}`);
+    await attach(source, name, children[1] ?? '', 'sbom', [sbom]);
+    expect((await copy({ requiredSbom: true })).digest).toBe(digest);
+  });
+
+  describe('with an age', () => {
+    const ago = (days: number) => new Date(Date.now() - days * day).toISOString();
+
+    async function push(tag: string, images: { created?: string; noted?: string; attests?: boolean }[]) {
+      const stored = repositoryOf(source.contents, name);
+      const put = async (reference: string, body: { mediaType: string }) => {
+        const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, ...body }));
+        const headers = { 'content-type': body.mediaType };
+        const url = `${source.url}/v2/${name}/manifests/${reference || digestOf(bytes)}`;
+        expect((await fetch(url, { method: 'PUT', headers, body: bytes })).ok).toBe(true);
+        return { mediaType: body.mediaType, digest: digestOf(bytes), size: bytes.length };
+      };
+      const manifests = [];
+      for (const { created, noted, attests } of images) {
+        const config = Buffer.from(JSON.stringify({ created, attests }));
+        stored.blobs.set(digestOf(config), config);
+        const descriptor = {
+          mediaType: 'application/vnd.oci.image.config.v1+json',
+          digest: digestOf(config),
+          size: config.length,
+        };
+        const annotations = noted === undefined ? {} : { 'org.opencontainers.image.created': noted };
+        const image = await put('', {
+          mediaType: ociManifest,
+          config: descriptor,
+          layers: [],
+          annotations,
+        } as {
+          mediaType: string;
+        });
+        const note = { 'vnd.docker.reference.type': 'attestation-manifest' };
+        manifests.push({ ...image, ...(attests && { annotations: note }) });
+      }
+      await put(tag, { mediaType: ociIndex, manifests } as { mediaType: string });
+    }
+
+    it('looks at every image, and not at attestations of BuildKit', async () => {
+      await push('young', [{ created: ago(1) }, { created: ago(2) }, { attests: true }]);
+      expect((await copy({ maxAgeMs: 3 * day }, 'young')).warnings).toEqual([]);
+    });
+
+    it('denies where one image is too old', async () => {
+      await push('old', [{ created: ago(1) }, { created: ago(4) }]);
+      expect(await denial({ maxAgeMs: 3 * day }, 'old')).toMatch(
+        /rule maxAge: image \S+ was made at .* 72h ago/,
+      );
+    });
+
+    it('denies where an image does not say when it was made, and takes its annotation for that', async () => {
+      await push('silent', [{ created: ago(1) }, {}]);
+      expect(await denial({ maxAgeMs: 3 * day }, 'silent')).toContain('does not say when it was made');
+      await push('noted', [{ noted: ago(1) }]);
+      expect((await copy({ maxAgeMs: 3 * day }, 'noted')).warnings).toEqual([]);
+    });
+  });
+});
