@@ -1,4 +1,4 @@
-import { type ArtifactWorkflow, isDeleting, workflows } from '#shared/domain';
+import { type ArtifactWorkflow, isAnyRun, isDeleting, workflows } from '#shared/domain';
 import { findPod, ignoreNotFound, namespaceOf } from '#shared/function-kit';
 import { ownerOfKind } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
@@ -30,7 +30,8 @@ export async function endPods(
   names: readonly string[],
 ): Promise<string | undefined> {
   const pod = await findPod(context, workflow, names);
-  if (pod !== undefined) for (const name of names) await discard(context, workflow, name);
+  if (pod !== undefined)
+    for (const name of names.filter((one) => !isAnyRun(one))) await discard(context, workflow, name);
   return pod;
 }
 

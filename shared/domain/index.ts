@@ -158,7 +158,7 @@ export {
   slotsWithout,
   type Turn,
 } from './submission/slots.ts';
-export { isLostPod, podSelector, runsOf, stopBegan, stopGraceMs } from './submission/stopped.ts';
+export { isAnyRun, isLostPod, isPodOfRuns, podSelector, runsOf, stopBegan, stopGraceMs } from './submission/stopped.ts';
 export {
   decideSubmission,
   isUnderWay,

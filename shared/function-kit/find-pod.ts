@@ -1,4 +1,4 @@
-import { type ArtifactWorkflow, isLostPod, podSelector, pods } from '#shared/domain';
+import { type ArtifactWorkflow, isLostPod, isPodOfRuns, podSelector, pods } from '#shared/domain';
 import type { Context } from '#shared/runtime';
 import { ignoreNotFound } from './api-errors.ts';
 import { namespaceOf } from './metadata.ts';
@@ -21,5 +21,6 @@ export async function findPod(
     metadataOnly: true,
   };
   const found = await ignoreNotFound(api.list(pods, selection, signal));
-  return found?.items.find((pod) => !isLostPod(pod, workflow, now))?.metadata.name;
+  const left = found?.items.find((pod) => isPodOfRuns(pod, names) && !isLostPod(pod, workflow, now));
+  return left?.metadata.name;
 }

@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
+import { labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
-import { recentlyStoppedRuns, stopGraceMs, stoppedRuns } from './stopped.ts';
+import {
+  isPodOfRuns,
+  podSelector,
+  recentlyStoppedRuns,
+  runsOf,
+  stopGraceMs,
+  stoppedRuns,
+} from './stopped.ts';
 import { workflowFor } from './workflow.ts';
 
 const workflowRef = { kind: 'Workflow' as const, name: 'run', attempt: 1 };
@@ -32,6 +40,27 @@ describe('stoppedRuns', () => {
     expect(stoppedRuns(made({ workflowRef, phase: 'Stopped' }), undefined)).toEqual(['run']);
     const scheduled = made({ workflowRef, phase: 'Active', activeWorkflowRef: { name: 'run-7' } });
     expect(stoppedRuns(scheduled, undefined)).toEqual(['run', 'run-7']);
+  });
+});
+
+describe('the runs of a schedule', () => {
+  const names = runsOf(made({ workflowRef: { kind: 'CronWorkflow', name: 'nightly', attempt: 1 } }));
+  const podOf = (run: string) => ({ metadata: { name: 'pod', labels: { [labels.argoWorkflow]: run } } });
+
+  it('are waited for though the status has not named them yet', () => {
+    expect(isPodOfRuns(podOf('nightly-1767225600'), names)).toBe(true);
+    expect(podSelector(names)).toBe(labels.argoWorkflow);
+  });
+
+  it.each(['nightly-app', 'weekly-1767225600', 'nightly-1767225600-x', ''])('are not those of %j', (run) => {
+    expect(isPodOfRuns(podOf(run), names)).toBe(false);
+  });
+
+  it('are found by their names where there is no schedule', () => {
+    const plain = runsOf(made({ workflowRef }));
+    expect(podSelector(plain)).toBe(`${labels.argoWorkflow} in (run)`);
+    expect(isPodOfRuns(podOf('run'), plain)).toBe(true);
+    expect(isPodOfRuns(podOf('run-2'), plain)).toBe(false);
   });
 });
 

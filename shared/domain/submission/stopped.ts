@@ -62,9 +62,16 @@ export function isLostPod(
   return isDeleting({ metadata }) && now.getTime() - stopBegan(workflow, now) >= 2 * stopGraceMs;
 }
 
-/** Selects the pods of Workflows, by the label that Argo puts on them. */
+/** Selects the pods of runs, by the label that Argo puts on them; others too where a schedule is among them: see `isPodOfRuns`. */
 export function podSelector(names: readonly string[]): string {
-  return `${labels.argoWorkflow} in (${names.join(',')})`;
+  return names.some(isAnyRun) ? labels.argoWorkflow : `${labels.argoWorkflow} in (${names.join(',')})`;
+}
+
+/** True for a pod of one of these runs, as `runsOf` names them. */
+export function isPodOfRuns({ metadata }: Pick<Pod, 'metadata'>, names: readonly string[]): boolean {
+  const run = metadata.labels?.[labels.argoWorkflow] ?? '';
+  // Argo calls the runs of a schedule by its name and a number.
+  return names.includes(run) || names.includes(run.replace(/-\d+$/, anyRun));
 }
 
 function wasStopped(workflow: ArtifactWorkflow): boolean {
@@ -72,8 +79,20 @@ function wasStopped(workflow: ArtifactWorkflow): boolean {
   return phase === 'Stopped' || phase === 'Cancelled';
 }
 
-/** Names of the Workflow of the attempt in force, and of a schedule's run under way. */
+/** Stands, after the name of a CronWorkflow, for each of its runs. */
+const anyRun = '-*';
+
+/** True where a name of `runsOf` is not that of one Workflow. */
+export function isAnyRun(name: string): boolean {
+  return name.endsWith(anyRun);
+}
+
+/**
+ * Names of the Workflow of the attempt in force; of a schedule all of its runs: one may have started, and lost its Workflow, before the status
+ * could name it.
+ */
 export function runsOf({ status = {} }: ArtifactWorkflow): string[] {
-  const names = [status.workflowRef?.name, status.activeWorkflowRef?.name];
-  return names.filter((name) => name !== undefined);
+  const { workflowRef, activeWorkflowRef } = status;
+  const all = workflowRef?.kind === 'CronWorkflow' ? `${workflowRef.name}${anyRun}` : undefined;
+  return [workflowRef?.name, activeWorkflowRef?.name, all].filter((name) => name !== undefined);
 }
