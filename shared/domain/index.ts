@@ -158,7 +158,15 @@ export {
   slotsWithout,
   type Turn,
 } from './submission/slots.ts';
-export { isAnyRun, isLostPod, isPodOfRuns, podSelector, runsOf, stopBegan, stopGraceMs } from './submission/stopped.ts';
+export {
+  isAnyRun,
+  isLostPod,
+  isPodOfRuns,
+  podSelector,
+  runsOf,
+  stopBegan,
+  stopGraceMs,
+} from './submission/stopped.ts';
 export {
   decideSubmission,
   isUnderWay,
