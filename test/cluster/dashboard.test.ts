@@ -13,6 +13,8 @@ import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
 
 /** Debian's package, or another one. It needs no cluster: it is here for what it takes. */
 const program = process.env.ARC_CHROMIUM ?? '/usr/bin/chromium';
+if (process.env.CI && !existsSync(program))
+  throw new Error(`this machine lacks ${program}: install Chromium, or set ARC_CHROMIUM`);
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const many = 5_000;
 
