@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # rig-images.sh: gives the rig what the manifests name (it has no registry and no storage class): our image, etcd's, the
-# tests' registry, what the bench compares with, and volumes whose data outlives an installation: one for overlays/dev, three
-# for overlays/production.
+# tests' registry, web server and S3 storage, what the bench compares with, and volumes whose data outlives an installation: one for overlays/dev, three
+# for overlays/production, one for the bundles of a team.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-: "${RIG:?}" "${REGISTRY_TOOLS:?}"
+: "${RIG:?}" "${REGISTRY_TOOLS:?}" "${STORAGE_TOOLS:?}"
 rig=$(cd ../shared/rig && pwd)
 export KUBECONFIG="$RIG/kubeconfig" PATH="$RIG/bin:$PATH:/usr/sbin:/sbin"
 work=$(mktemp -d)
@@ -23,8 +23,15 @@ binary() { # NAME DESTINATION PROGRAM : an image of one static program
 }
 binary registry.k8s.io/etcd:3.6.5-0 /usr/local/bin/etcd "$RIG/bin/etcd"
 binary dev.local/registry:test /registry "$REGISTRY_TOOLS/registry"
+binary dev.local/versitygw:test /versitygw "$STORAGE_TOOLS/versitygw"
+# BusyBox is what it is called.
+binary dev.local/httpd:test /httpd "$(command -v busybox)"
 
-volume() { # NAME FOLDER SIZE CLAIM CLASS : a folder of the node
+# A class keeps the volumes of the two overlays apart, whose claims are called alike: Kubernetes binds a volume to the claim it
+# names without a look at the class.
+volume() { # NAME FOLDER SIZE CLASS [CLAIM] : a folder of the node, for that claim of namespace/name alone
+  local claim=""
+  [ -z "${5:-}" ] || claim="claimRef: { namespace: ${5%/*}, name: ${5#*/} }"
   mkdir -p "$RIG/data/$2"
   kubectl apply -f - <<YAML
 apiVersion: v1
@@ -34,8 +41,8 @@ spec:
   capacity: { storage: $3 }
   accessModes: [ReadWriteOnce]
   persistentVolumeReclaimPolicy: Retain
-  storageClassName: "$5"
-  claimRef: { namespace: arc-system, name: $4 }
+  storageClassName: "$4"
+  $claim
   local: { path: $RIG/data/$2 }
   nodeAffinity:
     required:
@@ -43,7 +50,8 @@ spec:
         - matchExpressions: [{ key: kubernetes.io/hostname, operator: In, values: [rig] }]
 YAML
 }
-volume arc-etcd-0 arc-etcd 1Gi data-etcd-0 ""
+volume arc-etcd-0 arc-etcd 1Gi ""
+volume arc-team-bundles arc-team-bundles 1Gi "" team/arc-bundles
 for member in 0 1 2; do
-  volume "arc-production-$member" "arc-production-$member" 10Gi "data-etcd-$member" arc-production
+  volume "arc-production-$member" "arc-production-$member" 10Gi arc-production
 done
