@@ -10,18 +10,15 @@ import {
   probeDue,
   probeSubject,
   type Secret,
+  type Settings,
   secrets,
   validateEndpoint,
 } from '#shared/domain';
 import { ignoreForbidden, namespaceOf, readSettings, writeStatus } from '#shared/function-kit';
 import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
-import { guardOf, probe } from './probe.ts';
-
-/** Refuses to start with settings that cannot be read. */
-export async function init({ env }: Pick<Context, 'env'>): Promise<void> {
-  guardOf(env);
-}
+import { probe } from './probe.ts';
+import { withUsableKeys } from './usable-keys.ts';
 
 /** A probe may come that much before it is due: clocks differ, and it does no harm. */
 const earlyMs = 30_000;
@@ -30,8 +27,9 @@ const earlyMs = 30_000;
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
   const endpoint = await context.api.get(endpoints, wake, context.signal);
   if (endpoint === undefined || isDeleting(endpoint) || !isDue(endpoint, context.now)) return;
-  if (!isOn('probes', await readSettings(context))) return;
-  const conditions = endpointConditions(endpoint, await find(context, endpoint), context.now);
+  const settings = await readSettings(context);
+  if (!isOn('probes', settings)) return;
+  const conditions = endpointConditions(endpoint, await find(context, endpoint, settings), context.now);
   await writeStatus(context, endpoints, endpoint, {
     conditions,
     probed: probeSubject(endpoint),
@@ -44,14 +42,14 @@ function isDue(endpoint: Endpoint, now: Date): boolean {
   return isUnprobed(endpoint) || due === undefined || now.getTime() >= due.getTime() - earlyMs;
 }
 
-async function find(context: Context, endpoint: Endpoint): Promise<Findings> {
+async function find(context: Context, endpoint: Endpoint, settings: Settings): Promise<Findings> {
   const [secret, ca] = await Promise.all([
     readSecret(context, endpoint, endpoint.spec.secretRef?.name),
     readSecret(context, endpoint, endpoint.spec.tls?.caSecretRef?.name),
   ]);
-  const validation = validateEndpoint(endpoint, { secret, ca });
+  const validation = withUsableKeys(endpoint, validateEndpoint(endpoint, { secret, ca }));
   if (validation.valid)
-    return { validated: validation.finding, ...(await probe(context, endpoint, validation)) };
+    return { validated: validation.finding, ...(await probe(context, endpoint, validation, settings)) };
   const message = 'not tried: the Endpoint is not valid';
   const untried = { status: 'Unknown', reason: 'NotProbed', message } as const;
   return { validated: validation.finding, reachable: untried, authenticated: untried };

@@ -1,6 +1,5 @@
 import { createSemaphore, type Semaphore } from '#shared/async';
-import type { Endpoint, Validation } from '#shared/domain';
-import { ArcError } from '#shared/errors';
+import type { Endpoint, Settings, Validation } from '#shared/domain';
 import type { Context } from '#shared/runtime';
 import { createAddressGuard, type ProbeResult, probeServer } from '#shared/transfer';
 
@@ -9,37 +8,24 @@ const servers = new Map<string, { slot: Semaphore; users: number }>();
 
 /** Asks the server of a valid Endpoint; one probe of a server at a time. */
 export async function probe(
-  { env, signal }: Context,
+  { signal }: Context,
   { metadata, spec }: Endpoint,
-  { credentials, ca }: Validation & { valid: true },
+  { credentials, client, ca }: Validation & { valid: true },
+  operator: Settings,
 ): Promise<ProbeResult> {
   const { type, remoteURL, tls = {}, tokenHosts = [] } = spec;
   const settings = {
     ...(ca === undefined ? {} : { ca }),
+    ...client,
     ...(tls.insecureSkipVerify ? { insecureSkipVerify: true } : {}),
     ...(tls.plainHTTP ? { plainHTTP: true } : {}),
   };
   const server = { type, remoteURL, tls: settings, tokenHosts };
-  const request = { name: metadata.name, ...server, guard: guardOf(env), signal };
+  const guard = createAddressGuard(operator['probes.allowedRanges']);
+  const request = { name: metadata.name, ...server, guard, signal };
   return alone(remoteURL, signal, () =>
     probeServer(credentials === undefined ? request : { ...request, credentials }),
   );
-}
-
-/** `ARC_PROBE_ALLOW`: ranges of addresses, separated by commas, that may be probed though they are closed by default. */
-export function guardOf({
-  ARC_PROBE_ALLOW: ranges = '',
-}: Context['env']): ReturnType<typeof createAddressGuard> {
-  try {
-    return createAddressGuard(
-      ranges
-        .split(',')
-        .map((range) => range.trim())
-        .filter((range) => range !== ''),
-    );
-  } catch (caught) {
-    throw new ArcError('InternalError', `ARC_PROBE_ALLOW: ${ArcError.from(caught).message}`);
-  }
 }
 
 async function alone<T>(server: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Job } from '#shared/domain';
 import { maskSecrets } from '#shared/errors';
 import {
@@ -9,11 +11,15 @@ import {
   secretsOfEndpoint,
   TransferError,
 } from '#shared/transfer';
+import { attesting } from './attesting.ts';
 import { batchOf } from './batch/batch-of.ts';
+import { bundleJob } from './bundle/bundle-job.ts';
 import { readJob } from './job-file.ts';
+import { withPolicy } from './policy.ts';
 import { progressFile } from './progress-file.ts';
+import { intoQuarantine, outOfQuarantine } from './quarantine.ts';
 import { type Outcome, report } from './report.ts';
-import { transferJob, withPolicy } from './transfer-job.ts';
+import { transferJob } from './transfer-job.ts';
 
 /** What the worker needs from its process. */
 export interface WorkerProcess {
@@ -36,6 +42,11 @@ const defaultMaxBytes = 64 * 1024 ** 3;
 export async function runWorker(worker: WorkerProcess): Promise<number> {
   const { env, print, warn } = worker;
   const { exitCode, outcome } = await work(worker);
+  if (env.ARC_STEP === 'quarantine') {
+    // The last step of the pod tells how it went: Argo reads the result of that one alone.
+    await report(outcome, { resultFile: fetchedFile(env), terminationLog: undefined, print, warn });
+    return 0;
+  }
   const resultFile = env.ARC_RESULT_FILE ?? '/tmp/arc/result.json';
   await report(outcome, { resultFile, terminationLog: env.ARC_TERMINATION_LOG, print, warn });
   return exitCode;
@@ -45,8 +56,11 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
   const secrets: string[] = [];
   try {
     const job = await readJob(worker.env.ARC_CONFIG_DIR ?? '/etc/arc/config');
-    for (const { credentials } of [job.source, job.destination])
-      secrets.push(...secretsOfEndpoint(credentials));
+    for (const { credentials, keys, tls } of [job.source, job.destination])
+      secrets.push(
+        ...secretsOfEndpoint(credentials),
+        ...[keys?.sign, tls?.key].filter((key) => key !== undefined),
+      );
     return { exitCode: 0, outcome: { outcome: 'succeeded', ...(await transfer(job, worker)) } };
   } catch (caught) {
     const known = caught instanceof TransferError;
@@ -75,12 +89,35 @@ async function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<C
     signal: transferSignal(stop),
     workDir: env.ARC_WORK_DIR ?? '/tmp/arc',
     proxyEnv: env,
+    identityEnv: env,
     retry: attempts === undefined ? {} : { attempts },
     maxBytes,
+    trustedRoot: path.join(env.ARC_TRUST_DIR ?? '/etc/arc/trust', 'trusted_root.json'),
+    ...(env.ARC_REPORTS_DIR === undefined ? {} : { reportsFolder: env.ARC_REPORTS_DIR }),
     ...(progress === undefined ? {} : { progress }),
+    ...(await attesting(job, env.ARC_ATTESTATION_DIR ?? '/etc/arc/attestation')),
   };
+  const moveBundle = bundleJob(job);
+  if (moveBundle) return moveBundle({ ...options, bundleDir: env.ARC_BUNDLE_DIR ?? '/bundles' });
+  const quarantine = env.ARC_QUARANTINE_DIR ?? '/var/lib/arc/quarantine';
+  if (env.ARC_STEP === 'quarantine') return intoQuarantine(job, quarantine, options);
+  if (env.ARC_STEP === 'promote') return outOfQuarantine(job, quarantine, await readFetched(env), options);
   const expand = batchOf(job);
   return expand === undefined ? transferJob(job, options) : copyBatch(withPolicy(job, options), expand);
+}
+
+/** Where the first step leaves its result for the last one; the scanner between them cannot write it. */
+function fetchedFile(env: WorkerProcess['env']): string {
+  return path.join(env.ARC_WORK_DIR ?? '/tmp/arc', 'fetched.json');
+}
+
+async function readFetched(env: WorkerProcess['env']): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(fetchedFile(env), 'utf8'));
+  } catch {
+    // It is not there, or not whole: the step was killed.
+    return undefined;
+  }
 }
 
 /** The whole number from 1 to `max` in a variable; undefined where it is not set. */

@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
-import { startChartServer } from '../../shared/transfer/testing/chart-server.ts';
 import { chartYaml, packChart } from '../../shared/transfer/testing/charts.ts';
+import { startWebServer } from '../../shared/transfer/testing/web-server.ts';
 import { run } from './program.ts';
 
 let folder = '';
@@ -83,6 +83,25 @@ describe('arc-transfer export and import', () => {
     expect(warned).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Warning: .*without --key/) });
   });
 
+  it('judge each artifact by --policy: what is denied is not written, and not sent', async () => {
+    const file = path.join(folder, 'policy.json');
+    const only = (rules: object) => writeFile(file, JSON.stringify(rules));
+    const policy = '--policy DIR/policy.json';
+    await only({ maxBytes: 10 });
+    const kept = await transfer(`export SRC/team/app:1.0 DIR/out.tar ${policy}`);
+    expect(kept).toMatchObject({ exitCode: 15, stderr: expect.stringContaining('rule maxBytes') });
+    await only({ repositories: { allowed: ['*/team/*'] } });
+    expect(await transfer(`export SRC/team/app:1.0 DIR/out.tar ${policy}`)).toMatchObject({ exitCode: 0 });
+    const record = JSON.parse(await readFile(path.join(folder, 'out.arc-bundle.json'), 'utf8'));
+    expect(record.policy).toBe(JSON.stringify({ repositories: { allowed: ['*/team/*'] } }));
+    await only({ mediaTypes: ['text/*'] });
+    const denied = await transfer(`import DIR/out.tar DST/ ${policy}`);
+    expect(denied).toMatchObject({ exitCode: 15, stdout: expect.stringContaining('failed team/app:1.0') });
+    expect(destination.count('PUT') + destination.count('POST')).toBe(0);
+    await only({ maxBytes: 1e9 });
+    expect(await transfer(`import DIR/out.tar DST/ ${policy}`)).toMatchObject({ exitCode: 0 });
+  });
+
   it('take parts as the shell names them, and platforms', async () => {
     const size = '--part-size 64KiB';
     await transfer(`export SRC/team/app:1.0 DIR/out.tar ${size} --platform linux/amd64 --json`);
@@ -92,13 +111,11 @@ describe('arc-transfer export and import', () => {
   });
 
   it('carry a chart of a Helm repository into a registry', async () => {
-    const charts = await startChartServer();
-    charts.files.set('/demo-1.0.0.tgz', await packChart({ 'Chart.yaml': chartYaml('demo', '1.0.0') }));
+    const charts = await startWebServer();
+    const serve = (name: string, bytes: Buffer) => charts.files.set(name, { bytes, mediaType: '' });
+    serve('/demo-1.0.0.tgz', await packChart({ 'Chart.yaml': chartYaml('demo', '1.0.0') }));
     const entry = { apiVersion: 'v2', name: 'demo', version: '1.0.0', urls: ['demo-1.0.0.tgz'] };
-    charts.files.set(
-      '/index.yaml',
-      Buffer.from(JSON.stringify({ apiVersion: 'v1', entries: { demo: [entry] } })),
-    );
+    serve('/index.yaml', Buffer.from(JSON.stringify({ apiVersion: 'v1', entries: { demo: [entry] } })));
     try {
       const place = charts.url.replace('http://', 'helm+http://');
       expect(await transfer(`export ${place}/demo:1.0.0 DIR/out.tar`)).toMatchObject({ exitCode: 0 });
@@ -146,6 +163,8 @@ describe('arc-transfer export and import', () => {
     ['export SRC/team/app:1.0 DIR/out.tar --sign-key DIR/pub.pem', 14, 'cannot be used as private key'],
     ['export SRC/team/app:1.0 DIR/key.pem/out.tar', 10, 'Cannot write'],
     ['export SRC/ DIR/out.tar', 14, 'names no artifact'],
+    ['import DIR/out.tar DST/ --policy package.json', 14, 'Correct the file of --policy'],
+    ['export SRC/team/app:1.0 DIR/out.tar --policy DIR/none', 14, 'Cannot read the policy of --policy'],
   ])('%s ends with %i: %s', async (command, exitCode, message) => {
     expect(await transfer(command)).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
     expect(destination.requests).toEqual([]);

@@ -1,25 +1,19 @@
-import type { KeyObject } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { Job } from '#shared/domain';
+import { bytesText } from '#shared/errors';
+import { loadBundles, secretsOfEndpoint, TransferError } from '#shared/transfer';
+import { bundleDestination, openSource, withPolicy } from '../../functions/transfer-worker/index.ts';
 import {
-  type Bundle,
-  type BundleDestination,
-  exportBundle,
-  formatReference,
-  type Imported,
-  importBundle,
-  readBundle,
-  readPrivateKey,
-  readPublicKey,
-  secretsOfEndpoint,
-  signBytes,
-  TransferError,
-} from '#shared/transfer';
-import { openSink, openSource } from '../../functions/transfer-worker/index.ts';
-import { bytesText } from './bytes-text.ts';
-import { connecting, type JobOptions, makeDestination, makeSource } from './job.ts';
-import { partSizeOf } from './part-size.ts';
+  connecting,
+  type JobOptions,
+  makeDestination,
+  makeSource,
+  policyOf,
+  policyOption,
+  trustedRootOption,
+  trusting,
+} from './job.ts';
 import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
 
 interface BundleOptions extends JobOptions {
@@ -45,6 +39,8 @@ export function addBundleCommands(program: Command, terminal: Terminal, secrets:
     .option('--platform <os/arch>', 'only this platform of each index; may be repeated', collect)
     .option('--part-size <size>', 'write FILE.tar.001 and so on, each of this size at most, such as 4GiB')
     .option('--since <file>', 'leave out the blobs of an earlier bundle: its .arc-bundle.json')
+    .option(...policyOption)
+    .option(...trustedRootOption)
     .option('--sign-key <file>', 'sign with this Ed25519 or ECDSA private key (PEM)')
     .option('--quiet', 'no progress')
     .copyInheritedSettings(program)
@@ -62,6 +58,8 @@ export function addBundleCommands(program: Command, terminal: Terminal, secrets:
       'the bundle (of parts: the first one, or all of them), and a place that ends with "/"',
     )
     .option('--key <file>', 'demand a signature of this public key (PEM)')
+    .option(...policyOption)
+    .option(...trustedRootOption)
     .option('--receipt <file>', 'write what was imported as JSON')
     .option('--sign-key <file>', 'sign the receipt with this Ed25519 or ECDSA private key (PEM)')
     .option('--quiet', 'no progress')
@@ -100,13 +98,17 @@ async function exportTo(
   file: string,
   asked: readonly string[],
   jobs: readonly Omit<Job, 'destination'>[],
-  { platform, partSize, since, signKey, ...shown }: ExportOptions,
+  { platform, partSize, since, signKey, policy, ...shown }: ExportOptions,
   terminal: Terminal,
 ): Promise<void> {
+  const rules = await policyOf(policy);
+  const copying = withPolicy(rules, { ...optionsOf(terminal), ...trusting(shown) });
+  const { exportBundle, partSizeOf, readPrivateKey } = await loadBundles();
   const own = {
     file,
     now: new Date(),
-    ...(partSize !== undefined && { partSize: partSizeOf(partSize) }),
+    ...(rules.policy !== undefined && { policyText: rules.policy }),
+    ...(partSize !== undefined && { partSize: partSizeOf(partSize, '--part-size') }),
     ...(since !== undefined && { since: await readRecord(since) }),
     ...(signKey !== undefined && { signKey: await readPrivateKey(signKey) }),
   };
@@ -116,7 +118,7 @@ async function exportTo(
     open: (opening: Parameters<typeof openSource>[1]) => openSource(job, opening),
   }));
   const made = await withProgress(terminal, shown, (progress) =>
-    exportBundle(items, { ...optionsOf(terminal), ...progress, ...own }),
+    exportBundle(items, { ...copying, ...progress, ...own }),
   );
   const { record, files, digest, bytes, recordFile, warnings } = made;
   const left = record.requires?.blobs.length ?? 0;
@@ -144,19 +146,22 @@ async function importTo(
   to: string,
   name: string,
   landing: Omit<Job, 'source'>,
-  { key, receipt, signKey, ...shown }: ImportOptions,
+  { key, receipt, signKey, policy, ...shown }: ImportOptions,
   terminal: Terminal,
 ): Promise<void> {
   const { signal } = terminal;
   if (signKey !== undefined && receipt === undefined)
     throw new TransferError('config', '--sign-key signs the receipt: name its file with --receipt.');
-  const publicKey = key === undefined ? {} : { key: await readPublicKey(key) };
+  const copying = withPolicy(await policyOf(policy), { ...optionsOf(terminal), ...trusting(shown) });
+  const { importBundle, readBundle, readPrivateKey, readPublicKeys, receiptOf, saveReceipt } =
+    await loadBundles();
+  const publicKey = key === undefined ? {} : { keys: await readPublicKeys(key) };
   const receiptKey = signKey === undefined ? undefined : await readPrivateKey(signKey);
   const bundle = await withProgress(terminal, shown, (progress) =>
     readBundle({ name, signal, ...publicKey, ...progress }),
   );
   const imported = await withProgress(terminal, shown, (progress) =>
-    importBundle(bundle, destinationOf(landing), { ...optionsOf(terminal), ...progress }),
+    importBundle(bundle, bundleDestination(landing), { ...copying, ...progress }),
   );
   const { items, failure } = imported;
   const warnings = [
@@ -165,8 +170,8 @@ async function importTo(
       : []),
     ...imported.warnings,
   ];
-  const told = receiptOf(bundle, to, imported);
-  if (receipt !== undefined) await writeReceipt(receipt, told, receiptKey);
+  const told = receiptOf(bundle, to, imported.items, new Date());
+  if (receipt !== undefined) await saveReceipt(receipt, told, receiptKey);
   const done = items.filter(({ outcome }) => outcome === 'imported');
   const copied = done.reduce((sum, { bytes }) => sum + (bytes?.copied ?? 0), 0);
   print(terminal, shown.json, { ...told, warnings }, [
@@ -177,43 +182,6 @@ async function importTo(
   ]);
   if (failure !== undefined) throw failure;
   signal.throwIfAborted();
-}
-
-function destinationOf(landing: Omit<Job, 'source'>): BundleDestination {
-  const { artifact, destination } = landing;
-  return {
-    sink: (name, opening) => openSink(landing, name, opening),
-    async source(name, opening) {
-      const wanted = { ...artifact, spec: { image: formatReference(name) } };
-      return (await openSource({ artifact: wanted, source: destination }, opening)).source;
-    },
-  };
-}
-
-/** What can be carried back: which bundle came, whether its signature was checked, and what became of each artifact. */
-function receiptOf({ digest, record, signature }: Bundle, destination: string, { items }: Imported) {
-  return {
-    kind: 'arc-bundle-receipt',
-    version: 1,
-    bundle: digest,
-    bundleCreated: record.created,
-    signature,
-    imported: new Date().toISOString(),
-    destination,
-    items,
-  };
-}
-
-async function writeReceipt(file: string, receipt: object, key: KeyObject | undefined): Promise<void> {
-  const bytes = Buffer.from(`${JSON.stringify(receipt, null, 1)}\n`);
-  try {
-    if (key !== undefined) await writeFile(`${file}.sig`, signBytes(bytes, key));
-    await writeFile(`${file}.partial`, bytes);
-    await rename(`${file}.partial`, file);
-  } catch (caught) {
-    const why = caught instanceof Error ? caught.message : String(caught);
-    throw new TransferError('config', `Cannot write the receipt: ${why}.`);
-  }
 }
 
 async function readRecord(file: string): Promise<Buffer> {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Job, JobEndpoint } from '#shared/domain';
-import { formatReference, isDigest, parseImageName, TransferError } from '#shared/transfer';
+import { type CopyOptions, formatReference, isDigest, parseImageName, TransferError } from '#shared/transfer';
+import { dockerCertificates } from './docker-certificates.ts';
 import { dockerCredentials } from './docker-credentials.ts';
 import { type Place, parsePlace } from './place.ts';
 
@@ -13,9 +14,28 @@ export interface JobOptions {
   insecureSkipTlsVerify?: boolean;
   /** A file with a policy. */
   policy?: string;
+  /** The file by which the policy judges certificates. */
+  trustedRoot?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The option of commands that move, or say what they would. */
+export const policyOption = ['--policy <file>', 'move nothing that this policy (JSON) denies'] as const;
+
+export const trustedRootOption = [
+  '--trusted-root <file>',
+  'for --policy: judge keyless signatures by this trusted_root.json',
+] as const;
+
+/** The file of `--trusted-root`, if one is given. */
+export function trusting({
+  trustedRoot,
+}: {
+  trustedRoot?: string | undefined;
+}): Pick<CopyOptions, 'trustedRoot'> {
+  return trustedRoot === undefined ? {} : { trustedRoot };
+}
 
 /** Adds the options that every command has: how servers are spoken to, and the form of the result. */
 export function connecting(command: Command): Command {
@@ -33,7 +53,7 @@ export async function makeJob(from: string, to: string, options: JobOptions, env
     artifact: { type: source.type, spec: specOf(source.name, source, destination, options) },
     source: await endpoint(source, options, env),
     destination: await endpoint(destination, options, env),
-    ...(options.policy !== undefined && { policy: await fileOf('--policy', options.policy, 'policy') }),
+    ...(await policyOf(options.policy)),
   };
 }
 
@@ -144,13 +164,15 @@ function landing(from: string, { type, name }: Place, digest: string | undefined
 async function endpoint(place: Place, options: JobOptions, env: Environment): Promise<JobEndpoint> {
   const credentials = await credentialsOf(place, env);
   const remoteURL = options.plainHttp ? place.remoteURL.replace(/^https:/, 'http:') : place.remoteURL;
+  const { type, host } = place;
   const tls = {
+    ...(type === 'oci' && host !== undefined && (await dockerCertificates(host, env))),
     ...(options.ca !== undefined && { ca: await fileOf('--ca', options.ca, 'certificates') }),
     ...(options.insecureSkipTlsVerify && { insecureSkipVerify: true }),
   };
   return {
-    name: place.host ?? place.remoteURL,
-    type: place.type,
+    name: host ?? place.remoteURL,
+    type,
     remoteURL,
     ...(Object.keys(tls).length > 0 && { tls }),
     ...(credentials && { credentials }),
@@ -168,6 +190,11 @@ async function credentialsOf({ type, host }: Place, env: Environment): Promise<J
     ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
     ...(AWS_REGION && { region: AWS_REGION }),
   };
+}
+
+/** The policy in the file of `--policy`, if there is one. Rejects with a config TransferError. */
+export async function policyOf(file: string | undefined): Promise<Pick<Job, 'policy'>> {
+  return file === undefined ? {} : { policy: await fileOf('--policy', file, 'policy') };
 }
 
 async function fileOf(option: string, file: string, what: string): Promise<string> {

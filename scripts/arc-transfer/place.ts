@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { formatReference, parseReference, TransferError } from '#shared/transfer';
+import { formatReference, isLoopback, parseReference, registryURL, TransferError } from '#shared/transfer';
 
 /** A place on the command line: the Endpoint that it stands for, and the artifact there. */
 export interface Place {
@@ -13,7 +13,6 @@ export interface Place {
 
 // A layout is written as skopeo and regctl have it, without slashes.
 const schemeForm = /^(?:(oci-layout):(?!\/\/)|([a-z][a-z0-9+-]*):\/\/)(.*)$/is;
-const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/;
 
 /** How each scheme is read. `rest` is what follows `scheme://`. */
 const schemes = new Map<string, (rest: string) => Place>([
@@ -82,9 +81,9 @@ function bucketPlace(rest: string): Place {
 
 function registryPlace(rest: string, scheme: string | undefined): Place {
   const host = rest.split('/')[0] ?? '';
-  const remote = `${scheme ?? (loopback.test(host) ? 'http' : 'https')}://${host}`;
+  const remote = scheme === undefined ? registryURL(host) : `${scheme}://${host}`;
   // As `cp` has it: into this place, under the same name.
-  if (rest.endsWith('/') || (rest === host && (host.includes('.') || loopback.test(host))))
+  if (rest.endsWith('/') || (rest === host && (host.includes('.') || isLoopback(host))))
     return {
       type: 'oci',
       remoteURL: `${remote}${rest.slice(host.length).replace(/\/$/, '')}`,

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { digestOf } from '#shared/transfer';
+import { attach } from '../../shared/transfer/testing/signing.ts';
+import { Sigstore } from '../../shared/transfer/testing/sigstore.ts';
+import { startWebServer } from '../../shared/transfer/testing/web-server.ts';
 import { run } from './program.ts';
 
 const account = { username: 'bob', password: 'hunter22-secret' };
@@ -114,6 +118,43 @@ describe('arc-transfer', () => {
     expect(allowed.exitCode).toBe(0);
   });
 
+  it('takes the reports of a scanner', async () => {
+    const file = path.join(folder, 'policy.json');
+    await writeFile(file, JSON.stringify({ vulnerabilities: { max: { critical: 0 } } }));
+    const copy = `copy SRC/team/app:1.0 DST/app:1 --policy ${file} --reports`;
+    await mkdir(path.join(folder, 'reports'));
+    expect(await transfer(`${copy} ${folder}/reports`)).toMatchObject({
+      exitCode: 15,
+      stderr: expect.stringMatching(/rule vulnerabilities\.notScanned: image \S+ is not scanned/),
+    });
+    expect(await transfer(`${copy} ${folder}/none`)).toMatchObject({
+      exitCode: 14,
+      stderr: expect.stringMatching(/reports of the scanner cannot be read.*ENOENT/),
+    });
+  });
+
+  it('judges signatures without a key by --trusted-root', async () => {
+    await seedImage(destination, 'team/app', '1.0');
+    const sigstore = new Sigstore();
+    const signature = sigstore.bundleLayer(digest, {
+      identity: 'me@example.com',
+      issuer: 'https://i.example.com',
+    });
+    await attach(destination, 'team/app', digest, 'referrer', [signature]);
+    const [root, file] = [path.join(folder, 'root.json'), path.join(folder, 'policy.json')];
+    await writeFile(root, sigstore.trustedRoot());
+    const trustedRoot = digestOf(Buffer.from(sigstore.trustedRoot()));
+    const signer = { identity: '*@example.com', issuer: 'https://i.example.com' };
+    await writeFile(file, JSON.stringify({ requiredSigners: { anyOf: [signer], trustedRoot } }));
+    const copy = `copy DST/team/app:1.0 DST/mirror/ --policy ${file}`;
+    expect(await transfer(copy)).toMatchObject({
+      exitCode: 14,
+      stderr: expect.stringMatching(/no file is given.*--trusted-root/),
+    });
+    expect(await transfer(`${copy} --trusted-root ${root}`)).toMatchObject({ exitCode: 0 });
+    expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
+  });
+
   it('copies part of an index, and only a digest that is expected', async () => {
     const part = await transfer('copy --json SRC/team/app:1.0 DST/app:1 --platform linux/amd64');
     expect(JSON.parse(part.stdout).digest).not.toBe(digest);
@@ -155,6 +196,35 @@ describe('arc-transfer', () => {
     server.closeAllConnections();
     expect(ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Copied http://') });
     expect(destination.contents.get('tools/app')?.tags.size).toBe(1);
+  });
+
+  it.each(['oci', 'dav'])('plans, copies and verifies a single file (%s)', async (kind) => {
+    const web = await startWebServer({ dav: true });
+    const put = (name: string, text: string) =>
+      web.files.set(name, { bytes: Buffer.from(text), mediaType: 'text/plain' });
+    put('/dist/app.tgz', 'content');
+    const ends = `${web.url}/dist/app.tgz ${kind === 'oci' ? 'DST/tools/app:1.0' : `${web.url.replace('http:', 'dav:')}/app.tgz`}`;
+    const sha256 = digestOf(Buffer.from('content'));
+    try {
+      const told = `--digest ${sha256}`;
+      expect((await transfer(`plan ${ends}`)).stdout).toMatch(/^To copy to .*: 7 bytes\.\n$/);
+      expect(await transfer(`verify ${ends}`)).toMatchObject({
+        exitCode: 11,
+        stderr: expect.stringContaining(`(${sha256}): copy it again`),
+      });
+      expect([web.files.size, destination.count('PUT')]).toEqual([1, 0]);
+      expect(await transfer(`copy ${ends}`)).toMatchObject({ exitCode: 0 });
+      expect((await transfer(`plan ${ends} ${told}`)).stdout).toContain('(7 bytes): nothing to copy.');
+      expect(await transfer(`verify ${ends}`)).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringContaining(sha256),
+      });
+      put('/dist/app.tgz', 'CONTENT');
+      const { exitCode, stdout } = await transfer(`verify ${ends} --json`);
+      expect([exitCode, JSON.parse(stdout).there]).toEqual([11, false]);
+    } finally {
+      await web.close();
+    }
   });
 
   it('says how to log in, without words of Kubernetes', async () => {

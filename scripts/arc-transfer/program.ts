@@ -1,24 +1,41 @@
 import { Command, CommanderError } from 'commander';
 import type { Job } from '#shared/domain';
-import { maskSecrets, printableLines } from '#shared/errors';
-import { type Comparison, exitCodes, secretsOfEndpoint, TransferError } from '#shared/transfer';
-import { compareJob, policyPlace, transferJob } from '../../functions/transfer-worker/index.ts';
+import { bytesText, maskSecrets, printableLines } from '#shared/errors';
+import {
+  type Comparison,
+  type CopyOptions,
+  exitCodes,
+  secretsOfEndpoint,
+  TransferError,
+} from '#shared/transfer';
+import {
+  compareJob,
+  isFileJob,
+  planFileJob,
+  policyPlace,
+  transferJob,
+  verifyFileJob,
+} from '../../functions/transfer-worker/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
-import { bytesText } from './bytes-text.ts';
-import { connecting, type JobOptions, makeJob } from './job.ts';
+import { connecting, type JobOptions, makeJob, policyOption, trustedRootOption, trusting } from './job.ts';
 import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
 
 interface Options extends JobOptions {
   json?: boolean;
   quiet?: boolean;
   dryRun?: boolean;
+  /** A folder with what a scanner has written. */
+  reports?: string;
 }
 
 const usageExitCode = 2;
 const unexpectedExitCode = 1;
 const interruptedExitCode = 130;
 
-const policyOption = ['--policy <file>', 'move nothing that this policy (JSON) denies'] as const;
+const reportsOption = [
+  '--reports <folder>',
+  'for --policy: reports of Trivy or Grype, and SBOMs, as JSON',
+] as const;
 
 const places = `
 export writes a bundle for a place that no network reaches, import sends it there.
@@ -80,8 +97,13 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
   add('copy', 'copy an artifact, and what refers to it; safe to repeat', copy)
     .option('--dry-run', 'as plan: print what would be copied')
     .option('--quiet', 'no progress')
-    .option(...policyOption);
-  add('plan', 'print what a copy would move, and move nothing', plan).option(...policyOption);
+    .option(...policyOption)
+    .option(...trustedRootOption)
+    .option(...reportsOption);
+  add('plan', 'print what a copy would move, and move nothing', plan)
+    .option(...policyOption)
+    .option(...trustedRootOption)
+    .option(...reportsOption);
   add('verify', 'check that DST has all of SRC, under its tag', verify);
   addBundleCommands(program, terminal, secrets);
   return program;
@@ -97,7 +119,7 @@ const copy: Act = async (job, asked, terminal) => {
   if (asked.options.dryRun) return plan(job, asked, terminal);
   const { json } = asked.options;
   const result = await withProgress(terminal, asked.options, (shown) =>
-    transferJob(job, { ...optionsOf(terminal), ...shown }),
+    transferJob(job, { ...judging(terminal, asked.options), ...shown }),
   );
   const { bytes, blobs, digest, referrers } = result;
   const parts = [
@@ -110,7 +132,8 @@ const copy: Act = async (job, asked, terminal) => {
 };
 
 const plan: Act = async (job, asked, terminal) => {
-  const found = await compareJob(job, optionsOf(terminal));
+  if (isFileJob(job)) return planOfFile(job, asked, terminal);
+  const found = await compareJob(job, judging(terminal, asked.options));
   const { missing, blobs, manifests, bytes, referrers, digest } = found;
   print(terminal, asked.options.json, found, [
     `${asked.from} has ${blobs} blobs and ${manifests} manifests (${bytesText(bytes)}), among them ${referrers} signatures, SBOMs and attestations.`,
@@ -121,7 +144,13 @@ const plan: Act = async (job, asked, terminal) => {
   ]);
 };
 
+function judging(terminal: Terminal, { reports, trustedRoot }: Options): CopyOptions {
+  const folder = reports === undefined ? {} : { reportsFolder: reports };
+  return { ...optionsOf(terminal), ...folder, ...trusting({ trustedRoot }) };
+}
+
 const verify: Act = async (job, asked, terminal) => {
+  if (isFileJob(job)) return verifyOfFile(job, asked, terminal);
   const found = await compareJob(job, optionsOf(terminal));
   if (isComplete(found)) {
     print(terminal, asked.options.json, found, [`${asked.to} has all of ${asked.from}.`, found.digest]);
@@ -133,6 +162,23 @@ const verify: Act = async (job, asked, terminal) => {
     'permanent',
     `${asked.to} differs from ${asked.from} (${found.digest}): ${blobs} blobs and ${manifests} manifests are missing${tagText(found)}.`,
   );
+};
+
+const planOfFile: Act = async (job, { from, to, options }, terminal) => {
+  const found = await planFileJob(job, optionsOf(terminal));
+  const size = found.size === undefined ? 'a file of unknown size' : bytesText(found.size);
+  print(terminal, options.json, found, [
+    found.there ? `${to} has ${from} (${size}): nothing to copy.` : `To copy to ${to}: ${size}.`,
+    ...(found.digest === undefined ? [] : [found.digest]),
+  ]);
+};
+
+const verifyOfFile: Act = async (job, { from, to, options }, terminal) => {
+  const found = await verifyFileJob(job, optionsOf(terminal));
+  const { there, digest = '' } = found;
+  if (options.json || there) print(terminal, options.json, found, [`${to} has all of ${from}.`, digest]);
+  if (!there)
+    throw new TransferError('permanent', `${to} does not have what ${from} has (${digest}): copy it again.`);
 };
 
 function isComplete({ missing, tag, digest }: Comparison): boolean {

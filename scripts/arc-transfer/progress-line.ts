@@ -1,5 +1,5 @@
+import { bytesText } from '#shared/errors';
 import type { Progress } from '#shared/transfer';
-import { bytesText } from './bytes-text.ts';
 
 /** A stream that may be a terminal. */
 export interface Output {

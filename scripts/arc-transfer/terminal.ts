@@ -1,6 +1,6 @@
 import os from 'node:os';
 import path from 'node:path';
-import { printable } from '#shared/errors';
+import { printable, printableJson } from '#shared/errors';
 import type { CopyOptions } from '#shared/transfer';
 import { type Output, progressLine } from './progress-line.ts';
 
@@ -31,7 +31,7 @@ export function print(
   lines: readonly string[],
 ): void {
   for (const warning of json ? [] : result.warnings) stderr.write(`Warning: ${printable(warning)}\n`);
-  if (json) stdout.write(`${JSON.stringify(result)}\n`);
+  if (json) stdout.write(`${printableJson(JSON.stringify(result))}\n`);
   else for (const text of lines) stdout.write(`${printable(text)}\n`);
 }
 

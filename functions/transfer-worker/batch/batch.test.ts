@@ -4,9 +4,10 @@ import type { Job } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { BatchError, type BatchResult, copyBatch } from '#shared/transfer';
 import { chartYaml, packChart, seedChart } from '../../../shared/transfer/testing/charts.ts';
-import { withPolicy } from '../transfer-job.ts';
-import { expandChart, imageLocation, isChartBatch } from './chart-images.ts';
-import { expandTags, isTagBatch } from './tags.ts';
+import { withPolicy } from '../policy.ts';
+import { batchOf } from './batch-of.ts';
+import { imageLocation, isChartBatch } from './chart-images.ts';
+import { isTagBatch } from './tags.ts';
 
 let source: Registry;
 let destination: Registry;
@@ -26,7 +27,13 @@ function job(spec: Record<string, unknown>, type = 'oci'): Job {
 
 const steps: [number, number][] = [];
 
-async function run(spec: Record<string, unknown>, expand = expandTags): Promise<BatchResult> {
+function expanding(of: Job) {
+  const expand = batchOf(of);
+  if (!expand) throw new Error('it is one artifact');
+  return expand;
+}
+
+async function run(spec: Record<string, unknown>): Promise<BatchResult> {
   steps.length = 0;
   const options = {
     signal: new AbortController().signal,
@@ -34,7 +41,7 @@ async function run(spec: Record<string, unknown>, expand = expandTags): Promise<
     retry: { attempts: 1 },
     progress: (done: number, total: number) => void steps.push([done, total]),
   };
-  return copyBatch(options, (opening) => expand(job(spec), opening));
+  return copyBatch(options, expanding(job(spec)));
 }
 
 async function failed(running: Promise<unknown>): Promise<BatchError> {
@@ -113,9 +120,7 @@ describe('tags of a repository', () => {
     const tags = job({ image: 'team/app', tags: { match: '*' } });
     const policy = JSON.stringify({ repositories: { denied: ['*/team/app'] } });
     const options = { signal: new AbortController().signal, workDir: os.tmpdir() };
-    const moving = copyBatch(withPolicy({ ...tags, policy }, options), (opening) =>
-      expandTags(tags, opening),
-    );
+    const moving = copyBatch(withPolicy({ ...tags, policy }, options), expanding(tags));
     const { items, reason } = await failed(moving);
     expect({ failed: items.failed, reason }).toEqual({ failed: 2, reason: 'denied-by-policy' });
     expect(items.list[0]?.message).toContain('rule repositories.denied');
@@ -176,7 +181,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
 
   it('arrives after them, each under the name that the chart has for it', async () => {
     await seed();
-    const result = await run(spec, expandChart);
+    const result = await run(spec);
     expect(tagsAt('mirror/charts/demo')).toEqual(['1.2.3']);
     expect(tagsAt('mirror/team/app')).toEqual(['1.0']);
     expect(tagsAt('mirror/team/side')).toEqual(['2.0']);
@@ -192,13 +197,13 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
       ({ method, path }) => method === 'PUT' && /manifests\/[^s]/.test(path),
     );
     expect(puts.at(-1)?.path).toContain('charts/demo/manifests/1.2.3');
-    expect((await run(spec, expandChart)).items).toMatchObject({ unchanged: 3 });
+    expect((await run(spec)).items).toMatchObject({ unchanged: 3 });
   });
 
   it('does not arrive without them', async () => {
     await seed();
     source.faults.add({ path: /team\/side\/manifests/, fault: { kind: 'status', status: 403 } });
-    const { items } = await failed(run(spec, expandChart));
+    const { items } = await failed(run(spec));
     expect(items).toMatchObject({ total: 3, copied: 1, failed: 2 });
     expect(items.list.find(({ target }) => target === 'charts/demo:1.2.3')?.message).toMatch(
       /not moved, because 1 of the artifacts/,
@@ -210,12 +215,9 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
   it('comes with the images of its values and overrides, or with those that are listed', async () => {
     await seed();
     await seedImage(source, 'team/app', '1.1', { layerBytes: 1000, signature: false });
-    await run({ ...spec, values: { image: { tag: '1.1' } } }, expandChart);
+    await run({ ...spec, values: { image: { tag: '1.1' } } });
     expect(tagsAt('mirror/team/app')).toEqual(['1.1']);
-    const { items } = await run(
-      { ...spec, withImages: undefined, images: [`${source.host}/team/app:1.0`] },
-      expandChart,
-    );
+    const { items } = await run({ ...spec, withImages: undefined, images: [`${source.host}/team/app:1.0`] });
     expect(items.total).toBe(2);
     expect(tagsAt('mirror/team/app')).toEqual(['1.0', '1.1']);
   });
@@ -223,7 +225,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
   it('takes no image of a registry that nobody named, and none twice to one place', async () => {
     await seed();
     const images = ['169.254.169.254/a:1', 'elsewhere.example.com/a:1', `${source.host}/team/app:1.0`];
-    const { items } = await failed(run({ ...spec, images }, expandChart));
+    const { items } = await failed(run({ ...spec, images }));
     expect(items).toMatchObject({ copied: 1, failed: 3 });
     const messages = items.list.map(({ message = '' }) => message);
     expect(messages[0]).toMatch(
@@ -239,7 +241,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
     [{ imageRegistries: 5 }, /spec\.imageRegistries must be a list/],
   ])('is refused for %j', async (more, message) => {
     await seed();
-    await expect(run({ ...spec, ...more }, expandChart)).rejects.toThrow(message);
+    await expect(run({ ...spec, ...more })).rejects.toThrow(message);
   });
 
   it('is one with images only where the spec says so', () => {
@@ -279,6 +281,8 @@ describe('where an image of a chart is pulled from', () => {
         remoteURL: 'https://quay.io',
         image: 'team/app:1',
       });
+    const local = { ...image, host: '127.0.0.1:5000' };
+    expect(imageLocation(local, other, ['127.*']).remoteURL).toBe('http://127.0.0.1:5000');
     const config = { dockerConfigJson: '{"auths":{}}' };
     expect(
       imageLocation(image, endpoint({ ...other, credentials: config }), ['quay.io']).credentials,

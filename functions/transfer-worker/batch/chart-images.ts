@@ -1,8 +1,6 @@
 import type { Job, JobEndpoint } from '#shared/domain';
 import { isRecord } from '#shared/meta';
 import {
-  type Batch,
-  type BatchItem,
   formatReference,
   type ImageLocation,
   matchesGlob,
@@ -11,16 +9,18 @@ import {
   type Opening,
   parsePlatforms,
   platformSubset,
-  registrySink,
   registrySource,
+  registryURL,
   resolveAddress,
   TransferError,
 } from '#shared/transfer';
 import { isChart, openChartSource } from '../ends/chart.ts';
-import { landingName, location } from '../ends/oci.ts';
+import { connection, isIndexed } from '../ends/endpoint-kind.ts';
+import { landingName } from '../ends/oci.ts';
+import type { Expansion, Found } from './expansion.ts';
 
 /** True for a chart that is to be moved with the images it names. */
-export function isChartBatch(job: Job): boolean {
+export function isChartBatch(job: Pick<Job, 'artifact'>): boolean {
   const { withImages, images } = job.artifact.spec;
   return isChart(job) && (withImages === true || images !== undefined);
 }
@@ -29,28 +29,27 @@ export function isChartBatch(job: Job): boolean {
  * A chart and its images: those of `spec.images`, else those found in its values with `spec.values` merged over them. An image lands below the
  * destination under the name that the chart has for it, without its registry. The chart comes last. Rejects with a TransferError.
  */
-export async function expandChart(job: Job, opening: Opening): Promise<Batch> {
-  const { artifact, source, destination } = job;
+export async function expandChart(job: Omit<Job, 'destination'>, opening: Opening): Promise<Expansion> {
+  const { artifact, source } = job;
   const chart = await openChartSource({ ...opening, artifact, endpoint: source });
-  const landing = formatReference(landingName(artifact, chart.name));
   const { images, warnings } = listed(artifact) ?? (await chart.images(overrides(artifact)));
   if (images.length === 0) warnings.push('The chart names no images in its values: list them in spec.images');
   return {
     items: itemsOf(images, job, opening),
     last: {
       source: formatReference(chart.name),
-      target: landing,
-      open: async ({ session }) => ({
-        source: chart.source,
-        destination: registrySink(session.open(location(destination, landing), 'pull,push')),
-      }),
+      name: landingName(artifact, chart.name),
+      open: async () => chart.source,
     },
     warnings,
   };
 }
 
-function itemsOf(images: readonly NamedImage[], job: Job, opening: Opening): BatchItem[] {
-  const { artifact, source, destination } = job;
+function itemsOf(
+  images: readonly NamedImage[],
+  { artifact, source }: Omit<Job, 'destination'>,
+  opening: Opening,
+): Found[] {
   const allowed = registriesOf(artifact);
   const platforms =
     artifact.spec.platforms === undefined ? undefined : parsePlatforms(artifact.spec.platforms);
@@ -58,16 +57,17 @@ function itemsOf(images: readonly NamedImage[], job: Job, opening: Opening): Bat
   return images.map((image) => {
     const { digest, ...whole } = image;
     // The part of an index has another digest than the whole.
-    const target = formatReference({
+    const name = {
       repository: image.repository,
       ...(image.tag && { tag: image.tag }),
       ...(digest && !platforms && { digest }),
-    });
+    };
+    const target = formatReference(name);
     const owner = owners.get(target) ?? image.written;
     owners.set(target, owner);
     return {
       source: image.written,
-      target,
+      name,
       async open({ session }) {
         if (owner !== whole.written)
           throw new TransferError(
@@ -75,10 +75,7 @@ function itemsOf(images: readonly NamedImage[], job: Job, opening: Opening): Bat
             `It would land where ${owner} lands, at ${target}: move one of them with an Order of its own.`,
           );
         const found = registrySource(session.open(imageLocation(image, source, allowed), 'pull'));
-        return {
-          source: platforms ? platformSubset(found, platforms, opening.session.retry) : found,
-          destination: registrySink(session.open(location(destination, target), 'pull,push')),
-        };
+        return platforms ? platformSubset(found, platforms, opening.session.retry) : found;
       },
     };
   });
@@ -97,7 +94,7 @@ export function imageLocation(
   if (host === registryOf(endpoint)) {
     // The Endpoint's own prefix is for charts; images have whole names.
     const { protocol } = new URL(resolveAddress(endpoint.remoteURL, 'any', endpoint.tls).origin);
-    return { ...location(endpoint, formatReference(name)), remoteURL: `${protocol}//${host}` };
+    return { ...connection(endpoint), remoteURL: `${protocol}//${host}`, image: formatReference(name) };
   }
   if (!allowed.some((pattern) => matchesGlob(pattern, host))) {
     const fix = `add "${host}" to spec.imageRegistries of the artifact, or have the operator add it to its type`;
@@ -109,16 +106,15 @@ export function imageLocation(
   const { credentials } = endpoint;
   return {
     name: endpoint.name,
-    remoteURL: `https://${host}`,
+    remoteURL: registryURL(host),
     image: formatReference(name),
     ...(credentials && 'dockerConfigJson' in credentials ? { credentials } : {}),
   };
 }
 
 /** The registry of the Endpoint; undefined for a chart repository with an index. */
-function registryOf({ type, remoteURL, tls }: JobEndpoint): string | undefined {
-  if (type === 'helm' && !/^oci:\/\//i.test(remoteURL)) return undefined;
-  return resolveAddress(remoteURL, 'any', tls).host;
+function registryOf(endpoint: JobEndpoint): string | undefined {
+  return isIndexed(endpoint) ? undefined : resolveAddress(endpoint.remoteURL, 'any', endpoint.tls).host;
 }
 
 function listed({

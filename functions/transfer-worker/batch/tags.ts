@@ -1,7 +1,6 @@
 import { type Job, parseDuration } from '#shared/domain';
 import { isRecord } from '#shared/meta';
 import {
-  type Batch,
   formatReference,
   type ImageName,
   type Opening,
@@ -10,11 +9,13 @@ import {
   type TagSelection,
   TransferError,
 } from '#shared/transfer';
-import { openEnds } from '../ends/ends.ts';
-import { landingName, location } from '../ends/oci.ts';
+import { connection } from '../ends/endpoint-kind.ts';
+import { openSource } from '../ends/ends.ts';
+import { landingName } from '../ends/oci.ts';
+import type { Expansion } from './expansion.ts';
 
 /** True for an artifact that is several tags of one repository. */
-export function isTagBatch({ artifact }: Job): boolean {
+export function isTagBatch({ artifact }: Pick<Job, 'artifact'>): boolean {
   return artifact.spec.tags !== undefined && artifact.spec.chart === undefined;
 }
 
@@ -22,12 +23,15 @@ export function isTagBatch({ artifact }: Job): boolean {
  * The images with the tags that `spec.tags` selects of the repository `spec.image`, each under its own tag at the destination. Rejects with a
  * TransferError.
  */
-export async function expandTags(job: Job, opening: Opening): Promise<Batch> {
-  const { artifact, source } = job;
+export async function expandTags(
+  { artifact, source }: Omit<Job, 'destination'>,
+  opening: Opening,
+): Promise<Expansion> {
   const { tags: _, ...spec } = artifact.spec;
   const image = repositoryOf(spec.image, 'spec.image');
   const selection = selectionOf(artifact.spec.tags);
-  const repository = opening.session.open(location(source, image.repository), 'pull');
+  const place = { ...connection(source), image: image.repository };
+  const repository = opening.session.open(place, 'pull');
   const { tags, warnings } = await selectTags(repository, selection, opening);
   const override =
     spec.override === undefined || spec.override === ''
@@ -41,15 +45,11 @@ export async function expandTags(job: Job, opening: Opening): Promise<Batch> {
         { ...artifact, spec: override ? { override: override.repository } : {} },
         name,
       );
-      const single = {
-        ...spec,
-        image: formatReference(name),
-        ...(override && { override: formatReference(landing) }),
-      };
+      const single = { ...artifact, spec: { ...spec, image: formatReference(name) } };
       return {
         source: formatReference(name),
-        target: formatReference(landing),
-        open: (itemOpening) => openEnds({ ...job, artifact: { ...artifact, spec: single } }, itemOpening),
+        name: landing,
+        open: async (itemOpening) => (await openSource({ artifact: single, source }, itemOpening)).source,
       };
     }),
   };

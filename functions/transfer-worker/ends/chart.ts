@@ -1,6 +1,6 @@
 import type { Job } from '#shared/domain';
 import { type ImageName, type OpenedChart, openChart, TransferError } from '#shared/transfer';
-import type { EndOpening } from './endpoint-kind.ts';
+import { connection, type EndOpening, isIndexed } from './endpoint-kind.ts';
 
 /** An opened chart, and how it is called at a registry: `<repo>/<chart>:<version>`. */
 export interface NamedChart extends OpenedChart {
@@ -23,16 +23,9 @@ export async function openChartSource({ artifact, endpoint, ...opening }: EndOpe
     throw new TransferError('config', `spec.chart must be the name of a chart, ${example}.`);
   }
   const repo = textOf(artifact, 'repo')?.replace(/^\/+|\/+$/g, '') || undefined;
-  const indexed = endpoint.type === 'helm' && !/^oci:\/\//i.test(endpoint.remoteURL);
   const version = textOf(artifact, 'version');
-  const { name, remoteURL, tls, credentials, tokenHosts } = endpoint;
-  const location = { name, remoteURL, repo, chart, version, indexed };
-  const access = {
-    ...(tls && { tls }),
-    ...(credentials && { credentials }),
-    ...(tokenHosts && { tokenHosts }),
-  };
-  const opened = await openChart({ ...location, ...access }, opening);
+  const location = { ...connection(endpoint), repo, chart, version, indexed: isIndexed(endpoint) };
+  const opened = await openChart(location, opening);
   return {
     ...opened,
     name: { repository: repo === undefined ? chart : `${repo}/${chart}`, tag: opened.tag },

@@ -1,6 +1,22 @@
 import type { Job, JobEndpoint } from '#shared/domain';
 import type { ContentSink, ContentSource, ImageName, Opening } from '#shared/transfer';
 
+/** How an Endpoint is reached: what a location of an artifact at it begins with. */
+export function connection({ name, remoteURL, tls, credentials, tokenHosts }: JobEndpoint) {
+  return {
+    name,
+    remoteURL,
+    ...(tls && { tls }),
+    ...(credentials && { credentials }),
+    ...(tokenHosts && { tokenHosts }),
+  };
+}
+
+/** True for a chart repository with an index.yaml; charts of any other Endpoint are images of a registry. */
+export function isIndexed({ type, remoteURL }: Pick<JobEndpoint, 'type' | 'remoteURL'>): boolean {
+  return type === 'helm' && !/^oci:\/\//i.test(remoteURL);
+}
+
 /** One end of a job, to be opened. */
 export interface EndOpening extends Opening {
   endpoint: JobEndpoint;

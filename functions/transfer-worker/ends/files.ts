@@ -7,6 +7,7 @@ import {
   type FileLocation,
   type FileSink,
   type FileSource,
+  type NamedFile,
   type Opening,
   ociFile,
   ociFileSink,
@@ -16,6 +17,7 @@ import {
   openWebSource,
   TransferError,
 } from '#shared/transfer';
+import { connection } from './endpoint-kind.ts';
 
 /** How Endpoints of one type are opened for a file. */
 interface FileKind {
@@ -45,7 +47,7 @@ const kinds = new Map<string, FileKind>(Object.entries({ http, webdav, s3, oci }
 
 /** True for a job that moves a file: one of its Endpoints is of a type that has files and no images. */
 export function isFileJob({ source, destination }: Job): boolean {
-  return [source, destination].some(({ type }) => type !== 'oci' && kinds.has(type));
+  return [source, destination].some(hasFiles);
 }
 
 /** Moves the file of a job. Rejects with a TransferError whose message contains no credentials. */
@@ -62,21 +64,44 @@ export async function openFileEnds(
   opening: Opening,
 ): Promise<FileEnds> {
   const { spec } = artifact;
-  const path = textOf(spec, 'path');
-  if (path === undefined) throw config('spec.path must name a file of the source, such as "dist/app.tgz".');
+  const path = pathOf(spec);
   const target = textOf(spec, 'override') ?? landingOf(source, destination, path);
+  return {
+    ...openFile({ artifact, source }, opening),
+    destination: kindOf(destination).sink({ ...connection(destination), path: target }, opening),
+    name: nameOf(source.type === 'oci' ? target : path),
+  };
+}
+
+/** True for an Endpoint with files that are no artifacts of a registry. */
+export function hasFiles({ type }: Pick<JobEndpoint, 'type'>): boolean {
+  return type !== 'oci' && kinds.has(type);
+}
+
+/** Opens the file that `spec.path` names. Throws a config TransferError that names the field. */
+export function openFile(
+  { artifact, source }: Pick<Job, 'artifact' | 'source'>,
+  opening: Opening,
+): NamedFile {
+  const { spec } = artifact;
+  const path = pathOf(spec);
   const mediaType = textOf(spec, 'mediaType');
   if (mediaType !== undefined && !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
     throw config('spec.mediaType must be a media type such as "application/gzip".');
   const expected = digestOf(spec);
   const redirectHosts = hostsOf(spec);
   return {
-    source: kindOf(source).source({ ...location(source, path), redirectHosts }, opening),
-    destination: kindOf(destination).sink(location(destination, target), opening),
-    name: nameOf(source.type === 'oci' ? target : path),
+    source: kindOf(source).source({ ...connection(source), path, redirectHosts }, opening),
+    name: nameOf(path),
     ...(expected === undefined ? {} : { expected }),
     ...(mediaType === undefined ? {} : { mediaType }),
   };
+}
+
+function pathOf(spec: Spec): string {
+  const path = textOf(spec, 'path');
+  if (path !== undefined) return path;
+  throw config('spec.path must name a file of the source, such as "dist/app.tgz".');
 }
 
 /** Where a file lands that has no override: where it lies at its source. A registry names files in other ways than other servers. */
@@ -127,18 +152,4 @@ function hostsOf({ redirectHosts = [] }: Spec): string[] {
   const isHost = (host: unknown) => typeof host === 'string' && URL.parse(`https://${host}`)?.host === host;
   if (Array.isArray(redirectHosts) && redirectHosts.every(isHost)) return redirectHosts.map(String);
   throw config('spec.redirectHosts must be a list of hosts such as "downloads.example.com".');
-}
-
-function location(
-  { name, remoteURL, tls, credentials, tokenHosts }: JobEndpoint,
-  path: string,
-): FileLocation {
-  return {
-    name,
-    remoteURL,
-    path,
-    ...(tls && { tls }),
-    ...(credentials && { credentials }),
-    ...(tokenHosts && { tokenHosts }),
-  };
 }

@@ -1,7 +1,6 @@
-import type { Job, JobEndpoint } from '#shared/domain';
+import type { Job } from '#shared/domain';
 import {
   formatReference,
-  type ImageLocation,
   type ImageName,
   parseImageName,
   parsePlatforms,
@@ -11,18 +10,18 @@ import {
   type Session,
   TransferError,
 } from '#shared/transfer';
-import type { EndpointKind, NamedSource } from './endpoint-kind.ts';
+import { connection, type EndpointKind, type NamedSource } from './endpoint-kind.ts';
 
 /** An OCI registry: `spec.image` is what to read, `spec.platforms` which part of an index, `spec.override` where it lands. */
 export const oci: EndpointKind = {
   async source({ artifact, endpoint, session }) {
     const image = wantedImage(artifact);
-    const source = registrySource(session.open(location(endpoint, image), 'pull'));
+    const source = registrySource(session.open({ ...connection(endpoint), image }, 'pull'));
     return selected({ source, name: parseImageName(image) }, artifact, session);
   },
   async sink({ artifact, endpoint, session }, name) {
     const image = formatReference(landingName(artifact, name));
-    return registrySink(session.open(location(endpoint, image), 'pull,push'));
+    return registrySink(session.open({ ...connection(endpoint), image }, 'pull,push'));
   },
 };
 
@@ -58,19 +57,4 @@ export function landingName({ spec: { override } }: Job['artifact'], name: Image
   const given = parseImageName(override);
   if (given.tag !== undefined || given.digest !== undefined) return given;
   return { ...name, ...given };
-}
-
-/** An image at an Endpoint. */
-export function location(
-  { name, remoteURL, tls, credentials, tokenHosts }: JobEndpoint,
-  image: string,
-): ImageLocation {
-  return {
-    name,
-    remoteURL,
-    image,
-    ...(tls && { tls }),
-    ...(credentials && { credentials }),
-    ...(tokenHosts && { tokenHosts }),
-  };
 }

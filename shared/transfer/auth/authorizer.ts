@@ -1,3 +1,4 @@
+import { presented } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { parseChallenges } from './challenge.ts';
 import type { TokenRequest, TokenService } from './token-service.ts';
@@ -83,7 +84,7 @@ export function createAuthorizer(
     async header(scopes, signal) {
       if (credentials.kind === 'token') return `Bearer ${credentials.token}`;
       if (mode.scheme === 'none') return undefined;
-      if (mode.scheme === 'basic') return basicHeader(credentials);
+      if (mode.scheme === 'basic') return basicHeader(await presented(credentials, signal));
       const sorted = complete(scopes);
       const service = mode.service === undefined ? {} : { service: mode.service };
       return `Bearer ${await cachedToken({ realm: mode.realm, scopes: sorted, ...service }, sorted.join(' '), signal)}`;
@@ -105,6 +106,8 @@ export function createAuthorizer(
       }
       if (!challenges.some(({ scheme }) => scheme === 'basic')) return false;
       mode = { scheme: 'basic' };
+      // What a cloud lends is renewed in time: refused once, it is refused.
+      if (credentials.kind === 'cloud') return sent === undefined;
       const header = basicHeader(credentials);
       return header !== undefined && header !== sent;
     },

@@ -1,7 +1,9 @@
 import type { Masker } from '#shared/errors';
+import { presented } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { type HttpClient, type HttpRequest, readBody } from '../http/http-client.ts';
+import { readBody } from '../http/body.ts';
+import type { HttpClient, HttpRequest } from '../http/http-client.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
 import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
 import { isTrustedRealm } from './realm.ts';
@@ -61,10 +63,14 @@ function mustBeTrusted({ hostname }: URL, { origin, tokenHosts, context }: Token
   );
 }
 
-function tokenRequest(request: TokenRequest, options: TokenServiceOptions, signal: AbortSignal): HttpRequest {
+async function tokenRequest(
+  request: TokenRequest,
+  options: TokenServiceOptions,
+  signal: AbortSignal,
+): Promise<HttpRequest> {
   const url = realmURL(request.realm, options);
-  const { credentials } = options;
-  if (credentials.kind !== 'none') mustBeTrusted(url, options);
+  if (options.credentials.kind !== 'none') mustBeTrusted(url, options);
+  const credentials = await presented(options.credentials, signal);
   if (credentials.kind === 'identity') {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',
@@ -117,7 +123,7 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
   return {
     async fetch(request, signal) {
       try {
-        const asked = tokenRequest(request, options, signal);
+        const asked = await tokenRequest(request, options, signal);
         // The same server may have moved its token service; no other server receives the credentials.
         const same = (url: URL): boolean => isSameServer(asked.url, url);
         const { response } = await sendFollowing(client, asked, { trusted: same, allowed: same });

@@ -86,7 +86,7 @@ export async function copyBatch(
     for (const { error } of broken) throw error;
     if (last) await run.copyLast(last, items.length);
     const result = run.result(found);
-    return { result, warnings: result.warnings, failure: run.failure(result.items) };
+    return { result, warnings: result.warnings, failure: run.failure() };
   });
   if (failure) throw failure;
   // Bounded and masked by now.
@@ -126,8 +126,8 @@ class Run {
     } catch (caught) {
       const explained = session.explain(caught, signal);
       if (!(explained instanceof TransferError)) throw caught;
-      const message = cut(explained.message);
-      this.#results[index] = { source, target, outcome: 'failed', reason: explained.reason, message };
+      const { reason, message } = explained;
+      this.#results[index] = { source, target, outcome: 'failed', reason, message };
       return undefined;
     } finally {
       this.#advance(index, 1, 1);
@@ -181,11 +181,6 @@ class Run {
   }
 
   result(warnings: readonly string[]): BatchResult {
-    const count = (wanted: ItemResult['outcome']) =>
-      this.#results.filter(({ outcome }) => outcome === wanted).length;
-    const failedFirst = this.#results.toSorted(
-      (a, b) => Number(b.outcome === 'failed') - Number(a.outcome === 'failed'),
-    );
     const { digest, mediaType } = this.#last ?? {};
     return {
       ...(digest === undefined ? {} : { digest }),
@@ -194,34 +189,54 @@ class Run {
       blobs: summed(this.#copies.map(({ blobs }) => blobs)),
       referrers: this.#copies.reduce((sum, { referrers }) => sum + referrers, 0),
       warnings: [...warnings, ...this.#copies.flatMap((copy) => copy.warnings)],
-      items: {
-        total: this.#results.length,
-        copied: count('copied'),
-        unchanged: count('unchanged'),
-        failed: count('failed'),
-        list: failedFirst.slice(0, mostListed),
-      },
+      items: batchItems(this.#results),
     };
   }
 
-  failure(items: BatchItems): BatchError | undefined {
-    if (items.failed === 0) return undefined;
-    const failed = this.#results.filter(({ outcome }) => outcome === 'failed');
-    const quoted = failed.slice(0, mostQuoted).map(({ source, message }) => `${source}: ${message}`);
-    const more = failed.length - quoted.length;
-    const reason = failed.some((one) => one.reason === 'retryable')
-      ? 'retryable'
-      : (failed[0]?.reason ?? 'permanent');
-    const text = `${failed.length} of ${items.total} artifacts were not moved. ${quoted.join(' ')}${more > 0 ? ` And ${more} more.` : ''}`;
-    return new BatchError(reason, text, items);
+  failure(): BatchError | undefined {
+    return batchFailure(this.#results);
   }
 }
 
-function summed(counts: readonly Counts[]): Counts {
+/** How the items of a batch ended, in bounds. */
+export function batchItems(results: readonly ItemResult[]): BatchItems {
+  const count = (wanted: ItemResult['outcome']) => results.filter(({ outcome }) => outcome === wanted).length;
+  const failedFirst = results.toSorted(
+    (a, b) => Number(b.outcome === 'failed') - Number(a.outcome === 'failed'),
+  );
+  return {
+    total: results.length,
+    copied: count('copied'),
+    unchanged: count('unchanged'),
+    failed: count('failed'),
+    list: failedFirst.slice(0, mostListed).map(bounded),
+  };
+}
+
+/** The failure of a batch; undefined if none of its items failed. */
+export function batchFailure(results: readonly ItemResult[]): BatchError | undefined {
+  const failed = results.filter(({ outcome }) => outcome === 'failed');
+  if (failed.length === 0) return undefined;
+  const quoted = failed
+    .slice(0, mostQuoted)
+    .map(bounded)
+    .map(({ source, message }) => `${source}: ${message}`);
+  const more = failed.length - quoted.length;
+  const reason = failed.some((one) => one.reason === 'retryable')
+    ? 'retryable'
+    : (failed[0]?.reason ?? 'permanent');
+  const text = `${failed.length} of ${results.length} artifacts were not moved. ${quoted.join(' ')}${more > 0 ? ` And ${more} more.` : ''}`;
+  return new BatchError(reason, text, batchItems(results));
+}
+
+export function summed(counts: readonly Counts[]): Counts {
   const sum = (name: keyof Counts) => counts.reduce((total, each) => total + each[name], 0);
   return { copied: sum('copied'), existed: sum('existed'), mounted: sum('mounted') };
 }
 
-function cut(message: string): string {
-  return message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 1)}…`;
+function bounded(item: ItemResult): ItemResult {
+  const { message = '' } = item;
+  return message.length <= longestMessage
+    ? item
+    : { ...item, message: `${message.slice(0, longestMessage - 1)}…` };
 }

@@ -57,7 +57,7 @@ function item(image: string): ExportItem {
 const bundle = (images: string[], more: object = {}) =>
   exportBundle(images.map(item), { ...options(), file, now, ...more });
 const read = (name = file, key?: KeyObject) =>
-  readBundle({ name, signal: new AbortController().signal, ...(key && { key }) });
+  readBundle({ name, signal: new AbortController().signal, ...(key && { keys: [key] }) });
 
 /** Below the prefix `mirror/` of the registry inside. */
 const destination: BundleDestination = {

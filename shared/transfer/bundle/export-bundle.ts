@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { copyArtifact } from '../copy/copy-artifact.ts';
@@ -45,6 +45,8 @@ export interface ExportOptions extends CopyOptions {
   /** The bytes of the record of an earlier bundle: what it brought is left out. */
   since?: Buffer;
   signKey?: KeyObject;
+  /** The JSON of `policy`, for the record. */
+  policyText?: string;
   /** When it is made. */
   now: Date;
 }
@@ -76,8 +78,8 @@ export async function exportBundle(
   items: readonly ExportItem[],
   options: ExportOptions,
 ): Promise<ExportResult> {
-  const { file, partSize, since, signKey, now, signal } = options;
-  const recordFile = `${file.replace(/\.tar$/, '')}.${recordName}`;
+  const { file, partSize, since, signKey, policyText, now, signal } = options;
+  const recordFile = recordFileOf(file);
   for (const each of [file, partName(file, 1), recordFile])
     if (existsSync(each))
       throw new TransferError('config', `${each} exists: remove it, or name another file.`);
@@ -93,10 +95,18 @@ export async function exportBundle(
   const files = layoutFiles(folder);
   const index = await indexFor(files, collected);
   const { inside, left } = shared(collected, brought);
+  const total = inside.reduce((sum, { size }) => sum + size, 0);
+  if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY))
+    throw new TransferError(
+      'permanent',
+      `The bundle would have ${total} bytes, more than the limit of ${options.maxBytes} (ARC_MAX_BYTES): make several of it.`,
+    );
   const record: BundleRecord = {
     kind: 'arc-bundle',
     version: 1,
+    name: path.basename(file).replace(/\.tar$/, ''),
     created: now.toISOString(),
+    ...(policyText !== undefined && { policy: policyText }),
     items: collected.map(({ item }) => item),
     index: { digest: digestOf(index), size: index.length },
     blobs: inside,
@@ -110,7 +120,6 @@ export async function exportBundle(
   // What an import could not read is found here, and not behind the air gap.
   parseRecord(bytes, 'The record of this bundle');
   const signature = signKey === undefined ? undefined : signBytes(bytes, signKey);
-  const total = inside.reduce((sum, { size }) => sum + size, 0);
   let packed = 0;
   options.progress?.(0, total);
   const written = await writeTar(
@@ -131,10 +140,24 @@ export async function exportBundle(
       },
     },
   );
-  await writeFile(recordFile, bytes);
-  if (signature) await writeFile(`${recordFile}.sig`, signature);
+  if (signature) await writeWhole(`${recordFile}.sig`, signature);
+  // The last file: where it lies, the bundle is complete.
+  await writeWhole(recordFile, bytes);
   await rm(folder, { recursive: true, force: true });
   return { digest: bundleDigest(bytes), record, files: written, recordFile, bytes: total, warnings };
+}
+
+/** Where the record of a bundle lies, beside its FILE.tar. */
+export function recordFileOf(file: string): string {
+  return `${file.replace(/\.tar$/, '')}.${recordName}`;
+}
+
+/** Writes a small file under its name only when all of it is there. */
+export async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
+  // Made anew: a link that lies there could lead anywhere.
+  await rm(`${file}.partial`, { force: true });
+  await writeFile(`${file}.partial`, bytes, { flag: 'wx', flush: true });
+  await rename(`${file}.partial`, file);
 }
 
 interface Collecting {

@@ -5,7 +5,7 @@ import { copyBlob } from '../copy/copy-blob.ts';
 import type { Counts } from '../copy/copy-progress.ts';
 import { type CopyOptions, inSession, type Opening } from '../copy/in-session.ts';
 import { planCopy } from '../copy/plan.ts';
-import { TransferError } from '../errors/transfer-error.ts';
+import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { sourceIn } from '../layout/layout-source.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 import { type ImageName, parseImageName } from '../reference/reference.ts';
@@ -25,6 +25,7 @@ export interface ImportedItem {
   digest: string;
   /** `stopped`: not begun, because the import was interrupted. */
   outcome: 'imported' | 'failed' | 'stopped';
+  reason?: FailureReason;
   message?: string;
   blobs?: Counts;
   bytes?: Counts;
@@ -80,8 +81,9 @@ export async function importBundle(
       items.push({ name, digest, outcome: 'imported', blobs, bytes, referrers });
     } catch (caught) {
       failure ??= caught;
-      const message = caught instanceof TransferError ? caught.message : 'an unexpected failure';
-      items.push({ name, digest, outcome: 'failed', message });
+      const known = caught instanceof TransferError;
+      const message = known ? caught.message : 'an unexpected failure';
+      items.push({ name, digest, outcome: 'failed', ...(known && { reason: caught.reason }), message });
     }
   }
   return { items, warnings, failure };

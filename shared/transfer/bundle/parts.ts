@@ -54,6 +54,15 @@ export async function findParts(name: string): Promise<Parts> {
   return partsOf(file, found, true);
 }
 
+/** The names of FILE and its parts that are there, the unfinished ones (`.partial`) included. */
+export async function partsOfFile(file: string): Promise<string[]> {
+  const { dir, base } = path.parse(file);
+  const names = await readdir(dir || '.').catch(() => []);
+  const own = (name: string) =>
+    name.startsWith(base) && /^(?:\.\d{3,6})?(?:\.partial)?$/.test(name.slice(base.length));
+  return names.filter(own).map((name) => path.join(dir, name));
+}
+
 /** The numbers of the parts that lie in the folder of `file`, in their order. */
 async function numbersOf(file: string, asked: string): Promise<number[]> {
   const { dir, base } = path.parse(file);
@@ -123,7 +132,9 @@ export async function writeParts(
   async function begin(): Promise<FileHandle> {
     await end();
     const name = partSize === undefined ? file : partName(file, written.length + 1);
-    handle = await open(`${name}.partial`, 'w');
+    // Made anew: a link that lies there could lead anywhere.
+    await rm(`${name}.partial`, { force: true });
+    handle = await open(`${name}.partial`, 'wx');
     written.push(name);
     room = partSize ?? Number.POSITIVE_INFINITY;
     return handle;

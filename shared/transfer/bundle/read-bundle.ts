@@ -31,8 +31,10 @@ export interface Bundle {
 export interface ReadOptions {
   /** FILE.tar, its first part, or FILE.tar.* */
   name: string;
-  /** Demands a signature of this public key. */
-  key?: KeyObject;
+  /** Demands a signature of one of these public keys. */
+  keys?: readonly KeyObject[];
+  /** Refuses a bundle of another name or digest, or with more bytes, before the rest of it is read. */
+  expected?: { name?: string; digest?: string; maxBytes?: number };
   progress?: (done: number, total: number) => void;
   signal: AbortSignal;
 }
@@ -57,10 +59,19 @@ const headerBytes = 512;
  * Verifies a bundle: the record and its signature first, then that the tar has each file that the record lists once, of its size and digest, and nothing
  * else. Rejects with a TransferError that names the file or the part that is wrong.
  */
-export async function readBundle({ name, key, progress, signal }: ReadOptions): Promise<Bundle> {
+export async function readBundle({
+  name,
+  keys,
+  expected = {},
+  progress,
+  signal,
+}: ReadOptions): Promise<Bundle> {
   const parts = await findParts(name);
-  const { place } = parts;
-  const reading = new Reading(parts, key);
+  const { place, size } = parts;
+  const { maxBytes = Number.POSITIVE_INFINITY } = expected;
+  if (size > maxBytes)
+    throw refused(place, `it has ${size} bytes, more than the limit of ${maxBytes} (ARC_MAX_BYTES)`);
+  const reading = new Reading(parts, keys, expected);
   const archive = extract();
   let done = 0;
   progress?.(0, parts.size);
@@ -93,7 +104,8 @@ export async function readBundle({ name, key, progress, signal }: ReadOptions): 
 /** What has been read of a tar so far. */
 class Reading {
   readonly #parts: Parts;
-  readonly #key: KeyObject | undefined;
+  readonly #keys: readonly KeyObject[] | undefined;
+  readonly #wanted: NonNullable<ReadOptions['expected']>;
   #record: BundleRecord | undefined;
   #bytes: Buffer = Buffer.alloc(0);
   #signature: Bundle['signature'] = 'none';
@@ -101,9 +113,10 @@ class Reading {
   #expected = new Map<string, Listed>();
   readonly #found = new Map<string, Found>();
 
-  constructor(parts: Parts, key: KeyObject | undefined) {
+  constructor(parts: Parts, keys: ReadOptions['keys'], wanted: NonNullable<ReadOptions['expected']>) {
     this.#parts = parts;
-    this.#key = key;
+    this.#keys = keys;
+    this.#wanted = wanted;
   }
 
   /** The record is the first entry, its signature the second one, if there is one. */
@@ -141,6 +154,7 @@ class Reading {
     this.#bytes = await this.#small(entry, maxRecordBytes);
     const record = parseRecord(this.#bytes, `${recordName} of ${this.#parts.place}`);
     this.#record = record;
+    this.#mustBeWanted(record);
     const marker = Buffer.from(markerText);
     this.#expected = new Map<string, Listed>([
       ['oci-layout', { digest: digestOf(marker), size: marker.length }],
@@ -155,17 +169,30 @@ class Reading {
   async #takeSignature(entry: Entry): Promise<void> {
     const signature = await this.#small(entry, maxSignatureBytes);
     this.#signature = 'unchecked';
-    if (this.#key === undefined) return;
-    if (!isSigned(this.#bytes, signature, this.#key))
+    if (this.#keys === undefined) return;
+    if (!isSigned(this.#bytes, signature, this.#keys))
       throw this.#refused(
         `its signature was not made with this key over its ${recordName}: do not trust it, or give the right key`,
       );
     this.#signature = 'verified';
   }
 
+  /** Names are not used twice, so an old bundle that lies under a new name is one that somebody has put there. */
+  #mustBeWanted({ name, created }: BundleRecord): void {
+    const { name: wanted = name, digest = bundleDigest(this.#bytes) } = this.#wanted;
+    if (name !== wanted)
+      throw this.#refused(
+        `it is the bundle ${quoted(name)} of ${created} under the name of another one: carry ${quoted(wanted)} here again from where it was made`,
+      );
+    if (digest !== bundleDigest(this.#bytes))
+      throw this.#refused(
+        `its digest is ${bundleDigest(this.#bytes)}, and ${digest} was asked for: it was made at ${created}; carry the right one here, or ask for this one`,
+      );
+  }
+
   #mustBeSigned(): void {
-    if (this.#key !== undefined && this.#signature !== 'verified')
-      throw this.#refused('it is not signed, and a key was given: export it with --sign-key');
+    if (this.#keys !== undefined && this.#signature !== 'verified')
+      throw this.#refused('it is not signed, and a key was given: export it with a key that signs');
   }
 
   async #takeListed(entry: Entry): Promise<void> {

@@ -29,7 +29,14 @@ const item = z.strictObject({
 const record = z.strictObject({
   kind: z.literal('arc-bundle'),
   version: z.literal(1),
+  /** The name of its file without `.tar` and parts: an import that asks for another one refuses it. */
+  name: text,
   created: z.iso.datetime(),
+  /** The rules (JSON) that its artifacts passed on their way into it. */
+  policy: z
+    .string()
+    .max(64 * 1024)
+    .optional(),
   items: z.array(item).min(1).max(1000),
   /** The file index.json. */
   index: blob,
@@ -53,6 +60,11 @@ export type RequiredBlob = NonNullable<BundleRecord['requires']>['blobs'][number
 
 /** Reads the bytes of `arc-bundle.json`; `what` names them. Throws a permanent TransferError that says what is wrong where. */
 export function parseRecord(bytes: Uint8Array, what: string): BundleRecord {
+  return parseAs(record, bytes, what, 'a record of a bundle');
+}
+
+/** Reads JSON of a form. Throws a permanent TransferError. */
+export function parseAs<T>(form: z.ZodType<T>, bytes: Uint8Array, what: string, kind: string): T {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(bytes).toString('utf8'));
@@ -61,13 +73,13 @@ export function parseRecord(bytes: Uint8Array, what: string): BundleRecord {
       cause: caught,
     });
   }
-  const read = record.safeParse(value);
+  const read = form.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const where = issue?.path.join('.') || 'it';
   throw new TransferError(
     'permanent',
-    `${what} is not a record of a bundle that this version reads: ${where}: ${issue?.message}.`,
+    `${what} is not ${kind} that this version reads: ${where}: ${issue?.message}.`,
   );
 }
 

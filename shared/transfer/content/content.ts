@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { BodySource } from '../http/http-client.ts';
+import type { BodySource } from '../http/body.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 
 /** A repository of a registry. Blobs can be mounted from one repository into another one of the same `origin`. */
@@ -43,8 +43,11 @@ export interface ContentSource extends BlobSource {
   readonly address?: string;
   /** The manifest wanted, which a tag or a version names. Called once per copy. Rejects if it does not exist, and says what to check. */
   root(signal: AbortSignal): Promise<Manifest>;
-  /** A manifest by digest, verified; undefined if it does not exist. */
-  manifest(digest: string, signal: AbortSignal): Promise<Manifest | undefined>;
+  /**
+   * A manifest by digest, verified; undefined if it does not exist. `mediaType` is what the index that lists it says: a source that keeps
+   * manifests and blobs in one place cannot tell them apart otherwise.
+   */
+  manifest(digest: string, signal: AbortSignal, mediaType?: string): Promise<Manifest | undefined>;
   /**
    * The signatures, SBOMs and attestations of a manifest. `warn` is told what is left out. Rejects if one of them would be lost.
    * A source that has none resolves with an empty list.

@@ -1,8 +1,10 @@
 import { bytesText } from '#shared/errors';
+import { attested } from '../attest/attest.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Manifest } from '../oci/manifest.ts';
 import { applyPolicy } from '../policy/gate.ts';
+import { noReports, type ReportFile, readReports } from '../policy/reports.ts';
 import { copyContent } from './copy-content.ts';
 import { createCopyProgress } from './copy-progress.ts';
 import { type CopyOptions, type CopyResult, inSession, type Opening } from './in-session.ts';
@@ -28,9 +30,13 @@ export function copyArtifact(
 
 /** The same between opened ends, in a session that goes on. */
 export async function copyEnds(options: CopyOptions, ends: Ends, opening: Opening): Promise<CopyResult> {
-  const { source, destination } = ends;
+  const { destination } = ends;
   const { session, folder, signal } = opening;
-  const { plan, before } = await readEnds(options, ends, opening);
+  const read = await readEnds(options, ends, opening);
+  const { before } = read;
+  const { plan, source } = (await mustAttest(options, ends, read, signal))
+    ? await attested(options.attest ?? {}, { ...ends, ...read, folder })
+    : { ...ends, ...read };
   const total = bytesOf(plan);
   if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(source, total);
   const copyProgress = createCopyProgress(total, options.progress);
@@ -42,22 +48,47 @@ export async function copyEnds(options: CopyOptions, ends: Ends, opening: Openin
   return { digest, mediaType, bytes, blobs, referrers: referrers.length + tagged.length, warnings };
 }
 
+/** Attested is what arrives, once: a repeat that finds it there would add a statement each time. */
+async function mustAttest(
+  { attest }: CopyOptions,
+  { destination }: Ends,
+  { plan, before }: Read,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (attest === undefined) return false;
+  const { digest } = plan.root;
+  return (destination.tag === undefined ? await destination.head(digest, signal) : before) !== digest;
+}
+
+/** What is known before anything is written. */
+interface Read {
+  plan: CopyPlan;
+  /** What the tag of the destination names. */
+  before: string | undefined;
+  scans: readonly ReportFile[];
+}
+
 /**
  * Reads the whole source, and what the tag of the destination names. Rejects if the destination demands another digest, or if the policy
  * denies the artifact.
  */
 export async function readEnds(
-  { policy }: CopyOptions,
+  { policy, reportsFolder, trustedRoot }: CopyOptions,
   { source, destination }: Ends,
   { session, signal }: Opening,
-): Promise<{ plan: CopyPlan; before: string | undefined }> {
+): Promise<Read> {
   // Asked while the source is read. If both fail, the failure of the source is reported.
   const looking = destination.tag === undefined ? undefined : destination.head(destination.tag, signal);
   looking?.catch(() => undefined);
   const plan = await planCopy(source, signal);
   checkDigest(destination, plan.root);
-  if (policy !== undefined) await applyPolicy(policy, { plan, source, retry: session.retry, signal });
-  return { plan, before: await looking };
+  const reports = reportsFolder === undefined ? noReports : await readReports(reportsFolder, signal);
+  if (policy !== undefined)
+    await applyPolicy(policy, {
+      ...{ plan, source, reports, retry: session.retry, signal },
+      ...(trustedRoot !== undefined && { trustedRoot }),
+    });
+  return { plan, before: await looking, scans: reports.scans };
 }
 
 function tooLarge({ place }: ContentSource, bytes: number): TransferError {

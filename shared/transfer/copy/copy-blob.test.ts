@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { BlobSink, BlobSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { BodySource } from '../http/http-client.ts';
+import type { BodySource } from '../http/body.ts';
 import { digestOf } from '../reference/digest.ts';
 import { copyBlob } from './copy-blob.ts';
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { BlobSink, BlobSource } from '../content/content.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
-import { blobContent } from './blob-content.ts';
+import { blobContent, readBlob } from './blob-content.ts';
 import { createSpool } from './spool.ts';
 
 /** How the destination got a blob: it had it already, it mounted it from another repository, or it received the bytes. */
@@ -46,7 +46,7 @@ async function fromMemory(copier: BlobCopier, blob: Descriptor, signal: AbortSig
   const { source, destination, retry, onSent } = copier;
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
-  const download = collect(blobContent({ source, blob, retry }, either));
+  const download = readBlob({ source, blob, retry }, either);
   // The body reports its failure, if the upload gets that far.
   download.catch(() => undefined);
   async function* body(): AsyncIterable<Uint8Array> {
@@ -59,12 +59,6 @@ async function fromMemory(copier: BlobCopier, blob: Descriptor, signal: AbortSig
     ended.abort();
   }
   onSent(blob, blob.size);
-}
-
-async function collect(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of content) chunks.push(chunk);
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
 /**

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultRule, type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
 import type { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
+import { type CopyRequest, copyImage } from '../testing/copy-image.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
-import { type CopyRequest, copyImage } from './copy-image.ts';
 
 const password = 'hunter22-secret';
 const account = { username: 'bob', password };

@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { copyImage } from '../testing/copy-image.ts';
 import { startRegistryFront } from '../testing/registry-front.ts';
-import { copyImage } from './copy-image.ts';
 
 let workDir = '';
 let source: Registry;

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Attesting } from '../attest/attest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { openSession, type Session, type SessionOptions } from '../oci/session.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -24,6 +25,12 @@ export interface CopyOptions extends SessionOptions {
   maxBytes?: number;
   /** An artifact that it denies is refused before any of its blobs is copied. */
   policy?: Policy;
+  /** A folder with what scanners have written, for the policy: see `readReports`. */
+  reportsFolder?: string;
+  /** The trusted_root.json of Sigstore by which the policy judges certificates; it may be absent where no policy does. */
+  trustedRoot?: string;
+  /** The transfer, and the reports, are attested at the destination. */
+  attest?: Attesting;
 }
 
 /** The result of a copy. `bytes` and `blobs` count each distinct blob once. */

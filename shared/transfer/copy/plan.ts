@@ -65,7 +65,7 @@ export async function planCopy(source: ContentSource, signal: AbortSignal): Prom
     const underWay = pending.get(child.digest);
     if (underWay !== undefined) return underWay;
     const work = (async () => {
-      const manifest = await source.manifest(child.digest, signal);
+      const manifest = await source.manifest(child.digest, signal, child.mediaType);
       if (!manifest && !isManifestType(child.mediaType)) {
         // Build caches list their layers in an index (OCI image index: other media types may appear).
         parent.blobs.push(child);

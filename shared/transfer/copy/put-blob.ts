@@ -1,4 +1,5 @@
 import type { BlobSink } from '../content/content.ts';
+import { inChunks } from '../http/body.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 
@@ -11,12 +12,6 @@ export async function putBlob(
   signal: AbortSignal,
 ): Promise<'existed' | 'copied'> {
   if (await destination.hasBlob(blob.digest, signal)) return 'existed';
-  // A stream has a deadline for each chunk, not for the whole.
-  async function* body(): AsyncIterable<Uint8Array> {
-    for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
-  }
-  await withRetries({ policy: retry, signal }, () => destination.upload(blob, body, signal));
+  await withRetries({ policy: retry, signal }, () => destination.upload(blob, inChunks(bytes), signal));
   return 'copied';
 }
-
-const chunkBytes = 256 * 1024;

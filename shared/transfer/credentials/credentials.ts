@@ -1,4 +1,9 @@
-import { lookupDockerConfig, type RegistryCredentials, secretsOfDockerConfig } from './docker-config.ts';
+import {
+  lookupDockerConfig,
+  type OwnCredentials,
+  type RegistryCredentials,
+  secretsOfDockerConfig,
+} from './docker-config.ts';
 
 /** The credentials of an Endpoint, in the forms that a Secret can have. */
 export type EndpointCredentials =
@@ -21,7 +26,7 @@ export function credentialsFor(
   given: EndpointCredentials | undefined,
   host: string,
   repository: string,
-): RegistryCredentials {
+): OwnCredentials {
   if (given === undefined) return { kind: 'none' };
   if ('dockerConfigJson' in given) return lookupDockerConfig(given.dockerConfigJson, host, repository);
   if ('token' in given) return { kind: 'token', token: given.token };
@@ -29,9 +34,17 @@ export function credentialsFor(
   return { kind: 'basic', username: given.username, password: given.password };
 }
 
-/** The parts of credentials that must not be printed. A user name is not a secret. */
+/** What is sent for the credentials of a registry now. */
+export async function presented(
+  credentials: RegistryCredentials,
+  signal: AbortSignal,
+): Promise<OwnCredentials> {
+  return credentials.kind === 'cloud' ? credentials.lend(signal) : credentials;
+}
+
+/** The parts of credentials that must not be printed. A user name is not a secret; what a cloud lends is masked when it comes. */
 export function secretsOf(credentials: RegistryCredentials): string[] {
-  if (credentials.kind === 'none') return [];
+  if (credentials.kind === 'none' || credentials.kind === 'cloud') return [];
   if (credentials.kind === 'basic') {
     const pair = `${credentials.username}:${credentials.password}`;
     return [credentials.password, Buffer.from(pair).toString('base64')];

@@ -1,14 +1,25 @@
 import { isRecord } from '#shared/meta';
 import { TransferError } from '../errors/transfer-error.ts';
+import type { Lend } from '../identity/kept.ts';
+
+/** Credentials that clouds lend for the identity of a pod. */
+export type LentCredentials =
+  | { kind: 'basic'; username: string; password: string }
+  /** Exchanged for access tokens at the registry's token service. */
+  | { kind: 'identity'; token: string };
+
+/** Credentials that are at hand. */
+export type OwnCredentials =
+  | { kind: 'none'; hint?: string }
+  | LentCredentials
+  /** Sent unchanged, as a Bearer token. */
+  | { kind: 'token'; token: string };
 
 /** The credentials for one registry. */
 export type RegistryCredentials =
-  | { kind: 'none'; hint?: string }
-  | { kind: 'basic'; username: string; password: string }
-  /** Exchanged for access tokens at the registry's token service. */
-  | { kind: 'identity'; token: string }
-  /** Sent unchanged, as a Bearer token. */
-  | { kind: 'token'; token: string };
+  | OwnCredentials
+  /** Of the pod's identity, fetched when the registry asks for them. `owner`: whose they are, for messages. */
+  | { kind: 'cloud'; owner: string; lend: Lend<LentCredentials> };
 
 interface Entry {
   auth?: unknown;
@@ -71,7 +82,7 @@ function matchesLabel(label: string, part: string): boolean {
   return part.length >= label.length - 1 && part.startsWith(before ?? '') && part.endsWith(last);
 }
 
-function decodeAuth(auth: string): RegistryCredentials {
+function decodeAuth(auth: string): OwnCredentials {
   const text = Buffer.from(auth, 'base64').toString('utf8');
   const colon = text.indexOf(':');
   if (colon < 1) throw malformed('an "auth" value is not the base64 form of username:password');
@@ -82,7 +93,7 @@ function decodeAuth(auth: string): RegistryCredentials {
   };
 }
 
-function credentialsOf(entry: Entry): RegistryCredentials {
+function credentialsOf(entry: Entry): OwnCredentials {
   const { auth, username, password, identitytoken, registrytoken } = entry;
   if (typeof identitytoken === 'string' && identitytoken !== '')
     return { kind: 'identity', token: identitytoken };
@@ -99,7 +110,7 @@ function credentialsOf(entry: Entry): RegistryCredentials {
  * The credentials that a docker `config.json` holds for `host/repository`: the entry with the longest matching path.
  * Without a match, `none` with a hint that names the hosts it holds. Throws a config TransferError on malformed input.
  */
-export function lookupDockerConfig(json: string, host: string, repository: string): RegistryCredentials {
+export function lookupDockerConfig(json: string, host: string, repository: string): OwnCredentials {
   const entries = parseEntries(json);
   let best: { score: number; entry: Entry } | undefined;
   for (const [key, entry] of entries) {

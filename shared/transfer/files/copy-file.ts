@@ -6,16 +6,20 @@ import type { RetryPolicy } from '../http/retry.ts';
 import type { FileIdentity, FileInfo, FileSink, FileSource, FileUpload } from './file.ts';
 import { readFile, tooLarge, wrongDigest } from './read-file.ts';
 
-/** The two ends of a copy of one file. */
-export interface FileEnds {
+/** A file to copy, and what was ordered of it. */
+export interface NamedFile {
   source: FileSource;
-  destination: FileSink;
   /** `sha256:<hex>` that the file must have; the digest that the source claims is expected otherwise. */
   expected?: string;
   /** Instead of the one that the source tells. */
   mediaType?: string;
   /** The base name of the file. */
   name: string;
+}
+
+/** The two ends of a copy of one file. */
+export interface FileEnds extends NamedFile {
+  destination: FileSink;
 }
 
 interface FileCopy extends FileEnds {
@@ -35,25 +39,45 @@ const usableType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w.+-]{1,40}=[\w.+"-]{
  * whose message contains no credentials.
  */
 export function copyFile(
-  { maxBytes = Number.MAX_SAFE_INTEGER, ...options }: CopyOptions,
+  options: CopyOptions,
   open: (opening: Opening) => Promise<FileEnds>,
 ): Promise<CopyResult> {
   return inSession(options, async (opening) => {
-    const { session, signal } = opening;
-    const progress = options.progress === undefined ? {} : { progress: options.progress };
-    return copyEnds({ ...(await open(opening)), maxBytes, retry: session.retry, signal, ...progress });
+    const copy = copyOf(options, await open(opening), opening);
+    return copyEnds(copy, await look(copy));
   });
 }
 
-async function copyEnds(copy: FileCopy): Promise<CopyResult> {
+/** What `copyFile` would do between these ends: `present` is the file, if the destination has it. */
+export function lookAtEnds(options: CopyOptions, ends: FileEnds, opening: Opening): Promise<FileLook> {
+  return look(copyOf(options, ends, opening));
+}
+
+function copyOf(
+  { maxBytes = Number.MAX_SAFE_INTEGER, progress }: CopyOptions,
+  ends: FileEnds,
+  { session, signal }: Opening,
+): FileCopy {
+  return { ...ends, maxBytes, retry: session.retry, signal, ...(progress && { progress }) };
+}
+
+/** What both ends tell before anything is moved. */
+interface FileLook extends Wanted {
+  present: FileIdentity | undefined;
+}
+
+async function look(copy: FileCopy): Promise<FileLook> {
   const { source, destination, signal } = copy;
   const [info, stored] = await Promise.all([source.stat(signal), destination.head(signal)]);
   const expected = expectedOf(copy, info);
   if ((info.size ?? 0) > copy.maxBytes) throw tooLarge(source, info.size, copy.maxBytes);
-  const origin = versionOf(source, info);
-  const told = info.mediaType !== undefined && usableType.test(info.mediaType) ? info.mediaType : unknownType;
-  const mediaType = copy.mediaType ?? told;
-  const present = stored && (await identityOf(copy, stored, { info, expected, origin }));
+  const wanted = { info, expected, origin: versionOf(source, info) };
+  return { ...wanted, present: stored && (await identityOf(copy, stored, wanted)) };
+}
+
+async function copyEnds(copy: FileCopy, { info, expected, origin, present }: FileLook): Promise<CopyResult> {
+  const { destination, signal } = copy;
+  const mediaType = mediaTypeOf(copy, info);
   if (present !== undefined) {
     copy.progress?.(present.size, present.size);
     return result(present, mediaType, 'existed', []);
@@ -82,8 +106,16 @@ async function copyEnds(copy: FileCopy): Promise<CopyResult> {
   return result(upload.read(), mediaType, 'copied', warnings);
 }
 
+/** What the file is to be called: by the order, else by its source. */
+export function mediaTypeOf({ mediaType }: NamedFile, { mediaType: told }: FileInfo): string {
+  return mediaType ?? (told !== undefined && usableType.test(told) ? told : unknownType);
+}
+
 /** What the file must be. Throws for an order and a source that contradict each other where the source has proof. */
-function expectedOf({ source, expected }: FileCopy, { digest, proven }: FileInfo): string | undefined {
+export function expectedOf(
+  { source, expected }: NamedFile,
+  { digest, proven }: FileInfo,
+): string | undefined {
   if (expected !== undefined && digest !== undefined && proven === true && digest !== expected)
     throw wrongDigest(source, digest, expected);
   return expected ?? digest;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { printable } from '#shared/errors';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
+import { connectionEnd } from '../http/connection-end.ts';
 import { tlsProblem } from '../http/request-failures.ts';
 import { parseRetryAfter } from '../http/retry.ts';
 
@@ -132,6 +133,8 @@ export function fileNetworkFailure(context: FileContext, caught: unknown): Trans
       `the proxy refused the connection (${detail}): check HTTPS_PROXY and NO_PROXY of the worker`,
     );
   }
+  const end = connectionEnd(caught, context.endpoint);
+  if (end !== undefined) return fail('retryable', end.text);
   const check = `check remoteURL of Endpoint "${context.endpoint}", the network and the server`;
   return fail('retryable', `${code || 'no connection'} (${detail}); ${check}`);
 }

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { stopped } from '../errors/transfer-error.ts';
-import { type BodySource, type HttpClient, type HttpRequest, readBody } from '../http/http-client.ts';
+import { type BodySource, readBody } from '../http/body.ts';
+import { certificateRefusal } from '../http/client-certificate.ts';
+import type { HttpClient, HttpRequest } from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
@@ -40,7 +42,7 @@ export type FileServer = (request: ServerRequest, signal: AbortSignal) => Promis
 /** Makes the headers that prove who sends a request, and learns from what the server answers. */
 export interface Signer {
   readonly hasCredentials: boolean;
-  headers(request: ServerRequest): Promise<Record<string, string>>;
+  headers(request: ServerRequest, signal: AbortSignal): Promise<Record<string, string>>;
   /** Takes an unexpected answer; true if another attempt would send other headers. */
   learn(status: number, headers: IncomingHttpHeaders, body: Buffer): boolean;
 }
@@ -61,6 +63,7 @@ export interface FileServerOptions {
 
 const userAgent = 'arc-transfer';
 const answerLimit = 1024 * 1024;
+const maxLessons = 2;
 const nothing = Buffer.alloc(0);
 
 /** A client for one file server, with credentials, redirects, limits, retries and explained failures. */
@@ -72,9 +75,9 @@ export function createFileServer(options: FileServerOptions): FileServer {
     ((options.redirectHosts === 'any' || options.redirectHosts.includes(url.host)) &&
       (url.protocol === 'https:' || origin.protocol === 'http:'));
 
-  /** One attempt, repeated once if the signer has learned from the answer. */
+  /** One attempt, repeated while the signer learns from the answer: that credentials are wanted, and for which region. */
   async function attempt(request: ServerRequest, context: FileContext, signal: AbortSignal) {
-    for (let repeated = false; ; repeated = true) {
+    for (let repeated = 0; ; repeated += 1) {
       const { response, url } = await sendFollowing(client, await httpRequest(request, signer, signal), {
         trusted: isServer,
         allowed: isAllowed,
@@ -86,12 +89,12 @@ export function createFileServer(options: FileServerOptions): FileServer {
       const expected = request.expect.includes(status);
       const streamed = expected && request.streamed === true;
       const bytes = streamed ? nothing : ((await readBody(body, answerLimit)) ?? nothing);
-      if (status >= 300 && !repeated && isServer(url) && signer.learn(status, headers, bytes)) {
+      if (status >= 300 && repeated < maxLessons && isServer(url) && signer.learn(status, headers, bytes)) {
         body.destroy();
         continue;
       }
       if (expected) return { status, headers, bytes, stream: body };
-      const said = options.readFailure?.(status, bytes);
+      const said = whatItSays(options, status, bytes);
       const failure = fileStatusFailure(context, status, headers, said?.quote, said?.advice);
       if (status === 429 || status === 503)
         limiter.slowDown(
@@ -126,6 +129,12 @@ export function createFileServer(options: FileServerOptions): FileServer {
   };
 }
 
+function whatItSays({ endpoint, readFailure }: FileServerOptions, status: number, body: Buffer) {
+  const refusal = certificateRefusal(status, body, endpoint);
+  if (refusal === undefined) return readFailure?.(status, body);
+  return { quote: '', advice: { reason: 'config', text: refusal } as const };
+}
+
 async function httpRequest(
   request: ServerRequest,
   signer: Signer,
@@ -138,18 +147,9 @@ async function httpRequest(
   return {
     method,
     url,
-    headers: { ...headers, ...(await signer.headers({ ...request, headers })) },
+    headers: { ...headers, ...(await signer.headers({ ...request, headers }, signal)) },
     signal,
     ...(body === undefined ? {} : { body }),
     ...(request.streamed === true ? { streamed: true } : {}),
-  };
-}
-
-const chunkBytes = 256 * 1024;
-
-/** A body of chunks: a stream has a deadline for each chunk to be accepted, not for the whole. */
-export function inChunks(bytes: Uint8Array): BodySource {
-  return async function* chunks() {
-    for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
   };
 }

@@ -16,7 +16,7 @@ export function fileURL(remoteURL: string, path: string, tls: TlsSettings = {}):
 }
 
 /** The names of a path. Throws a config TransferError for one that is empty or could mean another place to some server. */
-export function checkedPath(path: string): string[] {
+function checkedPath(path: string): string[] {
   const names = path.split('/');
   const refuse = (why: string): never => {
     throw new TransferError('config', `The path "${path.slice(0, 200)}" cannot be used: ${why}.`);

@@ -3,22 +3,10 @@ import { putBlob } from '../copy/put-blob.ts';
 import { createSpool } from '../copy/spool.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
-import { type Descriptor, type Manifest, ociManifest, parseManifest } from '../oci/manifest.ts';
+import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import type { Repository } from '../oci/repository.ts';
-import { digestOf } from '../reference/digest.ts';
-import type { FileIdentity, FileSink, FileSource, FileUpload } from './file.ts';
-
-/** Under which ORAS and others keep the name of a file (OCI image specification, annotations). */
-const title = 'org.opencontainers.image.title';
-/** The content of a config that says nothing (OCI image specification, "Guidance for an Empty Descriptor"). */
-const emptyConfig = Buffer.from('{}');
-const empty: Descriptor = {
-  mediaType: 'application/vnd.oci.empty.v1+json',
-  digest: digestOf(emptyConfig),
-  size: emptyConfig.length,
-};
-/** What ORAS calls an artifact of which nobody said what it is. */
-const artifactType = 'application/vnd.unknown.artifact.v1';
+import type { FileSink, FileSource } from './file.ts';
+import { empty, emptyConfig, layerOf, manifestOf } from './file-artifact.ts';
 
 /** The one file of an OCI artifact, as ORAS and others store it: its only layer. */
 export function ociFile(repository: Repository): FileSource {
@@ -116,17 +104,6 @@ async function fileOf(repository: Repository, label: string, signal: AbortSignal
     'config',
     `The ${label} is not an artifact with one file: it has ${has}. Images are moved by artifacts of type oci.`,
   );
-}
-
-/** The media type of a descriptor has no parameters such as a character set. */
-function layerOf({ mediaType, name }: FileUpload, { size, digest }: FileIdentity): Descriptor {
-  const [bare = mediaType] = mediaType.split(';');
-  return { mediaType: bare.trim(), digest, size, annotations: { [title]: name } };
-}
-
-function manifestOf(layer: Descriptor): Manifest {
-  const json = { schemaVersion: 2, mediaType: ociManifest, artifactType, config: empty, layers: [layer] };
-  return parseManifest(Buffer.from(JSON.stringify(json)), 'of a file', ociManifest);
 }
 
 async function putManifest(

@@ -116,7 +116,7 @@ class ReadState {
     }
     if (skip > 0) throw changed(source);
     if (this.#size !== undefined && this.offset < this.#size)
-      throw interrupted(source, this.offset, `it has ${this.#size} bytes`);
+      throw interrupted(source, this.offset, `it has ${bytesText(this.#size)}`);
   }
 
   #take(chunk: Uint8Array): void {
@@ -131,7 +131,7 @@ class ReadState {
     return this.#size !== undefined && this.#size <= maxBytes
       ? new TransferError(
           'permanent',
-          `The server sends more of ${source.label} than the ${this.#size} bytes that it announced.`,
+          `The server sends more of ${source.label} than the ${bytesText(this.#size)} that it announced.`,
         )
       : tooLarge(source, this.#size, maxBytes);
   }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { byteCount } from '../http/body.ts';
 import type { FileInfo, OpenFile } from './file.ts';
 import type { ServerResponse } from './file-server.ts';
 
@@ -21,8 +22,4 @@ export function openedOf({ status, headers, stream }: ServerResponse, info: File
   const bounded = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   // A partial response that does not say which part it is cannot be used: start behind any offset.
   return { start: start ?? Number.MAX_SAFE_INTEGER, info, stream, bounded };
-}
-
-function byteCount(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

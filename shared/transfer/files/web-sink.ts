@@ -1,3 +1,4 @@
+import { bytesText } from '#shared/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import { finished } from './copy-file.ts';
@@ -148,7 +149,7 @@ async function verify(
   const reading = { source: written, expected: sent.digest, maxBytes: Number.MAX_SAFE_INTEGER, retry };
   await finished(readFile(reading, signal)).catch((caught: unknown) => {
     if (!(caught instanceof TransferError) || caught.reason !== 'permanent') throw caught;
-    const message = `The ${written.label} does not read back as it was just written, ${sent.size} bytes with digest ${sent.digest}: another client writes it, or the server changes files. ${caught.message}`;
+    const message = `The ${written.label} does not read back as it was just written, ${bytesText(sent.size)} with digest ${sent.digest}: another client writes it, or the server changes files. ${caught.message}`;
     throw new TransferError('retryable', message, { again: false, cause: caught });
   });
 }

@@ -32,7 +32,7 @@ function serverOf(
   const send = createFileServer({
     endpoint: name,
     origin,
-    client: session.client(tls),
+    client: session.client(tls, url.origin),
     limiter: session.limiter(url.origin),
     retry: session.retry,
     signer: createWebAuth({ endpoint: name, origin, tls, credentials }),

@@ -1,6 +1,7 @@
 import { readBlob } from '../copy/blob-content.ts';
 import type { Opening } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
+import { fileURL } from '../files/file-url.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
@@ -64,10 +65,10 @@ export async function openRegistryChart(location: ChartLocation, opening: Openin
   };
 }
 
-/** `host[:port]/path/chart` of a chart in a repository with an index. */
-function addressOf({ remoteURL, chart }: ChartLocation): string {
-  const { host, pathname } = new URL(/^https?:\/\//i.test(remoteURL) ? remoteURL : `https://${remoteURL}`);
-  return `${host}${pathname.replace(/\/+$/, '')}/${chart}`;
+/** `host[:port]/path/chart` of a chart in a repository with an index, which is read below the same path. */
+function addressOf({ remoteURL, chart, tls }: ChartLocation): string {
+  const { host, pathname } = fileURL(remoteURL, chart, tls);
+  return host + pathname;
 }
 
 function isVersion(text: string | undefined): text is string {

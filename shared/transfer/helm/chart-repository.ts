@@ -126,7 +126,7 @@ function servers(
   session: Session,
 ) {
   const own = fileURL(remoteURL, 'index.yaml', tls).origin;
-  const client = session.client(tls);
+  const client = session.client(tls, own, tokenHosts);
   const known = new Map<string, FileServer>();
   return ({ origin: text, host, hostname }: URL): FileServer => {
     const existing = known.get(text);

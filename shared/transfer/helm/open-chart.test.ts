@@ -5,9 +5,9 @@ import { copyArtifact } from '../copy/copy-artifact.ts';
 import { registrySink } from '../oci/registry-content.ts';
 import type { Policy } from '../policy/policy.ts';
 import { digestOf } from '../reference/digest.ts';
-import { type ChartServer, startChartServer } from '../testing/chart-server.ts';
 import { chartYaml, packChart } from '../testing/charts.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
+import { startWebServer, type WebServer, type WebServerOptions } from '../testing/web-server.ts';
 import type { ChartLocation } from './chart.ts';
 import { openChart } from './open-chart.ts';
 
@@ -16,8 +16,8 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()));
 });
 
-async function web(options: { account?: string } = {}): Promise<ChartServer> {
-  const server = await startChartServer(options.account);
+async function web(options: WebServerOptions = {}): Promise<WebServer> {
+  const server = await startWebServer(options);
   running.push(server);
   return server;
 }
@@ -28,6 +28,7 @@ async function registry(): Promise<Registry> {
   return server;
 }
 
+const stored = (bytes: Buffer) => ({ bytes, mediaType: 'application/octet-stream' });
 const account = { username: 'bob', password: 'hunter22-secret' };
 
 interface Published {
@@ -39,7 +40,7 @@ interface Published {
 }
 
 /** Puts a repository with charts called demo below /charts. */
-async function publish({ files }: ChartServer, charts: Published[]): Promise<Buffer[]> {
+async function publish({ files }: WebServer, charts: Published[]): Promise<Buffer[]> {
   const archives: Buffer[] = [];
   const lines = ['apiVersion: v1', 'entries:', '  demo:'];
   for (const { version, url = `demo-${version}.tgz`, digest, yaml = chartYaml('demo', version) } of charts) {
@@ -48,11 +49,11 @@ async function publish({ files }: ChartServer, charts: Published[]): Promise<Buf
       'values.yaml': 'image: {repository: r.io/app, tag: 1}\n',
     });
     archives.push(tgz);
-    files.set(`/charts/demo-${version}.tgz`, tgz);
+    files.set(`/charts/demo-${version}.tgz`, stored(tgz));
     lines.push('  - name: demo', `    version: ${version}`, '    urls:', `    - ${url}`);
     if (digest !== null) lines.push(`    digest: ${digest ?? digestOf(tgz).slice(7)}`);
   }
-  files.set('/charts/index.yaml', Buffer.from(lines.join('\n')));
+  files.set('/charts/index.yaml', stored(Buffer.from(lines.join('\n'))));
   return archives;
 }
 
@@ -100,6 +101,9 @@ describe('a chart of a repository with an index', () => {
     const place = `${new URL(from.url).host}/charts/demo`;
     const allowed = { repositories: { allowed: [place] }, maxAgeMs: Number.MAX_SAFE_INTEGER };
     expect((await copy(from, to, {}, allowed)).warnings).toEqual([]);
+    // The index is read below one slash, so the policy sees one as well.
+    const doubled = { remoteURL: `${from.url}//charts/` };
+    expect((await copy(from, to, doubled, allowed)).warnings).toEqual([]);
     const denied = copy(from, to, {}, { repositories: { denied: ['*/demo'] } });
     expect((await transferFailure(denied)).message).toContain(`repositories.denied: ${place} fits "*/demo"`);
   });
@@ -113,8 +117,8 @@ describe('a chart of a repository with an index', () => {
     ]);
     const result = await copy(from, to);
     expect(tagsOf(to)).toEqual(['1.1.0_b']);
-    const stored = to.contents.get('charts/demo');
-    expect(stored?.blobs.get(digestOf(tgz ?? Buffer.alloc(0)))?.equals(tgz ?? Buffer.alloc(0))).toBe(true);
+    const content = to.contents.get('charts/demo');
+    expect(content?.blobs.get(digestOf(tgz ?? Buffer.alloc(0)))?.equals(tgz ?? Buffer.alloc(0))).toBe(true);
     expect(result).toMatchObject({ mediaType: 'application/vnd.oci.image.manifest.v1+json', warnings: [] });
     expect(await copy(from, to)).toMatchObject({ digest: result.digest, bytes: { copied: 0 } });
   });
@@ -140,12 +144,12 @@ describe('a chart of a repository with an index', () => {
     await publish(from, [{ version: '1.0.0' }]);
     const without = await copy(from, to);
     const page = Buffer.from('<html>');
-    from.files.set('/charts/demo-1.0.0.tgz.prov', page);
+    from.files.set('/charts/demo-1.0.0.tgz.prov', stored(page));
     expect((await copy(from, to)).warnings).toEqual([
       expect.stringMatching(/something else than a signature/),
     ]);
     const prov = Buffer.from('-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n');
-    from.files.set('/charts/demo-1.0.0.tgz.prov', prov);
+    from.files.set('/charts/demo-1.0.0.tgz.prov', stored(prov));
     const signed = await copy(from, to);
     expect(signed.digest).not.toBe(without.digest);
     expect(to.contents.get('charts/demo')?.blobs.get(digestOf(prov))?.equals(prov)).toBe(true);

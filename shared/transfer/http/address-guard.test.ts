@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressGuard } from './address-guard.ts';
+import { type AddressRange, createAddressGuard, loopbackRanges } from './address-guard.ts';
 
 /** The addresses that a name resolves to, or the code of the refusal. */
-function resolved(name: string, allowed: readonly string[] = []): Promise<unknown> {
+function resolved(name: string, allowed: readonly AddressRange[] = []): Promise<unknown> {
   return new Promise((resolve) => {
     createAddressGuard(allowed).lookup(name, { all: true }, (error, addresses) =>
       resolve(error ? (error as NodeJS.ErrnoException).code : addresses),
@@ -36,21 +36,16 @@ describe('the guard of addresses', () => {
   );
 
   it('lets through what the operator allows, and no more', () => {
-    const guard = createAddressGuard(['127.0.0.0/8']);
+    const guard = createAddressGuard([['127.0.0.0', 8]]);
     guard.check('127.0.0.1');
     expect(() => guard.check('169.254.169.254')).toThrow();
   });
 
   it('judges the addresses that a name resolves to', async () => {
     expect(await resolved('localhost')).toBe('ERR_ADDRESS_DENIED');
-    expect(await resolved('localhost', ['127.0.0.0/8', '::1/128'])).toContainEqual({
+    expect(await resolved('localhost', loopbackRanges)).toContainEqual({
       address: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
       family: expect.any(Number),
     });
-  });
-
-  it('names a range that is none', () => {
-    for (const range of ['10.0.0.0', '10.0.0.0/33', 'localhost/8', ''])
-      expect(() => createAddressGuard([range])).toThrow(`"${range}" is not a range of addresses`);
   });
 });

@@ -9,8 +9,14 @@ export interface AddressGuard {
   check(host: string): void;
 }
 
+/** All addresses that begin with the first `length` bits of `address`. */
+export type AddressRange = readonly [address: string, length: number];
+
 /** This machine: a worker may reach it, a prober of a cluster may not. */
-export const loopbackRanges = ['127.0.0.0/8', '::1/128'] as const;
+export const loopbackRanges: readonly AddressRange[] = [
+  ['127.0.0.0', 8],
+  ['::1', 128],
+];
 
 /** A server that must not be dialled. */
 export class AddressDeniedError extends Error {
@@ -18,47 +24,44 @@ export class AddressDeniedError extends Error {
 }
 
 // This machine, this link and what clouds serve credentials at. BlockList compares IPv4-mapped IPv6 addresses as IPv4.
-const denied = [
-  '0.0.0.0/8',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '100.100.100.200/32',
-  '192.0.0.192/32',
-  '224.0.0.0/4',
-  '255.255.255.255/32',
-  '::/128',
-  '::1/128',
-  'fe80::/10',
-  'fd00:ec2::254/128',
-  'ff00::/8',
+const denied: readonly AddressRange[] = [
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['100.100.100.200', 32],
+  ['192.0.0.192', 32],
+  ['224.0.0.0', 4],
+  ['255.255.255.255', 32],
+  ['::', 128],
+  ['::1', 128],
+  ['fe80::', 10],
+  ['fd00:ec2::254', 128],
+  ['ff00::', 8],
   // NAT64 of the first ranges
-  '64:ff9b::/104',
-  '64:ff9b::7f00:0/104',
-  '64:ff9b::a9fe:0/112',
+  ['64:ff9b::', 104],
+  ['64:ff9b::7f00:0', 104],
+  ['64:ff9b::a9fe:0', 112],
 ];
 
-/** The addresses that `ranges` contains: CIDR blocks. Throws RangeError with the range that is none. */
-function addressRanges(ranges: readonly string[]): BlockList {
+function addressesIn(ranges: readonly AddressRange[]): BlockList {
   const list = new BlockList();
-  for (const range of ranges) {
-    const [, address = '', length = ''] = /^([^/]+)\/(\d{1,3})$/.exec(range) ?? [];
-    const family = isIP(address);
-    if (family === 0 || Number(length) > (family === 4 ? 32 : 128))
-      throw new RangeError(`"${range}" is not a range of addresses such as 10.0.0.0/8 or fd00::/8`);
-    list.addSubnet(address, Number(length), family === 4 ? 'ipv4' : 'ipv6');
-  }
+  for (const [address, length] of ranges) list.addSubnet(address, length, familyOf(address));
   return list;
 }
 
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
+
 /**
- * Refuses loopback, link-local, multicast and metadata addresses, but for those in `allowed` (CIDR blocks). The addresses that a name
+ * Refuses loopback, link-local, multicast and metadata addresses, but for those in `allowed`. The addresses that a name
  * resolves to are judged, and one of those is dialled: a name that resolves to another address the next time gains nothing.
  */
-export function createAddressGuard(allowed: readonly string[] = []): AddressGuard {
-  const closed = addressRanges(denied);
-  const open = addressRanges(allowed);
+export function createAddressGuard(allowed: readonly AddressRange[] = []): AddressGuard {
+  const closed = addressesIn(denied);
+  const open = addressesIn(allowed);
   const allows = (address: string) => {
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    const family = familyOf(address);
     return open.check(address, family) || !closed.check(address, family);
   };
   const refusal = (name: string, addresses: readonly string[]) =>

@@ -6,6 +6,8 @@ import { farConnectLimitMs, limitConnect } from '#shared/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 import { createAddressGuard, loopbackRanges } from './address-guard.ts';
+import type { BodySource } from './body.ts';
+import { clientCertificate } from './client-certificate.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { proxyVariables } from './proxy-env.ts';
 
@@ -20,9 +22,6 @@ export interface Timeouts {
 }
 
 export const defaultTimeouts: Timeouts = { requestMs: 60_000, idleMs: 60_000, commitMs: 300_000 };
-
-/** Makes the body of a request, for every attempt anew. */
-export type BodySource = () => Uint8Array | AsyncIterable<Uint8Array>;
 
 export interface HttpRequest {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'MKCOL' | 'MOVE';
@@ -69,20 +68,28 @@ export function trustedCertificates(ca: string): string {
 const guard = createAddressGuard(loopbackRanges);
 
 /**
- * An HttpClient for one registry and the hosts it redirects to, with the TLS settings of its Endpoint and the proxy variables of `env`. It
- * reaches no link-local and no metadata address. Throws a config TransferError.
+ * An HttpClient for one registry and the hosts it redirects to, with the TLS settings of its Endpoint and the proxy variables of `env`. Only
+ * what `knows` is true for is shown the client certificate. It reaches no link-local and no metadata address. Throws a config TransferError.
  */
 export function createHttpClient(
   tls: TlsSettings,
   timeouts: Timeouts,
   env: Readonly<Record<string, string | undefined>> = {},
+  knows: (url: URL) => boolean = () => false,
 ): HttpClient {
   const plain = new http.Agent(agentOptions(env));
-  const secure = new https.Agent({
+  const trusting = {
     ...agentOptions(env),
     ...(tls.ca === undefined ? {} : { ca: trustedCertificates(tls.ca) }),
     rejectUnauthorized: tls.insecureSkipVerify !== true,
-  });
+  };
+  const secure = new https.Agent(trusting);
+  const certificate = clientCertificate(tls);
+  const known = certificate && new https.Agent({ ...trusting, ...certificate });
+  const agentFor = (url: URL): http.Agent => {
+    if (url.protocol !== 'https:') return plain;
+    return known !== undefined && knows(url) ? known : secure;
+  };
 
   return {
     async send(request) {
@@ -91,7 +98,7 @@ export function createHttpClient(
       const options: http.RequestOptions = {
         method: request.method,
         headers: request.headers,
-        agent: encrypted ? secure : plain,
+        agent: agentFor(request.url),
         signal: request.signal,
         lookup: guard.lookup,
         // Of a proxy's tunnel, which there is before the request has a socket; nothing else listens to it.
@@ -104,6 +111,7 @@ export function createHttpClient(
     close: () => {
       plain.destroy();
       secure.destroy();
+      known?.destroy();
     },
   };
 }
@@ -166,19 +174,4 @@ async function sendBody(
   if (outgoing.destroyed) throw new Error('the connection ended during the upload');
   deadline.set('no response', ms);
   outgoing.end();
-}
-
-/** Reads a whole body of at most `limit` bytes; undefined if it is longer (the rest is not read). */
-export async function readBody(body: Readable, limit: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > limit) {
-      body.destroy();
-      return undefined;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

@@ -1,4 +1,5 @@
-import { type HttpClient, type HttpRequest, type HttpResponse, readBody } from './http-client.ts';
+import { readBody } from './body.ts';
+import type { HttpClient, HttpRequest, HttpResponse } from './http-client.ts';
 
 const maxRedirects = 5;
 const maxRedirectBodyBytes = 64 * 1024;
@@ -21,6 +22,13 @@ export interface Redirects {
 export function isSameServer(origin: URL, url: URL): boolean {
   const upgraded = origin.protocol === 'http:' && url.protocol === 'https:';
   return url.origin === origin.origin || (upgraded && url.hostname === origin.hostname);
+}
+
+/** Whether a URL is shown the client certificate: those of the server at `origin` and of the `tokenHosts`, with a port or without. */
+export function mayKnow(origin: string, tokenHosts: readonly string[]): (url: URL) => boolean {
+  const server = new URL(origin);
+  return (url) =>
+    isSameServer(server, url) || tokenHosts.includes(url.host) || tokenHosts.includes(url.hostname);
 }
 
 /**

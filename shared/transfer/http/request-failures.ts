@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
+import { certificateAlert, certificateRefusal } from './client-certificate.ts';
+import { connectionEnd } from './connection-end.ts';
 import { parseRetryAfter } from './retry.ts';
 
 /** The request that failed, for its message. */
@@ -66,6 +68,8 @@ function unauthorized(context: RequestContext): string {
     const hint = credentials.hint === undefined ? 'it names no Secret (spec.secretRef)' : credentials.hint;
     return `it requires credentials, and Endpoint "${endpoint}" has none: ${hint}`;
   }
+  if (credentials.kind === 'cloud')
+    return `it refused ${credentials.owner}, the identity of the pod: grant it the right to ${context.writing ? 'push to' : 'pull from'} the repository`;
   const owner = credentials.kind === 'basic' ? `of user "${credentials.username}"` : '(a token)';
   const right = context.writing ? 'push to' : 'pull from';
   return `it refused the credentials ${owner}: check the Secret of Endpoint "${endpoint}", and that the account may ${right} the repository`;
@@ -139,7 +143,11 @@ export function statusFailure(
   headers: IncomingHttpHeaders,
   body?: Buffer,
 ): TransferError {
-  const { reason, text } = redirectAdvice(status, context, headers.location) ?? advice(status, context);
+  const refusal = certificateRefusal(status, body, context.endpoint);
+  const { reason, text } =
+    refusal === undefined
+      ? (redirectAdvice(status, context, headers.location) ?? advice(status, context))
+      : { reason: 'config' as const, text: refusal };
   const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
   const where = `${subject(context)} answered ${status} while ${context.activity} in repository ${context.repository}`;
   const options = retryAfterMs === undefined ? {} : { retryAfterMs };
@@ -147,7 +155,6 @@ export function statusFailure(
 }
 
 const certificateProblem = /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER/;
-const clientCertificate = /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)/;
 const oldProtocol = /alert protocol version|unsupported protocol/i;
 
 const notTls = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
@@ -162,8 +169,8 @@ export function tlsProblem(caught: unknown, endpoint: string): string | undefine
 }
 
 function certificateAdvice(code: string, detail: string, endpoint: string): string | undefined {
-  if (clientCertificate.test(code))
-    return `it ended the TLS handshake (${code}); it may require a client certificate, which Endpoints do not support`;
+  const alerted = certificateAlert(code, endpoint);
+  if (alerted !== undefined) return alerted;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `its certificate is for another name (${detail.slice(0, 300)}): set that name in remoteURL of Endpoint "${endpoint}", or issue a certificate for this one`;
   if (code === 'CERT_HAS_EXPIRED')
@@ -193,6 +200,8 @@ export function networkFailure(context: RequestContext, caught: unknown): Transf
     const text = `${where}: the proxy refused the connection (${detail}); check HTTPS_PROXY and NO_PROXY of the worker.`;
     return new TransferError(/\b407\b/.test(detail) ? 'config' : 'retryable', text, { cause: caught });
   }
+  const end = connectionEnd(caught, context.endpoint);
+  if (end !== undefined) return new TransferError('retryable', `${where}: ${end.text}.`, { cause: caught });
   const check = `check remoteURL of Endpoint "${context.endpoint}", the network and the registry`;
   return new TransferError('retryable', `${where}: ${code || 'no connection'} (${detail}); ${check}.`, {
     cause: caught,

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import { bytesText } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from '../reference/digest.ts';
@@ -60,7 +61,10 @@ export function layoutFiles(folder: string): LayoutFiles {
     try {
       const { size } = await handle.stat();
       if (size > limit)
-        throw new TransferError('permanent', `${name} of ${place} has ${size} bytes, more than ${limit}.`);
+        throw new TransferError(
+          'permanent',
+          `${name} of ${place} cannot be read: it is larger than ${bytesText(limit)}.`,
+        );
       return await handle.readFile();
     } finally {
       await handle.close();

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import type { ContentSink } from '../content/content.ts';
-import { maxManifestBytes, parseManifest } from '../oci/manifest.ts';
+import { type Descriptor, isManifestType, maxManifestBytes, parseManifest } from '../oci/manifest.ts';
 import { isDigest } from '../reference/digest.ts';
 import { type LayoutFiles, layoutFiles } from './layout-files.ts';
 import { namedEntry, readIndex, withEntry, writeIndex } from './layout-index.ts';
@@ -74,6 +74,11 @@ async function isWhole(files: LayoutFiles, digest: string): Promise<boolean> {
   if (manifest.digest !== digest) return false;
   const blobs = await Promise.all(manifest.blobs.map((blob) => files.size(blob.digest)));
   if (blobs.some((each) => each === undefined)) return false;
-  for (const child of manifest.children) if (!(await isWhole(files, child.digest))) return false;
+  for (const child of manifest.children) if (!(await hasChild(files, child))) return false;
   return true;
+}
+
+/** Build caches list layers in an index: those are blobs. */
+async function hasChild(files: LayoutFiles, { digest, mediaType }: Descriptor): Promise<boolean> {
+  return isManifestType(mediaType) ? isWhole(files, digest) : (await files.size(digest)) !== undefined;
 }

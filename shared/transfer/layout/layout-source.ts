@@ -8,7 +8,7 @@ import {
   maxManifestBytes,
   parseManifest,
 } from '../oci/manifest.ts';
-import { digestTag } from '../reference/digest.ts';
+import { attachedTags } from '../reference/digest.ts';
 import { type LayoutReader, layoutFiles } from './layout-files.ts';
 import { namedEntry, nameOf, readIndex } from './layout-index.ts';
 
@@ -49,7 +49,7 @@ export function sourceIn(files: LayoutReader, { tag, digest }: Omit<LayoutName, 
         `${place} lists ${wanted.digest} and does not hold it: write it again.`,
       );
     },
-    manifest: (wanted, signal) => readManifest(files, wanted, undefined, signal),
+    manifest: (wanted, signal, mediaType) => readManifest(files, wanted, mediaType, signal),
     async openBlob(wanted, offset, signal) {
       signal.throwIfAborted();
       const opened = await files.open(wanted, offset);
@@ -62,11 +62,10 @@ export function sourceIn(files: LayoutReader, { tag, digest }: Omit<LayoutName, 
       subjects ??= bySubject(files, all, signal);
       const listed = ((await subjects).get(subject.digest) ?? []).map((manifest): Referrer => ({ manifest }));
       const attached: Referrer[] = [];
-      for (const suffix of ['sig', 'att', 'sbom']) {
-        const name = `${digestTag(subject.digest)}.${suffix}`;
-        const entry = namedEntry(all, name);
+      for (const tag of attachedTags(subject.digest)) {
+        const entry = namedEntry(all, tag);
         const manifest = entry && (await readManifest(files, entry.digest, entry.mediaType, signal));
-        if (manifest) attached.push({ manifest, tag: name });
+        if (manifest) attached.push({ manifest, tag });
       }
       return [...listed, ...attached];
     },

@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { copyArtifact } from '../copy/copy-artifact.ts';
+import { ociIndex } from '../oci/manifest.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import type { Session } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
@@ -52,6 +54,11 @@ const from = (one: Registry, image: string) => (session: Session) =>
 const to = (one: Registry, image: string) => (session: Session) =>
   registrySink(session.open(at('dst', one, image), 'pull,push'));
 const index = async () => JSON.parse(await readFile(path.join(folder, 'index.json'), 'utf8'));
+const descriptor = (mediaType: string, bytes: Buffer) => ({
+  mediaType,
+  digest: digestOf(bytes),
+  size: bytes.length,
+});
 const blob = (digest: string) => path.join(folder, 'blobs', digest.replace(':', '/'));
 
 describe('an OCI layout', () => {
@@ -83,6 +90,27 @@ describe('an OCI layout', () => {
     });
     for (const name of await readdir(path.join(folder, 'blobs/sha256')))
       expect(digestOf(await readFile(blob(`sha256:${name}`)))).toBe(`sha256:${name}`);
+  });
+
+  it('carries a build cache, whose index lists layers, and sends nothing of it twice', async () => {
+    const children = [
+      ['application/vnd.oci.image.layer.v1.tar+gzip', gzipSync('a layer')],
+      ['application/vnd.buildkit.cacheconfig.v0', Buffer.from('{"layers":[]}')],
+    ] as const;
+    const manifests = children.map(([mediaType, bytes]) => descriptor(mediaType, bytes));
+    const cache = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: ociIndex, manifests }));
+    const entry = descriptor(ociIndex, cache);
+    await mkdir(path.join(folder, 'blobs/sha256'), { recursive: true });
+    for (const bytes of [cache, ...children.map(([, content]) => content)])
+      await writeFile(blob(digestOf(bytes)), bytes);
+    await writeFile(path.join(folder, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}');
+    await writeFile(
+      path.join(folder, 'index.json'),
+      JSON.stringify({ schemaVersion: 2, manifests: [entry] }),
+    );
+    const carry = () => copy(layoutSource({ folder }), layoutSink({ folder: `${folder}-2`, tag: 'cache' }));
+    expect(await carry()).toMatchObject({ digest: entry.digest, blobs: { copied: 2 } });
+    expect(await carry()).toMatchObject({ digest: entry.digest, bytes: { copied: 0 } });
   });
 
   it('sends nothing twice, and keeps other artifacts when one is replaced', async () => {

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
-import { type CopyRequest, copyImage } from '../copy/copy-image.ts';
+import { type CopyRequest, copyImage } from '../testing/copy-image.ts';
 import { type Meddling, type RegistryFront, startRegistryFront } from '../testing/registry-front.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 

@@ -1,14 +1,10 @@
 import type { ContentSource, Referrer } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { digestTag } from '../reference/digest.ts';
+import { attachedTags, digestTag } from '../reference/digest.ts';
 import type { Descriptor, Manifest } from './manifest.ts';
 import type { Repository } from './repository.ts';
 
 export type ReferrerFinder = ContentSource['findReferrers'];
-
-/** A tag made of a SHA-512 digest would be longer; no registry has one. */
-const maxTagLength = 128;
-const cosignSuffixes = ['sig', 'att', 'sbom'];
 
 /**
  * The list of referrers under the fallback tag of `digest`. Some registries return the image itself for that tag, so only an index that
@@ -60,9 +56,7 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
   }
 
   async function attached(subject: Manifest, signal: AbortSignal): Promise<Referrer[]> {
-    const tags = cosignSuffixes
-      .map((suffix) => `${digestTag(subject.digest)}.${suffix}`)
-      .filter((tag) => tag.length <= maxTagLength);
+    const tags = attachedTags(subject.digest);
     const found = await Promise.all(tags.map((tag) => attachment(tag, subject, signal)));
     return found.filter((each) => each !== undefined);
   }

@@ -5,13 +5,8 @@ import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { stopped } from '../errors/transfer-error.ts';
-import {
-  type BodySource,
-  type HttpClient,
-  type HttpRequest,
-  type HttpResponse,
-  readBody,
-} from '../http/http-client.ts';
+import { type BodySource, readBody } from '../http/body.ts';
+import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
 import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';

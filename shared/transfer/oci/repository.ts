@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isRecord } from '#shared/meta';
 import type { BlobSink, BlobSource, OpenBlob, Stored } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
+import { byteCount } from '../http/body.ts';
 import { isDigest } from '../reference/digest.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
 import { isTag } from '../reference/reference.ts';
@@ -274,10 +275,6 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
       return found;
     },
   };
-}
-
-function byteCount(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 function noRepository({ host, repository }: ImageAddress): TransferError {

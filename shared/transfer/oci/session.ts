@@ -3,7 +3,9 @@ import { credentialsFor, type EndpointCredentials, secretsOf } from '../credenti
 import { reworded, stopped, TransferError } from '../errors/transfer-error.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
 import { createLimiters, type Limiter } from '../http/limiter.ts';
+import { mayKnow } from '../http/redirect.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
+import { createIdentities, type Identities } from '../identity/identities.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
 import { createRegistryClient } from './registry-client.ts';
 import { createRepository, type Repository } from './repository.ts';
@@ -27,18 +29,25 @@ export interface SessionOptions {
   timeouts?: Partial<Timeouts>;
   /** The environment with HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default: no proxy. */
   proxyEnv?: Readonly<Record<string, string | undefined>>;
+  /** The environment in which a cloud has told a pod its identity (`createIdentities`); default: no identity. */
+  identityEnv?: Readonly<Record<string, string | undefined>>;
 }
 
 /** The state that the parts of one transfer share: limits per host, secrets to mask, connections to close. */
 export interface Session {
   readonly masker: Masker;
   readonly retry: RetryPolicy;
+  /** For Endpoints without credentials at servers of clouds. */
+  readonly identities: Identities;
   /** A client for one repository. `actions`: `pull` or `pull,push`. Throws a config TransferError. */
   open(location: ImageLocation, actions: 'pull' | 'pull,push'): Repository;
   /** Turns a caught error into one for users: the abort if there was one, with secrets masked. */
   explain(caught: unknown, signal: AbortSignal): unknown;
-  /** A client for another HTTP server, closed with the session. Its requests run in the slots of the server's `limiter`. */
-  client(tls: TlsSettings): HttpClient;
+  /**
+   * A client for another HTTP server at `origin`, closed with the session. Its requests run in the slots of the server's `limiter`. The client
+   * certificate is shown to that server and to the `tokenHosts`.
+   */
+  client(tls: TlsSettings, origin: string, tokenHosts?: readonly string[]): HttpClient;
   /** The limiter of the server at an origin, `https://host[:port]`. */
   limiter(origin: string): Limiter;
   close(): void;
@@ -51,26 +60,32 @@ export function openSession(options: SessionOptions = {}): Session {
   const retry = { ...defaultRetry, ...options.retry };
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const clients: HttpClient[] = [];
-  function client(tls: TlsSettings): HttpClient {
-    const fresh = createHttpClient(tls, timeouts, options.proxyEnv);
+  function client(tls: TlsSettings, origin: string, tokenHosts: readonly string[] = []): HttpClient {
+    const fresh = createHttpClient(tls, timeouts, options.proxyEnv, mayKnow(origin, tokenHosts));
     clients.push(fresh);
     return fresh;
   }
+  const identities = createIdentities({ env: options.identityEnv ?? {}, client, masker });
   return {
     masker,
     retry,
+    identities,
     client,
     limiter: limiterOf,
     open(location, actions) {
       const address = resolveAddress(location.remoteURL, location.image, location.tls);
-      const credentials = credentialsFor(location.credentials, address.host, address.repository);
+      const credentials =
+        location.credentials === undefined
+          ? identities.registry(address.origin, location.tls)
+          : credentialsFor(location.credentials, address.host, address.repository);
       for (const secret of secretsOf(credentials)) masker.add(secret);
       const registryClient = createRegistryClient({
         address,
         endpoint: location.name,
         credentials,
-        tokenHosts: location.tokenHosts ?? [],
-        client: client(location.tls ?? {}),
+        // An identity goes to no host that only the Endpoint vouches for.
+        tokenHosts: credentials.kind === 'cloud' ? [] : (location.tokenHosts ?? []),
+        client: client(location.tls ?? {}, address.origin, location.tokenHosts),
         limiter: limiterOf(address.origin),
         retry,
         masker,

@@ -1,14 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, repositoryOf, seedImage, startRegistry } from '../../embedded/registry/index.ts';
 import { compareArtifact } from '../copy/compare-artifact.ts';
-import { copyImage } from '../copy/copy-image.ts';
 import { ociIndex, ociManifest, parseManifest } from '../oci/manifest.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import { digestOf } from '../reference/digest.ts';
+import { copyImage } from '../testing/copy-image.ts';
+import { grypeReport, trivyReport } from '../testing/reports.ts';
 import {
   attach,
   bundleOf,
@@ -21,6 +22,7 @@ import {
 import { transferFailure } from '../testing/transfer-failure.ts';
 import { applyPolicy } from './gate.ts';
 import type { Policy } from './policy.ts';
+import { vulnerabilityPredicate } from './scan-report.ts';
 
 const name = 'team/app';
 const day = 24 * 3_600_000;
@@ -93,9 +95,11 @@ describe('a policy before a copy', () => {
 
   it('writes nothing of an image that is not signed, and names the rule, the digest and the place', async () => {
     const message = await denial(bySigner);
-    expect(message).toMatch(/^Denied by policy, rule requiredSigners: none of the keys of anyOf has signed/);
+    expect(message).toMatch(
+      /^Denied by policy, rule requiredSigners: none of the signers of anyOf has signed/,
+    );
     expect(message).toContain(`(${digest} of repository ${name}`);
-    expect(message).toContain('1 by another key or tampered with');
+    expect(message).toContain('1 by another signer or tampered with');
   });
 
   it.each<[string, () => Promise<void>]>([
@@ -203,6 +207,78 @@ describe('a policy before a copy', () => {
     expect(await denial({ requiredSbom: true })).toContain(`nor to its image ${children[1]}`);
     await attach(source, name, children[1] ?? '', 'sbom', [sbom]);
     expect((await copy({ requiredSbom: true })).digest).toBe(digest);
+  });
+
+  describe('with reports of a scanner', () => {
+    const rule: Policy = { vulnerabilities: { max: { critical: 0 } } };
+    const clean = { id: 'CVE-2024-1', severity: 'HIGH' };
+    const bad = { id: 'CVE-2024-2', severity: 'CRITICAL' };
+
+    function configs(): string[] {
+      const { manifests } = repositoryOf(source.contents, name);
+      return children.map((child) => {
+        const { config } = JSON.parse(manifests.get(child)?.bytes.toString() ?? '{}');
+        return config.digest;
+      });
+    }
+
+    async function scanned(...reports: object[]): Promise<string> {
+      const folder = path.join(workDir, 'reports');
+      await mkdir(folder, { recursive: true });
+      for (const [at, report] of reports.entries())
+        await writeFile(path.join(folder, `${at}.json`), JSON.stringify(report));
+      return folder;
+    }
+
+    const judged = (policy: Policy, reportsFolder: string) =>
+      copyImage({ ...options(policy), reportsFolder, source: at(source), destination: at(destination) });
+
+    it('lets an image pass whose platforms are scanned and good enough', async () => {
+      const folder = await scanned(...configs().map((config) => trivyReport(config, [clean])));
+      expect((await judged(rule, folder)).digest).toBe(digest);
+    });
+
+    it('denies what nobody scanned, one platform alone, and a report of something else', async () => {
+      expect(await denial(rule)).toMatch(/rule vulnerabilities\.notScanned: image sha256:\S+ is not scanned/);
+      const folder = await scanned(trivyReport(configs()[0] ?? ''), trivyReport(digest));
+      const { message } = await transferFailure(judged(rule, folder));
+      expect(message).toContain(`image ${children[1]} is not scanned`);
+    });
+
+    it('denies what has too much', async () => {
+      const reports = children.map((manifestDigest) => grypeReport({ manifestDigest }, [clean, bad]));
+      const { message } = await transferFailure(judged(rule, await scanned(...reports)));
+      expect(message).toMatch(/^Denied by policy, rule vulnerabilities\.max: .* CVE-2024-2 \(grype\)/);
+      const ignoring = { vulnerabilities: { ...rule.vulnerabilities, ignored: ['CVE-2024-2'] } };
+      expect((await judged(ignoring, path.join(workDir, 'reports'))).digest).toBe(digest);
+    });
+
+    it('takes an SBOM of each platform that the scanner wrote', async () => {
+      const sboms = configs().map((value) => ({
+        bomFormat: 'CycloneDX',
+        metadata: { component: { properties: [{ name: 'aquasecurity:trivy:ImageID', value }] } },
+      }));
+      const [first] = sboms;
+      await transferFailure(judged({ requiredSbom: true }, await scanned(first ?? {})));
+      expect((await judged({ requiredSbom: true }, await scanned(...sboms))).digest).toBe(digest);
+    });
+
+    it('takes an attached report that the right key has signed, of what the signature names', async () => {
+      const attachReport = async (subject: string, by: typeof mine, of = subject) => {
+        const predicate = { scanner: { uri: 'pkg:trivy', result: trivyReport('', [clean]) } };
+        const content = bundleOf(of, by.privateKey, vulnerabilityPredicate, predicate);
+        await attach(source, name, subject, 'referrer', [{ mediaType: bundleType, content }]);
+      };
+      const trusting = { vulnerabilities: { ...rule.vulnerabilities, signers: [pem()] } };
+      const [first = '', second = ''] = children;
+      await attachReport(first, mine);
+      await attachReport(second, yours);
+      await attachReport(second, mine, first);
+      expect(await denial(trusting)).toContain(`image ${second} is not scanned`);
+      await attachReport(second, mine);
+      expect(await denial(rule)).toContain('is not scanned');
+      expect((await copy(trusting)).digest).toBe(digest);
+    });
   });
 
   describe('with an age', () => {

@@ -1,4 +1,5 @@
 import { mapBounded } from '#shared/async';
+import { isRecord } from '#shared/meta';
 import type { ContentSource } from '../content/content.ts';
 import { createdIn } from '../content/created.ts';
 import { readBlob } from '../copy/blob-content.ts';
@@ -7,13 +8,23 @@ import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { digestTag } from '../reference/digest.ts';
+import { imagesOf, ownManifests, placeName } from './own-manifests.ts';
 import { type Facts, judge, type Policy } from './policy.ts';
-import type { Signature } from './signature.ts';
+import { noReports, type Reports } from './reports.ts';
+import { sbomTypes } from './sbom.ts';
+import { parseReport, type ScanReport, vulnerabilityPredicate } from './scan-report.ts';
+import { keyOf, type Signature, statementBy } from './signature.ts';
+import { asksForIdentity, type RequiredSigners, type SignedBy } from './signers.ts';
+import { readTrustedRoot } from './trusted-root.ts';
 
 /** What a policy is applied to: an artifact as its source has it. */
 export interface Candidate {
   plan: CopyPlan;
   source: ContentSource;
+  /** What the operator's scanner has written. */
+  reports?: Reports;
+  /** The file by which certificates are judged. */
+  trustedRoot?: string;
   retry: RetryPolicy;
   signal: AbortSignal;
 }
@@ -23,16 +34,16 @@ const maxConfigBytes = 4 * 1024 * 1024;
 /** cosign's payloads and bundles have a few KiB. Others than these are not looked at, so they sign nothing. */
 const maxSignatureBytes = 256 * 1024;
 const maxSignatures = 100;
+/** A report of a large image has some MiB, and is held in memory. */
+const maxAttestationBytes = 32 * 1024 * 1024;
+const maxAttestations = 20;
 
 const payloadType = 'application/vnd.dev.cosign.simplesigning.v1+json';
 const signatureAnnotation = 'dev.cosignproject.cosign/signature';
+/** Beside it, of signatures without a key. */
+const certificateAnnotation = 'dev.sigstore.cosign/certificate';
+const entryAnnotation = 'dev.sigstore.cosign/bundle';
 const bundleTypes = /^application\/vnd\.dev\.sigstore\.bundle(\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
-/** SPDX, CycloneDX and Syft, as cosign, syft, trivy and ORAS name them. */
-const sbomTypes =
-  /^(text\/spdx|text\/spdx\+(json|xml)|application\/spdx\+(json|xml)|application\/vnd\.cyclonedx(\+(json|xml))?|application\/vnd\.syft\+json)$/;
-/** On the entries of an index that BuildKit adds for its attestations. */
-const attestationAnnotation = 'vnd.docker.reference.type';
-
 /** Reads what the policy asks for and decides. Rejects with a TransferError `denied-by-policy` that names the rule. */
 export async function applyPolicy(policy: Policy, candidate: Candidate): Promise<void> {
   const decision = judge(policy, await factsFor(policy, candidate));
@@ -45,50 +56,22 @@ export async function applyPolicy(policy: Policy, candidate: Candidate): Promise
 }
 
 async function factsFor(policy: Policy, candidate: Candidate): Promise<Facts> {
-  const { plan, source } = candidate;
+  const { plan, source, reports = noReports } = candidate;
   const own = ownManifests(plan);
-  const images = imagesOf(own);
+  const images = imagesOf(plan);
+  const { signers = [] } = policy.vulnerabilities ?? {};
+  const attached = signers.length === 0 ? [] : await attachedReports(images, signers, candidate);
   return {
     digest: plan.root.digest,
-    repository: nameOf(source),
+    repository: placeName(source),
     bytes: bytesOf(plan),
     mediaTypes: mediaTypesOf(own),
     images: policy.maxAgeMs === undefined ? images.map(undated) : await datedImages(images, candidate),
-    described: describedBy(plan, own),
-    signatures: policy.requiredSigners === undefined ? [] : await signaturesOf(candidate),
+    described: new Set([...describedBy(plan, own), ...reports.described]),
+    signatures: await signedBy(policy.requiredSigners, candidate),
+    reports: [...reports.scans, ...attached],
     nowMs: Date.now(),
   };
-}
-
-/** The name by which users know the source: Docker Hub is served by another host than the one that they write. */
-function nameOf({ registry, address }: ContentSource): string | undefined {
-  if (registry === undefined) return address?.toLowerCase();
-  const { host } = new URL(registry.origin);
-  const known = host === 'registry-1.docker.io' ? 'docker.io' : host.replace(/\.(?=:|$)/, '');
-  return `${known}/${registry.repository}`.toLowerCase();
-}
-
-/** The root and what it lists, by digest; not what refers to it. */
-function ownManifests({ root, manifests }: CopyPlan): Map<string, Manifest> {
-  const known = new Map(manifests.map((manifest) => [manifest.digest, manifest]));
-  const own = new Map<string, Manifest>();
-  const visit = (manifest: Manifest | undefined): void => {
-    if (manifest === undefined || own.has(manifest.digest)) return;
-    own.set(manifest.digest, manifest);
-    for (const child of manifest.children) visit(known.get(child.digest));
-  };
-  visit(root);
-  return own;
-}
-
-function imagesOf(own: ReadonlyMap<string, Manifest>): Manifest[] {
-  const entries = [...own.values()].flatMap(({ children }) => children);
-  const attests = ({ annotations }: Descriptor) =>
-    annotations?.[attestationAnnotation] === 'attestation-manifest';
-  const attestations = new Set(entries.filter(attests).map(({ digest }) => digest));
-  return [...own.values()].filter(
-    ({ digest, mediaType }) => !attestations.has(digest) && !/index|manifest\.list/.test(mediaType),
-  );
 }
 
 function mediaTypesOf(own: ReadonlyMap<string, Manifest>): string[] {
@@ -100,19 +83,19 @@ function mediaTypesOf(own: ReadonlyMap<string, Manifest>): string[] {
   return [...new Set(types.map((type) => type.toLowerCase()))];
 }
 
-function undated({ digest }: Manifest): Facts['images'][number] {
-  return { digest, createdMs: undefined };
+function undated({ digest, blobs }: Manifest): Facts['images'][number] {
+  return { digest, config: blobs[0]?.digest, createdMs: undefined };
 }
 
 function datedImages(images: readonly Manifest[], { source, retry, signal }: Candidate) {
   return mapBounded(images, parallel, signal, async (image, sub) => {
-    const { digest, descriptor, blobs } = image;
+    const { descriptor, blobs } = image;
     const [config] = blobs;
     const isSmall = config !== undefined && config.size <= maxConfigBytes;
     const inConfig = isSmall ? createdIn(await readBlob({ source, blob: config, retry }, sub)) : undefined;
     // A chart has the time here: its config is Chart.yaml.
     const noted = Date.parse(descriptor.annotations?.['org.opencontainers.image.created'] ?? '');
-    return { digest, createdMs: inConfig ?? (Number.isNaN(noted) ? undefined : noted) };
+    return { ...undated(image), createdMs: inConfig ?? (Number.isNaN(noted) ? undefined : noted) };
   });
 }
 
@@ -126,6 +109,17 @@ function describedBy({ referrers, tagged }: CopyPlan, own: ReadonlyMap<string, M
   const tags = new Set(tagged.filter(({ manifest }) => isSbom(manifest)).map(({ tag }) => tag));
   const attached = [...own.keys()].filter((digest) => tags.has(`${digestTag(digest)}.sbom`));
   return new Set([...listed, ...attached]);
+}
+
+/** The signatures of the root, with what their certificates say if the rule asks for identities. */
+async function signedBy(wanted: RequiredSigners | undefined, candidate: Candidate): Promise<SignedBy[]> {
+  if (wanted === undefined) return [];
+  if (!asksForIdentity(wanted)) return signaturesOf(candidate);
+  // Before the signatures: an operator should hear of it whatever the artifact has.
+  const root = await readTrustedRoot(candidate.trustedRoot, wanted.trustedRoot);
+  const { keylessJudge } = await import('./keyless.ts');
+  const judge = keylessJudge(root);
+  return (await signaturesOf(candidate)).map((signature) => ({ ...signature, keyless: judge(signature) }));
 }
 
 /** The signatures of the root: under cosign's tag and among its referrers. */
@@ -144,6 +138,41 @@ async function signaturesOf({ plan, source, retry, signal }: Candidate): Promise
     const content = await readBlob({ source, blob, retry }, sub);
     if (blob.mediaType !== payloadType) return { form: 'bundle' as const, bundle: content };
     const signature = Buffer.from(blob.annotations?.[signatureAnnotation] ?? '', 'base64');
-    return { form: 'payload' as const, payload: content, signature };
+    const { [certificateAnnotation]: certificate, [entryAnnotation]: entry } = blob.annotations ?? {};
+    const isCertified = certificate !== undefined && entry !== undefined;
+    return {
+      form: 'payload' as const,
+      payload: content,
+      signature,
+      ...(isCertified && { certified: { certificate, entry } }),
+    };
   });
+}
+
+/**
+ * The reports that refer to an image and that one of the keys has signed: bundles of `cosign attest --type vuln`. What such a statement has as its
+ * subjects is what it is about, whatever the report in it names.
+ */
+async function attachedReports(
+  images: readonly Manifest[],
+  signers: readonly string[],
+  { plan, source, retry, signal }: Candidate,
+): Promise<ScanReport[]> {
+  const keys = signers.map(keyOf);
+  const subjects = new Set([plan.root.digest, ...images.map(({ digest }) => digest)]);
+  const bundles = plan.referrers
+    .filter(({ subject }) => subjects.has(subject))
+    .flatMap(({ manifest }) => manifest.blobs)
+    .filter(({ mediaType, size }) => bundleTypes.test(mediaType) && size <= maxAttestationBytes);
+  const found: ScanReport[] = [];
+  // One after the other: each is held in memory.
+  for (const blob of bundles.slice(0, maxAttestations)) {
+    const bundle = await readBlob({ source, blob, retry }, signal);
+    const statement = keys.map((key) => statementBy(bundle, key)).find((each) => each !== undefined);
+    if (statement?.predicateType !== vulnerabilityPredicate || !isRecord(statement.predicate)) continue;
+    const { scanner } = statement.predicate;
+    const report = parseReport(isRecord(scanner) ? scanner.result : undefined);
+    if (report !== undefined) found.push({ ...report, subjects: new Set(statement.subjects) });
+  }
+  return found;
 }

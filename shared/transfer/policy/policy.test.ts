@@ -21,6 +21,7 @@ const facts: Facts = {
   ],
   described: new Set(),
   signatures: [],
+  reports: [],
   nowMs,
 };
 
@@ -54,6 +55,15 @@ describe('judge', () => {
       { requiredSbom: true },
       { digest: `sha256:${'c'.repeat(64)}`, described: new Set([digest, other]) },
     ],
+    [
+      'an SBOM that names the config of each image',
+      { requiredSbom: true },
+      {
+        digest: `sha256:${'c'.repeat(64)}`,
+        images: [{ digest, config: 'sha256:config', createdMs: nowMs }],
+        described: new Set(['sha256:config']),
+      },
+    ],
     ['no SBOM that is not required', { requiredSbom: false }, {}],
   ])('allows %s', (_, policy, given) => {
     expect(judge(policy, { ...facts, ...given })).toEqual({ allowed: true });
@@ -85,6 +95,22 @@ describe('judge', () => {
       /nor to its image sha256:b+$/,
     ],
     ['requiredSbom', { requiredSbom: true }, { images: [] }, /no SBOM/],
+    ['vulnerabilities.notScanned', { vulnerabilities: { max: { critical: 0 } } }, {}, /is not scanned/],
+    [
+      'vulnerabilities.max',
+      { vulnerabilities: { max: { high: 0 }, notScanned: 'allow' } },
+      {
+        reports: [
+          {
+            scanner: 'grype',
+            subjects: new Set([digest]),
+            madeMs: nowMs,
+            findings: [{ id: 'CVE-2024-1', severity: 'high' }],
+          },
+        ],
+      },
+      /1 findings of severity high, more than 0: CVE-2024-1 \(grype\)$/,
+    ],
   ])('denies by %s: %j', (rule, policy, given, found) => {
     expect(judge(policy, { ...facts, ...given })).toEqual({
       allowed: false,
@@ -137,13 +163,13 @@ describe('required signers', () => {
   ).dsseEnvelope.payload;
 
   it.each<[string, Policy, Signature[], RegExp]>([
-    ['nothing', anyOf, [], /none of the keys of anyOf.* no cosign signature; one of a single platform/],
-    ['another key', anyOf, [by(third)], /1 by another key or tampered with$/],
-    ['a payload of another digest', anyOf, [by(mine, payloadOf(other))], /1 by a right key, of something/],
-    ['a tampered payload', anyOf, [altered], /1 by another key or tampered/],
+    ['nothing', anyOf, [], /none of the signers of anyOf.* no cosign signature; one of a single platform/],
+    ['another key', anyOf, [by(third)], /1 by another signer or tampered with$/],
+    ['a payload of another digest', anyOf, [by(mine, payloadOf(other))], /1 by a right signer, of something/],
+    ['a tampered payload', anyOf, [altered], /1 by another signer or tampered/],
     ['a payload of another type', anyOf, [by(mine, payloadOf(digest, 'other'))], /of something else$/],
     ['a payload that is no JSON', anyOf, [by(mine, Buffer.from(digest))], /of something else$/],
-    ['one of two keys', allOf, [by(mine), by(third)], /the key allOf\[1\] has not signed/],
+    ['one of two keys', allOf, [by(mine), by(third)], /the signer allOf\[1\] has not signed/],
     ['two signatures of one key', allOf, [by(mine), by(mine)], /allOf\[1\]/],
     ['a bundle of another digest', anyOf, [bundle(mine, other)], /of something else$/],
     ['an attestation', anyOf, [bundle(mine, digest, 'https://spdx.dev/Document')], /of something else$/],

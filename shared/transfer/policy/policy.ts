@@ -1,10 +1,12 @@
 import { matchesGlob } from '../batch/glob.ts';
-import { keyOf, type Signature, verdictOn } from './signature.ts';
+import type { ScanReport } from './scan-report.ts';
+import { type RequiredSigners, type SignedBy, unsigned } from './signers.ts';
+import { type ScannedImage, tooManyFindings, unscanned, type VulnerabilityRule } from './vulnerabilities.ts';
 
 /** What an artifact has to fulfil before any of it is written. Every rule that is set has to hold. */
 export interface Policy {
-  /** Public keys as PEM: one of `anyOf`, and each of `allOf`, has to have signed the digest that is moved. */
-  requiredSigners?: { anyOf?: readonly string[]; allOf?: readonly string[] };
+  /** One of `anyOf`, and each of `allOf`, has to have signed the digest that is moved. */
+  requiredSigners?: RequiredSigners;
   /** Patterns (`matchesGlob`) of `host[:port]/path` in lower case; a denied one wins. */
   repositories?: { allowed?: readonly string[]; denied?: readonly string[] };
   /** Of all blobs and manifests, those of referrers included. */
@@ -14,6 +16,7 @@ export interface Policy {
   /** Patterns in lower case for manifests, configs, layers and artifact types. */
   mediaTypes?: readonly string[];
   requiredSbom?: boolean;
+  vulnerabilities?: VulnerabilityRule;
 }
 
 /** What a policy is judged by. Lists that no rule of it asks for may be empty. */
@@ -26,11 +29,13 @@ export interface Facts {
   /** Each once, in lower case; those of referrers do not count. */
   mediaTypes: readonly string[];
   /** The images of the artifact; `createdMs` (since 1970) is undefined where an image does not say when it was made. */
-  images: readonly { digest: string; createdMs: number | undefined }[];
-  /** The digests of what an SBOM refers to. */
+  images: readonly (ScannedImage & { createdMs: number | undefined })[];
+  /** The digests of what an SBOM refers to, or names: of manifests or configs. */
   described: ReadonlySet<string>;
   /** Those attached to the root, whoever made them. */
-  signatures: readonly Signature[];
+  signatures: readonly SignedBy[];
+  /** Those that count: of the operator's scanner, or signed by who may. */
+  reports: readonly ScanReport[];
   nowMs: number;
 }
 
@@ -47,7 +52,9 @@ const rules: readonly (readonly [string, Rule])[] = [
   ['maxBytes', maxBytes],
   ['maxAge', maxAge],
   ['requiredSbom', requiredSbom],
-  ['requiredSigners', requiredSigners],
+  ['requiredSigners', ({ requiredSigners }, facts) => unsigned(requiredSigners, facts)],
+  ['vulnerabilities.notScanned', ({ vulnerabilities }, facts) => unscanned(vulnerabilities, facts)],
+  ['vulnerabilities.max', ({ vulnerabilities }, facts) => tooManyFindings(vulnerabilities, facts)],
 ];
 
 /** Decides whether an artifact may be moved. A fact that a rule needs and that is not known is a denial. */
@@ -110,39 +117,7 @@ function maxAge({ maxAgeMs }: Policy, { images, nowMs }: Facts): string | undefi
 
 function requiredSbom(policy: Policy, { digest, images, described }: Facts): string | undefined {
   if (policy.requiredSbom !== true || described.has(digest)) return undefined;
-  const without = images.find((image) => !described.has(image.digest));
+  const without = images.find((image) => !described.has(image.digest) && !described.has(image.config ?? ''));
   if (images.length > 0 && without === undefined) return undefined;
   return `no SBOM refers to it${without === undefined || without.digest === digest ? '' : `, nor to its image ${without.digest}`}`;
-}
-
-function requiredSigners({ requiredSigners: wanted }: Policy, facts: Facts): string | undefined {
-  const { anyOf, allOf = [] } = wanted ?? {};
-  const signed = anyOf === undefined || anyOf.some((pem) => hasSigned(pem, facts));
-  if (!signed) return `none of the keys of anyOf has signed ${facts.digest}: ${listed(anyOf ?? [], facts)}`;
-  const missing = allOf.findIndex((pem) => !hasSigned(pem, facts));
-  const pem = allOf[missing];
-  return pem === undefined
-    ? undefined
-    : `the key allOf[${missing}] has not signed ${facts.digest}: ${listed([pem], facts)}`;
-}
-
-function hasSigned(pem: string, { digest, signatures }: Facts): boolean {
-  const key = keyOf(pem);
-  return signatures.some((signature) => verdictOn(signature, digest, key) === 'signed');
-}
-
-/** What the signatures are that do not count. */
-function listed(pems: readonly string[], { digest, signatures }: Facts): string {
-  if (signatures.length === 0)
-    return 'it has no cosign signature; one of a single platform does not count for the whole';
-  const keys = pems.map(keyOf);
-  const isElse = (signature: Signature) =>
-    keys.some((key) => verdictOn(signature, digest, key) === 'signed-something-else');
-  const elsewhere = signatures.filter(isElse).length;
-  const others = signatures.length - elsewhere;
-  const parts = [
-    ...(others > 0 ? [`${others} by another key or tampered with`] : []),
-    ...(elsewhere > 0 ? [`${elsewhere} by a right key, of something else`] : []),
-  ];
-  return `of its signatures, ${parts.join(' and ')}`;
 }

@@ -4,9 +4,20 @@ import { isRecord } from '#shared/meta';
 /** A signature as cosign attaches it, not verified yet. */
 export type Signature =
   /** A simple signing payload with a signature of its bytes (cosign's SIGNATURE_SPEC.md). */
-  | { form: 'payload'; payload: Buffer; signature: Buffer }
+  | { form: 'payload'; payload: Buffer; signature: Buffer; certified?: Certified }
   /** A Sigstore bundle in JSON; one with a DSSE envelope can hold a signature of an image. */
   | { form: 'bundle'; bundle: Buffer };
+
+/** What cosign 2 writes beside a signature without a key, as it stands in the annotations of the layer. */
+export interface Certified {
+  /** PEM. */
+  certificate: string;
+  /** The entry of the transparency log in JSON. */
+  entry: string;
+}
+
+/** Who has signed, by a certificate that a trust root vouches for, and for which digests; or why the signature does not count. */
+export type Keyless = { identity: string; issuer: string; says: readonly unknown[] } | { refused: string };
 
 /** `signed-something-else`: the signature is good, but of another digest, or says something else of it. */
 export type Verdict = 'signed' | 'signed-something-else' | 'not-signed';
@@ -15,7 +26,7 @@ export type Verdict = 'signed' | 'signed-something-else' | 'not-signed';
 const payloadType = 'cosign container image signature';
 /** The predicate of a bundle by which `cosign sign` signs an image; attestations have others. */
 const signPredicate = 'https://sigstore.dev/cosign/sign/v1';
-const inTotoType = 'application/vnd.in-toto+json';
+export const inTotoType = 'application/vnd.in-toto+json';
 
 /** The key in a PEM. Throws for one that `publicKeyProblem` of shared/domain refuses. */
 export function keyOf(pem: string): KeyObject {
@@ -33,29 +44,67 @@ export function verdictOn(signature: Signature, digest: string, key: KeyObject):
 function payloadSays(
   { payload, signature }: { payload: Buffer; signature: Buffer },
   key: KeyObject,
-): unknown[] | undefined {
-  if (!isSignedBy(key, payload, signature)) return undefined;
+): readonly unknown[] | undefined {
+  return isSignedBy(key, payload, signature) ? imageOfPayload(payload) : undefined;
+}
+
+/** What a payload that is verified says. */
+export function imageOfPayload(payload: Buffer): readonly unknown[] {
   const { critical } = fieldsOf(parsed(payload));
   const { type, image } = fieldsOf(critical);
   return type === payloadType ? [fieldsOf(image)['docker-manifest-digest']] : [];
 }
 
-/** The same of a bundle with a DSSE envelope (github.com/secure-systems-lab/dsse) around an in-toto statement. */
-function bundleSays(bundle: Buffer, key: KeyObject): unknown[] | undefined {
-  const { payload, payloadType: type, signatures } = fieldsOf(fieldsOf(parsed(bundle)).dsseEnvelope);
-  if (typeof payload !== 'string' || type !== inTotoType || !Array.isArray(signatures)) return undefined;
+/** The same of a bundle by which an image is signed. */
+function bundleSays(bundle: Buffer, key: KeyObject): readonly unknown[] | undefined {
+  const statement = statementBy(bundle, key);
+  return statement && imagesOfStatement(statement);
+}
+
+/** What a statement that is verified says. */
+export function imagesOfStatement({ predicateType, subjects }: Statement): readonly string[] {
+  return predicateType === signPredicate ? subjects : [];
+}
+
+/** An in-toto statement; its subjects are digests. */
+export interface Statement {
+  predicateType: unknown;
+  subjects: readonly string[];
+  predicate: unknown;
+}
+
+/**
+ * The statement in a bundle with a DSSE envelope (github.com/secure-systems-lab/dsse), if `key` has signed it. Nothing that is not verified is read.
+ */
+export function statementBy(bundle: Buffer, key: KeyObject): Statement | undefined {
+  const { payload, payloadType, signatures } = fieldsOf(fieldsOf(parsed(bundle)).dsseEnvelope);
+  if (typeof payload !== 'string' || payloadType !== inTotoType || !Array.isArray(signatures))
+    return undefined;
   const body = Buffer.from(payload, 'base64');
-  const message = Buffer.concat([Buffer.from(`DSSEv1 ${type.length} ${type} ${body.length} `), body]);
+  const message = inTotoMessage(body);
   const isBy = (one: unknown): boolean => {
     const { sig } = fieldsOf(one);
     return typeof sig === 'string' && isSignedBy(key, message, Buffer.from(sig, 'base64'));
   };
   if (!signatures.slice(0, mostSignatures).some(isBy)) return undefined;
-  const { predicateType, subject } = fieldsOf(parsed(body));
-  if (predicateType !== signPredicate || !Array.isArray(subject)) return [];
-  return subject.flatMap((one) =>
+  return statementIn(body);
+}
+
+/** What is signed of a statement: the pre-authentication encoding of DSSE. */
+export function inTotoMessage(statement: Buffer): Buffer {
+  return Buffer.concat([
+    Buffer.from(`DSSEv1 ${inTotoType.length} ${inTotoType} ${statement.length} `),
+    statement,
+  ]);
+}
+
+/** The statement in an envelope that is verified. */
+export function statementIn(body: Buffer): Statement {
+  const { predicateType, subject, predicate } = fieldsOf(parsed(body));
+  const digests = (Array.isArray(subject) ? subject : []).flatMap((one) =>
     Object.entries(fieldsOf(fieldsOf(one).digest)).map(([algorithm, hex]) => `${algorithm}:${String(hex)}`),
   );
+  return { predicateType, subjects: digests, predicate };
 }
 
 /** Of one envelope, so many are looked at. cosign writes one. */

@@ -16,6 +16,7 @@ export const reachableReasons = [
   'NotFound',
   'ServerError',
   'UnsupportedScheme',
+  'NotProbed',
 ] as const;
 export type ReachableReason = (typeof reachableReasons)[number];
 
@@ -23,6 +24,7 @@ export const authenticatedReasons = [
   'Authenticated',
   'Anonymous',
   'NoCredentials',
+  'WorkerIdentity',
   'Unauthorized',
   'InsecureTransport',
   'UnsupportedAuthScheme',

@@ -2,6 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { TLSSocket } from 'node:tls';
 import type { AddressGuard } from '../http/address-guard.ts';
+import { clientCertificate } from '../http/client-certificate.ts';
 import { type HttpClient, trustedCertificates } from '../http/http-client.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 
@@ -13,13 +14,21 @@ export interface ProbeClient extends HttpClient {
 
 const maxHeaderSize = 64 * 1024;
 
-/** Sends bodyless requests, and waits no longer than the signal of each. Throws a config TransferError for certificates that cannot be read. */
-export function createProbeClient(tls: TlsSettings, guard: AddressGuard): ProbeClient {
+/**
+ * Sends bodyless requests, and waits no longer than the signal of each. Only what `knows` is true for is shown the client certificate. Throws a
+ * config TransferError for certificates that cannot be read.
+ */
+export function createProbeClient(
+  tls: TlsSettings,
+  guard: AddressGuard,
+  knows: (url: URL) => boolean,
+): ProbeClient {
   const expiries = new Map<string, Date>();
   const secure = {
     ...(tls.ca === undefined ? {} : { ca: trustedCertificates(tls.ca) }),
     rejectUnauthorized: tls.insecureSkipVerify !== true,
   };
+  const certificate = clientCertificate(tls);
   return {
     certificateExpiry: (host) => expiries.get(host),
     close: () => undefined,
@@ -29,7 +38,7 @@ export function createProbeClient(tls: TlsSettings, guard: AddressGuard): ProbeC
         const encrypted = url.protocol === 'https:';
         const options = { method, headers, signal, agent: false, maxHeaderSize, lookup: guard.lookup };
         const outgoing = encrypted
-          ? https.request(url, { ...options, ...secure })
+          ? https.request(url, { ...options, ...secure, ...(knows(url) && certificate) })
           : http.request(url, options);
         outgoing.on('error', reject);
         outgoing.once('response', (incoming) => {

@@ -4,10 +4,10 @@ import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../testing/authority.ts';
-import { createAddressGuard } from '../http/address-guard.ts';
+import { createAddressGuard, loopbackRanges } from '../http/address-guard.ts';
 import { type ProbeRequest, type ProbeResult, probeServer } from './probe.ts';
 
-const guard = createAddressGuard(['127.0.0.0/8', '::1/128']);
+const guard = createAddressGuard(loopbackRanges);
 const credentials = { username: 'bob', password: 'hunter22-secret' };
 const own = `Basic ${Buffer.from('bob:hunter22-secret').toString('base64')}`;
 const servers: http.Server[] = [];

@@ -10,12 +10,16 @@ import {
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
+import { readBody } from '../http/body.ts';
+import { certificateRefusal } from '../http/client-certificate.ts';
+import { mayKnow } from '../http/redirect.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
 import { s3Place } from '../s3/place.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
 import { createProbeClient, type ProbeClient } from './probe-client.ts';
 import { s3KeysFinding } from './s3-keys.ts';
 import { unreachable } from './unreachable.ts';
+import { withoutCredentials } from './without-credentials.ts';
 
 export interface ProbeRequest {
   /** The Endpoint: its name, for messages, and what it says of the server. */
@@ -39,21 +43,24 @@ export interface ProbeResult {
 
 /** For all requests of a probe together. */
 const deadlineMs = 10_000;
+const refusalLimit = 16 * 1024;
 
 /**
  * Asks a server whether it is there and takes the credentials: one small GET, and after a challenge at most a token request and one more
  * GET. It follows no redirect, and sends credentials only after a challenge and over TLS. Never rejects.
  */
 export async function probeServer(request: ProbeRequest): Promise<ProbeResult> {
-  const { name, type, remoteURL, tls = {}, guard } = request;
+  const { name, type, remoteURL, tls = {}, tokenHosts = [], guard } = request;
   const masker = createMasker();
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(deadlineMs)]);
   try {
     const url = targetOf(type, remoteURL, tls);
+    if (url === undefined && type === 'bundle' && /^file:/i.test(remoteURL))
+      return untried('Unknown', 'NotProbed', 'a folder of the volume arc-bundles is seen by workers only');
     if (url === undefined)
       return untried('Unknown', 'UnsupportedScheme', `no probe knows the scheme of ${remoteURL}`);
-    const client = createProbeClient(tls, guard);
-    const probe = new Probe(client, url, signal);
+    const client = createProbeClient(tls, guard, mayKnow(url.origin, tokenHosts));
+    const probe = new Probe(name, client, url, signal);
     const first = await probe.get();
     const expiry = client.certificateExpiry(url.host);
     return {
@@ -79,7 +86,8 @@ function untried(status: 'False' | 'Unknown', reason: ReachableReason, message: 
 function targetOf(type: string, remoteURL: string, tls: TlsSettings): URL | undefined {
   if (type === 'oci') return new URL('/v2/', resolveAddress(remoteURL, 'probe', tls).origin);
   const scheme = tls.plainHTTP === true ? 'http' : 'https';
-  if (type === 's3' && remoteURL.startsWith('s3://')) return s3Place(remoteURL, 'probe', tls).bucketURL;
+  if ((type === 's3' || type === 'bundle') && remoteURL.startsWith('s3://'))
+    return s3Place(remoteURL, 'probe', tls).bucketURL;
   const text = remoteURL.includes('://') ? remoteURL : `${scheme}://${remoteURL}`;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
   return type === 'helm' ? new URL(`${text.replace(/\/+$/, '')}/index.yaml`) : new URL(text);
@@ -88,14 +96,18 @@ function targetOf(type: string, remoteURL: string, tls: TlsSettings): URL | unde
 interface Answer {
   status: number;
   challenge: string | undefined;
+  /** Of the client certificate, in words. */
+  refusal: string | undefined;
 }
 
 class Probe {
+  readonly endpoint: string;
   readonly client: ProbeClient;
   readonly url: URL;
   readonly signal: AbortSignal;
 
-  constructor(client: ProbeClient, url: URL, signal: AbortSignal) {
+  constructor(endpoint: string, client: ProbeClient, url: URL, signal: AbortSignal) {
+    this.endpoint = endpoint;
     this.client = client;
     this.url = url;
     this.signal = signal;
@@ -109,9 +121,11 @@ class Probe {
     };
     const { client, url, signal } = this;
     const { status, headers: answered, body } = await client.send({ method: 'GET', url, headers, signal });
-    // The content says nothing that is looked for here.
+    const text = status === 400 ? await readBody(body, refusalLimit) : undefined;
+    // The content says nothing else that is looked for here.
     body.destroy();
-    return { status, challenge: answered['www-authenticate'] };
+    const refusal = certificateRefusal(status, text, this.endpoint);
+    return { status, challenge: answered['www-authenticate'], refusal };
   }
 }
 
@@ -140,6 +154,8 @@ async function authenticated(
 ): Promise<Finding<AuthenticatedReason>> {
   const { name, credentials: given } = request;
   const { host, protocol } = probe.url;
+  if (first.refusal !== undefined)
+    return { status: 'False', reason: 'Unauthorized', message: `${host}: ${first.refusal}` };
   if (first.status !== 401 && first.status !== 403)
     return { status: 'Unknown', reason: 'NotExercised', message: `${host} did not ask for credentials` };
   if (given !== undefined && 'accessKeyID' in given) {
@@ -153,7 +169,7 @@ async function authenticated(
     return { status: 'Unknown', reason: 'InsecureTransport', message };
   }
   const second = await answerWith(credentials, request, probe, first, masker);
-  return typeof second === 'number' ? judged(second, credentials, name, host) : second;
+  return typeof second === 'number' ? judged(second, credentials, request, probe.url) : second;
 }
 
 /** The status that the credentials get, or why that stays unknown. */
@@ -194,9 +210,11 @@ async function answerWith(
 function judged(
   status: number,
   { kind }: RegistryCredentials,
-  name: string,
-  host: string,
+  request: ProbeRequest,
+  url: URL,
 ): Finding<AuthenticatedReason> {
+  const { name } = request;
+  const { host } = url;
   const refused = status === 401 || status === 403;
   if (!refused && status >= 500)
     return {
@@ -206,11 +224,7 @@ function judged(
     };
   if (kind === 'none')
     return refused
-      ? {
-          status: 'False',
-          reason: 'NoCredentials',
-          message: `${host} asks for credentials: name their Secret in spec.secretRef of Endpoint "${name}"`,
-        }
+      ? withoutCredentials(request, url)
       : { status: 'Unknown', reason: 'Anonymous', message: `${host} lets in anybody, to what is public` };
   return refused
     ? {

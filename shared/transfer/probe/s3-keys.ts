@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { S3Credentials } from '../credentials/credentials.ts';
-import { readBody } from '../http/http-client.ts';
+import { readBody } from '../http/body.ts';
 import { s3Error } from '../s3/answers.ts';
 import { createS3Signer } from '../s3/signer.ts';
 import type { AuthenticatedReason, Finding } from './finding.ts';
@@ -31,7 +31,7 @@ export async function s3KeysFinding(
   const signer = createS3Signer(keys, keys.region);
   const ask = async (): Promise<{ status: number; headers: IncomingHttpHeaders; bytes: Buffer }> => {
     const request = { method: 'GET', url, headers: { connection: 'close' }, signal } as const;
-    const signed = await signer.headers({ ...request, expect: [], activity: '' });
+    const signed = await signer.headers({ ...request, expect: [], activity: '' }, signal);
     const { status, headers, body } = await client.send({
       ...request,
       headers: { ...request.headers, ...signed },

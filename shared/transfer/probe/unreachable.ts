@@ -1,4 +1,5 @@
 import { TransferError } from '../errors/transfer-error.ts';
+import { connectionEnd } from '../http/connection-end.ts';
 import { tlsProblem } from '../http/request-failures.ts';
 import type { ReachableReason } from './finding.ts';
 
@@ -31,6 +32,9 @@ export function unreachable(
   if (known) return { reason: known.reason, message: message(known.text) };
   const tls = tlsProblem(caught, endpoint);
   if (tls !== undefined) return { reason: 'TLSError', message: message(tls) };
+  const end = connectionEnd(caught, endpoint);
+  if (end !== undefined)
+    return { reason: end.inHandshake ? 'TLSError' : 'ProbeFailed', message: message(end.text) };
   const detail = caught instanceof Error ? caught.message : String(caught);
   return { reason: 'ProbeFailed', message: message(`${code || 'no connection'} (${detail.slice(0, 200)})`) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf, digestTag, hashFor, isDigest } from './digest.ts';
+import { attachedTags, digestOf, digestTag, hashFor, isDigest } from './digest.ts';
 
 describe('digests', () => {
   it('use the algorithm of the digest they are compared with', () => {
@@ -25,5 +25,7 @@ describe('digests', () => {
   it('become tags of at most 128 characters', () => {
     expect(digestTag(digestOf(Buffer.from('')))).toMatch(/^sha256-[0-9a-f]{64}$/);
     expect(digestTag(digestOf(Buffer.from(''), 'sha512:'))).toHaveLength(128);
+    expect(attachedTags('sha256:ab')).toEqual(['sha256-ab.sig', 'sha256-ab.att', 'sha256-ab.sbom']);
+    expect(attachedTags(digestOf(Buffer.from(''), 'sha512:'))).toEqual([]);
   });
 });

@@ -23,7 +23,16 @@ export function digestOf(bytes: Uint8Array, like = 'sha256:'): string {
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
 }
 
+const maxTagLength = 128;
+const cosignSuffixes = ['sig', 'att', 'sbom'];
+
 /** The tag `sha256-<hex>` of a digest, under which fallback referrers and cosign attachments are stored; cut to the length of a tag. */
 export function digestTag(digest: string): string {
-  return digest.replace(':', '-').slice(0, 128);
+  return digest.replace(':', '-').slice(0, maxTagLength);
+}
+
+/** The tags under which older cosign versions keep what belongs to a digest. Of a SHA-512 digest they would be longer than a tag can be: there are none. */
+export function attachedTags(digest: string): string[] {
+  const tag = digestTag(digest);
+  return cosignSuffixes.map((suffix) => `${tag}.${suffix}`).filter(({ length }) => length <= maxTagLength);
 }

@@ -5,6 +5,9 @@ import { formatReference, type ImageName, isHost, parseImageName } from './refer
 export interface TlsSettings {
   /** PEM certificates to trust instead of the built-in ones. */
   ca?: string;
+  /** A PEM certificate and its key, for a server that asks who its client is (mTLS). */
+  certificate?: string;
+  key?: string;
   insecureSkipVerify?: boolean;
   plainHTTP?: boolean;
 }

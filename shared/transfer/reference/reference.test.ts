@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
-import { formatReference, isHost, parseImageName, parseReference } from './reference.ts';
+import {
+  formatReference,
+  isHost,
+  isLoopback,
+  parseImageName,
+  parseReference,
+  registryURL,
+} from './reference.ts';
 
 const component = fc.stringMatching(/^[a-z0-9]{1,8}(?:(?:\.|_|__|-{1,2})[a-z0-9]{1,5}){0,2}$/);
 const repository = fc.array(component, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
@@ -58,4 +65,17 @@ describe('references', () => {
     expect(isHost('a.b:65536')).toBe(false);
     expect(isHost('user@host')).toBe(false);
   });
+
+  it.each(['localhost', 'localhost:5000', '127.0.0.1:5000', '127.1.2.3', '[::1]:5000'])(
+    'name a registry of this machine without TLS: %s',
+    (host) => {
+      expect(isLoopback(host)).toBe(true);
+      expect(registryURL(host)).toBe(`http://${host}`);
+    },
+  );
+
+  it.each(['quay.io', 'localhost.example.com', '127.0.0.1.example.com', '10.0.0.1:5000', '[::2]'])(
+    'name any other registry with TLS: %s',
+    (host) => expect(registryURL(host)).toBe(`https://${host}`),
+  );
 });

@@ -18,6 +18,7 @@ const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
 const repositoryForm = new RegExp(`^${component}(?:/${component})*$`);
 const tagForm = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const hostForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?$/;
+const loopbackForm = /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/;
 const maxRepositoryLength = 255;
 
 function refuse(text: string, why: string): never {
@@ -80,4 +81,14 @@ export function formatReference(reference: ImageName & { host?: string }): strin
 export function isHost(text: string): boolean {
   const port = /:([0-9]+)$/.exec(text.replace(/\[.*\]/, 'v6'))?.[1];
   return hostForm.test(text) && (port === undefined || (Number(port) > 0 && Number(port) < 65_536));
+}
+
+/** True for a host of this machine, with or without a port. */
+export function isLoopback(host: string): boolean {
+  return loopbackForm.test(host);
+}
+
+/** Where a registry is that a user names by its host alone: one of this machine speaks plain HTTP, as for `docker pull`. */
+export function registryURL(host: string): string {
+  return `${isLoopback(host) ? 'http' : 'https'}://${host}`;
 }

@@ -1,5 +1,5 @@
-import { parseXml, type XmlElement } from '@rgrove/parse-xml';
 import type { Advice } from '../files/failures.ts';
+import { elements, rootOf, textOf } from './xml.ts';
 
 /** The error in the body of an answer. */
 export interface S3Error {
@@ -13,26 +13,6 @@ export interface StoredPart {
   number: number;
   size: number;
   etag: string;
-}
-
-/** The root element of a body; undefined if it is not XML, or too deep. The parser expands no entities of a document's own. */
-function rootOf(bytes: Uint8Array): XmlElement | undefined {
-  if (bytes.length === 0) return undefined;
-  try {
-    return parseXml(Buffer.from(bytes).toString('utf8')).root ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function elements(parent: XmlElement | undefined, name: string): XmlElement[] {
-  const isElement = (node: object): node is XmlElement => 'name' in node && node.name === name;
-  return (parent?.children ?? []).filter(isElement);
-}
-
-function textOf(parent: XmlElement | undefined, name: string): string | undefined {
-  const text = elements(parent, name)[0]?.text.trim();
-  return text === undefined || text === '' ? undefined : text;
 }
 
 /** The error that a body reports, also one of an answer with status 200; undefined if it reports none. */

@@ -1,10 +1,11 @@
 import { webcrypto } from 'node:crypto';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { FileInfo, FileUpload } from '../files/file.ts';
-import { type FileServer, inChunks, type ServerRequest } from '../files/file-server.ts';
+import type { FileServer, ServerRequest } from '../files/file-server.ts';
 import { escapeName } from '../files/file-url.ts';
 import { infoOf } from '../files/response-info.ts';
 import type { Dialect } from '../files/web-file.ts';
+import { inChunks } from '../http/body.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import { readFailure, s3Error } from './answers.ts';
 import type { S3Place } from './place.ts';

@@ -16,7 +16,7 @@ export interface S3Place {
 }
 
 // s3.eu-central-1.amazonaws.com, bucket.s3.amazonaws.com, bucket.s3.dualstack.us-west-2.amazonaws.com.cn
-const awsHost =
+export const awsHost =
   /^(?:(.+)\.)?s3(?:[.-](?:dualstack\.|fips\.)?([a-z]{2}(?:-[a-z]+)+-\d))?\.amazonaws\.com(?:\.cn)?$/;
 
 /**

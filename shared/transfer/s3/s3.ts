@@ -1,3 +1,4 @@
+import { bytesText } from '#shared/errors';
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { FileInfo, FileSink, FileSource, FileUpload } from '../files/file.ts';
@@ -50,8 +51,8 @@ export function openS3Sink(location: FileLocation, session: Session, usual = usu
       const { size, digest } = upload.read();
       const found = await head(signal);
       if (found?.size !== size) {
-        const has = found === undefined ? 'is not there' : `has ${found.size} bytes`;
-        const message = `The ${label} ${has} although ${size} bytes were just written to it: another client writes it, or the storage lost it.`;
+        const has = found === undefined ? 'is not there' : 'has another size';
+        const message = `The ${label} ${has} although ${bytesText(size)} were just written to it: another client writes it, or the storage lost it.`;
         throw new TransferError('retryable', message, { again: false });
       }
       if (found.digest === digest) return [];
@@ -160,17 +161,19 @@ function objectOf({ name, remoteURL, path, tls = {}, credentials }: FileLocation
   for (const secret of secretsOfEndpoint(credentials)) session.masker.add(secret);
   const place = s3Place(remoteURL, path, tls, keys?.region);
   const origin = new URL(place.url.origin);
+  const lend = credentials === undefined ? session.identities.storage(origin.origin, tls) : undefined;
   const plain = createFileServer({
     endpoint: name,
     origin,
-    client: session.client(tls),
+    client: session.client(tls, origin.origin),
     limiter: session.limiter(origin.origin),
     retry: session.retry,
-    signer: createS3Signer(keys, keys?.region ?? place.region),
+    signer: createS3Signer(keys ?? lend, keys?.region ?? place.region ?? session.identities.region),
     redirectHosts: [],
     readFailure,
   });
-  const send = keys === undefined ? plain : findingRegion(plain, place);
+  const isSigned = keys !== undefined || lend !== undefined;
+  const send = isSigned ? findingRegion(plain, place) : plain;
   const object: S3Object = { send, place, label: labelOf(path, place.url), retry: session.retry };
   return { object, storage: `${origin.origin} ${keys?.accessKeyID ?? ''}` };
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createS3Signer } from './signer.ts';
 
+const { signal } = new AbortController();
+
 // The keys and the signatures of the examples in docs.aws.amazon.com, "Authenticating Requests: Using the Authorization Header".
 const keys = {
   accessKeyID: 'AKIAIOSFODNN7EXAMPLE',
@@ -43,14 +45,10 @@ describe('signature version 4', () => {
     const bodyHash = '44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072';
     const body = method === 'PUT' ? { body: () => Buffer.from('Welcome to Amazon S3.'), bodyHash } : {};
     const url = new URL(path, bucket);
-    const made = await createS3Signer(keys, 'us-east-1', now).headers({
-      method,
-      url,
-      headers,
-      expect: [],
-      activity: '',
-      ...body,
-    });
+    const made = await createS3Signer(keys, 'us-east-1', now).headers(
+      { method, url, headers, expect: [], activity: '', ...body },
+      signal,
+    );
     expect(made.authorization).toBe(
       `AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, SignedHeaders=${signed}, Signature=${signature}`,
     );
@@ -59,13 +57,10 @@ describe('signature version 4', () => {
   it('signs the session token and no header that a proxy may change', async () => {
     const signer = createS3Signer({ ...keys, sessionToken: 'a-session-token' }, 'us-east-1', now);
     const headers = { 'user-agent': 'arc', 'content-length': '5' };
-    const made = await signer.headers({
-      method: 'GET',
-      url: new URL(bucket),
-      headers,
-      expect: [],
-      activity: '',
-    });
+    const made = await signer.headers(
+      { method: 'GET', url: new URL(bucket), headers, expect: [], activity: '' },
+      signal,
+    );
     expect(made['x-amz-security-token']).toBe('a-session-token');
     expect(made.authorization).toContain(
       'SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,',
@@ -74,8 +69,7 @@ describe('signature version 4', () => {
 
   it('is left out without keys', async () => {
     const signer = createS3Signer(undefined);
-    expect(await signer.headers({ method: 'GET', url: new URL(bucket), expect: [], activity: '' })).toEqual(
-      {},
-    );
+    const request = { method: 'GET', url: new URL(bucket), expect: [], activity: '' } as const;
+    expect(await signer.headers(request, signal)).toEqual({});
   });
 });

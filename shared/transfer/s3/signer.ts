@@ -3,6 +3,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { EndpointCredentials, S3Credentials } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { ServerRequest, Signer } from '../files/file-server.ts';
+import type { Lend } from '../identity/kept.ts';
 import { s3Error } from './answers.ts';
 
 /** SHA-256 of no bytes. */
@@ -25,22 +26,25 @@ export function s3Keys(
 }
 
 /**
- * Signs requests with AWS Signature Version 4; without keys it sends them unsigned. The region is corrected if the storage names another
- * one. `now` is in milliseconds.
+ * Signs requests with AWS Signature Version 4; without keys it sends them unsigned. Keys that are lent for the identity of a pod are used
+ * once the storage has refused a request without: what is public needs none. The region is corrected if the storage names another one.
+ * `now` is in milliseconds.
  */
 export function createS3Signer(
-  keys: S3Credentials | undefined,
+  keys: S3Credentials | Lend<S3Credentials> | undefined,
   region = 'us-east-1',
   now: () => number = Date.now,
 ): Signer {
   let current = region;
+  let isWanted = typeof keys !== 'function';
   const cache = new Map<string, ArrayBuffer>();
   return {
     hasCredentials: keys !== undefined,
 
-    async headers({ method, url, headers = {}, body, bodyHash }: ServerRequest) {
-      if (keys === undefined) return {};
-      const { accessKeyID: accessKeyId, secretAccessKey, sessionToken } = keys;
+    async headers({ method, url, headers = {}, body, bodyHash }: ServerRequest, signal: AbortSignal) {
+      if (keys === undefined || !isWanted) return {};
+      const mine = typeof keys === 'function' ? await keys(signal) : keys;
+      const { accessKeyID: accessKeyId, secretAccessKey, sessionToken } = mine;
       const hash = bodyHash ?? (body === undefined ? emptyHash : 'UNSIGNED-PAYLOAD');
       const signer = new AwsV4Signer({
         method,
@@ -59,11 +63,14 @@ export function createS3Signer(
     },
 
     learn(status, headers, bytes) {
-      if (keys === undefined || (status !== 400 && status !== 301 && status !== 307)) return false;
+      if (keys === undefined || ![301, 307, 400, 401, 403].includes(status)) return false;
+      const refused = status === 401 || status === 403;
+      if (refused && isWanted) return false;
       const named = regionOf(headers, bytes);
-      if (named === undefined || named === current) return false;
-      current = named;
-      return true;
+      const isOther = named !== undefined && named !== current;
+      if (isOther) current = named;
+      if (refused) isWanted = true;
+      return refused || isOther;
     },
   };
 }

@@ -29,13 +29,14 @@ export function bundleOf(
   digest: string,
   key: KeyObject,
   predicateType = 'https://sigstore.dev/cosign/sign/v1',
+  predicate: object = {},
 ): Buffer {
   const [algorithm = '', hex = ''] = digest.split(':');
   const statement = {
     _type: 'https://in-toto.io/Statement/v1',
     subject: [{ digest: { [algorithm]: hex } }],
     predicateType,
-    predicate: {},
+    predicate,
   };
   const payload = Buffer.from(JSON.stringify(statement));
   const payloadType = 'application/vnd.in-toto+json';

@@ -10,7 +10,7 @@ import {
 } from '../../embedded/registry/index.ts';
 import { ociIndex } from '../oci/manifest.ts';
 import { digestOf, digestTag } from '../reference/digest.ts';
-import { copyImage } from './copy-image.ts';
+import { copyImage } from '../testing/copy-image.ts';
 
 const retry = { attempts: 3, baseMs: 2, maxMs: 5 };
 const running: Registry[] = [];

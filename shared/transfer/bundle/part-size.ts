@@ -1,4 +1,4 @@
-import { TransferError } from '#shared/transfer';
+import { TransferError } from '../errors/transfer-error.ts';
 
 const units = new Map([
   ['', 1],
@@ -15,8 +15,8 @@ const units = new Map([
 /** Smaller ones make more files than a folder is good for. */
 const least = 64 * 1024;
 
-/** Reads the size of a part, such as `4GiB`, `700MB` or `2Gi`, as bytes. Throws a config TransferError. */
-export function partSizeOf(text: string): number {
+/** Reads the size of a part, such as `4GiB`, `700MB` or `2Gi`, as bytes; `field` is where it stands. Throws a config TransferError. */
+export function partSizeOf(text: string, field: string): number {
   const [, digits, unit = ''] = /^(\d{1,15}(?:\.\d{1,3})?) ?([A-Za-z]{0,3})$/.exec(text) ?? [];
   const factor = units.get(unit);
   const bytes =
@@ -24,6 +24,6 @@ export function partSizeOf(text: string): number {
   if (Number.isSafeInteger(bytes) && bytes >= least) return bytes;
   throw new TransferError(
     'config',
-    `--part-size "${text.slice(0, 50)}" is not a size of 64KiB or more, such as 4GiB or 700MB.`,
+    `${field} "${text.slice(0, 50)}" is not a size of 64KiB or more, such as 4GiB or 700MB.`,
   );
 }

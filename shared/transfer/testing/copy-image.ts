@@ -1,7 +1,7 @@
+import { copyArtifact } from '../copy/copy-artifact.ts';
+import type { CopyOptions, CopyResult } from '../copy/in-session.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import type { ImageLocation } from '../oci/session.ts';
-import { copyArtifact } from './copy-artifact.ts';
-import type { CopyOptions, CopyResult } from './in-session.ts';
 
 export interface CopyRequest extends CopyOptions {
   source: ImageLocation;

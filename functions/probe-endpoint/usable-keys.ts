@@ -1,0 +1,19 @@
+import type { Endpoint, Validation } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { clientCertificate, parsePrivateKey, parsePublicKeys } from '#shared/transfer';
+
+/** The validation of an Endpoint whose keys of bundles and whose client certificate can be read as well; one without them as it is. */
+export function withUsableKeys({ spec }: Endpoint, validation: Validation): Validation {
+  if (!validation.valid) return validation;
+  const { sign, trust } = validation.keys ?? {};
+  const of = (key: string) => `${key} of Secret "${spec.secretRef?.name}"`;
+  try {
+    if (sign !== undefined) parsePrivateKey(sign, of('sign.key'));
+    if (trust !== undefined) parsePublicKeys(trust, of('trust.pub'));
+    clientCertificate(validation.client ?? {});
+    return validation;
+  } catch (caught) {
+    const { message } = ArcError.from(caught);
+    return { valid: false, finding: { status: 'False', reason: 'SecretInvalid', message } };
+  }
+}

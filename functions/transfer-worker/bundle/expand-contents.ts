@@ -1,0 +1,101 @@
+import type { Job } from '#shared/domain';
+import {
+  type ExportItem,
+  fileContent,
+  formatReference,
+  type Opening,
+  parseImageName,
+} from '#shared/transfer';
+import { expansionOf } from '../batch/batch-of.ts';
+import type { Expansion, Found } from '../batch/expansion.ts';
+import { openSource } from '../ends/ends.ts';
+import { hasFiles, openFile } from '../ends/files.ts';
+import { landingName } from '../ends/oci.ts';
+import { type Content, config, mostContents, textOf } from './bundle-spec.ts';
+
+type From = Omit<Job, 'destination'>;
+
+/**
+ * The artifacts that `contents` name: selected tags one by one, a chart after its images, a file as an artifact with one layer. Rejects with a
+ * TransferError. `opening` has to stay open while they are read; a file of which nobody tells size and digest may have `maxBytes`.
+ */
+export async function expandContents(
+  { artifact, source }: From,
+  contents: readonly Content[],
+  opening: Opening,
+  maxBytes = Number.MAX_SAFE_INTEGER,
+): Promise<{ items: ExportItem[]; warnings: string[] }> {
+  const items: ExportItem[] = [];
+  const warnings: string[] = [];
+  const known = new Map<string, string>();
+  for (const content of contents) {
+    const job = { artifact: { ...artifact, spec: content.spec }, source };
+    const expand = content.spec.path === undefined ? expansionOf(job) : undefined;
+    checkType(content, job);
+    if (expand === undefined) items.push(single(content, job, maxBytes));
+    else {
+      const expansion = await expand(opening);
+      warnings.push(...expansion.warnings);
+      items.push(...several(content, expansion, known));
+    }
+    if (items.length > mostContents)
+      throw config(
+        `${content.at}: the bundle would have more than ${mostContents} artifacts: make several of it.`,
+      );
+  }
+  return { items, warnings };
+}
+
+/** Any type that is not known is a registry, so a server with files has to be told from one. */
+function checkType({ at, spec }: Content, { source: { name, type } }: Pick<From, 'source'>): void {
+  if (hasFiles({ type }) === (spec.path !== undefined)) return;
+  const fix = spec.path === undefined ? 'name a file by path' : 'name an artifact by image or chart';
+  throw config(`${at}: the source is Endpoint "${name}" of type "${type}": ${fix}.`);
+}
+
+function single({ text, at, spec }: Content, job: From, maxBytes: number): ExportItem {
+  if (spec.path === undefined)
+    return {
+      asked: text,
+      async open(opening) {
+        const opened = await openSource(job, opening);
+        return { source: opened.source, name: landingName(job.artifact, opened.name) };
+      },
+    };
+  const override = textOf(spec, 'override');
+  if (override === undefined)
+    throw config(
+      `${at}.override must say how the file is called on the other side, such as "tools/app:1.0".`,
+    );
+  const name = parseImageName(override);
+  return {
+    asked: text,
+    open: async (opening) => ({ source: fileContent(openFile(job, opening), opening, maxBytes), name }),
+  };
+}
+
+/** What several charts need is in the bundle once: `known` says what is called by a name. */
+function several(
+  { text, at }: Content,
+  { items, last }: Expansion,
+  known: Map<string, string>,
+): ExportItem[] {
+  const found = [...items, ...(last ? [last] : [])];
+  const added = found.filter(isNew);
+  // The record names an entry with its artifacts: one that has none would look like one that was not asked for.
+  if (added.length === 0)
+    throw config(
+      `${at} selects nothing${found.length === 0 ? '' : ' that is not in the bundle already'}: leave it out.`,
+    );
+  return added.map(({ name, open }) => ({
+    asked: text,
+    open: async (opening) => ({ source: await open(opening), name }),
+  }));
+
+  function isNew({ source, name }: Found): boolean {
+    const target = formatReference(name);
+    if (known.get(target) === source) return false;
+    known.set(target, source);
+    return true;
+  }
+}

@@ -1,0 +1,186 @@
+import { createPublicKey } from 'node:crypto';
+import path from 'node:path';
+import type { Job } from '#shared/domain';
+import {
+  type BatchResult,
+  type Bundles,
+  batchItems,
+  type ItemResult,
+  inSession,
+  loadBundles,
+  TransferError,
+} from '#shared/transfer';
+import { withPolicy } from '../policy.ts';
+import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
+import { type BundleOptions, type BundlePlace, fetchSigned, readSigned, removeAll } from './bundle-place.ts';
+import { bundleName, type Content, config, contentsOf, textOf } from './bundle-spec.ts';
+import { expandContents } from './expand-contents.ts';
+import { openPlace } from './open-place.ts';
+import { phases } from './phases.ts';
+
+/** Below what a file of FAT32 can have. */
+const usualPart = '4GB';
+const mediaType = 'application/vnd.arc.bundle.v1+tar';
+
+/**
+ * Writes what `spec.contents` names as one signed bundle `spec.name` into the place of the destination. A bundle never changes: one that is there
+ * with these contents is left alone, and any other is an error. Rejects with a TransferError.
+ */
+export async function exportJob(job: Job, options: BundleOptions): Promise<BatchResult> {
+  const bundles = await loadBundles();
+  const { artifact, destination } = job;
+  const name = bundleName(artifact.spec.name, 'name');
+  const contents = contentsOf(artifact.spec);
+  const partSize = bundles.partSizeOf(textOf(artifact.spec, 'partSize') ?? usualPart, 'spec.partSize');
+  const signKey = required(signKeyOf(destination), destination, 'private key sign.key');
+  const place = await openPlace(destination, `export ${name}`, options);
+  const file = path.join(place.folder, `${name}.tar`);
+  const keys = [createPublicKey(signKey)];
+  const record = path.basename(bundles.recordFileOf(file));
+  const known = { bundles, contents, name };
+  const refusal = foreign(name, job);
+  const there = await fetchSigned(place, record, keys, bundles, refusal);
+  let progress = phases(options.progress, 1);
+  let result = there && resultOfRecord(there, known, 'unchanged');
+  if (result === undefined) {
+    // On its way to a server: an export that was killed had made it.
+    const made = await readSigned(place.folder, record, keys, bundles, refusal);
+    result = made ? resultOfRecord(made, known, 'copied') : await write();
+    const parts = (await bundles.partsOfFile(file)).map((part) => path.basename(part));
+    // The record last: where it lies, the bundle is complete.
+    for (const each of [...parts, `${record}.sig`, record]) await place.store(each, progress);
+  }
+  await place.tidy();
+  return result;
+
+  async function write(): Promise<BatchResult> {
+    const since = await baseOf({ job, place, keys, bundles });
+    // What an export that was killed has left; its folder of blobs stays, and is gone on with.
+    await removeAll(await bundles.partsOfFile(file));
+    const made = await inSession(options, async (opening) => {
+      const { items, warnings } = await expandContents(job, contents, opening, options.maxBytes);
+      progress = phases(options.progress, items.length + (place.onServer ? 2 : 1));
+      const exported = await bundles.exportBundle(items, {
+        ...withPolicy(job, options),
+        ...(progress && { progress }),
+        ...(job.policy !== undefined && { policyText: job.policy }),
+        ...(since && { since }),
+        file,
+        partSize,
+        signKey,
+        now: new Date(),
+      });
+      return { ...exported, warnings: [...warnings, ...exported.warnings] };
+    });
+    return resultOf(made.record.items, made, 'copied');
+  }
+}
+
+interface Known {
+  contents: readonly Content[];
+  name: string;
+  bundles: Bundles;
+}
+
+/** What a repeat of an order finds: the bundle that it has made. */
+function resultOfRecord(
+  bytes: Buffer,
+  { contents, name, bundles }: Known,
+  outcome: 'copied' | 'unchanged',
+): BatchResult {
+  const { items, blobs } = bundles.parseRecord(bytes, `The record of bundle "${name}"`);
+  // One entry of the contents may stand for several artifacts.
+  const asked = [...new Set(items.map((item) => item.asked))];
+  const isSame =
+    asked.length === contents.length && asked.every((text, index) => text === contents[index]?.text);
+  if (!isSame)
+    throw config(
+      `The bundle "${name}" is there already, with other contents, and a bundle never changes: write another spec.name.`,
+    );
+  const total = blobs.reduce((sum, { size }) => sum + size, 0);
+  const made = { digest: bundles.bundleDigest(bytes), bytes: total, record: { blobs }, warnings: [] };
+  return resultOf(items, made, outcome);
+}
+
+interface Made {
+  digest: string;
+  bytes: number;
+  record: { blobs: readonly unknown[] };
+  warnings: string[];
+}
+
+function resultOf(
+  items: readonly { name: string; asked: string; digest: string }[],
+  { digest, bytes, record, warnings }: Made,
+  outcome: 'copied' | 'unchanged',
+): BatchResult {
+  const zero = { copied: 0, existed: 0, mounted: 0 };
+  const how = outcome === 'copied' ? 'copied' : 'existed';
+  return {
+    digest,
+    mediaType,
+    bytes: { ...zero, [how]: bytes },
+    blobs: { ...zero, [how]: record.blobs.length },
+    referrers: 0,
+    warnings: warnings.slice(0, 20),
+    items: batchItems(
+      items.map(
+        (item): ItemResult => ({ source: item.asked, target: item.name, outcome, digest: item.digest }),
+      ),
+    ),
+  };
+}
+
+interface Base {
+  job: Job;
+  place: BundlePlace;
+  keys: Parameters<typeof fetchSigned>[2];
+  bundles: Bundles;
+}
+
+/**
+ * The record of the earlier bundle `spec.since`, whose blobs the other side has. Where the Endpoint trusts keys, a receipt of the other side has to
+ * say so. Rejects with a TransferError.
+ */
+async function baseOf({ job, place, keys, bundles }: Base): Promise<Buffer | undefined> {
+  const { artifact, destination } = job;
+  if (artifact.spec.since === undefined || artifact.spec.since === '') return undefined;
+  const since = bundleName(artifact.spec.since, 'since');
+  const record = await fetchSigned(place, `${since}.arc-bundle.json`, keys, bundles, foreign(since, job));
+  if (!record)
+    throw config(
+      `There is no record of the bundle "${since}" of spec.since in ${place.label}: put ${since}.arc-bundle.json and its .sig there again, or leave spec.since out.`,
+    );
+  const trusted = trustKeysOf(destination);
+  if (!trusted) return record;
+  const name = `${since}.receipt.json`;
+  const other = config(
+    `${name} in ${place.label} is not signed by a key of trust.pub of Endpoint "${destination.name}": carry it here again with its .sig, or correct trust.pub.`,
+  );
+  const receipt = await fetchSigned(place, name, trusted, bundles, other);
+  if (!receipt)
+    throw config(
+      `No receipt says yet that the bundle "${since}" of spec.since has arrived: carry ${name} and its .sig from the other side into ${place.label}, or leave spec.since out.`,
+    );
+  const told = bundles.parseReceipt(receipt, name);
+  const { items } = bundles.parseRecord(record, `The record of bundle "${since}"`);
+  const arrived = new Set(
+    told.items.filter(({ outcome }) => outcome === 'imported').map((item) => item.name),
+  );
+  const missing = items.find((item) => !arrived.has(item.name));
+  if (told.bundle === bundles.bundleDigest(record) && missing === undefined) return record;
+  const what =
+    missing === undefined
+      ? `is one of another bundle, ${told.bundle}`
+      : `says that ${missing.name} did not arrive`;
+  throw config(
+    `${name} ${what}, so spec.since cannot be "${since}": import that bundle again and carry the new receipt here, or leave spec.since out.`,
+  );
+}
+
+function foreign(name: string, { destination }: Job): TransferError {
+  return new TransferError(
+    'permanent',
+    `The record of bundle "${name}" is not signed by sign.key of Endpoint "${destination.name}": somebody else has written it, or the key is a new one. Take its files away, or use another name.`,
+  );
+}

@@ -1,0 +1,119 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Job } from '#shared/domain';
+import {
+  type BatchResult,
+  type Bundles,
+  batchFailure,
+  batchItems,
+  type Counts,
+  type ImportedItem,
+  type ItemResult,
+  loadBundles,
+  summed,
+  TransferError,
+  throwIfStopped,
+} from '#shared/transfer';
+import { withPolicy } from '../policy.ts';
+import { bundleDestination } from './bundle-destination.ts';
+import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
+import type { BundleOptions, BundlePlace } from './bundle-place.ts';
+import { bundleName, wantedDigest } from './bundle-spec.ts';
+import { openPlace } from './open-place.ts';
+import { phases } from './phases.ts';
+
+const mediaType = 'application/vnd.arc.bundle.v1+tar';
+
+/**
+ * Verifies the whole bundle `spec.name` of the source, then sends its artifacts to the destination under their own names, and writes a receipt beside the
+ * bundle. Rejects with a TransferError; one that is thrown before anything was sent says so.
+ */
+export async function importJob(job: Job, options: BundleOptions): Promise<BatchResult> {
+  const bundles = await loadBundles();
+  const { artifact, source, destination } = job;
+  const { signal, maxBytes } = options;
+  const name = bundleName(artifact.spec.name, 'name');
+  const digest = wantedDigest(artifact.spec);
+  const keys = required(trustKeysOf(source), source, 'public key trust.pub of who makes the bundles');
+  const signKey = signKeyOf(source);
+  const place = await openPlace(source, `import ${name}`, options);
+  const file = await arrived(place, name, bundles, maxBytes);
+  let report = phases(options.progress, 2);
+  const bundle = await bundles
+    .readBundle({
+      name: file,
+      keys,
+      expected: { name, ...(digest && { digest }), ...(maxBytes && { maxBytes }) },
+      progress: (done, total) => report?.(done, total),
+      signal,
+    })
+    .catch(async (caught: unknown) => {
+      // What is wrong may have become so here: the next attempt fetches it anew.
+      if (caught instanceof TransferError && caught.reason === 'permanent') await place.tidy();
+      throw caught;
+    });
+  report = phases(options.progress, 1 + bundle.record.items.length);
+  report?.(1, 1);
+  const landing = bundleDestination({ artifact: { ...artifact, spec: {} }, destination });
+  const { items, warnings } = await bundles.importBundle(bundle, landing, {
+    ...withPolicy(job, options),
+    ...(report && { progress: report }),
+  });
+  const receipt = `${name}.receipt.json`;
+  const told = bundles.receiptOf(bundle, destination.remoteURL, items, new Date());
+  try {
+    await bundles.saveReceipt(path.join(place.folder, receipt), told, signKey);
+    for (const each of [...(signKey ? [`${receipt}.sig`] : []), receipt]) await place.store(each);
+  } catch (caught) {
+    // A medium that can be read only: what was imported is there all the same.
+    if (!(caught instanceof TransferError)) throw caught;
+    warnings.unshift(`there is no receipt: ${caught.message}`);
+  }
+  throwIfStopped(signal);
+  const results = items.map(resultOf);
+  const failure = batchFailure(results);
+  if (failure) throw failure;
+  await place.tidy();
+  return {
+    digest: bundle.digest,
+    mediaType,
+    bytes: summed(items.map(({ bytes = none }) => bytes)),
+    blobs: summed(items.map(({ blobs = none }) => blobs)),
+    referrers: items.reduce((sum, { referrers = 0 }) => sum + referrers, 0),
+    warnings: warnings.slice(0, 20),
+    items: batchItems(results),
+  };
+}
+
+const none: Counts = { copied: 0, existed: 0, mounted: 0 };
+
+function resultOf({ name, digest, outcome, blobs = none, reason, message = '' }: ImportedItem): ItemResult {
+  if (outcome !== 'imported')
+    return { source: name, target: name, outcome: 'failed', ...(reason && { reason }), message };
+  return { source: name, target: name, digest, outcome: blobs.copied > 0 ? 'copied' : 'unchanged' };
+}
+
+/** The file of a bundle, or the name of its parts, once it is there. */
+async function arrived(
+  place: BundlePlace,
+  name: string,
+  { partName, partsOfFile, recordFileOf, maxRecordBytes }: Bundles,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<string> {
+  const file = path.join(place.folder, `${name}.tar`);
+  const has = (each: string, most?: number) => place.fetch(path.basename(each), most);
+  const isWhole = !place.onServer || (await has(recordFileOf(file), maxRecordBytes));
+  // No more than is taken: the rest would fill the volume.
+  for (let number = 1, bytes = 0; isWhole && bytes <= maxBytes; number += 1) {
+    const part = partName(file, number);
+    if (!(await has(part))) break;
+    bytes += (await stat(part)).size;
+  }
+  const parts = isWhole ? await partsOfFile(file) : [];
+  if (parts.length > 0) return file;
+  throw new TransferError(
+    'retryable',
+    `The bundle "${name}" is not in ${place.label}: carry ${name}.tar.001 and its further parts there, or correct spec.name.`,
+    { again: false },
+  );
+}

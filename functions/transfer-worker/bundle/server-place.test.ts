@@ -1,0 +1,217 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Job, JobEndpoint } from '#shared/domain';
+import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import type { FaultServer } from '../../../shared/transfer/testing/fault-server.ts';
+import { startS3Server } from '../../../shared/transfer/testing/s3-server.ts';
+import { startWebServer } from '../../../shared/transfer/testing/web-server.ts';
+import { bundleJob } from './bundle-job.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const keys = {
+  sign: String(privateKey.export({ format: 'pem', type: 'pkcs8' })),
+  trust: String(publicKey.export({ format: 'pem', type: 'spki' })),
+};
+const light = { platforms: ['linux/amd64'], layers: 2, layerBytes: 80 * 1024 };
+
+/** A server that is no registry, as the Endpoint of both sides. */
+interface Medium {
+  server: FaultServer;
+  names(): string[];
+  change(name: string): void;
+  endpoint: JobEndpoint;
+}
+
+async function s3(): Promise<Medium> {
+  const server = await startS3Server({ accessKeyID: 'account' });
+  const { objects, url } = server;
+  const credentials = { accessKeyID: 'account', secretAccessKey: 'secret' };
+  return {
+    server,
+    names: () => [...objects.keys()].map((name) => name.replace('/bucket/pre/', '')).sort(),
+    change(name) {
+      const found = objects.get(`/bucket/pre/${name}`);
+      if (found) objects.set(`/bucket/pre/${name}`, { ...found, ...changed(found.bytes), headers: {} });
+    },
+    endpoint: { name: 'medium', type: 'bundle', remoteURL: `${url}/bucket/pre`, credentials, keys },
+  };
+}
+
+async function web(): Promise<Medium> {
+  const server = await startWebServer({ account: 'user:secret' });
+  const { files, url } = server;
+  const credentials = { username: 'user', password: 'secret' };
+  return {
+    server,
+    names: () => [...files.keys()].map((name) => name.replace('/share/', '')).sort(),
+    change(name) {
+      const found = files.get(`/share/${name}`);
+      if (found) files.set(`/share/${name}`, { ...found, ...changed(found.bytes) });
+    },
+    endpoint: {
+      ...{ name: 'medium', type: 'bundle', remoteURL: `${url}/share`, credentials, keys },
+      tls: { plainHTTP: true },
+    },
+  };
+}
+
+function changed(bytes: Buffer): { bytes: Buffer; etag: string } {
+  const other = Buffer.from(bytes);
+  other[1000] = (other[1000] ?? 0) ^ 1;
+  return { bytes: other, etag: '"another"' };
+}
+
+describe.each([
+  ['an S3 storage', s3],
+  ['a server that takes PUT', web],
+])('a bundle in %s', (_, start) => {
+  let root = '';
+  let medium: Medium;
+  let source: Registry;
+  let inside: Registry;
+
+  beforeEach(async () => {
+    root = await mkdtemp(path.join(os.tmpdir(), 'arc-bundles-'));
+    [source, inside, medium] = [await startRegistry({}), await startRegistry({}), await start()];
+    await seedImage(source, 'team/app', '1.0', light);
+    await seedImage(source, 'team/app', '2.0', { ...light, layers: 3 });
+  });
+  afterEach(async () => {
+    await Promise.all([source.close(), inside.close(), medium.server.close()]);
+    await rm(root, { recursive: true });
+  });
+
+  const registry = ({ url }: Registry): JobEndpoint => ({ name: 'registry', type: 'oci', remoteURL: url });
+  const run = (job: Job, side: string, options = {}) =>
+    bundleJob(job)?.({
+      signal: new AbortController().signal,
+      retry: { attempts: 1, baseMs: 1, maxMs: 2 },
+      workDir: path.join(root, 'work'),
+      bundleDir: path.join(root, side),
+      maxBytes: 64 * 1024 ** 2,
+      ...options,
+    });
+  const exported = (spec: object = {}) =>
+    run(
+      {
+        artifact: {
+          type: 'bundle-export',
+          spec: { name: 'first', contents: [{ image: 'team/app:1.0' }], partSize: '64KiB', ...spec },
+        },
+        source: registry(source),
+        destination: medium.endpoint,
+      },
+      'out',
+    );
+  const imported = (spec: object = {}, options = {}) =>
+    run(
+      {
+        artifact: { type: 'bundle-import', spec: { name: 'first', ...spec } },
+        source: medium.endpoint,
+        destination: registry(inside),
+      },
+      'in',
+      options,
+    );
+  const left = async (side: string) => {
+    const names = await readdir(path.join(root, side, '.servers'), { recursive: true }).catch(() => []);
+    return names.filter((name) => name.includes('/')).map((name) => path.basename(name));
+  };
+  const refuse = (method: string, name: string) => {
+    medium.server.fault = (one) =>
+      one.method === method && one.path.endsWith(`/${name}`) ? { status: 503 } : undefined;
+  };
+  const sent = () =>
+    medium.server.requests.filter(({ method }) => method === 'PUT').map((one) => path.basename(one.path));
+
+  it('goes from one side to the other, and leaves nothing in the volumes', async () => {
+    const made = await exported();
+    const parts = medium.names().filter((name) => name.includes('.tar.'));
+    expect(parts.length).toBeGreaterThan(2);
+    expect(medium.names()).toEqual(['first.arc-bundle.json', 'first.arc-bundle.json.sig', ...parts]);
+    // Where the record lies, the bundle is complete.
+    expect(sent().at(-1)).toBe('first.arc-bundle.json');
+    expect(await imported({ digest: made?.digest })).toMatchObject({ items: { total: 1, copied: 1 } });
+    expect(inside.contents.get('team/app')?.tags.get('1.0')).toBe(
+      source.contents.get('team/app')?.tags.get('1.0'),
+    );
+    expect(medium.names()).toEqual(expect.arrayContaining(['first.receipt.json', 'first.receipt.json.sig']));
+    const before = sent().length;
+    expect(await exported()).toMatchObject({ digest: made?.digest, items: { unchanged: 1 } });
+    expect(sent()).toHaveLength(before);
+    expect([...(await left('out')), ...(await left('in'))]).toEqual([]);
+  });
+
+  it('leaves out what a receipt there says has arrived', async () => {
+    await exported();
+    const second = { name: 'second', contents: [{ image: 'team/app:2.0' }], since: 'first' };
+    await expect(exported(second)).rejects.toThrow('No receipt says yet');
+    await imported();
+    await exported(second);
+    expect(await imported({ name: 'second' })).toMatchObject({ items: { total: 1, failed: 0 } });
+    expect(inside.contents.get('team/app')?.tags.has('2.0')).toBe(true);
+  });
+
+  it.each(['first.tar.001', 'first.tar.002', 'first.arc-bundle.json.sig', 'first.arc-bundle.json'])(
+    'whose export ended before %s goes on there: what has been sent is not sent again',
+    async (name) => {
+      refuse('PUT', name);
+      await expect(exported()).rejects.toMatchObject({ reason: 'retryable' });
+      const [asked, before] = [source.requests.length, new Set(medium.names())];
+      await expect(imported()).rejects.toMatchObject({
+        reason: 'retryable',
+        message: expect.stringMatching(/"first" is not in http/),
+      });
+      medium.server.fault = () => undefined;
+      medium.server.requests.length = 0;
+      await expect(exported({ contents: [{ image: 'team/app:2.0' }] })).rejects.toThrow(
+        'with other contents',
+      );
+      await exported();
+      expect(source.requests).toHaveLength(asked);
+      expect(sent().filter((each) => before.has(each))).toEqual([]);
+      expect(await imported()).toMatchObject({ items: { copied: 1 } });
+    },
+  );
+
+  it('whose import ended between two parts goes on there', async () => {
+    await exported();
+    // What a server without digests was sent is read back.
+    medium.server.requests.length = 0;
+    const gets = (name: string) =>
+      medium.server.requests.filter((one) => one.method === 'GET' && one.path.endsWith(name)).length;
+    refuse('GET', 'first.tar.002');
+    await expect(imported()).rejects.toMatchObject({ reason: 'retryable' });
+    medium.server.fault = () => undefined;
+    expect(await imported()).toMatchObject({ items: { copied: 1 } });
+    expect(gets('first.tar.001')).toBe(1);
+  });
+
+  it('that was changed there is refused, and fetched again for the next attempt', async () => {
+    await exported();
+    medium.change('first.tar.002');
+    await expect(imported()).rejects.toThrow(/damaged or changed|not a tar|record says/);
+    expect(inside.requests).toEqual([]);
+    expect(await left('in')).toEqual([]);
+  });
+
+  it('of more bytes than are taken is refused before all of it is fetched', async () => {
+    await exported();
+    medium.server.requests.length = 0;
+    await expect(imported({}, { maxBytes: 100_000 })).rejects.toThrow('ARC_MAX_BYTES');
+    const last = medium.names().findLast((name) => name.includes('.tar.')) ?? '';
+    expect(medium.server.requests.filter((one) => one.path.endsWith(last) && one.method === 'GET')).toEqual(
+      [],
+    );
+  });
+
+  it('fails with what the server says, and tells no secret', async () => {
+    medium.server.fault = () => ({ status: 403 });
+    const failed = await exported()?.then(String, (caught: Error) => caught.message);
+    expect(failed).toMatch(/may not read it|refuse/);
+    expect(failed).not.toMatch(/secret|PRIVATE/);
+  });
+});

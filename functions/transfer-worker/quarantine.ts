@@ -1,0 +1,88 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Job } from '#shared/domain';
+import { isRecord } from '#shared/meta';
+import {
+  type CopyOptions,
+  type CopyResult,
+  copyArtifact,
+  exitCodes,
+  type FailureReason,
+  layoutSink,
+  layoutSource,
+  placeName,
+  splitLayout,
+  TransferError,
+} from '#shared/transfer';
+import { batchOf } from './batch/batch-of.ts';
+import { openSink, openSource } from './ends/ends.ts';
+import { withPolicy } from './policy.ts';
+
+/** In the folder of a quarantine: the layout that the artifact is kept in, and one for each of its images. */
+const whole = 'layout';
+const images = 'images';
+
+/**
+ * Copies the artifact of a job into a quarantine, where a scanner finds a layout of each image. What the policy can judge without a scanner is judged
+ * first. Rejects with a TransferError.
+ */
+export async function intoQuarantine(job: Job, folder: string, options: CopyOptions): Promise<CopyResult> {
+  if (batchOf(job) !== undefined)
+    throw new TransferError(
+      'config',
+      `Artifact type "${job.artifact.type}" goes through quarantine one by one: name one image, without spec.tags.`,
+    );
+  const layout = path.join(folder, whole);
+  // What a former attempt has left.
+  for (const each of [whole, images]) await rm(path.join(folder, each), { recursive: true, force: true });
+  // What is attested is what reaches the destination; a statement about this copy would travel there too.
+  const { policy, attest: _, ...judged } = withPolicy(job, options);
+  const { vulnerabilities: __, requiredSbom: ___, ...early } = policy ?? {};
+  const result = await copyArtifact({ ...judged, policy: early }, async (opening) => ({
+    source: (await openSource(job, opening)).source,
+    destination: layoutSink({ folder: layout, tag: 'artifact' }),
+  }));
+  await splitLayout({ folder: layout, digest: result.digest }, path.join(folder, images), options.signal);
+  return result;
+}
+
+/**
+ * Moves what lies in the quarantine to the destination of the job, if the policy lets it pass: the same digest, whatever the source has by now.
+ * `fetched` is what became of `intoQuarantine`. Rejects with a TransferError.
+ */
+export async function outOfQuarantine(
+  job: Job,
+  folder: string,
+  fetched: unknown,
+  options: CopyOptions,
+): Promise<CopyResult> {
+  const digest = digestOfFetched(fetched);
+  return copyArtifact(withPolicy(job, options), async (opening) => {
+    const { source, name } = await openSource(job, opening);
+    const address = placeName(source);
+    return {
+      source: {
+        ...layoutSource({ folder: path.join(folder, whole), digest }),
+        // Rules about repositories mean the one that it came from.
+        ...(address !== undefined && { address }),
+      },
+      destination: await openSink(job, name, opening),
+    };
+  });
+}
+
+/** Throws what the copy into the quarantine failed with. */
+function digestOfFetched(fetched: unknown): string {
+  const { outcome, digest, reason, message } = isRecord(fetched) ? fetched : {};
+  if (outcome === 'succeeded' && typeof digest === 'string') return digest;
+  if (outcome === 'failed' && isReason(reason) && typeof message === 'string')
+    throw new TransferError(reason, message);
+  throw new TransferError(
+    'retryable',
+    'The copy into the quarantine has left no result: its step was killed.',
+  );
+}
+
+function isReason(value: unknown): value is FailureReason {
+  return typeof value === 'string' && Object.hasOwn(exitCodes, value);
+}

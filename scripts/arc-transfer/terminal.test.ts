@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { print } from './terminal.ts';
+
+describe('print', () => {
+  const result = { name: 'app\u009b2J\u202e', warnings: ['odd \u009b2J'] };
+  function printed(json: boolean): { stdout: string; stderr: string } {
+    const text = { stdout: '', stderr: '' };
+    const terminal = {
+      stdout: { write: (more: string) => (text.stdout += more) },
+      stderr: { write: (more: string) => (text.stderr += more) },
+      env: {},
+      signal: new AbortController().signal,
+    };
+    print(terminal, json, result, [`Copied ${result.name}.`]);
+    return text;
+  }
+
+  it('changes nothing in a terminal, as JSON either, which says the same', () => {
+    const { stdout, stderr } = printed(true);
+    expect(stdout).toMatch(/^[ -~]+\n$/);
+    expect(JSON.parse(stdout)).toEqual(result);
+    expect(stderr).toBe('');
+  });
+
+  it('shows what it was given, warnings on stderr', () => {
+    expect(printed(false)).toEqual({
+      stdout: 'Copied app\\u009b2J\\u202e.\n',
+      stderr: 'Warning: odd \\u009b2J\n',
+    });
+  });
+});

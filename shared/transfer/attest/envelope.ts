@@ -1,0 +1,45 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { signBytes } from '../bundle/signature.ts';
+import { inTotoMessage, inTotoType } from '../policy/signature.ts';
+import type { Statement } from './statement.ts';
+
+/** A statement as it is attached to an image. */
+export interface Envelope {
+  mediaType: string;
+  content: Buffer;
+  /** What cosign looks for. */
+  annotations: Record<string, string>;
+}
+
+const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
+
+/**
+ * With a key, a Sigstore bundle with a DSSE envelope (github.com/secure-systems-lab/dsse), as cosign 3 attaches and verifies it; the transparency log is
+ * not asked. Without one, the statement as it is, which proves nothing and tells what happened.
+ */
+export function envelopeOf(statement: Statement, key: KeyObject | undefined): Envelope {
+  const payload = Buffer.from(JSON.stringify(statement));
+  const predicate = { 'in-toto.io/predicate-type': statement.predicateType };
+  if (key === undefined) return { mediaType: inTotoType, content: payload, annotations: predicate };
+  const sig = signBytes(inTotoMessage(payload), key).toString().trim();
+  const bundle = {
+    mediaType: bundleType,
+    verificationMaterial: { publicKey: { hint: hintOf(key) } },
+    dsseEnvelope: { payload: payload.toString('base64'), payloadType: inTotoType, signatures: [{ sig }] },
+  };
+  return {
+    mediaType: bundleType,
+    content: Buffer.from(JSON.stringify(bundle)),
+    annotations: {
+      ...predicate,
+      'dev.sigstore.bundle.content': 'dsse-envelope',
+      'dev.sigstore.bundle.predicateType': statement.predicateType,
+    },
+  };
+}
+
+/** The key among several, as cosign names it. */
+function hintOf(key: KeyObject): string {
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(spki).digest('base64');
+}

@@ -1,0 +1,63 @@
+import type { KeyObject } from 'node:crypto';
+import * as z from 'zod';
+import { TransferError } from '../errors/transfer-error.ts';
+import { isDigest } from '../reference/digest.ts';
+import { writeWhole } from './export-bundle.ts';
+import type { ImportedItem } from './import-bundle.ts';
+import type { Bundle } from './read-bundle.ts';
+import { parseAs } from './record.ts';
+import { signBytes } from './signature.ts';
+
+const digest = z.string().refine(isDigest, 'must be a sha256 or sha512 digest');
+const text = z.string().max(1000);
+// Further fields are for people.
+const receipt = z.looseObject({
+  kind: z.literal('arc-bundle-receipt'),
+  version: z.literal(1),
+  bundle: digest,
+  bundleCreated: z.iso.datetime(),
+  signature: z.enum(['verified', 'unchecked', 'none']),
+  imported: z.iso.datetime(),
+  destination: text,
+  items: z
+    .array(z.looseObject({ name: text, digest, outcome: z.enum(['imported', 'failed', 'stopped']) }))
+    .max(1000),
+});
+
+/** What can be carried back: which bundle came, whether its signature was checked, and what became of each artifact. */
+export type Receipt = z.infer<typeof receipt>;
+
+export function receiptOf(
+  { digest: bundle, record, signature }: Bundle,
+  destination: string,
+  items: readonly ImportedItem[],
+  now: Date,
+): Receipt {
+  return {
+    kind: 'arc-bundle-receipt',
+    version: 1,
+    bundle,
+    bundleCreated: record.created,
+    signature,
+    imported: now.toISOString(),
+    destination,
+    items: items.map((item) => ({ ...item })),
+  };
+}
+
+/** Writes a receipt and, with a key, its signature beside it. Rejects with a config TransferError. */
+export async function saveReceipt(file: string, made: Receipt, key: KeyObject | undefined): Promise<void> {
+  const bytes = Buffer.from(`${JSON.stringify(made, null, 1)}\n`);
+  try {
+    if (key !== undefined) await writeWhole(`${file}.sig`, signBytes(bytes, key));
+    await writeWhole(file, bytes);
+  } catch (caught) {
+    const why = caught instanceof Error ? caught.message : String(caught);
+    throw new TransferError('config', `Cannot write the receipt: ${why}.`);
+  }
+}
+
+/** Reads the bytes of a receipt; `what` names them. Throws a permanent TransferError that says what is wrong where. */
+export function parseReceipt(bytes: Uint8Array, what: string): Receipt {
+  return parseAs(receipt, bytes, what, 'a receipt of a bundle');
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { FileInfo, FileSink, FileSource, FileUpload } from './file.ts';
+
+/** A file of this machine as the source of a copy: its digest is proven, as it is computed here. */
+export function localSource(file: string): FileSource {
+  const label = `file ${file}`;
+  return {
+    label,
+    url: pathToFileURL(file).href,
+    stat: (signal) => onDisk(label, () => infoOf(file, signal)),
+    open: (offset) =>
+      onDisk(label, async () => {
+        const { size } = await stat(file);
+        const start = Math.min(offset, size);
+        return { start, info: { size }, stream: createReadStream(file, { start }), bounded: true };
+      }),
+  };
+}
+
+/** A place on this machine. The file gets its name when all of it is there; beside it, `.from` says which version of the source it is. */
+export function localSink(file: string): FileSink {
+  const written = localSource(file);
+  const origin = `${file}.from`;
+  return {
+    label: written.label,
+    written,
+    async head(signal) {
+      const found = await onDisk(written.label, () => stat(file)).catch(() => undefined);
+      if (found?.isFile() !== true) return undefined;
+      const from = await readFile(origin, 'utf8').catch(() => undefined);
+      return { ...(await written.stat(signal)), ...(from !== undefined && { origin: from }) };
+    },
+    async put(upload, signal) {
+      await onDisk(written.label, async () => {
+        // First, so that it never says the wrong thing of the file.
+        await rm(origin, { force: true });
+        await write(`${file}.partial`, upload, signal);
+        await rename(`${file}.partial`, file);
+        if (upload.origin !== undefined) await writeFile(origin, upload.origin);
+      });
+      return [];
+    },
+  };
+}
+
+async function infoOf(file: string, signal: AbortSignal): Promise<FileInfo> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of createReadStream(file, { signal }) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    size += chunk.length;
+  }
+  return { size, digest: `sha256:${hash.digest('hex')}`, proven: true };
+}
+
+async function write(file: string, upload: FileUpload, signal: AbortSignal): Promise<void> {
+  // Made anew: a link that lies there could lead anywhere.
+  await rm(file, { force: true });
+  try {
+    await writeFile(file, upload.content(signal), { flag: 'wx', flush: true });
+  } catch (caught) {
+    await rm(file, { force: true });
+    throw caught;
+  }
+}
+
+/** Failures of the disk as such of a transfer: another pod may find room. */
+async function onDisk<Result>(label: string, operation: () => Promise<Result>): Promise<Result> {
+  try {
+    return await operation();
+  } catch (caught) {
+    if (caught instanceof TransferError) throw caught;
+    const why = caught instanceof Error ? caught.message : String(caught);
+    throw new TransferError('retryable', `Cannot use ${label}: ${why}.`, { cause: caught, again: false });
+  }
+}

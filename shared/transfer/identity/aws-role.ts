@@ -1,0 +1,35 @@
+/** The role of AWS that a pod may assume. */
+export interface AwsRole {
+  arn: string;
+  account: string;
+  tokenFile: string;
+  /** Where the pod runs. */
+  region: string | undefined;
+  /** The domain of the services of its part of AWS: those of China are another company's, and have accounts of their own. */
+  domain: string;
+}
+
+const roleArn = /^arn:(aws|aws-cn|aws-us-gov):iam::(\d{12}):role\/[\w+=,.@/-]{1,512}$/;
+const regionName = /^[a-z]{2}(?:-[a-z]+)+-\d+$/;
+const usualRegion: Readonly<Record<string, string>> = {
+  'aws-cn': 'cn-north-1',
+  'aws-us-gov': 'us-gov-west-1',
+};
+
+/**
+ * The role that the pod identity webhook of EKS, or whoever does as it does, has given a pod: AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE
+ * and AWS_REGION. Undefined without a role, or with what is none.
+ */
+export function awsRole(env: Readonly<Record<string, string | undefined>>): AwsRole | undefined {
+  const { AWS_ROLE_ARN: arn = '', AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile = '' } = env;
+  const [, partition, account] = roleArn.exec(arn) ?? [];
+  if (partition === undefined || account === undefined || tokenFile === '') return undefined;
+  const region = [env.AWS_REGION, env.AWS_DEFAULT_REGION].find((name) => regionName.test(name ?? ''));
+  const domain = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
+  return { arn, account, tokenFile, region: region ?? usualRegion[partition], domain };
+}
+
+/** The region whose services are asked about the role. */
+export function regionOf({ region = 'us-east-1' }: AwsRole): string {
+  return region;
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { kept } from './kept.ts';
+
+const { signal } = new AbortController();
+const minute = 60_000;
+
+/** Lends for so many minutes; counts how often it is asked. */
+function lender(minutes: number) {
+  const state = { now: 0, asked: 0, fails: false };
+  const lend = kept(
+    async () => {
+      state.asked += 1;
+      if (state.fails) throw new Error('down');
+      return { value: state.asked, expires: state.now + minutes * minute };
+    },
+    () => state.now,
+  );
+  return { state, lend };
+}
+
+describe('what is lent', () => {
+  it('is fetched once for all, and again before it expires', async () => {
+    const { state, lend } = lender(60);
+    expect(await Promise.all([lend(signal), lend(signal)])).toEqual([1, 1]);
+    state.now = 54 * minute;
+    expect(await lend(signal)).toBe(1);
+    state.now = 56 * minute;
+    expect(await lend(signal)).toBe(2);
+    state.now = 100 * minute;
+    expect(await lend(signal)).toBe(2);
+  });
+
+  it('for minutes only is not fetched for each request', async () => {
+    const { state, lend } = lender(1);
+    await lend(signal);
+    expect(await lend(signal)).toBe(1);
+    state.now = minute;
+    expect(await lend(signal)).toBe(2);
+  });
+
+  it('is asked for again after a failure', async () => {
+    const { state, lend } = lender(60);
+    state.fails = true;
+    await expect(lend(signal)).rejects.toThrow('down');
+    state.fails = false;
+    expect(await lend(signal)).toBe(2);
+  });
+});

@@ -1,0 +1,51 @@
+import { open } from 'node:fs/promises';
+import { printable } from '#shared/errors';
+import { isRecord } from '#shared/meta';
+import { TransferError } from '../errors/transfer-error.ts';
+
+/** The token of a ServiceAccount, as the kubelet projects it into a pod. */
+export interface PodToken {
+  token: string;
+  /** Whose it says it is, for messages: `system:serviceaccount:<namespace>:<name>`. */
+  subject: string;
+}
+
+const maxBytes = 64 * 1024;
+
+/** Reads the file that `variable` names, each time anew: the kubelet renews it. Throws a config TransferError. */
+export async function readPodToken(file: string, variable: string): Promise<PodToken> {
+  const token = await readText(file, variable);
+  if (!/^[\w.~+/=-]+$/.test(token))
+    throw new TransferError(
+      'config',
+      `The file that ${variable} of the worker names, "${file}", holds no token.`,
+    );
+  return { token, subject: subjectOf(token) };
+}
+
+/** The text of a small file that a variable of the worker names. Throws a config TransferError. */
+async function readText(file: string, variable: string): Promise<string> {
+  try {
+    await using handle = await open(file);
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(maxBytes + 1) });
+    if (bytesRead > maxBytes) throw new Error('it is larger than 64 KiB');
+    return buffer.toString('utf8', 0, bytesRead).trim();
+  } catch (caught) {
+    const detail = caught instanceof Error ? caught.message : String(caught);
+    throw new TransferError(
+      'config',
+      `The file that ${variable} of the worker names cannot be read: ${detail}; check what the pods of the ServiceAccount get.`,
+      { cause: caught },
+    );
+  }
+}
+
+function subjectOf(token: string): string {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    if (isRecord(claims) && typeof claims.sub === 'string') return printable(claims.sub).slice(0, 200);
+  } catch {
+    // Not a JWT: the cloud will say so.
+  }
+  return 'an unknown account';
+}

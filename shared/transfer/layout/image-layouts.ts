@@ -1,0 +1,27 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { planCopy } from '../copy/plan.ts';
+import { imagesOf } from '../policy/own-manifests.ts';
+import { marker, markerText } from './layout-files.ts';
+import { indexOf } from './layout-index.ts';
+import { layoutSource } from './layout-source.ts';
+
+/**
+ * Makes a layout for each image of an artifact in the layout `from`, below `into` as `0`, `1` and so on; they share its blobs. Scanners look at one
+ * image of an index alone, and take the first or that of their own platform. `into` does not exist yet.
+ */
+export async function splitLayout(
+  from: { folder: string; digest: string },
+  into: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const plan = await planCopy(layoutSource(from), signal);
+  for (const [index, { descriptor }] of imagesOf(plan).entries()) {
+    const folder = path.join(into, String(index));
+    await mkdir(folder, { recursive: true });
+    // Relative: a scanner has the volume at a path of its own.
+    await symlink(path.relative(folder, path.join(from.folder, 'blobs')), path.join(folder, 'blobs'));
+    await writeFile(path.join(folder, 'index.json'), indexOf([descriptor]));
+    await writeFile(path.join(folder, marker), markerText);
+  }
+}

@@ -1,0 +1,42 @@
+import type { ContentSource } from '../content/content.ts';
+import type { CopyPlan } from '../copy/plan.ts';
+import type { Descriptor, Manifest } from '../oci/manifest.ts';
+
+/** On the entries of an index that BuildKit adds for its attestations. */
+const attestationAnnotation = 'vnd.docker.reference.type';
+
+/** The name by which users know a place: Docker Hub is served by another host than the one that they write. */
+export function placeName({
+  registry,
+  address,
+}: Pick<ContentSource, 'registry' | 'address'>): string | undefined {
+  if (registry === undefined) return address?.toLowerCase();
+  const { host } = new URL(registry.origin);
+  const known = host === 'registry-1.docker.io' ? 'docker.io' : host.replace(/\.(?=:|$)/, '');
+  return `${known}/${registry.repository}`.toLowerCase();
+}
+
+/** The root and what it lists, by digest; not what refers to it. */
+export function ownManifests({ root, manifests }: CopyPlan): Map<string, Manifest> {
+  const known = new Map(manifests.map((manifest) => [manifest.digest, manifest]));
+  const own = new Map<string, Manifest>();
+  const visit = (manifest: Manifest | undefined): void => {
+    if (manifest === undefined || own.has(manifest.digest)) return;
+    own.set(manifest.digest, manifest);
+    for (const child of manifest.children) visit(known.get(child.digest));
+  };
+  visit(root);
+  return own;
+}
+
+/** The images among them, and not what BuildKit attests of these. */
+export function imagesOf(plan: CopyPlan): Manifest[] {
+  const own = ownManifests(plan);
+  const entries = [...own.values()].flatMap(({ children }) => children);
+  const attests = ({ annotations }: Descriptor) =>
+    annotations?.[attestationAnnotation] === 'attestation-manifest';
+  const attestations = new Set(entries.filter(attests).map(({ digest }) => digest));
+  return [...own.values()].filter(
+    ({ digest, mediaType }) => !attestations.has(digest) && !/index|manifest\.list/.test(mediaType),
+  );
+}

@@ -1,0 +1,87 @@
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { bytesText } from '#shared/errors';
+import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { describedIn } from './sbom.ts';
+import { parseReport, type ScanReport } from './scan-report.ts';
+
+/** What scanners of the operator have written about an artifact. */
+export interface Reports {
+  scans: readonly ReportFile[];
+  /** The digests, of manifests or configs, that SBOMs describe. */
+  described: ReadonlySet<string>;
+}
+
+export interface ReportFile extends ScanReport {
+  file: string;
+}
+
+export const noReports: Reports = { scans: [], described: new Set() };
+
+const mostFiles = 1000;
+const maxFileBytes = 64 * 1024 * 1024;
+
+/**
+ * Reads the JSON files of a folder: reports of Trivy and Grype, and SBOMs. Others are passed over: what no file is about was not scanned. Rejects with a
+ * TransferError for a file that is too large, and for one that a scanner has not written to its end.
+ */
+export async function readReports(folder: string, signal: AbortSignal): Promise<Reports> {
+  const scans: ReportFile[] = [];
+  const described = new Set<string>();
+  for (const name of await namesIn(folder)) {
+    throwIfStopped(signal);
+    const file = path.join(folder, name);
+    const value = await readReport(file);
+    const report = parseReport(value);
+    if (report !== undefined) scans.push({ ...report, file });
+    for (const digest of describedIn(value) ?? []) described.add(digest);
+  }
+  return { scans, described };
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (caught) {
+    throw unusable(folder, caught instanceof Error ? caught.message : String(caught));
+  }
+  const found = names.filter((name) => name.endsWith('.json')).toSorted();
+  if (found.length > mostFiles) throw unusable(folder, `it has more than ${mostFiles} JSON files`);
+  return found;
+}
+
+/** Links and pipes are refused: a scanner is not trusted with what else the worker can read. */
+const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** What one file holds. Rejects with a TransferError. */
+export async function readReport(file: string): Promise<unknown> {
+  const text = await readText(file);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text.
+    throw unusable(file, 'it is not JSON');
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  let why: string;
+  try {
+    await using handle = await open(file, openFlags);
+    const found = await handle.stat();
+    if (found.isFile() && found.size <= maxFileBytes) return await handle.readFile('utf8');
+    why = found.isFile() ? `it has more than ${bytesText(maxFileBytes)}` : 'it is not a file';
+  } catch (caught) {
+    why = caught instanceof Error ? caught.message : String(caught);
+  }
+  throw unusable(file, why);
+}
+
+function unusable(what: string, why: string): TransferError {
+  return new TransferError(
+    'config',
+    `The reports of the scanner cannot be read, so nothing is moved: ${what}: ${why}.`,
+  );
+}

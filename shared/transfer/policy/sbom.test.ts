@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/testing';
+import { describedIn } from './sbom.ts';
+
+const hex = 'a'.repeat(64);
+const base = 'b'.repeat(64);
+
+const cycloneDX = {
+  bomFormat: 'CycloneDX',
+  specVersion: '1.6',
+  metadata: {
+    component: {
+      type: 'container',
+      name: 'layout',
+      properties: [{ name: 'aquasecurity:trivy:ImageID', value: `sha256:${hex}` }],
+    },
+  },
+  components: [{ type: 'library', name: 'musl', hashes: [{ alg: 'SHA-256', content: base }] }],
+};
+const spdx = {
+  spdxVersion: 'SPDX-2.3',
+  SPDXID: 'SPDXRef-DOCUMENT',
+  name: 'app',
+  documentNamespace: 'https://anchore.com/syft/image/app-1',
+  packages: [
+    { SPDXID: 'SPDXRef-root', name: 'app', versionInfo: `sha256:${hex}` },
+    { SPDXID: 'SPDXRef-base', name: 'base', checksums: [{ algorithm: 'SHA256', checksumValue: base }] },
+  ],
+  relationships: [
+    {
+      spdxElementId: 'SPDXRef-DOCUMENT',
+      relatedSpdxElement: 'SPDXRef-root',
+      relationshipType: 'DESCRIBES',
+    },
+    { spdxElementId: 'SPDXRef-root', relatedSpdxElement: 'SPDXRef-base', relationshipType: 'CONTAINS' },
+  ],
+};
+
+describe('an SBOM', () => {
+  it.each<[string, object]>([
+    ['CycloneDX', cycloneDX],
+    ['SPDX', spdx],
+    ['SPDX with documentDescribes', { ...spdx, relationships: [], documentDescribes: ['SPDXRef-root'] }],
+  ])('of %s says what it describes, and not what that contains', (_, value) => {
+    expect(describedIn(value)).toEqual(new Set([`sha256:${hex}`]));
+  });
+
+  it.each([[{}], [[spdx]], [null], ['SPDX-2.3'], [{ bomFormat: 'other', metadata: cycloneDX.metadata }]])(
+    'is not %j',
+    (value) => expect(describedIn(value)).toBeUndefined(),
+  );
+
+  it('is read from any JSON', () => {
+    const part = fc.constantFrom('metadata', 'packages', 'relationships', 'documentDescribes', 'name');
+    const near = fc
+      .tuple(fc.constantFrom(cycloneDX, spdx), part, fc.jsonValue())
+      .map(([sbom, name, value]) => ({ ...sbom, [name]: value }));
+    fc.assert(
+      fc.property(near, (value) => {
+        for (const digest of describedIn(value) ?? []) expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+      }),
+    );
+  });
+});

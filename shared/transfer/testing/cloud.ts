@@ -1,0 +1,70 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import net from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { type Authority, createAuthority } from '../../testing/authority.ts';
+import { listen } from './front.ts';
+
+/** Answers a request to one host of a cloud, whose body has been read. */
+export type CloudService = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
+
+/** The servers of a cloud under their real names, with TLS, behind a proxy: the client's own code finds them, and no option leads it there. */
+export interface Cloud {
+  /** The value of HTTPS_PROXY. */
+  proxy: string;
+  /** Who issued their certificates, as PEM: clients trust it as Node trusts any other (NODE_EXTRA_CA_CERTS). */
+  authority: string;
+  /** Each request: `<method> <host><path>`. */
+  requests: string[];
+  /** Hosts that a client wanted, and there are none of that name. */
+  strangers: string[];
+  close(): Promise<void>;
+}
+
+/** Starts the services, by host. */
+export async function startCloud(
+  services: Readonly<Record<string, CloudService>>,
+  given?: Authority,
+): Promise<Cloud> {
+  const authority = given ?? (await createAuthority('authority of the cloud'));
+  const requests: string[] = [];
+  const strangers: string[] = [];
+  const own = await authority.issue({ name: 'cloud' }, { hosts: Object.keys(services) });
+  const servers = https.createServer(own, (request, response) => {
+    const { host = '' } = request.headers;
+    requests.push(`${request.method} ${host}${request.url}`);
+    const service = services[host];
+    if (service === undefined) response.writeHead(421).end();
+    else
+      buffer(request).then(
+        (body) => service(request, response, body),
+        () => response.destroy(),
+      );
+  });
+  const inner = await listen(servers);
+  const proxy = http.createServer().on('connect', (request, near, head) => {
+    const [host = '', port] = (request.url ?? '').split(':');
+    if (services[host] === undefined || port !== '443') {
+      strangers.push(request.url ?? '');
+      near.end('HTTP/1.1 502 No such host\r\n\r\n');
+      return;
+    }
+    const far = net.connect(inner.port, '127.0.0.1', () => {
+      near.write('HTTP/1.1 200 OK\r\n\r\n');
+      far.write(head);
+      near.pipe(far).pipe(near);
+    });
+    near.on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+  });
+  const outer = await listen(proxy);
+  return {
+    proxy: `http://127.0.0.1:${outer.port}`,
+    authority: authority.cert,
+    requests,
+    strangers,
+    async close() {
+      await Promise.all([inner.close(), outer.close()]);
+    },
+  };
+}

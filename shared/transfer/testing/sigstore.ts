@@ -1,0 +1,292 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { type Attachment, bundleOf, bundleType, payloadLayer, payloadOf, signed } from './signing.ts';
+
+/** What a signature without a key is made of; each can be made wrong. */
+export interface Made {
+  identity?: string;
+  issuer?: string;
+  /** The times of the certificate are around this one, and logs record things at this one. */
+  at?: number;
+  /** The certificate ends so many milliseconds before the signature is recorded. */
+  lateMs?: number;
+  usage?: string;
+  /** Whose keys sign the log entry and the certificate's record, if not those of the trust root. */
+  log?: Sigstore;
+  recordedBy?: Sigstore;
+  isRecorded?: boolean;
+  predicateType?: string;
+}
+
+const codeSigning = '1.3.6.1.5.5.7.3.3';
+const caName = 'arc test authority';
+
+/** A Sigstore for tests: an authority, a log for certificates and one for signatures. */
+export class Sigstore {
+  readonly #authority = pair();
+  readonly #certificates = pair();
+  readonly #log = pair();
+  readonly #root: Buffer;
+
+  constructor() {
+    this.#root = certificate({
+      subject: caName,
+      key: this.#authority.publicKey,
+      by: this.#authority.privateKey,
+      from: Date.now() - 1000 * day,
+      to: Date.now() + 1000 * day,
+      extensions: () => [
+        extension('2.5.29.15', der(0x03, Buffer.from([1, 6])), true),
+        extension('2.5.29.19', der(0x30, der(0x01, Buffer.from([0xff]))), true),
+      ],
+    });
+  }
+
+  /** The text of trusted_root.json. */
+  trustedRoot(): string {
+    const validFor = { start: '2020-01-01T00:00:00Z' };
+    const log = (baseUrl: string, key: KeyObject) => ({
+      baseUrl,
+      hashAlgorithm: 'SHA2_256',
+      publicKey: { rawBytes: base64(spki(key)), keyDetails: 'PKIX_ECDSA_P256_SHA_256', validFor },
+      logId: { keyId: base64(idOf(key)) },
+    });
+    return JSON.stringify({
+      mediaType: 'application/vnd.dev.sigstore.trustedroot+json;version=0.1',
+      tlogs: [log('https://log.example.com', this.#log.publicKey)],
+      certificateAuthorities: [
+        {
+          subject: { organization: 'example.com', commonName: caName },
+          uri: 'https://ca.example.com',
+          certChain: { certificates: [{ rawBytes: base64(this.#root) }] },
+          validFor,
+        },
+      ],
+      ctlogs: [log('https://ct.example.com', this.#certificates.publicKey)],
+      timestampAuthorities: [],
+    });
+  }
+
+  /** A bundle as cosign 3 writes it. */
+  bundle(digest: string, made: Made = {}): Buffer {
+    const { certified, key, atMs } = this.#signer(made);
+    const plain = JSON.parse(bundleOf(digest, key, made.predicateType).toString());
+    const { payload, signatures } = plain.dsseEnvelope;
+    const body = {
+      apiVersion: '0.0.1',
+      kind: 'dsse',
+      spec: {
+        payloadHash: { algorithm: 'sha256', value: sha256(Buffer.from(payload, 'base64')).toString('hex') },
+        signatures: [{ signature: signatures[0].sig, verifier: '' }],
+      },
+    };
+    const entry = (made.log ?? this).#entry(body, atMs);
+    plain.verificationMaterial = {
+      certificate: { rawBytes: base64(certified) },
+      tlogEntries: made.isRecorded === false ? [] : [entry],
+    };
+    return Buffer.from(JSON.stringify(plain));
+  }
+
+  /** The layer of a manifest with that bundle. */
+  bundleLayer(digest: string, made: Made = {}): Attachment {
+    return { mediaType: bundleType, content: this.bundle(digest, made) };
+  }
+
+  /** The layer that cosign 2 writes: the payload, and all else as annotations. */
+  payloadLayer(digest: string, made: Made = {}): Attachment {
+    const { certified, key, atMs } = this.#signer(made);
+    const layer = payloadLayer(payloadOf(digest), signed(payloadOf(digest), key));
+    const content = layer.annotations?.['dev.cosignproject.cosign/signature'];
+    const body = {
+      apiVersion: '0.0.1',
+      kind: 'hashedrekord',
+      spec: {
+        data: { hash: { algorithm: 'sha256', value: sha256(layer.content).toString('hex') } },
+        signature: { content, publicKey: { content: '' } },
+      },
+    };
+    const { canonicalizedBody, integratedTime, inclusionPromise, logId } = (made.log ?? this).#entry(
+      body,
+      atMs,
+    );
+    const entry = {
+      SignedEntryTimestamp: inclusionPromise.signedEntryTimestamp,
+      Payload: {
+        body: canonicalizedBody,
+        integratedTime: Number(integratedTime),
+        logIndex: 0,
+        logID: Buffer.from(logId.keyId, 'base64').toString('hex'),
+      },
+    };
+    return {
+      ...layer,
+      annotations: {
+        ...layer.annotations,
+        'dev.sigstore.cosign/certificate': `-----BEGIN CERTIFICATE-----\n${base64(certified)}\n-----END CERTIFICATE-----\n`,
+        ...(made.isRecorded !== false && { 'dev.sigstore.cosign/bundle': JSON.stringify(entry) }),
+      },
+    };
+  }
+
+  #signer({
+    identity = 'https://github.com/acme/app/.github/workflows/release.yml@refs/tags/v1.0',
+    issuer = 'https://token.actions.githubusercontent.com',
+    at = Date.now() - 30 * day,
+    lateMs,
+    usage = codeSigning,
+    recordedBy = this,
+  }: Made) {
+    const { publicKey, privateKey } = pair();
+    // Logs know seconds.
+    const atMs = Math.floor(at / 1000) * 1000;
+    const to = lateMs === undefined ? atMs + 600_000 : atMs - lateMs;
+    const certified = certificate({
+      subject: '',
+      key: publicKey,
+      by: this.#authority.privateKey,
+      from: to - 1_200_000,
+      to,
+      extensions: (tbs) => {
+        const plain = [
+          extension('2.5.29.37', der(0x30, oid(usage))),
+          extension('2.5.29.17', der(0x30, der(0x86, Buffer.from(identity))), true),
+          extension('1.3.6.1.4.1.57264.1.8', der(0x0c, Buffer.from(issuer))),
+        ];
+        const scts = recordedBy.#sct(tbs(plain), spki(this.#authority.publicKey), to - 1_000_000);
+        return [...plain, extension('1.3.6.1.4.1.11129.2.4.2', der(0x04, scts))];
+      },
+    });
+    return { certified, key: privateKey, atMs };
+  }
+
+  /** The record of a certificate (RFC 6962). */
+  #sct(tbs: Buffer, authority: Buffer, atMs: number): Buffer {
+    const time = Buffer.alloc(8);
+    time.writeBigUInt64BE(BigInt(atMs));
+    const head = Buffer.concat([Buffer.from([0, 0]), time, uint(1, 2)]);
+    const data = Buffer.concat([head, sha256(authority), uint(tbs.length, 3), tbs, uint(0, 2)]);
+    const signature = sign('sha256', data, this.#certificates.privateKey);
+    const sct = Buffer.concat([
+      ...[Buffer.from([0]), idOf(this.#certificates.publicKey), time, uint(0, 2)],
+      ...[Buffer.from([4, 3]), uint(signature.length, 2), signature],
+    ]);
+    return Buffer.concat([uint(sct.length + 2, 2), uint(sct.length, 2), sct]);
+  }
+
+  /** An entry of a log that has no other one. */
+  #entry(content: object, atMs: number) {
+    const body = Buffer.from(JSON.stringify(content));
+    const [id, integratedTime] = [idOf(this.#log.publicKey), atMs / 1000];
+    // The names in this order are the canonical form.
+    const promise = { body: base64(body), integratedTime, logID: id.toString('hex'), logIndex: 0 };
+    const rootHash = base64(sha256(Buffer.concat([Buffer.from([0]), body])));
+    const note = `log.example.com\n1\n${rootHash}\n`;
+    const hinted = Buffer.concat([id.subarray(0, 4), this.#signed(note)]);
+    return {
+      logIndex: '0',
+      logId: { keyId: base64(id) },
+      kindVersion: { kind: Reflect.get(content, 'kind'), version: '0.0.1' },
+      integratedTime: String(integratedTime),
+      inclusionPromise: { signedEntryTimestamp: base64(this.#signed(JSON.stringify(promise))) },
+      inclusionProof: {
+        logIndex: '0',
+        rootHash,
+        treeSize: '1',
+        hashes: [],
+        checkpoint: { envelope: `${note}\n\u2014 log.example.com ${base64(hinted)}\n` },
+      },
+      canonicalizedBody: base64(body),
+    };
+  }
+
+  #signed(text: string): Buffer {
+    return sign('sha256', Buffer.from(text), this.#log.privateKey);
+  }
+}
+
+const day = 24 * 3_600_000;
+
+function pair() {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+}
+
+interface Wanted {
+  subject: string;
+  key: KeyObject;
+  by: KeyObject;
+  from: number;
+  to: number;
+  extensions: (tbs: (extensions: readonly Buffer[]) => Buffer) => readonly Buffer[];
+}
+
+/** A certificate of the authority (RFC 5280). */
+function certificate({ subject, key, by, from, to, extensions }: Wanted): Buffer {
+  const algorithm = der(0x30, oid('1.2.840.10045.4.3.2'));
+  const serial = der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)]));
+  const tbs = (list: readonly Buffer[]): Buffer =>
+    der(
+      0x30,
+      ...[der(0xa0, der(0x02, Buffer.from([2]))), serial, algorithm, nameOf(caName)],
+      ...[der(0x30, timeOf(from), timeOf(to)), nameOf(subject), spki(key), der(0xa3, der(0x30, ...list))],
+    );
+  const all = tbs(extensions(tbs));
+  return der(0x30, all, algorithm, der(0x03, Buffer.from([0]), sign('sha256', all, by)));
+}
+
+function extension(id: string, value: Buffer, isCritical = false): Buffer {
+  const critical = isCritical ? [der(0x01, Buffer.from([0xff]))] : [];
+  return der(0x30, oid(id), ...critical, der(0x04, value));
+}
+
+function nameOf(name: string): Buffer {
+  if (name === '') return der(0x30);
+  return der(0x30, der(0x31, der(0x30, oid('2.5.4.3'), der(0x0c, Buffer.from(name)))));
+}
+
+function timeOf(ms: number): Buffer {
+  const digits = new Date(ms).toISOString().replace(/[-T:]|\.\d+/g, '');
+  return der(0x18, Buffer.from(digits));
+}
+
+function oid(id: string): Buffer {
+  const [first = 0, second = 0, ...others] = id.split('.').map(Number);
+  const bytes = others.flatMap((number) => {
+    const digits = [number % 128];
+    for (let rest = Math.floor(number / 128); rest > 0; rest = Math.floor(rest / 128))
+      digits.unshift((rest % 128) + 128);
+    return digits;
+  });
+  return der(0x06, Buffer.from([first * 40 + second, ...bytes]));
+}
+
+/** DER: tag, length, content. */
+function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  const head =
+    length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, Math.floor(length / 256), length % 256];
+  return Buffer.concat([Buffer.from([tag, ...head]), content]);
+}
+
+function uint(value: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  buffer.writeUIntBE(value, 0, bytes);
+  return buffer;
+}
+
+function spki(key: KeyObject): Buffer {
+  return key.export({ type: 'spki', format: 'der' });
+}
+
+/** By which a log is known. */
+function idOf(key: KeyObject): Buffer {
+  return sha256(spki(key));
+}
+
+function sha256(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64');
+}
