@@ -39,7 +39,7 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
     .option('--as-uid <uid>', 'and with this uid')
     .option('--request-timeout <duration>', 'bound of one request, such as 10s; 0: none (default: 30s)')
     .helpCommand('help [command]', 'show the help of a command')
-    .showHelpAfterError(`Run "${name} --help" for what there is.`)
+    .showHelpAfterError(helpHint(name))
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => io.write(text),
@@ -59,8 +59,20 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
     ...[planCommand(io), diffCommand(io), createCommand(io), ...actionCommands(io)],
     ...[explainCommand(io), doctorCommand(io), tenantCommand(io), completionCommand(), versionCommand(io)],
   ];
-  for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+  for (const command of commands) inherit(program, command, name);
   return program;
+}
+
+/** A command, and what is below it, under another: it prints and ends as that one does. */
+function inherit(parent: Command, command: Command, parentName: string): void {
+  const name = `${parentName} ${command.name()}`;
+  command.copyInheritedSettings(parent).showHelpAfterError(helpHint(name));
+  for (const below of command.commands) inherit(command, below, name);
+  if (!parent.commands.includes(command)) parent.addCommand(command);
+}
+
+function helpHint(name: string): string {
+  return `Run "${name} --help" for what there is.`;
 }
 
 /** Runs a command line and ends the process with its exit code. */

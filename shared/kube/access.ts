@@ -75,6 +75,6 @@ function sourceOf(env: Env, { kubeconfig, context }: AccessChoice): ContextSourc
   if (usual !== undefined && existsSync(usual)) return { kubeconfig: [usual], context };
   throw new ArcError(
     'Invalid',
-    `there is no cluster to work for: KUBERNETES_SERVICE_HOST is not set, as it is in a pod, and there is no ${usual ?? '~/.kube/config'}: set KUBECONFIG, or ARC_API_SERVER and ARC_TOKEN_FILE`,
+    `there is no cluster to work for: there is no ${usual ?? '~/.kube/config'}, and KUBERNETES_SERVICE_HOST is not set, as it is in a pod: set KUBECONFIG, or ARC_API_SERVER and ARC_TOKEN_FILE`,
   );
 }

@@ -17,6 +17,21 @@ export interface Key {
   namespace?: string;
 }
 
+/** One object to be read. */
+export interface ReadKey extends Key {
+  /** A hint: `<label>=<value>` that few objects have, this one among them. Several that are asked for at a time can then be read in one list. */
+  among?: string | undefined;
+}
+
+/** One object whose metadata is to be read. */
+export interface MetadataKey extends Key {
+  /**
+   * A state not older than this resourceVersion of the same API server will do: it can then come from its memory. Absent: the newest. It may
+   * be that of an object of another kind, where both are known to be kept by our own API server, which counts all its writes together.
+   */
+  notOlderThan?: string | undefined;
+}
+
 export interface ListPage<T> {
   items: T[];
   resourceVersion: string;
@@ -35,9 +50,9 @@ export interface KubeClient {
   /** The same client, whose requests all carry this trace context unchanged (see TransportOptions.trace). */
   traced(trace: TraceContext): KubeClient;
   /** undefined when there is no such object; every other failure rejects. */
-  get<T extends KubeObject>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined>;
+  get<T extends KubeObject>(kind: Kind<T>, key: ReadKey, signal?: AbortSignal): Promise<T | undefined>;
   /** The same without spec and status: what is asked of a large object is often only whether it is there still, or is to be deleted. */
-  getMetadata(kind: Kind, key: Key, signal?: AbortSignal): Promise<KubeObject | undefined>;
+  getMetadata(kind: Kind, key: MetadataKey, signal?: AbortSignal): Promise<KubeObject | undefined>;
   /**
    * All items, read in pages of 500 at one resourceVersion (or one page, with `limit`); rejects with Expired if history
    * went away in between.

@@ -118,6 +118,8 @@ describe('requests', () => {
       line: 'GET /api/v1/namespaces/n/secrets/a',
       headers: { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' },
     });
+    await client.getMetadata(secrets, { ...key, notOlderThan: '7' });
+    expect(seen[1]?.line).toBe('GET /api/v1/namespaces/n/secrets/a?resourceVersion=7');
   });
 
   it('read the token before each request', async () => {

@@ -8,6 +8,7 @@ import type {
   KubeClient,
   ListOptions,
   ListPage,
+  MetadataKey,
   Selection,
   WatchEvent,
   WatchOptions,
@@ -47,8 +48,8 @@ export function createKubeClient(options: TransportOptions): KubeClient {
       return orAbsent<T | undefined>(() => one(kind, request, signal), undefined);
     },
 
-    getMetadata(kind: Kind, key: Key, signal?: AbortSignal): Promise<KubeObject | undefined> {
-      const path = objectPath(kind, key);
+    getMetadata(kind: Kind, key: MetadataKey, signal?: AbortSignal): Promise<KubeObject | undefined> {
+      const path = `${objectPath(kind, key)}${query({ resourceVersion: key.notOlderThan })}`;
       const request: Outgoing = { method: 'GET', path, ...accept({ metadataOnly: true }) };
       return orAbsent<KubeObject | undefined>(() => one(kind, request, signal), undefined);
     },

@@ -11,6 +11,8 @@ export type {
   ListOptions,
   ListPage,
   LogOptions,
+  MetadataKey,
+  ReadKey,
   Selection,
   WatchEvent,
   WatchOptions,
@@ -26,6 +28,8 @@ export {
   type ListWatchOptions,
   listWatch,
 } from './list-watch.ts';
+export { nodeFetch } from './node-fetch.ts';
+export { sharedReads } from './shared-reads.ts';
 export {
   type ClusterAccess,
   createTransport,

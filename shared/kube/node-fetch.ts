@@ -31,13 +31,20 @@ export type NodeFetch = (
 
 /** An idle connection is closed after this time, before the server does. */
 const keepAlive = { keepAlive: true, timeout: 30_000 };
-const plain = new http.Agent(keepAlive);
 
-/** Loaded with the first request: TLS is a tenth of what a function does before it is ready. */
+/** Made with the first request, as is what follows: a command that asks nothing of a cluster loads no HTTP. */
+let plainAgent: http.Agent | undefined;
+function plain(): http.Agent {
+  plainAgent ??= new http.Agent(keepAlive);
+  return plainAgent;
+}
+
+/** TLS is a tenth of what a function does before it is ready. */
 let secure: { request: typeof https.request; agent: https.Agent } | undefined;
 function tlsParts() {
+  if (secure) return secure;
   const { request, Agent } = process.getBuiltinModule('node:https');
-  secure ??= { request, agent: new Agent(keepAlive) };
+  secure = { request, agent: new Agent(keepAlive) };
   return secure;
 }
 
@@ -56,7 +63,7 @@ export function nodeFetch(limitMs: number, agent?: http.Agent): NodeFetch {
     // Node gives the body of a DELETE no length by itself, and the server then takes it for the next request.
     const framed =
       body === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
-    const own = isSecure ? tlsParts() : { request: http.request, agent: plain };
+    const own = isSecure ? tlsParts() : { request: http.request, agent: plain() };
     const outgoing = own.request(url, { method, headers: framed, signal, agent: agent ?? own.agent });
     limitConnect(outgoing, limitMs);
     outgoing.on('error', reject).on('response', resolve).end(body);

@@ -61,7 +61,7 @@ export function errorFromStatus(
 }
 
 /** True for an object of kind Status. */
-export function isStatus(value: unknown): value is Record<string, unknown> {
+function isStatus(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && value.kind === 'Status';
 }
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { artifactWorkflows, orders } from '#shared/domain';
+import { artifactWorkflows, childSelector, orders } from '#shared/domain';
 import type { Kind } from '#shared/kube';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
@@ -8,7 +8,8 @@ import { type OrderAction, orderActions } from '../core/order-actions.ts';
 import { type Format, formatOf, printValue } from '../core/print.ts';
 import { fullName, parseAsked } from '../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { readOrder, readTree } from '../model/read-tree.ts';
+import { readOrder } from '../model/read-tree.ts';
+import { treeOf, whyOf } from '../model/tree.ts';
 
 interface ActionOptions {
   artifact?: string[];
@@ -79,12 +80,10 @@ async function targetsOf(
   const [order, ...more] = names;
   if (kind !== orders || order === undefined || more.length > 0)
     throw usage('--artifact needs the name of one Order');
-  const tree = await readTree(
-    api,
-    await readOrder(api, { namespace, name: order }, io.signal),
-    new Map(),
-    io.signal,
-  );
+  const read = await readOrder(api, { namespace, name: order }, io.signal);
+  const children = { namespace, labelSelector: childSelector(read) };
+  const { items } = await api.list(artifactWorkflows, children, io.signal);
+  const tree = treeOf({ order: read, artifactWorkflows: items });
   return artifact.map((wanted) => {
     const found = tree.artifacts.find(({ name }) => name === wanted);
     const names = tree.artifacts.map(({ name }) => name).join(', ');
@@ -95,7 +94,7 @@ async function targetsOf(
       );
     const current = found.versions.find(({ inForce }) => inForce);
     if (current) return { kind: artifactWorkflows, name: current.name };
-    const why = [found.reason, found.message].filter((text) => text !== '').join(': ');
+    const why = whyOf(found);
     throw new Failure(
       exitCodes.no,
       `artifact ${wanted} has no ArtifactWorkflow: it is ${found.phase}${why && ` (${why})`}`,

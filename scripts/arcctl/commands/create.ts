@@ -37,6 +37,10 @@ export function createCommand(io: Io): Command {
         command: Command,
       ) => {
         const format = formatOf(options.output);
+        if (!io.isInteractive && (source === undefined || destination === undefined))
+          throw usage(
+            'give the source and the destination: arcctl create registry.example.com/team/app:1.0 mirror.example.com/team/app',
+          );
         const cluster = await connect(io, globalOptions(command));
         const { items } = await cluster.api.list(endpoints, { namespace: cluster.namespace }, io.signal);
         const answers = await ask(io, items, source, destination);
@@ -65,10 +69,6 @@ async function ask(
   destination: string | undefined,
 ): Promise<{ source: string; destination: string }> {
   if (source !== undefined && destination !== undefined) return { source, destination };
-  if (!io.isInteractive)
-    throw usage(
-      'give the source and the destination: arcctl create registry.example.com/team/app:1.0 mirror.example.com/team/app',
-    );
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     for (const { metadata, spec } of known)

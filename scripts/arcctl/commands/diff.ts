@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import type { Order } from '#shared/domain';
 import { printableLines } from '#shared/errors';
-import { dryRunFile } from '../core/dry-run.ts';
+import { dryRunAll, ordersIn } from '../core/dry-run.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
+import { ownPart } from '../core/manifests.ts';
 import { connect, globalOptions } from '../core/session.ts';
 
 interface DiffOptions {
@@ -18,12 +19,13 @@ export function diffCommand(io: Io): Command {
     )
     .requiredOption('-f, --filename <file>', 'YAML or JSON; - for the standard input')
     .action(async (options: DiffOptions, command: Command) => {
+      const given = await ordersIn(options.filename);
       const cluster = await connect(io, globalOptions(command));
       const [{ createTwoFilesPatch }, { stringify }] = await Promise.all([import('diff'), import('yaml')]);
       const shown = (order: Order | undefined) =>
-        order === undefined ? '' : stringify(comparable(order), { lineWidth: 0 });
+        order === undefined ? '' : stringify(ownPart(order), { lineWidth: 0 });
       let isDifferent = false;
-      for (const { live, next } of await dryRunFile(io, cluster, options.filename)) {
+      for (const { live, next } of await dryRunAll(io, cluster, given)) {
         const [before, after] = [shown(live), shown(next)];
         if (before === after) continue;
         isDifferent = true;
@@ -41,22 +43,6 @@ export function diffCommand(io: Io): Command {
       }
       if (isDifferent) throw new Failure(exitCodes.no);
     });
-}
-
-/** What a person writes: without the status and what the server keeps. */
-function comparable({ apiVersion, kind, metadata, spec }: Order): object {
-  const { name, namespace, labels, annotations } = metadata;
-  const filled = (map: Record<string, string> | undefined) => map && Object.keys(map).length > 0;
-  return {
-    ...{ apiVersion, kind },
-    metadata: {
-      name,
-      namespace,
-      ...(filled(labels) && { labels }),
-      ...(filled(annotations) && { annotations }),
-    },
-    spec,
-  };
 }
 
 function coloured(io: Io, line: string): string {

@@ -11,13 +11,18 @@ import {
   orders,
 } from '#shared/domain';
 import { printable, printableJson } from '#shared/errors';
+import type { KubeClient } from '#shared/kube';
 import { isOwnedBy, isoSeconds } from '#shared/meta';
 import { createFollower } from '../core/follower.ts';
 import type { Io } from '../core/io.ts';
 import { allNamespacesOption } from '../core/options.ts';
 import { orderName } from '../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
+import { createEarlyEvents } from '../model/early-events.ts';
 import { readOrder } from '../model/read-tree.ts';
+
+/** Events of ArtifactWorkflows that have not been seen: they follow within moments. */
+const mostEarly = 1000;
 
 interface EventsOptions {
   follow?: boolean;
@@ -64,27 +69,33 @@ interface Entry {
   json: object;
 }
 
+type Print = (entry: Entry) => void;
+
 async function show(io: Io, { api }: Cluster, request: Request): Promise<void> {
-  const { order, place, isJson } = request;
-  const print = (entry: Entry) =>
-    io.line(isJson ? printableJson(JSON.stringify(entry.json)) : textOf(io, entry));
-  const uids = new Set<string>(order ? [order.metadata.uid ?? ''] : []);
-  const isWanted = (event: KubeEvent) =>
-    isOfArc(event) && (!order || uids.has(event.involvedObject.uid ?? ''));
-  if (request.follow !== true) {
-    const own = order ? (await api.list(artifactWorkflows, place, io.signal)).items : [];
-    for (const each of own) if (order && isOwnedBy(each, order)) uids.add(each.metadata.uid ?? '');
-    const { items } = await api.list(events, place, io.signal);
-    const found = items.filter(isWanted).map(entryOf).sort(byTime);
-    for (const entry of found) print(entry);
-    if (found.length === 0)
-      io.note('No events found. Events are kept for an hour; --follow waits for new ones.');
-    return;
-  }
+  const print: Print = (entry) =>
+    io.line(request.isJson ? printableJson(JSON.stringify(entry.json)) : textOf(io, entry));
+  if (request.follow === true) await showNew(io, api, request, print);
+  else await showAll(io, api, request, print);
+}
+
+async function showAll(io: Io, api: KubeClient, { order, place }: Request, print: Print): Promise<void> {
+  const uids = new Set([order?.metadata.uid]);
+  const own = order ? (await api.list(artifactWorkflows, place, io.signal)).items : [];
+  for (const each of own) if (order && isOwnedBy(each, order)) uids.add(each.metadata.uid);
+  const { items } = await api.list(events, place, io.signal);
+  const isWanted = (event: KubeEvent) => isOfArc(event) && (!order || uids.has(event.involvedObject.uid));
+  const found = items.filter(isWanted).map(entryOf).sort(byTime);
+  for (const entry of found) print(entry);
+  if (found.length === 0)
+    io.note('No events found. Events are kept for an hour; --follow waits for new ones.');
+}
+
+async function showNew(io: Io, api: KubeClient, { order, place }: Request, print: Print): Promise<void> {
   const { artifactEvent, orderEvent } = await import('#shared/events');
   await using follower = createFollower(api, io.signal);
+  const uids = new Set([order?.metadata.uid]);
   const news: Entry[] = [];
-  const late = new Map<string, KubeEvent[]>();
+  const early = createEarlyEvents(mostEarly);
   const isOrder = (each: Order) => !order || each.metadata.uid === order.metadata.uid;
   const seenOrders = follower.follow(orders, place, ({ before, after }) => {
     if (!after?.status || !seenOrders.synced || !isOrder(after)) return;
@@ -93,20 +104,22 @@ async function show(io: Io, { api }: Cluster, request: Request): Promise<void> {
       news.push(domainEntry(orderEvent(after, after.status, milestone), `order/${after.metadata.name}`));
   });
   const seenChildren = follower.follow<ArtifactWorkflow>(artifactWorkflows, place, ({ before, after }) => {
-    if (!after || (order && !isOwnedBy(after, order))) return;
+    if (!after) return;
     const { uid = '', name } = after.metadata;
-    uids.add(uid);
     // Its first Event may have come before it did.
-    for (const event of late.get(uid) ?? []) news.push(entryOf(event));
-    late.delete(uid);
+    const waiting = early.take(uid);
+    if (order && !isOwnedBy(after, order)) return;
+    uids.add(uid);
+    news.push(...waiting.map(entryOf));
     const milestone = before && seenChildren.synced && artifactMilestone(before, after, new Date());
     if (milestone) news.push(domainEntry(artifactEvent(after, milestone), `artifactworkflow/${name}`));
   });
+  // The list of Events can be long: whose they are is known by then.
+  while (order && !seenChildren.synced) if (!(await follower.changed(0))) return;
   follower.follow(events, place, ({ after }) => {
     if (!after || !isOfArc(after)) return;
-    const { uid = '' } = after.involvedObject;
-    if (isWanted(after)) news.push(entryOf(after));
-    else if (late.size < 1000) late.set(uid, [...(late.get(uid) ?? []), after]);
+    if (!order || uids.has(after.involvedObject.uid)) news.push(entryOf(after));
+    else if (after.involvedObject.kind === artifactWorkflows.kind) early.add(after);
   });
   while (await follower.changed(100)) for (const entry of news.splice(0).sort(byTime)) print(entry);
 }

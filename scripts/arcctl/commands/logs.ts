@@ -1,17 +1,17 @@
 import { Command } from 'commander';
-import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
+import type { Order } from '#shared/domain';
 import { ArcError, printableLines } from '#shared/errors';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
-import { createFollower } from '../core/follower.ts';
+import { followRuns, type LogSource } from '../core/follow-runs.ts';
 import type { Io } from '../core/io.ts';
 import { logLines } from '../core/log-stream.ts';
 import { collected } from '../core/options.ts';
 import { orderName } from '../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { type ShownPod, shownPods } from '../model/pod.ts';
+import { shownPods } from '../model/pod.ts';
 import { readOrder, readTree, type Unread } from '../model/read-tree.ts';
 import { createOpenings, standingOf } from '../model/standing.ts';
-import { type ArtifactNode, type OrderTree, treeOf } from '../model/tree.ts';
+import { type ArtifactNode, whyOf } from '../model/tree.ts';
 
 interface LogsOptions {
   artifact?: string[];
@@ -50,24 +50,21 @@ export function logsCommand(io: Io): Command {
         );
       const wanted = options.artifact ?? names;
       const print = printer(io, wanted.length > 1);
-      const copy = async ({ artifact, pod }: Source): Promise<void> => {
+      const copy = async ({ artifact, pod }: LogSource): Promise<void> => {
         const { container, follow = false } = options;
         const log = { container, follow, ...(tailLines !== undefined && { tailLines }) };
-        for await (const line of logLines(cluster, pod, log, io.signal)) print(artifact, line);
+        // A worker may be silent for long.
+        const opened = () => follow && io.note(`${artifact}: following the log of pod ${pod}`);
+        for await (const line of logLines(cluster, pod, log, io.signal, opened)) print(artifact, line);
       };
       if (options.follow) await followAll(io, cluster, order, { wanted, copy });
       else await printAll(io, cluster, order, { wanted, copy });
     });
 }
 
-interface Source {
-  artifact: string;
-  pod: string;
-}
-
 interface Copying {
   wanted: readonly string[];
-  copy(source: Source): Promise<void>;
+  copy(source: LogSource): Promise<void>;
 }
 
 function printer(io: Io, isNamed: boolean) {
@@ -96,73 +93,39 @@ async function printAll(io: Io, { api }: Cluster, order: Order, { wanted, copy }
 }
 
 /** What is left where the pod is gone: the status keeps the end of a failure's log. */
-function noteEnd(io: Io, { name, phase, reason, message }: ArtifactNode, why: string): void {
-  const state = [reason, message].filter((text) => text !== '').join(': ');
-  io.note(`${name}: no log (${why}); it is ${phase}${state && `: ${printableLines(state)}`}`);
+function noteEnd(io: Io, artifact: ArtifactNode, why: string): void {
+  const state = whyOf(artifact);
+  io.note(
+    `${artifact.name}: no log (${why}); it is ${artifact.phase}${state && `: ${printableLines(state)}`}`,
+  );
 }
 
-function sourcesOf({ name, versions }: ArtifactNode): Source[] {
+function sourcesOf({ name, versions }: ArtifactNode): LogSource[] {
   const [run] = versions.find(({ inForce }) => inForce)?.runs ?? [];
   return (run?.pods ?? []).map((pod) => ({ artifact: name, pod: pod.name }));
 }
 
 /** Each log as soon as its pod has begun, until the Order has ended and all is printed. */
-async function followAll(
-  io: Io,
-  { api, namespace }: Cluster,
-  order: Order,
-  { wanted, copy }: Copying,
-): Promise<void> {
-  const { uid = '', name } = order.metadata;
-  await using follower = createFollower(api, io.signal);
+async function followAll(io: Io, cluster: Cluster, order: Order, { wanted, copy }: Copying): Promise<void> {
   const openings = createOpenings();
-  const seen = follower.follow(orders, { namespace, fieldSelector: `metadata.name=${name}` }, ({ after }) => {
-    if (after) openings.see(after);
-  });
-  const children = follower.follow<ArtifactWorkflow>(artifactWorkflows, {
-    namespace,
-    labelSelector: `${labels.order}=${uid}`,
-  });
-  const pods = follower.follow<ShownPod>(shownPods, { namespace, labelSelector: labels.argoWorkflow });
-  const copies = new Map<string, Promise<unknown>>();
-  while (await follower.changed(200)) {
-    if (!seen.synced || !children.synced || !pods.synced) continue;
-    const current = seen.values().find(({ metadata }) => metadata.uid === uid);
-    const tree = current && treeOf({ order: current, artifactWorkflows: children.values() });
-    for (const source of tree ? begun(tree, children.values(), pods.values()) : []) {
-      if (copies.has(source.pod) || !wanted.includes(source.artifact)) continue;
-      copies.set(
-        source.pod,
-        copy(source).catch((caught: unknown) =>
-          io.note(`${source.artifact}: ${ArcError.from(caught).message}`),
-        ),
+  const copies: Promise<unknown>[] = [];
+  const last = await followRuns(cluster, order, {
+    onOrder: (each) => openings.see(each),
+    onPod(source) {
+      if (!wanted.includes(source.artifact)) return;
+      const copied = copy(source).catch((caught: unknown) =>
+        io.note(`${source.artifact}: ${ArcError.from(caught).message}`),
       );
-    }
-    if (current && standingOf(current, openings.has(current)) === 'open') continue;
-    await Promise.all(copies.values());
-    if (copies.size === 0) io.note(nothingFollowed(name, current));
-    return;
-  }
+      copies.push(copied);
+    },
+    isOver: (current) => !current || standingOf(current, openings.has(current)) !== 'open',
+    signal: io.signal,
+  });
+  await Promise.all(copies);
+  if (copies.length === 0 && !io.signal.aborted) io.note(nothingFollowed(order.metadata.name, last));
 }
 
 function nothingFollowed(name: string, order: Order | undefined): string {
   if (!order) return `Order ${name} was deleted`;
   return `no log to follow: Order ${name} is ${order.status?.phase}; look with "arcctl tree ${name}"`;
-}
-
-/** The pods that have begun, of the runs in force. */
-function begun(tree: OrderTree, children: readonly ArtifactWorkflow[], pods: readonly ShownPod[]): Source[] {
-  const owners = new Map(
-    tree.artifacts.flatMap(({ name, versions }) => {
-      const version = versions.find(({ inForce }) => inForce);
-      const child = children.find(({ metadata }) => metadata.name === version?.name);
-      const { workflowRef, activeWorkflowRef } = child?.status ?? {};
-      return [workflowRef?.name, activeWorkflowRef?.name].map((run) => [run, name] as const);
-    }),
-  );
-  return pods.flatMap(({ metadata, status }) => {
-    const artifact = owners.get(metadata.labels?.[labels.argoWorkflow]);
-    const hasBegun = status?.phase !== undefined && status.phase !== 'Pending';
-    return artifact !== undefined && hasBegun ? [{ artifact, pod: metadata.name }] : [];
-  });
 }

@@ -3,19 +3,16 @@ import { mapBounded } from '#shared/async';
 import {
   artifactWorkflows,
   childSelector,
-  conduitNamespace,
   configMaps,
   type Endpoint,
   type Order,
   parseSettings,
   planOrder,
   type Settings,
-  settingsName,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { readPlanInputs } from '#shared/function-kit';
-import { bytesText } from '../../arc-transfer/bytes-text.ts';
-import { dryRunFile } from '../core/dry-run.ts';
+import { ArcError, bytesText } from '#shared/errors';
+import { readPlanInputs, settingsMap } from '#shared/function-kit';
+import { dryRunAll, ordersIn } from '../core/dry-run.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { outputOption } from '../core/options.ts';
@@ -49,9 +46,10 @@ export function planCommand(io: Io): Command {
     .addOption(outputOption(['json', 'yaml', 'wide']))
     .action(async (options: PlanOptions, command: Command) => {
       const format = formatOf(options.output);
+      const given = await ordersIn(options.filename);
       const cluster = await connect(io, globalOptions(command));
       const previews: Preview[] = [];
-      for (const { live, next } of await dryRunFile(io, cluster, options.filename))
+      for (const { live, next } of await dryRunAll(io, cluster, given))
         previews.push({ ...(await preview(io, cluster, next, options.bytes)), isNew: live === undefined });
       if (format === 'json' || format === 'yaml') await printValue(io, format, previews);
       else for (const each of previews) print(io, each, format === 'wide');
@@ -93,7 +91,7 @@ async function preview(
 /** What an operator sets changes plans. People may have no right to read it; then the plan is made without, and says so. */
 async function readOperatorSettings(io: Io, api: Cluster['api']): Promise<Settings> {
   try {
-    const map = await api.get(configMaps, { namespace: conduitNamespace, name: settingsName }, io.signal);
+    const map = await api.get(configMaps, settingsMap, io.signal);
     return parseSettings(map?.data ?? {}, {}).settings;
   } catch (caught) {
     if (!ArcError.is(caught, 'Forbidden')) throw caught;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
-import { bytesText } from '../../arc-transfer/bytes-text.ts';
+import { bytesText } from '#shared/errors';
 import { createDisplay, type Row } from '../core/display.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import { createFollower } from '../core/follower.ts';
@@ -11,7 +11,7 @@ import { type Cluster, connect, globalOptions } from '../core/session.ts';
 import { createPace, secondsText } from '../model/pace.ts';
 import { readOrder } from '../model/read-tree.ts';
 import { createOpenings, standingOf } from '../model/standing.ts';
-import { type ArtifactNode, treeOf } from '../model/tree.ts';
+import { type ArtifactNode, treeOf, whyOf } from '../model/tree.ts';
 import { firstLine } from '../model/tree-rows.ts';
 
 interface WatchOptions {
@@ -96,7 +96,7 @@ function createDrawing(io: Io, isOne: boolean) {
     return {
       ...{ name: `${lead}${artifact.name}`, phase },
       progress: isRunning ? tenths(progress, io.isTerminal) : undefined,
-      message: [artifact.reason, firstLine(artifact.message)].filter((text) => text !== '').join(': '),
+      message: whyOf({ ...artifact, message: firstLine(artifact.message) }),
       pace: found && `${bytesText(found.bytesPerSecond)}/s, ${secondsText(found.secondsLeft)} left`,
     };
   };

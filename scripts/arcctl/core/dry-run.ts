@@ -13,12 +13,17 @@ export interface DryRun {
   next: Order;
 }
 
-/** The Orders of a file, each with what the API server makes of it. Other objects in the file are passed over. */
-export async function dryRunFile(io: Io, cluster: Cluster, file: string): Promise<DryRun[]> {
-  const objects = (await readManifests(file)).filter(isOrder);
-  if (objects.length === 0) throw usage(`${file} holds no Order`);
+/** The Orders of a file. Other objects in it are passed over. */
+export async function ordersIn(file: string): Promise<Order[]> {
+  const found = (await readManifests(file)).filter(isOrder);
+  if (found.length === 0) throw usage(`${file} holds no Order`);
+  return found;
+}
+
+/** Orders, each with what the API server makes of it. */
+export async function dryRunAll(io: Io, cluster: Cluster, given: readonly Order[]): Promise<DryRun[]> {
   const results: DryRun[] = [];
-  for (const object of objects) results.push(await dryRun(io, cluster, object));
+  for (const order of given) results.push(await dryRun(io, cluster, order));
   return results;
 }
 

@@ -18,11 +18,14 @@ export interface Follower extends AsyncDisposable {
     onChange?: (change: Change<T>) => void,
   ): Followed<T>;
   /**
-   * Resolves with the next change, and not before `leastMs`; with `mostMs`, then at the latest. False once Ctrl-C was pressed. Rejects with what the
+   * Resolves with the next change, not before `leastMs` and at the latest after `mostMs`. False once Ctrl-C was pressed. Rejects with what the
    * API refuses: that is not tried again, as a lost connection is.
    */
   changed(leastMs: number, mostMs?: number): Promise<boolean>;
 }
+
+/** A timer cannot be much longer, and a needless picture a day costs nothing. */
+const aDayMs = 24 * 3600_000;
 
 export function createFollower(api: KubeClient, outer: AbortSignal): Follower {
   const ending = new AbortController();
@@ -62,10 +65,9 @@ export function createFollower(api: KubeClient, outer: AbortSignal): Follower {
         },
       };
     },
-    async changed(leastMs, mostMs = Number.POSITIVE_INFINITY) {
+    async changed(leastMs, mostMs = aDayMs) {
       await pause(leastMs, signal);
-      if (Number.isFinite(mostMs)) await pause(Math.max(0, mostMs - leastMs), [signal, news.signal]);
-      else await aborted([signal, news.signal]);
+      await pause(Math.max(0, mostMs - leastMs), [signal, news.signal]);
       if (failure) throw failure;
       news = new AbortController();
       return !signal.aborted;
@@ -75,17 +77,4 @@ export function createFollower(api: KubeClient, outer: AbortSignal): Follower {
       await Promise.all(loops);
     },
   };
-}
-
-function aborted(signals: readonly AbortSignal[]): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => {
-    for (const signal of signals) signal.removeEventListener('abort', end);
-    resolve();
-  };
-  for (const signal of signals) {
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end);
-  }
-  return promise;
 }

@@ -21,7 +21,7 @@ export interface Io extends Screen {
 
 /** The standard streams of this process. A reader that has gone ends the process without a word, as SIGPIPE would. */
 export function processIo(): Io {
-  const { stdout, stderr, stdin, env } = process;
+  const { stdout, stderr, env } = process;
   const interrupt = new AbortController();
   // Once: the second Ctrl-C ends a command that does not end by itself.
   process.once('SIGINT', () => interrupt.abort()).once('SIGTERM', () => interrupt.abort());
@@ -35,7 +35,10 @@ export function processIo(): Io {
     line: (text = '') => void stdout.write(`${text}\n`),
     note: (text) => void stderr.write(`${text}\n`),
     style: (style, text) => styleText(style, text, { stream: stdout }),
-    isInteractive: stdin.isTTY === true && stderr.isTTY === true,
+    // Asked late: Node opens the standard input when it is looked at.
+    get isInteractive() {
+      return process.stdin.isTTY === true && stderr.isTTY === true;
+    },
     env,
     signal: interrupt.signal,
   };

@@ -12,18 +12,23 @@ export interface LogOptions {
 /** A line of a log that is longer is shown in parts. */
 const longestLine = 64 * 1024;
 
-/** The lines of a pod's log, while they are written where `follow` is set. Rejects with what the API answers. */
+/**
+ * The lines of a pod's log, while they are written where `follow` is set. Rejects with what the API answers. `opened` is called when it has
+ * begun to answer, before the first line.
+ */
 export async function* logLines(
-  { transport, namespace }: Cluster,
+  { transport, namespace }: Pick<Cluster, 'transport' | 'namespace'>,
   pod: string,
   options: LogOptions,
   signal: AbortSignal,
+  opened?: () => void,
 ): AsyncGenerator<string> {
   const path = `${objectPath(shownPods, { namespace, name: pod }, 'log')}${query({ ...options })}`;
   const request = { method: 'GET', path, accept: 'text/plain, application/json' } as const;
   const deadline = startDeadline(transport.deadlineMs, `GET the log of pod ${pod}`, signal);
   try {
     const answer = await transport.open(request, deadline);
+    opened?.();
     // What is followed may be silent for long.
     if (options.follow) deadline.restart(Number.POSITIVE_INFINITY);
     yield* linesOf(answer.body ?? [], longestLine);

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import type { Order } from '#shared/domain';
 import { isRecord, type KubeObject } from '#shared/meta';
 import { usage } from './failure.ts';
 
@@ -48,4 +49,20 @@ function isObject(value: unknown): value is KubeObject {
   if (!isRecord(value) || !isRecord(value.metadata)) return false;
   const { apiVersion, kind, metadata } = value;
   return typeof apiVersion === 'string' && typeof kind === 'string' && typeof metadata.name === 'string';
+}
+
+/** What a person writes of an Order: without its status and what the server keeps. */
+export function ownPart({ apiVersion, kind, metadata, spec }: Order): object {
+  const { name, namespace, labels, annotations } = metadata;
+  const filled = (map: Record<string, string> | undefined) => map && Object.keys(map).length > 0;
+  return {
+    ...{ apiVersion, kind },
+    metadata: {
+      name,
+      namespace,
+      ...(filled(labels) && { labels }),
+      ...(filled(annotations) && { annotations }),
+    },
+    spec,
+  };
 }

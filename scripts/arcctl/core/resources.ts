@@ -26,8 +26,8 @@ const known: readonly Known[] = [
   { kind: cronWorkflows, names: ['cronworkflow', 'cwf', 'cronwf'] },
 ];
 
-/** What can be asked for, for help texts and completion. */
-export const kindNames: readonly string[] = known.map(({ kind }) => kind.plural);
+/** What can be asked for. */
+const kindNames: readonly string[] = known.map(({ kind }) => kind.plural);
 
 /** The kind of a word as kubectl takes it: plural, singular, short name or Kind, with or without the group. */
 export function kindOf(word: string): Kind {

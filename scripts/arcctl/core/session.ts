@@ -43,7 +43,10 @@ export async function connect(io: Io, options: GlobalOptions): Promise<Cluster> 
     user === undefined ? undefined : { user, ...(groups && { groups }), ...(uid && { uid }) };
   const access = await programAccess(io.env, { kubeconfig, context, impersonation }).catch(
     (caught: unknown) => {
-      throw new Failure(exitCodes.unreachable, ArcError.from(caught).message);
+      throw new Failure(
+        exitCodes.unreachable,
+        `${ArcError.from(caught).message}\nAnother kubeconfig is chosen with --kubeconfig; "npm start" prints that of the standalone.`,
+      );
     },
   );
   const settings = {

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endpoints, namespaces, orders } from '#shared/domain';
-import { endpoint, order } from '../../../shared/domain/testing/objects.ts';
+import { artifactWorkflows, endpoints, namespaces, orders } from '#shared/domain';
+import { artifactWorkflow, endpoint, order } from '../../../shared/domain/testing/objects.ts';
 import { eventually } from '../../../shared/testing/eventually.ts';
 import { startApi, type TestApi } from '../../../test/fixtures/standalone/api-server.ts';
 import { type Cluster, connect } from '../core/session.ts';
@@ -140,6 +140,31 @@ describe('pages', () => {
     expect(await page('/orders/team/first/log/0')).toContain('Status of #0');
   });
 
+  it('shows what has moved within the hour: as charts, in words, and in figures', async () => {
+    const moved = artifactWorkflow('moved');
+    const startTime = new Date().toISOString();
+    const results = { outcome: 'succeeded', bytes: { copied: 3 * 1024 * 1024 } };
+    await api.admin.create(artifactWorkflows, {
+      ...moved,
+      metadata: { name: 'moved', namespace: 'team' },
+    });
+    await api.admin.mergePatch(
+      artifactWorkflows,
+      { namespace: 'team', name: 'moved' },
+      { status: { phase: 'Succeeded', startTime, completionTime: startTime, results } },
+      { subresource: 'status' },
+    );
+    await eventually('what has moved', 10_000, async () => {
+      const shown = await page('/throughput');
+      expect(shown).toContain('aria-label="Bytes per minute, in the last 60 minutes: 3 MiB in all');
+      expect(shown).toContain(
+        '<figcaption>Artifacts that arrived per minute, in the last 60 minutes: 1 in all, 1 at most',
+      );
+      expect(shown).toMatch(/<th scope="row">\d\d:\d\d<\/th><td>3 MiB<\/td><td>1<\/td>/);
+    });
+    expect(await page('/orders/team/first')).toContain('in the last 60 minutes: 0 bytes in all');
+  });
+
   it('escapes whatever comes from the cluster or the address', async () => {
     for (const path of [
       '/',
@@ -244,6 +269,21 @@ describe('with the rights of a user', () => {
     expect(await seen('/')).toMatch(/class="notice">.*eve.* cannot list/);
     expect(await seen('/orders/team/first')).toMatch(/<h1>Forbidden<\/h1><p>.*eve.* cannot list/);
     expect(await seen('/orders/team/first/manifest')).toMatch(/<h1>Forbidden/);
+  });
+});
+
+describe('the live log', () => {
+  it('is opened by GET only, and ends where there is no such Order', async () => {
+    expect((await ask('/follow/orders/team/first', {}, { method: 'HEAD' })).status).toBe(405);
+    const ended = await ask('/follow/orders/team/none');
+    expect(await ended.text()).toMatch(/^event: refused\ndata: there is no Order none/);
+  });
+
+  it('is for a few readers, and leaves no watch behind', async () => {
+    const streams = await Promise.all(Array.from({ length: 11 }, () => ask('/follow/orders/team/first')));
+    expect(streams.map((answer) => answer.status).sort()).toEqual([...Array(10).fill(200), 503]);
+    for (const { body } of streams) await body?.cancel();
+    await eventually('no watch', 10_000, async () => expect(api.watches()).toBe(0));
   });
 });
 

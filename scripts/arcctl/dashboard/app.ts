@@ -8,14 +8,17 @@ import type { Cluster } from '../core/session.ts';
 import { shippedText } from '../core/shipped.ts';
 import { createPace } from '../model/pace.ts';
 import { readOrder } from '../model/read-tree.ts';
+import { throughputOf } from '../model/throughput.ts';
 import { headers, onlyHosts, onlyOwner, onlyOwnForms, type Secrets, smallBodies } from './guard.ts';
 import { createLive } from './live.ts';
+import { createLiveLog } from './live-log.ts';
 import { orderViewOf } from './order-view.ts';
 import { logsOf, manifestOf } from './texts.ts';
 import { orderPage } from './views/order-page.ts';
 import { ordersPage } from './views/orders-page.ts';
 import { confirmPage, endpointsPage, problemPage, textPage } from './views/other-pages.ts';
 import { documentOf, orderPath, type Page } from './views/parts.ts';
+import { throughputPage } from './views/throughput.ts';
 import type { Watches } from './watches.ts';
 
 export interface DashboardOptions {
@@ -52,6 +55,10 @@ export function createDashboard({ cluster, watches, hosts, secrets, signal }: Da
     const { values, failure } = watches.endpoints;
     return endpointsPage(values(), c.req.query('page'), failure?.message);
   });
+  live('/throughput', ['artifactWorkflows'], () => () => {
+    const { values, failure } = watches.artifactWorkflows;
+    return throughputPage(throughputOf(values(), Date.now()), failure?.message);
+  });
   live('/orders/:namespace/:name', ['orders', 'artifactWorkflows', 'events'], () => {
     const pace = createPace();
     return (c) => {
@@ -59,6 +66,9 @@ export function createDashboard({ cluster, watches, hosts, secrets, signal }: Da
       return orderPage(orderViewOf(watches, keyOfPath(c), { done, pace, filters: { phase, page } }));
     };
   });
+
+  const liveLog = createLiveLog({ cluster, signal });
+  app.get('/follow/orders/:namespace/:name', (c) => liveLog(c, keyOfPath(c)));
 
   app.get('/orders/:namespace/:name/manifest', async (c) => {
     const key = keyOfPath(c);

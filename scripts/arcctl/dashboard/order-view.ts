@@ -2,6 +2,7 @@ import { ArcError } from '#shared/errors';
 import type { Key } from '#shared/kube';
 import { isOwnedBy } from '#shared/meta';
 import type { createPace } from '../model/pace.ts';
+import { throughputOf } from '../model/throughput.ts';
 import { treeOf } from '../model/tree.ts';
 import type { OrderView } from './views/order-page.ts';
 import type { Watches } from './watches.ts';
@@ -26,6 +27,7 @@ export function orderViewOf(
   return {
     ...asked,
     tree: treeOf({ order, artifactWorkflows: own }),
+    minutes: throughputOf(own, Date.now()),
     events: watches.events.values().filter(({ involvedObject }) => isOwn(involvedObject.uid)),
     problems: failures.filter((failure) => failure !== undefined).map(({ message }) => message),
     paceOf: ({ index, phase, progress }) =>

@@ -1,7 +1,9 @@
 import { type Order, pods } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import type { Key, KubeClient } from '#shared/kube';
+import { ownPart } from '../core/manifests.ts';
 import { readOrder, readTree, type Unread } from '../model/read-tree.ts';
+import { whyOf } from '../model/tree.ts';
 
 /** As much of a text as a page shows. */
 const mostCharacters = 512 * 1024;
@@ -9,11 +11,10 @@ const logBounds = { container: 'main', tailLines: 1000, limitBytes: 256 * 1024 }
 const mostPods = 5;
 
 /** An Order as people would write it, in YAML: without what the cluster has noted. */
-export async function manifestOf({ apiVersion, kind, metadata, spec }: Order): Promise<string> {
+export async function manifestOf(order: Order): Promise<string> {
   const { stringify } = await import('yaml');
-  const { name, namespace, labels, annotations } = metadata;
-  const own = { name, namespace, ...(labels && { labels }), ...(annotations && { annotations }) };
-  const text = stringify({ apiVersion, kind, metadata: own, spec }, { lineWidth: 0 });
+  const { name, namespace } = order.metadata;
+  const text = stringify(ownPart(order), { lineWidth: 0 });
   if (text.length <= mostCharacters) return text;
   return `${text.slice(0, mostCharacters)}\n# cut: kubectl get order ${name} -n ${namespace} -o yaml shows all of it`;
 }
@@ -30,8 +31,7 @@ export async function logsOf(
   const artifact = artifacts.find((each) => each.index === index);
   if (!artifact) throw new ArcError('NotFound', 'this Order has no such artifact: go back to it');
   const [run] = artifact.versions.find(({ inForce }) => inForce)?.runs ?? [];
-  const kept = [artifact.reason, artifact.message].filter((text) => text !== '').join(': ');
-  const status = { head: `Status of ${artifact.name}`, text: kept === '' ? artifact.phase : kept };
+  const status = { head: `Status of ${artifact.name}`, text: whyOf(artifact) || artifact.phase };
   const logs = (run?.pods ?? []).slice(0, mostPods).map(async ({ name }) => {
     return { head: `Pod ${name}`, text: await logOf(api, { namespace: key.namespace, name }, signal) };
   });

@@ -55,11 +55,7 @@ export function createWatches(
   signal: AbortSignal,
   lingerMs = 10_000,
 ): Watches {
-  const listeners = new Set<() => void>();
-  const ring = () => {
-    for (const listener of listeners) listener();
-  };
-  const common = { api, namespace, signal, lingerMs, ring };
+  const common = { api, namespace, signal, lingerMs };
   const all = {
     orders: createShared(orders, common),
     artifactWorkflows: createShared(artifactWorkflows, common),
@@ -75,8 +71,7 @@ export function createWatches(
       const looked = kinds.map((kind) => all[kind]);
       let news = new AbortController();
       const listener = () => news.abort();
-      listeners.add(listener);
-      for (const each of looked) each.enter();
+      for (const each of looked) each.enter(listener);
       return {
         async ready(outer) {
           const late = performance.now() + readyMs;
@@ -93,8 +88,7 @@ export function createWatches(
           news = new AbortController();
         },
         [Symbol.dispose]() {
-          listeners.delete(listener);
-          for (const each of looked) each.leave();
+          for (const each of looked) each.leave(listener);
         },
       };
     },
@@ -106,14 +100,13 @@ interface Common {
   namespace: string | undefined;
   signal: AbortSignal;
   lingerMs: number;
-  ring(): void;
 }
 
-function createShared<T extends KubeObject>(
-  kind: Kind<T>,
-  { api, namespace, signal, lingerMs, ring }: Common,
-) {
-  let viewers = 0;
+function createShared<T extends KubeObject>(kind: Kind<T>, { api, namespace, signal, lingerMs }: Common) {
+  const viewers = new Set<() => void>();
+  const ring = () => {
+    for (const viewer of viewers) viewer();
+  };
   let current: { loop: ListWatch<T>; ending: AbortController } | undefined;
   let failed: { error: ArcError; atMs: number } | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -152,14 +145,15 @@ function createShared<T extends KubeObject>(
   };
   const failure = () => (failed && performance.now() - failed.atMs < failureMs ? failed.error : undefined);
   return {
-    enter() {
-      viewers += 1;
+    /** `viewer` is called with each change. */
+    enter(viewer: () => void) {
+      viewers.add(viewer);
       clearTimeout(timer);
       if (!current) begin();
     },
-    leave() {
-      viewers -= 1;
-      if (viewers > 0) return;
+    leave(viewer: () => void) {
+      viewers.delete(viewer);
+      if (viewers.size > 0) return;
       timer = setTimeout(() => {
         current?.ending.abort();
         current = undefined;

@@ -36,7 +36,16 @@ export const clusterChecks: readonly Check[] = [
 ];
 
 /** The standalone has these parts in its one process. */
-export async function isStandalone({ transport }: Cluster, signal: AbortSignal): Promise<boolean> {
+export function isStandalone(cluster: Cluster, signal: AbortSignal): Promise<boolean> {
+  const known = standalones.get(cluster) ?? lacksAggregation(cluster, signal);
+  standalones.set(cluster, known);
+  return known;
+}
+
+/** Most checks ask. */
+const standalones = new WeakMap<Cluster, Promise<boolean>>();
+
+async function lacksAggregation({ transport }: Cluster, signal: AbortSignal): Promise<boolean> {
   const groups = await transport.send({ method: 'GET', path: '/apis' }, signal);
   const names =
     isRecord(groups) && Array.isArray(groups.groups)
@@ -95,7 +104,11 @@ async function checkDeployments(cluster: Cluster, signal: AbortSignal): Promise<
   if (await isStandalone(cluster, signal)) return [];
   const { items } = await cluster.api.list(
     deployments,
-    { namespace: conduitNamespace, labelSelector: 'app.kubernetes.io/part-of=arc' },
+    // Those of functions are Knative's, one for each revision: the functions are looked at instead.
+    {
+      namespace: conduitNamespace,
+      labelSelector: 'app.kubernetes.io/part-of=arc,!serving.knative.dev/service',
+    },
     signal,
   );
   if (items.length === 0)

@@ -112,14 +112,18 @@ async function checkTypes({ api, namespace }: Cluster, signal: AbortSignal): Pro
 async function checkEndpoints({ api, namespace }: Cluster, signal: AbortSignal): Promise<Finding[]> {
   const { items } = await api.list(endpoints, { namespace }, signal);
   if (items.length === 0) return [warn('Endpoints', `namespace ${namespace} has none`, 'see docs/orders.md')];
-  const findings = items.map(({ metadata, status }) =>
-    conditionFinding(
-      `Endpoint ${metadata.name}`,
-      status?.conditions ?? [],
-      'Ready',
-      `kubectl describe aep ${metadata.name} -n ${namespace}`,
-    ),
-  );
+  const findings = items.map(({ metadata: { name }, status }) => {
+    const check = `Endpoint ${name}`;
+    const conditions = status?.conditions ?? [];
+    const ready = conditions.find(({ type }) => type === 'Ready');
+    if (ready === undefined || ready.status === 'Unknown')
+      return warn(
+        check,
+        'it has not been probed yet: wait until it is Ready',
+        `arcctl wait endpoint/${name} --for condition=Ready -n ${namespace}`,
+      );
+    return conditionFinding(check, conditions, 'Ready', `kubectl describe aep ${name} -n ${namespace}`);
+  });
   const wrong = findings.filter(({ state }) => state !== 'ok');
   return wrong.length > 0 ? wrong : [good('Endpoints', `${items.length} ready`)];
 }

@@ -1,4 +1,4 @@
-import { annotations, type Order } from '#shared/domain';
+import { annotations, isForceOwed, type Order } from '#shared/domain';
 
 /** Whether an Order has ended, and how. `open`: it has not, or something was asked of it that its status does not answer yet. */
 export type Standing = 'open' | 'succeeded' | 'ended badly';
@@ -36,11 +36,11 @@ export function createOpenings(): Openings {
   };
 }
 
-function isAwaited({ metadata, status = {} }: Order, wasOpen: boolean): boolean {
-  const asked = (name: string) => Number(metadata.annotations?.[name] ?? 0) * 1000;
-  const answered = Date.parse(status.lastForceAt ?? '') || 0;
-  if (asked(annotations.forceAt) > answered) return true;
+function isAwaited(order: Order, wasOpen: boolean): boolean {
+  const { metadata, status = {} } = order;
+  if (isForceOwed(order)) return true;
+  const retryAt = Number(metadata.annotations?.[annotations.retryAt] ?? 0) * 1000;
   // The server dates a retry at or after the ends that it is about (in whole seconds); a success has nothing to retry.
   const ended = Date.parse(status.completionTime ?? '') || 0;
-  return !wasOpen && status.phase === 'Failed' && asked(annotations.retryAt) >= ended && ended > 0;
+  return !wasOpen && status.phase === 'Failed' && retryAt >= ended && ended > 0;
 }

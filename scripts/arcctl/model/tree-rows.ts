@@ -108,7 +108,7 @@ const styles = {
 } as const;
 
 /** A phase, coloured on a terminal. */
-export function phaseCell(phase: string): Cell {
+function phaseCell(phase: string): Cell {
   const found = Object.entries(styles).find(([name]) => name === phase);
   return found ? { text: phase, style: found[1] } : phase;
 }

@@ -125,6 +125,11 @@ export function treeOf({ order, artifactWorkflows, runs = [], pods = [] }: TreeI
   };
 }
 
+/** Reason and message in one; empty where there is nothing to say. */
+export function whyOf({ reason, message }: { reason: string; message: string }): string {
+  return [reason, message].filter((text) => text !== '').join(': ');
+}
+
 function artifactNode(
   order: Order,
   artifact: Artifact,

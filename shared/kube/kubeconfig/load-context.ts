@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { parse } from 'yaml';
+// Not `yaml` as elsewhere: it takes three times as long to load and read a kubeconfig, and arcctl is waited for. client-node has it anyway.
+import { load } from 'js-yaml';
 import { isRecord } from '#shared/meta';
+import { withoutAuthProvider } from './auth-provider.ts';
 
 /**
  * Where the context comes from: the files that KUBECONFIG or the home folder name, of which `context` is taken in place of the current
@@ -94,7 +96,7 @@ interface Parts {
 function loaded({ cluster, user: given, description, source }: Parts): LoadedContext {
   // client-node would send the user only, without the groups.
   const { as, 'as-groups': groups, 'as-uid': uid, ...rest } = given;
-  const user = userOf(rest, cluster);
+  const user = userOf(withoutAuthProvider(rest, description), cluster);
   const impersonation = source.impersonation ?? impersonationOf(as, groups, uid);
   const server = String(cluster.server);
   const skips = server.startsWith('http:') || cluster['insecure-skip-tls-verify'] === true;
@@ -176,7 +178,7 @@ async function readMerged(files: readonly string[], where: string): Promise<Merg
 function parsed(text: string, file: string): Fields {
   let document: unknown;
   try {
-    document = parse(text);
+    document = load(text);
   } catch (caught) {
     throw new Error(`kubeconfig ${file} is no YAML: ${caught instanceof Error ? caught.message : caught}`);
   }

@@ -11,6 +11,8 @@ function morph(from, to) {
     return;
   }
   if (from.isEqualNode(to)) return;
+  // Its text comes from a stream of its own.
+  if (from.dataset?.follow && from.dataset.follow === to.dataset.follow) return;
   morphAttributes(from, to);
   const keyed = new Map([...from.children].filter(({ id }) => id).map((child) => [child.id, child]));
   let at = from.firstChild;
@@ -69,8 +71,51 @@ function close() {
   source = undefined;
 }
 
+/** As much of a log as a page keeps. */
+const mostCharacters = 500_000;
+
+/** Follows a log while its part of the page is unfolded. */
+function follow(part) {
+  const shown = part.querySelector('[data-follow]');
+  let lines;
+  const add = (text) => {
+    const isAtEnd = shown.scrollTop + shown.clientHeight >= shown.scrollHeight - 20;
+    if (shown.dataset.begun === undefined) shown.textContent = '';
+    shown.dataset.begun = '';
+    shown.append(`${text}\n`);
+    while (shown.textContent.length > mostCharacters) shown.firstChild.remove();
+    if (isAtEnd) shown.scrollTop = shown.scrollHeight;
+  };
+  const stop = () => {
+    lines?.close();
+    lines = undefined;
+  };
+  const start = () => {
+    if (lines || !part.open || document.hidden) return;
+    lines = new EventSource(shown.dataset.follow);
+    lines.addEventListener('open', () => {
+      shown.textContent = 'Nothing yet.';
+      delete shown.dataset.begun;
+    });
+    lines.addEventListener('lines', ({ data }) => add(data));
+    lines.addEventListener('refused', ({ data }) => {
+      add(data);
+      stop();
+    });
+    lines.addEventListener('error', () => {
+      if (lines?.readyState === EventSource.CLOSED) add('The log has ended: fold it and unfold it again.');
+    });
+  };
+  part.addEventListener('toggle', () => (part.open ? start() : stop()));
+  document.addEventListener('visibilitychange', () => (document.hidden ? stop() : start()));
+  window.addEventListener('pagehide', stop);
+  window.addEventListener('pageshow', start);
+  start();
+}
+
 if (main) {
   open();
+  for (const part of main.querySelectorAll('details.follow')) follow(part);
   // Who does not look needs no connection; browsers keep only six to one server.
   document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
   window.addEventListener('pagehide', close);

@@ -4,7 +4,9 @@ import { bytesText, printable, printableLines } from '#shared/errors';
 import { type Key, query } from '#shared/kube';
 import { orderActions } from '../../core/order-actions.ts';
 import { type Pace, secondsText } from '../../model/pace.ts';
-import type { ArtifactNode, OrderTree, VersionNode } from '../../model/tree.ts';
+import type { Minute } from '../../model/throughput.ts';
+import { type ArtifactNode, type OrderTree, type VersionNode, whyOf } from '../../model/tree.ts';
+import { percentOf } from '../../model/tree-rows.ts';
 import {
   choice,
   countText,
@@ -17,6 +19,7 @@ import {
   sliceOf,
   timeOf,
 } from './parts.ts';
+import { throughput } from './throughput.ts';
 
 const pageSize = 100;
 const mostVersions = 10;
@@ -25,6 +28,7 @@ const phases = ['Pending', 'Queued', 'Running', 'Succeeded', 'Failed', 'Cancelle
 
 export interface OrderView {
   tree: OrderTree;
+  minutes: readonly Minute[];
   /** Of the Order and its ArtifactWorkflows, in any order. */
   events: readonly KubeEvent[];
   problems: readonly string[];
@@ -35,7 +39,8 @@ export interface OrderView {
 }
 
 /** An Order with its artifacts, what may be done with it, and what happened to it. */
-export function orderPage({ tree, events, problems, done, filters, paceOf }: OrderView): Page {
+export function orderPage(view: OrderView): Page {
+  const { tree, minutes, events, problems, done, filters, paceOf } = view;
   const { namespace, name, phase, message, artifacts } = tree;
   const key = { namespace, name };
   const found = artifacts.filter((artifact) => !filters.phase || artifact.phase === filters.phase);
@@ -52,7 +57,7 @@ ${problems.map(notice)}
     )}</p>
 ${message === '' ? '' : html`<p class="message">${printableLines(message)}</p>`}
 <ul class="actions" aria-label="Actions">
-${orderActions.map((action) => html`<li><a class="button" href="${orderPath(key, `/${action.name}`)}">${action.name}…</a></li>`)}
+${orderActions.map((action) => html`<li><a class="button" href="${orderPath(key, `/${action.name}`)}">${action.name}&hellip;</a></li>`)}
 <li><a class="button" href="${orderPath(key, '/manifest')}">manifest</a></li>
 </ul>
 <h2>Artifacts</h2>
@@ -60,6 +65,11 @@ ${orderActions.map((action) => html`<li><a class="button" href="${orderPath(key,
 ${found.length === 0 ? html`<p>No artifacts found.</p>` : artifactTable(key, slice.shown, paceOf)}
 ${pager(slice, orderPath(key), { phase: filters.phase })}
 ${tree.left.length === 0 ? '' : html`<h2>No longer in the Order</h2><ul>${tree.left.slice(0, pageSize).map(versionItem)}</ul>`}
+<h2>Throughput</h2>
+${throughput(minutes)}
+<h2>Log</h2>
+<details class="follow" id="log"><summary>Follow what the workers say</summary>
+<pre tabindex="0" role="log" aria-label="Log" data-follow="/follow${orderPath(key)}">It comes by script. Without, each artifact has a link to its log.</pre></details>
 <h2>Timeline</h2>
 ${timeline(events)}`,
   };
@@ -77,7 +87,7 @@ function artifactRow(key: Key, artifact: ArtifactNode, pace: Pace | undefined): 
   const { index, name, type, source, destination, phase, reason, message, since, digest } = artifact;
   return html`<tr id="artifact-${index}">
 <th scope="row">${printable(name)} <span class="quiet">${printable(type)}</span></th>
-<td>${printable(source || '?')} → ${printable(destination || '?')}</td>
+<td>${printable(source || '?')} &rarr; ${printable(destination || '?')}</td>
 <td>${phaseMark(phase)}${phase === 'Running' ? progressBar(artifact, pace) : ''}</td>
 <td class="said">${reason === '' ? '' : html`<strong>${printable(reason)}</strong> `}${printableLines(message)}${digest === '' ? '' : html` <code>${printable(digest)}</code>`}${versionList(artifact)}</td>
 <td>${timeOf(since)}</td>
@@ -89,7 +99,7 @@ function artifactRow(key: Key, artifact: ArtifactNode, pace: Pace | undefined): 
 function progressBar({ name, progress }: ArtifactNode, pace: Pace | undefined): Html {
   const known = parseProgress(progress);
   if (!known) return html``;
-  const percent = `${Math.floor((known.done / known.total) * 100)}%`;
+  const percent = percentOf(progress);
   const rate = pace ? `, ${bytesText(pace.bytesPerSecond)}/s, ${secondsText(pace.secondsLeft)} left` : '';
   return html`<br><progress value="${known.done}" max="${known.total}" aria-label="progress of ${printable(name)}">${percent}</progress> ${percent}${rate}`;
 }
@@ -99,8 +109,9 @@ function versionList({ index, versions }: ArtifactNode): Html {
   return html`<details id="versions-${index}"><summary>${versions.length} versions</summary><ul>${versions.slice(0, mostVersions).map(versionItem)}</ul></details>`;
 }
 
-function versionItem({ name, revision, inForce, phase, reason, message }: VersionNode): Html {
-  const why = [reason, message].filter((text) => text !== '').join(': ');
+function versionItem(version: VersionNode): Html {
+  const { name, revision, inForce, phase } = version;
+  const why = whyOf(version);
   return html`<li>${phaseMark(phase)} ${name}, revision ${revision}${inForce ? ', in force' : ''}${why === '' ? '' : `: ${printable(why)}`}</li>`;
 }
 
@@ -114,7 +125,7 @@ function artifactActions(key: Key, { index, name, phase, versions }: ArtifactNod
       (verb === 'cancel' ? !isOver : ['Failed', 'Cancelled'].includes(phase)),
   );
   const link = (verb: string) =>
-    html`<a href="${orderPath(key, `/${verb}`)}${query({ artifact: current?.name })}" aria-label="${verb} ${printable(name)}">${verb}…</a> `;
+    html`<a href="${orderPath(key, `/${verb}`)}${query({ artifact: current?.name })}" aria-label="${verb} ${printable(name)}">${verb}&hellip;</a> `;
   const log = html`<a href="${orderPath(key, `/log/${index}`)}" aria-label="log of ${printable(name)}">log</a>`;
   return html`${offered.map((action) => link(action.name))}${current ? log : ''}`;
 }

@@ -96,7 +96,7 @@ function waits({ status }: Order): Html {
     : html`<br><span class="quiet">${reasons.map(([reason, some]) => `${reason} (${some.length})`).join(', ')}</span>`;
 }
 
-export function phaseOfOrder({ status }: Order): string {
+function phaseOfOrder({ status }: Order): string {
   return status?.phase ?? 'Pending';
 }
 

@@ -27,7 +27,7 @@ ${live === undefined ? '' : html`<script src="/live.js" defer></script>`}
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <p><strong>ARC</strong> ${server}</p>
-<nav aria-label="Pages"><ul><li>${pageLink('/', 'Orders', title)}</li><li>${pageLink('/endpoints', 'Endpoints', title)}</li></ul></nav>
+<nav aria-label="Pages"><ul><li>${pageLink('/', 'Orders', title)}</li><li>${pageLink('/endpoints', 'Endpoints', title)}</li><li>${pageLink('/throughput', 'Throughput', title)}</li></ul></nav>
 <p id="live-state" role="status">${live === undefined ? '' : html`<noscript>Without script: reload to see changes</noscript>`}</p>
 </header>
 ${mainOf(main, live)}

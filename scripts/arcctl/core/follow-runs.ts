@@ -1,0 +1,70 @@
+import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
+import { type ShownPod, shownPods } from '../model/pod.ts';
+import { type OrderTree, treeOf } from '../model/tree.ts';
+import { createFollower } from './follower.ts';
+import type { Cluster } from './session.ts';
+
+/** A pod whose log is of use, and the artifact that it works for. */
+export interface LogSource {
+  artifact: string;
+  pod: string;
+}
+
+export interface RunsFollowed {
+  /** Sees each state of the Order. */
+  onOrder?(order: Order): void;
+  /** Is told of each pod of the runs in force once, when it has begun. */
+  onPod(source: LogSource): void;
+  /** Says whether that is all there is to see; undefined: the Order is gone. */
+  isOver(order: Order | undefined): boolean;
+  signal: AbortSignal;
+}
+
+/** Follows the pods of an Order until it is over. Resolves with the Order as it was last; rejects with what the API refuses. */
+export async function followRuns(
+  { api, namespace }: Pick<Cluster, 'api' | 'namespace'>,
+  { metadata: { uid = '', name } }: Order,
+  { onOrder, onPod, isOver, signal }: RunsFollowed,
+): Promise<Order | undefined> {
+  await using follower = createFollower(api, signal);
+  const seen = follower.follow(orders, { namespace, fieldSelector: `metadata.name=${name}` }, ({ after }) => {
+    if (after) onOrder?.(after);
+  });
+  const children = follower.follow<ArtifactWorkflow>(artifactWorkflows, {
+    namespace,
+    labelSelector: `${labels.order}=${uid}`,
+  });
+  const pods = follower.follow<ShownPod>(shownPods, { namespace, labelSelector: labels.argoWorkflow });
+  let told = new Set<string>();
+  while (await follower.changed(200)) {
+    if (!seen.synced || !children.synced || !pods.synced) continue;
+    const order = seen.values().find(({ metadata }) => metadata.uid === uid);
+    const tree = order && treeOf({ order, artifactWorkflows: children.values() });
+    const sources = tree ? begun(tree, children.values(), pods.values()) : [];
+    for (const source of sources) if (!told.has(source.pod)) onPod(source);
+    told = new Set(sources.map(({ pod }) => pod));
+    if (isOver(order)) return order;
+  }
+  return undefined;
+}
+
+/** The pods that have begun, of the runs in force. */
+function begun(
+  tree: OrderTree,
+  children: readonly ArtifactWorkflow[],
+  pods: readonly ShownPod[],
+): LogSource[] {
+  const byName = new Map(children.map((child) => [child.metadata.name, child]));
+  const owners = new Map(
+    tree.artifacts.flatMap(({ name, versions }) => {
+      const version = versions.find(({ inForce }) => inForce);
+      const { workflowRef, activeWorkflowRef } = byName.get(version?.name ?? '')?.status ?? {};
+      return [workflowRef?.name, activeWorkflowRef?.name].map((run) => [run, name] as const);
+    }),
+  );
+  return pods.flatMap(({ metadata, status }) => {
+    const artifact = owners.get(metadata.labels?.[labels.argoWorkflow]);
+    const hasBegun = status?.phase !== undefined && status.phase !== 'Pending';
+    return artifact !== undefined && hasBegun ? [{ artifact, pod: metadata.name }] : [];
+  });
+}

@@ -1,0 +1,7 @@
+/** Ends the process, with what it needs, under a Node that cannot run arcctl. */
+export function requireNode(): void {
+  const [major = 0] = process.versions.node.split('.').map(Number);
+  if (major >= 22) return;
+  process.stderr.write(`arcctl needs Node 22 or later, and this is Node ${process.versions.node}\n`);
+  process.exit(2);
+}

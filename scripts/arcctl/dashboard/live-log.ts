@@ -1,0 +1,127 @@
+import type { Context } from 'hono';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import { createSemaphore, pause } from '#shared/async';
+import { ArcError, printable } from '#shared/errors';
+import type { Key } from '#shared/kube';
+import { followRuns } from '../core/follow-runs.ts';
+import { logLines } from '../core/log-stream.ts';
+import type { Cluster } from '../core/session.ts';
+import { readOrder } from '../model/read-tree.ts';
+
+/** Each has its own watches and connections: it is for the few who read logs. */
+const mostReaders = 10;
+/** Pods that are read at a time. The others wait until one has ended. */
+const mostPods = 20;
+/** What a reader gets at once. More than a person reads, and than a page keeps. */
+const mostLines = 1000;
+const longestLine = 2000;
+const batchMs = 250;
+const quietMs = 15_000;
+
+interface LogOptions {
+  cluster: Pick<Cluster, 'api' | 'transport'>;
+  signal: AbortSignal;
+}
+
+/**
+ * Answers with the logs of an Order's workers as server-sent events named `lines`, while they are written, until the reader goes: a retry is
+ * read, too. A reader that is slower than the workers misses lines and is told how many. The event `refused` ends it.
+ */
+export function createLiveLog({ cluster, signal }: LogOptions) {
+  let readers = 0;
+  return (c: Context, key: Required<Key>): Response => {
+    // Nobody would read the stream.
+    if (c.req.method === 'HEAD') return c.body(null, 405);
+    if (readers >= mostReaders || signal.aborted) return c.text('Too many logs are open: close some.\n', 503);
+    readers += 1;
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    signal.addEventListener('abort', end, { once: true });
+    const done = () => {
+      end();
+      signal.removeEventListener('abort', end);
+      readers -= 1;
+    };
+    return streamSSE(
+      c,
+      async (stream) => {
+        stream.onAbort(end);
+        const lines = createLines();
+        const sent = send(stream, lines, ending.signal);
+        try {
+          await readAll(cluster, key, lines.add, ending.signal);
+        } catch (caught) {
+          const data = printable(ArcError.from(caught).message);
+          if (!ending.signal.aborted) await stream.writeSSE({ event: 'refused', data });
+        } finally {
+          done();
+          await sent;
+        }
+      },
+      // A stream that fails has nothing to say but that it ends: the browser opens another one.
+      async () => {},
+    );
+  };
+}
+
+async function send(stream: SSEStreamingApi, lines: Lines, signal: AbortSignal): Promise<void> {
+  let saidMs = performance.now();
+  while (!signal.aborted) {
+    const data = lines.take();
+    const isQuiet = data === '' && performance.now() - saidMs < quietMs;
+    if (!isQuiet) saidMs = performance.now();
+    if (data !== '') await stream.writeSSE({ event: 'lines', data });
+    else if (!isQuiet) await stream.write(': nothing new\n\n');
+    await pause(batchMs, signal);
+  }
+}
+
+async function readAll(
+  { api, transport }: LogOptions['cluster'],
+  key: Required<Key>,
+  add: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const order = await readOrder(api, key, signal);
+  const { namespace } = key;
+  const slots = createSemaphore(mostPods);
+  const options = { follow: true, container: 'main', tailLines: 100 };
+  await followRuns({ api, namespace }, order, {
+    onPod({ artifact, pod }) {
+      const copy = async () => {
+        for await (const line of logLines({ transport, namespace }, pod, options, signal))
+          add(`${artifact}: ${line}`);
+      };
+      slots.run(copy, signal).catch((caught: unknown) => {
+        if (!signal.aborted) add(`${artifact}: no log: ${ArcError.from(caught).message}`);
+      });
+    },
+    isOver: (current) => !current,
+    signal,
+  });
+}
+
+/** Lines on their way to a page: the newest ones, and how many are missing. */
+interface Lines {
+  add(line: string): void;
+  take(): string;
+}
+
+export function createLines(): Lines {
+  let waiting: string[] = [];
+  let missed = 0;
+  return {
+    add(line) {
+      waiting.push(printable(line.slice(0, longestLine)));
+      if (waiting.length < 2 * mostLines) return;
+      missed += mostLines;
+      waiting = waiting.slice(mostLines);
+    },
+    take() {
+      const lead = missed > 0 ? [`... ${missed} lines are left out`] : [];
+      const text = [...lead, ...waiting].join('\n');
+      [waiting, missed] = [[], 0];
+      return text;
+    },
+  };
+}

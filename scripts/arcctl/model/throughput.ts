@@ -1,0 +1,69 @@
+import { type ArtifactWorkflow, parseProgress, phaseOf } from '#shared/domain';
+import { instantOf } from '#shared/meta';
+
+/** What was moved within one minute. */
+export interface Minute {
+  /** Its begin, in milliseconds since 1970. */
+  atMs: number;
+  bytes: number;
+  /** Artifacts that arrived. */
+  arrived: number;
+}
+
+/** The time that is looked back on. */
+export const shownMinutes = 60;
+const minuteMs = 60_000;
+
+/**
+ * What was moved in each of the last sixty minutes, the present one last, as ArtifactWorkflows tell it: so nothing has to be kept, and it is known as soon
+ * as they are. The bytes of a transfer are spread evenly over its time; those of one that failed, or is deleted, are not known.
+ */
+export function throughputOf(children: readonly ArtifactWorkflow[], nowMs: number): Minute[] {
+  const firstMs = (Math.floor(nowMs / minuteMs) - shownMinutes + 1) * minuteMs;
+  const minutes = Array.from({ length: shownMinutes }, (_, index): Minute => {
+    return { atMs: firstMs + index * minuteMs, bytes: 0, arrived: 0 };
+  });
+  const at = (ms: number) => Math.floor((ms - firstMs) / minuteMs);
+  for (const child of children) {
+    const transfer = transferOf(child, nowMs);
+    if (!transfer || transfer.endMs < firstMs) continue;
+    const { startMs, endMs, bytes, isOver } = transfer;
+    const arrival = minutes[at(endMs)];
+    if (isOver && arrival) arrival.arrived += 1;
+    for (let index = Math.max(0, at(startMs)); index <= at(endMs); index += 1) {
+      const minute = minutes[index];
+      if (minute) minute.bytes += bytes * shareOf(minute.atMs, startMs, endMs);
+    }
+  }
+  return minutes.map((minute) => ({ ...minute, bytes: Math.round(minute.bytes) }));
+}
+
+interface Transfer {
+  startMs: number;
+  endMs: number;
+  bytes: number;
+  isOver: boolean;
+}
+
+function transferOf(child: ArtifactWorkflow, nowMs: number): Transfer | undefined {
+  const { startTime, completionTime, progress, results } = child.status ?? {};
+  const phase = phaseOf(child);
+  const started = instantOf(startTime);
+  if (started === undefined) return undefined;
+  // Its times are of another clock: nothing is later than now.
+  const startMs = Math.min(started, nowMs);
+  if (phase === 'Running')
+    return { startMs, endMs: nowMs, bytes: parseProgress(progress)?.done ?? 0, isOver: false };
+  const ended = instantOf(completionTime);
+  if (phase !== 'Succeeded' || ended === undefined) return undefined;
+  const endMs = Math.min(Math.max(startMs, ended), nowMs);
+  return { startMs, endMs, bytes: results?.bytes?.copied ?? 0, isOver: true };
+}
+
+/** How much of a transfer lies within the minute that begins at `atMs`. */
+function shareOf(atMs: number, startMs: number, endMs: number): number {
+  // Times are in whole seconds: what is short has neither length nor end, and lies where it began.
+  if (endMs === startMs) return 1;
+  const within = Math.min(endMs, atMs + minuteMs) - Math.max(startMs, atMs);
+  return Math.max(0, within) / (endMs - startMs);
+}
