@@ -20,6 +20,7 @@ export { delegatedAuthorizer } from './authorization/delegated.ts';
 export type { Limits } from './fairness/limits.ts';
 export type { HealthCheck } from './health.ts';
 export type * from './kinds/definition.ts';
+export { pauseMetrics } from './metrics/pause-metrics.ts';
 export { processMetrics } from './metrics/process-metrics.ts';
 export { storagePrefix } from './registry/keys.ts';
 export { type StoredObjects, storedObjects } from './registry/stored-objects.ts';

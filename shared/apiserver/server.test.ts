@@ -79,6 +79,16 @@ describe('every response', () => {
     expect([nameless.status, nameless.body.message]).toEqual([400, 'name must be provided']);
   });
 
+  it('is indented for people and for whoever asks, as any other answer', async () => {
+    const textFor = async (path: string, agent: string) =>
+      (await server.call('GET', path, undefined, { 'user-agent': agent })).text;
+    const indented = '{\n  "kind": "Status"';
+    expect(await textFor(`${widgets}/absent`, 'curl/8.0')).toContain(indented);
+    expect(await textFor(`${widgets}/absent?pretty=true`, 'kubectl')).toContain(indented);
+    expect(await textFor(`${widgets}/absent?pretty=false`, 'curl/8.0')).not.toContain('\n');
+    expect(await textFor(`${widgets}/absent`, 'kubectl')).not.toContain('\n');
+  });
+
   it('hides the error of an internal failure, and the server keeps running', async () => {
     const own = await startTestServer({
       admission: [

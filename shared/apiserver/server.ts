@@ -133,7 +133,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   // The chain answers all failures; if one gets here nevertheless, the client still receives a Status.
   app.onError((caught, context) => {
     server.log(`${context.req.method} ${context.req.path} failed`, caught);
-    return respondError(caught, context.req.header('accept'));
+    return respondError(caught, context.req.raw);
   });
   return {
     app,

@@ -1,5 +1,6 @@
 /** Waiting, once: pause, backoff, deadline, queues, bounded parallel work. Below everything but meta and errors. */
 export { type Backoff, type BackoffOptions, backoffMs, createBackoff, doubled, jittered } from './backoff.ts';
+export { Batches } from './batches.ts';
 export { breathe } from './breathe.ts';
 export { type Clock, steadyClock, systemClock } from './clock.ts';
 export { type Deadline, startDeadline, within } from './deadline.ts';

@@ -12,14 +12,7 @@ export {
   startSelectors,
   withDefaults,
 } from './identity/artifact.ts';
-export {
-  artifactWorkflowName,
-  cronWorkflowName,
-  isLabelValue,
-  isObjectName,
-  keyOfName,
-  workflowName,
-} from './identity/names.ts';
+export { isObjectName, keyOfName } from './identity/names.ts';
 export type {
   CronWorkflow,
   OutputParameter,
@@ -62,19 +55,17 @@ export type {
   OrderStatus,
 } from './kinds/order.ts';
 export * from './kinds/refs.ts';
-export { absentSecretName, annotations, finalizers, jobKey, labels } from './kinds/well-known.ts';
+export { annotations, bundleType, finalizers, jobKey, labels, tenantAccount } from './kinds/well-known.ts';
 export {
   currentWorkflow,
   isFinished,
   missingAccount,
-  nextAttemptMs,
   owesAttempt,
-  rerunRequested,
 } from './lifecycle/attempts.ts';
 export { deliveredCondition, undelivered, wakeRefused } from './lifecycle/delivery.ts';
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
 export { type Hold, type HoldReason, holdReasons, needsPerson, patienceMs } from './lifecycle/holds.ts';
-export { hasEnded, hasFailed, isDeleting, isFinalPhase, isHeld, phaseOf } from './lifecycle/phases.ts';
+export { hasEnded, isDeleting, phaseOf } from './lifecycle/phases.ts';
 export { completedByHand, type ShortForm } from './plan/by-hand.ts';
 export { type Rerun, rerunsIn } from './plan/cause.ts';
 export {
@@ -85,7 +76,7 @@ export {
   hasFirstStatusOnly,
 } from './plan/children.ts';
 export { type CurrentVersion, currentVersions } from './plan/current.ts';
-export { effectiveSpec, flatten, type ParameterInputs, parametersFor } from './plan/parameters.ts';
+export type { ParameterInputs } from './plan/parameters.ts';
 export {
   type OrderPlan,
   type PlanInputs,
@@ -111,7 +102,6 @@ export {
 export { type Job, type JobCredentials, type JobEndpoint, parseJob } from './render/job.ts';
 export { parsePolicy, type TransferPolicy } from './render/policy.ts';
 export {
-  credentialsOf,
   needsConfiguration,
   type RenderInputs,
   type Rendering,
@@ -152,8 +142,6 @@ export { isUnreleased, releasePatch } from './submission/release.ts';
 export {
   endpointTurn,
   limitingEndpoints,
-  nextInLine,
-  nextOfOrder,
   orderTurn,
   slotsWithout,
   type Turn,
@@ -165,7 +153,6 @@ export {
   podSelector,
   runsOf,
   stopBegan,
-  stopGraceMs,
 } from './submission/stopped.ts';
 export {
   decideSubmission,
@@ -186,18 +173,16 @@ export {
   stepToQuote,
   type TailBounds,
 } from './sync/log-tail.ts';
-export { furtherProgress, parseProgress } from './sync/progress.ts';
-export { resultsOf } from './sync/results.ts';
+export { parseProgress } from './sync/progress.ts';
 export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
 export { isRunFailure, type StepEvent, stepEvent } from './sync/step-event.ts';
-export { artifactWorkflowDue, isSettled, orderDue } from './ttl/due.ts';
+export { artifactWorkflowDue, isForceOwed, isSettled, orderDue, waitsForPerson } from './ttl/due.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { isNew } from './validation/order-causes.ts';
 export { parseDuration } from './values/duration.ts';
 export { giveNamespace } from './values/give-namespace.ts';
-export { shortHash } from './values/hash.ts';
 export { longestObjectName } from './values/limits.ts';
-export { brief, cut } from './values/text.ts';
+export { cut } from './values/text.ts';
 export type { Change, WakeIndex, WakeObject } from './wakes/change.ts';
 export { isInStep, isOrderInStep } from './wakes/in-step.ts';
 export {

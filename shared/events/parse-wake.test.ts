@@ -21,7 +21,17 @@ describe('parseWake', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1 }).map((value) => value.toWellFormed());
     const name = fc.stringMatching(/^[a-z0-9]{1,3}(-[a-z0-9]{1,3})?(\.[a-z0-9]{1,3})?$/);
     const inputs = fc.record({
-      target: fc.record({ apiVersion: text, kind: text, namespace: name, name, uid: text }),
+      target: fc.record(
+        {
+          apiVersion: text,
+          kind: text,
+          namespace: name,
+          name,
+          uid: text,
+          artifact: fc.stringMatching(/^[0-9a-f]{16}$/),
+        },
+        { requiredKeys: ['apiVersion', 'kind', 'namespace', 'name', 'uid'] },
+      ),
       watched: fc.record(
         { apiVersion: text, kind: text, namespace: text, name: text, uid: text, resourceVersion: text },
         { requiredKeys: ['apiVersion', 'kind', 'name', 'uid', 'resourceVersion'] },
@@ -46,6 +56,12 @@ describe('parseWake', () => {
         expect(parseWake(structured, JSON.stringify(event))).toEqual(expected);
       }),
     );
+  });
+
+  it('takes no other text for an artifact: it becomes part of a selector', () => {
+    const event = wakeEvent({ ...input, target: { ...input.target, artifact: 'a,b' } });
+    const { headers, body } = toBinaryRequest(event);
+    expect(parseWake(new Headers(headers), body).artifact).toBeUndefined();
   });
 
   it('takes of two traces the one that is recorded, else that of the event, and ignores what is none', () => {

@@ -6,6 +6,8 @@ import { longestAnswer, longestAttribute } from './limits.ts';
 import { type HeaderSource, headerMap, parseEvent } from './parse-event.ts';
 import { type DeliveryFailure, type Wake, type WakeData, wakeType } from './wake.ts';
 
+const isArtifactId = /^[0-9a-f]{16}$/;
+
 /** A wake-up with what its event says beside the object. */
 export interface ParsedWake extends Wake {
   id: string;
@@ -61,6 +63,7 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
   const failure = failureOf(event);
   const data = event.data === undefined ? undefined : dataOf(event.data);
   const uid = attribute('uid');
+  const { artifact } = event;
   return {
     id: event.id,
     source: event.source,
@@ -72,6 +75,7 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
     uid,
     reason: reasonOf(attribute('reason')),
     partitionKey: typeof event.partitionkey === 'string' ? event.partitionkey : uid,
+    ...(typeof artifact === 'string' && isArtifactId.test(artifact) && { artifact }),
     ...(trace !== undefined && { trace }),
     ...(data !== undefined && { data }),
     ...(failure !== undefined && { failure }),

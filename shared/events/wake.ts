@@ -27,6 +27,8 @@ export interface Wake {
   name: string;
   uid: string;
   reason: WakeReason;
+  /** The artifact that an ArtifactWorkflow is a version of, as the sender has seen it: a hint for how to read it. */
+  artifact?: string;
   /** Set on events that come from a dead letter sink: what the subscriber had answered. */
   failure?: DeliveryFailure;
 }
@@ -80,6 +82,7 @@ export function wakeEvent(input: WakeInput): CloudEvent<WakeData> {
     uid: target.uid,
     reason,
     partitionkey: input.partitionKey,
+    ...(target.artifact === undefined ? {} : { artifact: target.artifact }),
     ...(input.trace ?? startTrace(id)),
   });
 }

@@ -21,7 +21,10 @@ export function missingRight(
 ): Hold | undefined {
   // Kubernetes: <resource> is forbidden: User "…" cannot <verb> resource "…" (apiserver, pkg/endpoints/handlers/responsewriters).
   if (!ArcError.is(caught, 'Forbidden') || !/ cannot \w+ resource /.test(caught.message)) return undefined;
-  const message = `ARC has no right to work in namespace "${namespace}": give it with ${giveNamespace(namespace)} (${caught.message})`;
+  const schedules = caught.message.includes('resource "cronworkflows"')
+    ? ', unless schedules are switched off'
+    : '';
+  const message = `ARC has no right to work in namespace "${namespace}": give it with ${giveNamespace(namespace)}${schedules} (${caught.message})`;
   return { reason: 'NamespaceNotGiven', message };
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { type ParsedWake, parseWake } from '#shared/events';
-import type { KubeClient } from '#shared/kube';
+import { type KubeClient, sharedReads } from '#shared/kube';
 import { createMetrics, type Metrics, metricsContentType } from '#shared/telemetry';
 import { deliveryStatus, doneAnswer, failureAnswer, refusalAnswer } from './answer.ts';
 import type { Context, Fn } from './function.ts';
@@ -40,7 +40,8 @@ export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
   const metrics = dependencies.metrics ?? createMetrics();
   const lifecycle = dependencies.lifecycle ?? createLifecycle(true);
   const measured = createFunctionMetrics(metrics, dependencies.name);
-  const deliver = createDelivery(fn, { ...dependencies, metrics, lifecycle, measured });
+  const api = sharedReads(dependencies.api);
+  const deliver = createDelivery(fn, { ...dependencies, api, metrics, lifecycle, measured });
   const app = new Hono();
 
   app.use(async (context, next) => {

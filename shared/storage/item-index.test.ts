@@ -11,8 +11,8 @@ const item = (key: string, text: string, revision = 1): StoredItem => ({
 });
 const textOf = ({ value }: StoredItem) => Buffer.from(value).toString();
 
-function finding(word: string) {
-  return { by: { prefix, wordsOf }, word };
+function finding(...words: string[]) {
+  return { by: { prefix, wordsOf }, words };
 }
 const asked: string[] = [];
 function wordsOf(one: StoredItem): string[] {
@@ -41,11 +41,13 @@ describe('items found by a word', () => {
           else if (previous) items.apply({ type: 'delete', key, revision, previous });
         };
         const check = () => {
-          for (const word of ['x', 'y', 'z'])
+          for (const words of [['x'], ['y'], ['z'], ['x', 'y', 'none'], []])
             for (const within of [prefix, '/a/n/', '/a/n/2']) {
               const range = { prefix: within, start: '', limit: undefined };
-              const scanned = items.page(range).items.filter((one) => wordsOf(one).includes(word));
-              expect(items.found(finding(word), range)).toEqual({ items: scanned, remaining: 0 });
+              const scanned = items
+                .page(range)
+                .items.filter((one) => wordsOf(one).some((word) => words.includes(word)));
+              expect(items.found(finding(...words), range)).toEqual({ items: scanned, remaining: 0 });
             }
         };
         for (const [index, change] of before.entries()) apply(change, index + 1);

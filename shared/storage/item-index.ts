@@ -35,10 +35,10 @@ export class ItemIndex {
     this.#wordsOf.delete(key);
   }
 
-  /** The items with this word whose keys begin with `prefix` and are >= `start`, in byte order of the keys. */
-  range(word: string, prefix: string, start: string): StoredItem[] {
-    const found = [...(this.#found.get(word)?.values() ?? [])];
-    return found
+  /** The items with one of these words whose keys begin with `prefix` and are >= `start`, in byte order of the keys. */
+  range(words: readonly string[], prefix: string, start: string): StoredItem[] {
+    const found = new Set(words.flatMap((word) => [...(this.#found.get(word)?.values() ?? [])]));
+    return [...found]
       .filter(({ key }) => key.startsWith(prefix) && compareKeys(key, start) >= 0)
       .sort((a, b) => compareKeys(a.key, b.key));
   }

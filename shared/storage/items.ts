@@ -43,14 +43,14 @@ export class Items {
     for (const index of this.#indexes.values()) index.put(item);
   }
 
-  /** The items of a range, of all pages, that are found by a word. The first question makes the index. */
-  found({ by, word }: Finding, { prefix, start }: Range): Page {
+  /** The items of a range, of all pages, that are found by one of the words. The first question makes the index. */
+  found({ by, words }: Finding, { prefix, start }: Range): Page {
     let index = this.#indexes.get(by.wordsOf);
     if (index === undefined) {
       index = new ItemIndex(by, this.#sorted.range(by.prefix));
       this.#indexes.set(by.wordsOf, index);
     }
-    return { items: index.range(word, prefix, start), remaining: 0 };
+    return { items: index.range(words, prefix, start), remaining: 0 };
   }
 
   /** One page of a range, as it is today or, with an overlay, as it was. */

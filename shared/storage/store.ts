@@ -67,7 +67,7 @@ export interface ListOptions extends ReadOptions {
   start?: string;
   /** The state at this past revision, instead of the newest, whatever `atLeast` says; 0 is the newest. */
   revision?: number;
-  /** Only items with this word are wanted, and all of those: a store that has no index returns others too. `limit` is not for such a list. */
+  /** Only items with one of these words are wanted, and all of those: a store that has no index returns others too. `limit` is not for such a list. */
   finding?: Finding;
 }
 
@@ -79,10 +79,10 @@ export interface IndexedBy {
   wordsOf: (item: StoredItem) => readonly string[];
 }
 
-/** A word in an index of a collection. */
+/** Words in an index of a collection. */
 export interface Finding {
   by: IndexedBy;
-  word: string;
+  words: readonly string[];
 }
 
 export interface StoredList {

@@ -7,7 +7,7 @@ import { mustBeAllowed } from './authorizer.ts';
 const extraPrefix = 'impersonate-extra-';
 
 /** The user named by the Impersonate-* headers; undefined without them. Throws BadRequest where they name no user. */
-export function impersonated(request: Request, connection: Connection | undefined): User | undefined {
+function impersonated(request: Request, connection: Connection | undefined): User | undefined {
   const values = (name: string) => headerValues(request, connection, name);
   const [name = ''] = values('impersonate-user');
   const groups = values('impersonate-group');

@@ -12,14 +12,14 @@ export interface JsonLimits {
   depth: number;
   /** Fields and items, in all. */
   values: number;
-  /** Fields of one object. */
+  /** Fields of one object, or items of one list within the text. */
   fields: number;
 }
 
 /** The limit that a text exceeds. Works on any text, valid or not, so that it can be called first. */
 export function exceeded(text: string, limits: JsonLimits): keyof JsonLimits | undefined {
   let values = 0;
-  /** Commas of each open object; those of arrays do not count for `fields`. */
+  /** Commas of each open object and list. */
   const commas: number[] = [];
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -29,7 +29,8 @@ export function exceeded(text: string, limits: JsonLimits): keyof JsonLimits | u
       case 0x7b:
       case 0x5b:
         values++;
-        commas.push(text[at] === '{' ? 0 : Number.NEGATIVE_INFINITY);
+        // A body that is a list is a JSON patch, whose operations have a limit and a message of their own.
+        commas.push(commas.length === 0 && text[at] === '[' ? Number.NEGATIVE_INFINITY : 0);
         if (commas.length > limits.depth) return 'depth';
         break;
       case 0x7d:

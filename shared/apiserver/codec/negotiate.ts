@@ -10,7 +10,7 @@ export interface Representation {
   contentType: 'application/json' | 'application/yaml';
   /** undefined: the object as it is. */
   as: As | undefined;
-  /** Indent JSON, for people. The query parameter `pretty`, which the caller reads, overrides it. */
+  /** Indent JSON, for people, unless the query says otherwise: `isIndented`. */
   pretty: boolean;
 }
 
@@ -22,8 +22,14 @@ export interface NegotiateOptions {
 const transforms: readonly As[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
 
 /** User agents that show answers to people; the list of k8s.io/apiserver. */
-function readByPeople(userAgent: string): boolean {
-  return /^(curl|wget|mozilla\/5\.0)/i.test(userAgent);
+export function readByPeople(userAgent: string | null | undefined): boolean {
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent ?? '');
+}
+
+/** The query parameter `pretty`, as Go's strconv.ParseBool reads it, overrides what Accept and User-Agent ask for. */
+export function isIndented(query: URLSearchParams, byDefault: boolean): boolean {
+  const pretty = query.get('pretty') ?? '';
+  return pretty === '' ? byDefault : /^(1|[tT]|TRUE|[tT]rue)$/.test(pretty);
 }
 
 function formatOf(type: string, stream: boolean): Representation['format'] | undefined {
@@ -68,7 +74,7 @@ export function negotiate(
       format,
       contentType: format === 'json' ? 'application/json' : 'application/yaml',
       as,
-      pretty: !stream && (entry.parameters.get('pretty') === '1' || readByPeople(userAgent ?? '')),
+      pretty: !stream && (entry.parameters.get('pretty') === '1' || readByPeople(userAgent)),
     };
   }
   const offered = stream ? 'application/json;stream=watch' : 'application/json, application/yaml';

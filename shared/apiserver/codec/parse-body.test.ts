@@ -61,12 +61,16 @@ describe('parseBody', () => {
     expect(await parsed(`["${'1'.repeat(310)}",1e100,"x, 1e999"]`)).toHaveLength(3);
   });
 
-  it('refuses what takes long: too many fields and items, or fields of one object', async () => {
+  it('refuses what takes long: too many fields and items, in all or in one object or list', async () => {
     const refused = { code: 'RequestEntityTooLarge' };
     const fields = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join()}}`;
     expect(Object.keys((await parsed(fields(10_000))) as object)).toHaveLength(10_000);
     await expect(parsed(fields(10_001))).rejects.toMatchObject(refused);
-    await expect(parsed(`[${'0,'.repeat(100_000)}0]`)).rejects.toMatchObject(refused);
+    expect(await parsed(`{"a":[${'0,'.repeat(9_999)}0]}`)).toMatchObject({ a: { length: 10_000 } });
+    await expect(parsed(`{"a":[${'0,'.repeat(10_000)}0]}`)).rejects.toMatchObject(refused);
+    // A JSON patch says itself that it has too many operations.
+    expect(await parsed(`[${'0,'.repeat(10_000)}0]`)).toHaveLength(10_001);
+    await expect(parsed(`[${`[${'0,'.repeat(9_000)}0],`.repeat(12)}0]`)).rejects.toMatchObject(refused);
     await expect(parsed('[{},'.repeat(400))).rejects.toMatchObject({ code: 'BadRequest' });
     await expect(parsed(`[${'{},'.repeat(50_001)}0]`)).rejects.toMatchObject(refused);
   });

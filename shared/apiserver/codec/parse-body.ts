@@ -7,9 +7,9 @@ import { exceeded, type JsonLimits, scanJson } from './json-scan.ts';
 /** Bytes a body may have. */
 export const bodyLimit = largestBodyBytes;
 /** Most levels of nesting in a body: far above any real object, far below the depth at which a recursive walk overflows the stack. */
-export const depthLimit = 500;
+const depthLimit = 500;
 /**
- * Most fields and items in a body, and fields of one object, so that each step of a request ends soon; kube-apiserver has no such
+ * Most fields and items in a body, and in one object or list of it, so that each step of a request ends soon; kube-apiserver has no such
  * limit. An Order whose status fits has less than 8,000 artifacts.
  */
 export const bodyLimits: JsonLimits = { depth: depthLimit, values: 100_000, fields: 10_000 };
@@ -77,7 +77,9 @@ function checkLimits(text: string): void {
     case 'values':
       throw tooMany(`the body has more than ${values} fields and items: split the object into several`);
     case 'fields':
-      throw tooMany(`an object in the body has more than ${fields} fields: split it into several`);
+      throw tooMany(
+        `an object or list in the body has more than ${fields} fields or items: split it into several`,
+      );
   }
 }
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { stringify } from 'yaml';
-import { negotiate } from '../codec/negotiate.ts';
+import { isIndented, negotiate } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { catalogue, type ServedGroup } from '../kinds/served-groups.ts';
 import { rootPath } from '../kinds/verbs.ts';
@@ -21,8 +21,7 @@ export interface DiscoveryOptions {
 function respond(request: Request, body: object): Response {
   const headers = request.headers;
   const { format, contentType, pretty } = negotiate(headers.get('Accept'), headers.get('User-Agent'));
-  const asked = new URL(request.url).searchParams.get('pretty');
-  const indent = asked === null ? pretty : asked !== '0' && asked !== 'false';
+  const indent = isIndented(new URL(request.url).searchParams, pretty);
   const text = format === 'yaml' ? stringify(body) : JSON.stringify(body, undefined, indent ? 2 : undefined);
   return new Response(text, {
     headers: { 'Content-Type': contentType, 'Cache-Control': 'no-cache, private', Vary: 'Accept' },

@@ -1,4 +1,4 @@
-/** Watches are long-running and take no slot. */
+/** Watches and followed texts are long-running and take no slot. */
 export type RequestKind = 'readOnly' | 'mutating' | 'longRunning';
 
 /** The requests that have come and are not over, in whatever state. */

@@ -9,7 +9,13 @@ import type { RequestLimits } from '../fairness/limits.ts';
 import type { Measure } from '../metrics/auth-metrics.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { hasDotSegments, requestInfo } from '../request/request-info.ts';
+import {
+  definitionFor,
+  hasDotSegments,
+  isTrue,
+  type RequestInfo,
+  requestInfo,
+} from '../request/request-info.ts';
 import { respondError } from '../response/respond.ts';
 import { handleResource } from './routes.ts';
 
@@ -62,7 +68,8 @@ async function answer(
   const info = requestInfo(raw.method, request.url);
   request.info = info;
   if (hasDotSegments(request.target)) return pageNotFound();
-  const kind = requestKindOf(info.verb);
+  const kind = isFollowing(request, info) ? 'longRunning' : requestKindOf(info.verb);
+  request.isLongRunning = kind === 'longRunning';
   request.onEnd(inFlight.begin(kind));
   const use = isAlwaysAllowed(caller, info) ? limits.exempt : limits.begin(request, caller, kind);
   request.use = use;
@@ -79,6 +86,13 @@ async function answer(
   const response = await handleResource(request, info, user);
   if (isWatch && response?.ok) audit?.responseStarted(response.status);
   return response ?? pageNotFound();
+}
+
+/** True for a text that is read while it is written. */
+function isFollowing({ query, server }: ApiRequest, info: RequestInfo): boolean {
+  if (!info.isResourceRequest || info.subresource === '' || !isTrue(query.get('follow'))) return false;
+  const texts = definitionFor(server.kinds, info)?.texts ?? [];
+  return info.verb === 'get' && texts.some(({ name, follow }) => follow && name === info.subresource);
 }
 
 /** Rejects with Forbidden unless the user may; records the decision in the request. */
@@ -112,7 +126,7 @@ function finishAudit(request: ApiRequest, audit: RequestAudit, response: Respons
 function respondFailure({ server, raw, url, warnings }: ApiRequest, caught: unknown): Response {
   if (!(caught instanceof ArcError) || isServerError(caught))
     server.log(`${raw.method} ${url.pathname} failed`, caught);
-  return respondError(caught, raw.headers.get('accept'), warnings);
+  return respondError(caught, raw, warnings);
 }
 
 function pageNotFound(): Response {

@@ -28,7 +28,9 @@ export async function readObject(request: ResourceRequest): Promise<KubeObject> 
   if (!jsonTypes.includes(type)) throw unsupportedMediaType(['application/json', 'application/yaml']);
   const body = await parseBody(await readBody(request), type);
   await betweenSteps(request);
-  return acceptObject(request, body);
+  const object = acceptObject(request, body);
+  await betweenSteps(request);
+  return object;
 }
 
 /** Checks an object that was sent or results from a patch, before any rule of its kind applies. */

@@ -13,7 +13,8 @@ beforeAll(async () => {
       return { allowed: true };
     },
   });
-  await server.call('POST', gadgets, { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'a' } });
+  for (const name of ['a', 'done'])
+    await server.call('POST', gadgets, { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name } });
 });
 afterAll(() => server.close());
 
@@ -25,6 +26,18 @@ describe('a subresource that is a text', () => {
     expect([status, text]).toEqual([200, 'note of a\n']);
     expect(headers.get('content-type')).toContain('text/plain');
     expect(asked.at(-1)).toBe('get gadgets/note');
+  });
+
+  it('is read while it is written, until the reader leaves', async () => {
+    const leaving = new AbortController();
+    const { body, headers } = await server.fetch(`${gadgets}/a/note?follow=true`, { signal: leaving.signal });
+    expect(headers.get('content-type')).toContain('text/plain');
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect(await reader?.read()).toEqual({ done: false, value: 'note of a\n' });
+    leaving.abort();
+    expect(await reader?.read()).toMatchObject({ done: true });
+    expect((await server.call('GET', `${gadgets}/done/note?follow=true`)).text).toBe('note of done\n');
+    expect((await server.call('GET', `${gadgets}/a/note?follow=true&wrong=1`)).status).toBe(400);
   });
 
   it('is refused with a Status', async () => {

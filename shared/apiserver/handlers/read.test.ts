@@ -185,7 +185,8 @@ describe('representations', () => {
     expect(list.body.kind).toBe('PartialObjectMetadataList');
     expect(list.body.items[0].spec).toBeUndefined();
     const one = await call('GET', `${widgets}/w0`, undefined, accept('PartialObjectMetadata'));
-    expect(one.body.kind).toBe('PartialObjectMetadata');
+    const { metadata } = (await call('GET', `${widgets}/w0`)).body;
+    expect(one.body).toEqual({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
   });
 
   it('are refused when only protobuf is accepted', async () => {

@@ -12,8 +12,10 @@ import { type Selection, selection } from '../registry/selectors.ts';
 import { decodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
+import { isTrue } from '../request/request-info.ts';
 import { type ListMeta, respondList } from '../response/list-response.ts';
 import { respondItem, respondText } from '../response/respond.ts';
+import { followText } from './follow-text.ts';
 import { type ListOptions, listOptions, revisionOf } from './list-options.ts';
 
 /** Objects to filter before other requests get their turn. */
@@ -24,10 +26,12 @@ export async function getObject(request: ResourceRequest): Promise<Response> {
   return respondItem(request, await readItem(request));
 }
 
-/** GET of a text of an object. */
+/** GET of a text of an object, with follow=true while it is written. */
 export async function getText(request: ResourceRequest, part: TextPart): Promise<Response> {
   const object = decodeObject(await readItem(request));
-  return respondText(request, part.read(object, request.query));
+  const { query } = request;
+  const pieces = isTrue(query.get('follow')) ? part.follow?.(object, query) : undefined;
+  return pieces ? followText(request, pieces) : respondText(request, part.read(object, query));
 }
 
 /** The object that a request names. Rejects with NotFound. */
@@ -111,14 +115,14 @@ async function planList(request: ResourceRequest, options: ListOptions): Promise
 
 /** The items of a plan, all at one revision. With a selector these are all items, not a page. */
 async function readList(request: ResourceRequest, plan: ListPlan): Promise<StoredList> {
-  const { word } = plan.selected;
+  const { words } = plan.selected;
   const options = {
     limit: plan.selected.everything ? plan.limit : 0,
     signal: deadline(request),
     ...(plan.start !== undefined && { start: plan.start }),
     ...(plan.revision !== undefined && { revision: plan.revision }),
     ...(plan.atLeast !== undefined && { atLeast: plan.atLeast }),
-    ...(word !== undefined && { finding: { by: indexOf(request.definition), word } }),
+    ...(words !== undefined && { finding: { by: indexOf(request.definition), words } }),
   };
   try {
     return await request.server.store.list(plan.within, options);

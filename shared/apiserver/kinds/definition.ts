@@ -53,8 +53,15 @@ export interface Action {
 export interface TextPart {
   name: string;
   description: string;
+  /** Options of the query that it takes, for OpenAPI. */
+  options: ReadonlyArray<{ name: string; type: 'string' | 'integer'; description: string }>;
   /** Throws BadRequest for options that it does not take. */
   read(object: KubeObject, query: URLSearchParams): string;
+  /** What `?follow=true` answers with, piece by piece; undefined where nothing comes after what `read` returns. Throws as `read` does. */
+  follow?(
+    object: KubeObject,
+    query: URLSearchParams,
+  ): ((signal: AbortSignal) => AsyncIterable<string>) | undefined;
 }
 
 /** Rules of a kind beside the server's own. Pure: no I/O, no clock. */

@@ -110,7 +110,7 @@ export function requestMetrics(
       const labels = labelsOf(request);
       const dryRun = request.query.get('dryRun') === 'All' ? 'All' : '';
       total.inc({ ...labels, dry_run: dryRun, code });
-      if (labels.verb !== 'WATCH') {
+      if (!request.isLongRunning) {
         const seconds = (performance.now() - request.startedAt) / 1000;
         duration.observe(seconds, { ...labels, dry_run: dryRun });
         sli.observe(seconds, labels);

@@ -12,7 +12,7 @@ export function definitionPrefix({ group, version }: Named): string {
   return [...group.split('.').reverse(), version].join('.');
 }
 
-function capital(word: string): string {
+export function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 

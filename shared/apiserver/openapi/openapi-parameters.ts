@@ -7,7 +7,7 @@ export interface Parameter {
   schema: { type: 'string' | 'integer' | 'boolean'; uniqueItems: true };
 }
 
-function query(name: string, type: Parameter['schema']['type'], description: string): Parameter {
+export function query(name: string, type: Parameter['schema']['type'], description: string): Parameter {
   return { name, in: 'query', description, schema: { type, uniqueItems: true } };
 }
 

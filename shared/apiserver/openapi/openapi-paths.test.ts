@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sampleKinds, sampleNamespace, sampleOrder, sampleReview } from '../testing/sample-kinds.ts';
 import { pathsOf } from './openapi-paths.ts';
+import { openApiV2 } from './openapi-v2.ts';
+import { openApiV3 } from './openapi-v3.ts';
 
 function methods(definition: typeof sampleOrder) {
   return Object.fromEntries(
@@ -40,6 +42,36 @@ describe('pathsOf', () => {
     const names = operations?.patch?.parameters.map((parameter) => parameter.name);
     expect(names).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force', 'pretty']);
     expect(operations?.put?.parameters.map((parameter) => parameter.name)).not.toContain('force');
+  });
+
+  it('has what a kind serves as a text, as the log of a Pod', () => {
+    const option = { name: 'tailLines', type: 'integer' as const, description: 'The last lines.' };
+    const text = { name: 'log', description: 'read its log', options: [option], read: () => '' };
+    const kind = { ...sampleOrder, texts: [text] };
+    const at = '/apis/arc.example.com/v1alpha1/namespaces/{namespace}/orders/{name}/log';
+    const shared = {
+      operationId: 'readArcExampleComV1alpha1NamespacedOrderLog',
+      'x-kubernetes-action': 'get',
+      parameters: [expect.objectContaining({ name: 'tailLines', in: 'query' })],
+    };
+    expect(openApiV2([kind], 'v1')).toHaveProperty(
+      ['paths', at, 'get'],
+      expect.objectContaining({
+        ...shared,
+        produces: ['text/plain'],
+        responses: expect.objectContaining({ 200: { description: 'OK', schema: { type: 'string' } } }),
+      }),
+    );
+    const { group, version } = kind;
+    const served = { group, version, groupVersion: `${group}/${version}`, kinds: [kind] };
+    const content = { 'text/plain': { schema: { type: 'string' } } };
+    expect(openApiV3(served, 'v1')).toHaveProperty(
+      ['paths', at, 'get'],
+      expect.objectContaining({
+        ...shared,
+        responses: expect.objectContaining({ 200: { description: 'OK', content } }),
+      }),
+    );
   });
 
   it('gives every operation of every group a unique name', () => {

@@ -1,7 +1,7 @@
-import type { Action, KindDefinition } from '../kinds/definition.ts';
+import type { Action, KindDefinition, TextPart } from '../kinds/definition.ts';
 import { hasStatus, rootPath } from '../kinds/verbs.ts';
 import { metaPrefix } from './meta-schemas.ts';
-import { definitionPrefix, operationId, operationTag } from './openapi-names.ts';
+import { capital, definitionPrefix, operationId, operationTag } from './openapi-names.ts';
 import {
   deleteParameters,
   forceParameter,
@@ -10,6 +10,7 @@ import {
   namespaceParameter,
   type Parameter,
   pretty,
+  query,
   selectorParameters,
   writeParameters,
 } from './openapi-parameters.ts';
@@ -27,8 +28,8 @@ export interface Operation {
   body?: string;
   /** Media types of the body. */
   consumes?: readonly string[];
-  /** Status -> definition of the answer. */
-  responses: Readonly<Record<string, string>>;
+  /** Status -> definition of the answer; undefined for a text. */
+  responses: Readonly<Record<string, string | undefined>>;
 }
 
 export type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
@@ -148,14 +149,22 @@ function remove(subject: Subject): Operation {
 
 function act(subject: Subject, { name, description }: Action): Operation {
   const { definition } = subject;
-  const suffix = name.charAt(0).toUpperCase() + name.slice(1);
   return {
     ...operation(subject, 'create', 'post', {
       description: `${description} (${definition.kind})`,
       parameters: [...writeParameters],
       responses: { 201: kindName(definition) },
     }),
-    operationId: operationId('create', definition, subject.scope, `${definition.kind}${suffix}`),
+    operationId: operationId('create', definition, subject.scope, `${definition.kind}${capital(name)}`),
+  };
+}
+
+function readText(subject: Subject, { name, description, options }: TextPart): Operation {
+  const { definition } = subject;
+  return {
+    ...operation(subject, 'read', 'get', { description, responses: { 200: undefined } }),
+    operationId: operationId('read', definition, subject.scope, `${definition.kind}${capital(name)}`),
+    parameters: options.map((one) => query(one.name, one.type, one.description)),
   };
 }
 
@@ -198,6 +207,10 @@ export function pathsOf(definition: KindDefinition): [path: string, item: PathIt
   for (const action of definition.actions ?? []) {
     const operations = { post: act(subject, action) };
     paths.push([`${collection}/{name}/${action.name}`, { parameters: ofObject, operations }]);
+  }
+  for (const text of definition.texts ?? []) {
+    const operations = { get: readText(subject, text) };
+    paths.push([`${collection}/{name}/${text.name}`, { parameters: ofObject, operations }]);
   }
   if (namespaced) {
     const everywhere: Subject = { definition, scope: '', suffix: 'ForAllNamespaces' };

@@ -43,7 +43,7 @@ function operation({ body, consumes, responses, parameters, ...rest }: Operation
     status,
     {
       description: status === '200' ? 'OK' : status === '201' ? 'Created' : 'Accepted',
-      schema: reference(definition),
+      schema: definition === undefined ? { type: 'string' } : reference(definition),
     },
   ]);
   const required = rest['x-kubernetes-action'].startsWith('delete') ? {} : { required: true };
@@ -52,7 +52,7 @@ function operation({ body, consumes, responses, parameters, ...rest }: Operation
   return {
     ...rest,
     ...(consumes ? { consumes } : {}),
-    produces: answerTypes,
+    produces: Object.values(responses).includes(undefined) ? ['text/plain'] : answerTypes,
     schemes: ['https'],
     parameters: [...bodies, ...parameters.map(parameter)],
     responses: { ...Object.fromEntries(answers), 401: { description: 'Unauthorized' } },

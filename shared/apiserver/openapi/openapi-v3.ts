@@ -14,7 +14,10 @@ function operation({ body, consumes = [], responses, ...rest }: Operation): obje
     status,
     {
       description: status === '200' ? 'OK' : status === '201' ? 'Created' : 'Accepted',
-      content: content(answerTypes, definition),
+      content:
+        definition === undefined
+          ? { 'text/plain': { schema: { type: 'string' } } }
+          : content(answerTypes, definition),
     },
   ]);
   return {

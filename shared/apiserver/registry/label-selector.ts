@@ -8,8 +8,8 @@ type Term = (labels: Labels) => boolean;
 
 export interface LabelSelector {
   holds(labels: Labels): boolean;
-  /** Labels that have to have this one value. */
-  required: ReadonlyMap<string, string>;
+  /** Labels that have to have one of these values. */
+  required: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Token {
@@ -48,7 +48,7 @@ function unfit(message: string) {
 }
 
 class Parser {
-  readonly required = new Map<string, string>();
+  readonly required = new Map<string, readonly string[]>();
   readonly #tokens: readonly Token[];
   #at = 0;
 
@@ -102,15 +102,19 @@ class Parser {
 
   #comparison(key: string, operator: string): Term {
     switch (operator) {
-      case 'in':
+      case 'in': {
+        const values = this.#values();
+        this.required.set(key, values);
+        return membership(key, values, false);
+      }
       case 'notin':
-        return membership(key, this.#values(), operator === 'notin');
+        return membership(key, this.#values(), true);
       case '!=':
         return membership(key, [this.#value()], true);
       case '=':
       case '==': {
         const value = this.#value();
-        this.required.set(key, value);
+        this.required.set(key, [value]);
         return membership(key, [value], false);
       }
       case '>':

@@ -25,8 +25,8 @@ export interface Selection {
   /** The only name or namespace that can match, where the field selector requires one. */
   name?: string;
   namespace?: string;
-  /** The word that every object which can match is found by, where the label selector requires a value of an indexed label. */
-  word?: string;
+  /** Words by one of which every object that can match is found, where the label selector requires values of an indexed label. */
+  words?: readonly string[];
 }
 
 /** Splits at commas that no backslash precedes. Empty terms say nothing. */
@@ -50,7 +50,7 @@ interface FieldTerm {
 }
 
 /** Parses `metadata.name=x,status.phase!=y` by the rules of k8s.io/apimachinery, fields; BadRequest for a field that is not selectable. */
-export function parseFieldSelector(definition: KindDefinition, text: string): FieldTerm[] {
+function parseFieldSelector(definition: KindDefinition, text: string): FieldTerm[] {
   return splitTerms(text).map((term) => {
     const found = /^([^=!]*(?:!(?!=)[^=!]*)*)(==|=|!=)/.exec(term);
     if (!found) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
@@ -93,7 +93,9 @@ export function selection(definition: KindDefinition, labelText: string, fieldTe
       fields.every((term) => (subject.fields[term.field] === term.value) !== term.negated),
     ...(name !== undefined && { name }),
     ...(namespace !== undefined && { namespace }),
-    ...(indexed !== undefined && { word: wordOf(indexed, required.get(indexed)) }),
+    ...(indexed !== undefined && {
+      words: (required.get(indexed) ?? []).map((value) => wordOf(indexed, value)),
+    }),
   };
 }
 

@@ -50,6 +50,8 @@ export class ApiRequest {
   use: FairUse | undefined;
   /** The connection is closed after the response. */
   closesConnection = false;
+  /** A watch, or a text that is followed: how long it takes says nothing. */
+  isLongRunning = false;
   /** Set once the body has been read. */
   body: Uint8Array | undefined;
   /** Bytes of the stored object that this request changes. */

@@ -1,5 +1,5 @@
 import type { StoredItem } from '#shared/storage';
-import type { BytesWriter } from '../codec/bytes-writer.ts';
+import { BytesWriter } from '../codec/bytes-writer.ts';
 import type { As } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { cellsOf, type IncludeObject } from '../printers/table.ts';
@@ -25,6 +25,16 @@ export function writeItem(
   else if (form.as !== 'Table') writePartial(writer, definition, item, revision);
   else writeRow(writer, definition, item, form, revision);
 }
+
+/** The metadata of one object. Who asks for that of a large one, as its many children do, is not to pay for the rest. */
+export function metadataOf(definition: KindDefinition, item: StoredItem): Buffer {
+  const writer = new BytesWriter(likelyBytes);
+  writePartial(writer, definition, item, item.revision);
+  return writer.take();
+}
+
+/** What the metadata of most objects takes. */
+const likelyBytes = 4096;
 
 function writePartial(
   writer: BytesWriter,

@@ -2,11 +2,12 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
+import { isIndented } from '../codec/negotiate.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
 import { columnDefinitions } from '../printers/table.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { type ItemFormat, writeItem } from './item-encoder.ts';
-import { includeObjectOf, respondBody, respondRaw, respondStream, wantsPretty } from './respond.ts';
+import { includeObjectOf, respondBody, respondRaw, respondStream } from './respond.ts';
 
 export interface ListMeta {
   resourceVersion: string;
@@ -31,7 +32,8 @@ export async function respondList(
 ): Promise<Response> {
   const { format, pretty } = request.format;
   const source = slices(request, items, metadata);
-  if (format !== 'json' || wantsPretty(request, pretty)) return respondBody(request, await parsed(source));
+  if (format !== 'json' || isIndented(request.query, pretty))
+    return respondBody(request, await parsed(source));
   // The first slice is made before the response begins, so that an early failure is still a Status.
   const first = source.next();
   if (first.done) return respondRaw(request, Buffer.alloc(0));

@@ -2,6 +2,7 @@ import { stringify as stringifyYaml } from 'yaml';
 import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
 import { parseAccept } from '../codec/accept.ts';
+import { isIndented, readByPeople } from '../codec/negotiate.ts';
 import { badRequest } from '../errors/request-errors.ts';
 import { toStatus } from '../errors/status.ts';
 import type { KubeObject } from '../kinds/definition.ts';
@@ -10,6 +11,7 @@ import { toTable } from '../printers/table.ts';
 import { decodeObject, withRevision } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { acceptsGzip, gzipFrom, gzipped } from './gzip.ts';
+import { metadataOf } from './item-encoder.ts';
 
 /** The `includeObject` of a Table request; BadRequest for other values. */
 export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | 'Object' {
@@ -32,9 +34,13 @@ export function respondObject(request: ResourceRequest, object: KubeObject, stat
 /** As respondObject, from stored bytes, which are parsed only if the form requires it. */
 export function respondItem(request: ResourceRequest, item: StoredItem, status = 200): Response {
   const { format, as, pretty } = request.format;
-  if (format !== 'json' || as !== undefined || wantsPretty(request, pretty))
+  const { definition } = request;
+  if (format !== 'json' || isIndented(request.query, pretty))
     return respondObject(request, decodeObject(item), status);
-  return send(request, withRevision(request.definition, item), status, 'application/json');
+  if (as === undefined) return send(request, withRevision(definition, item), status, 'application/json');
+  if (as === 'PartialObjectMetadata')
+    return send(request, metadataOf(definition, item), status, 'application/json');
+  return respondObject(request, decodeObject(item), status);
 }
 
 /** The result of a write: the stored item, or with dryRun the object that would be stored. */
@@ -69,14 +75,12 @@ export function respondBody(request: ResourceRequest, body: object, status = 200
   if (request.format.format === 'yaml') {
     return send(request, stringifyYaml(body, yamlForm), status, 'application/yaml');
   }
-  const text = JSON.stringify(body, undefined, wantsPretty(request, request.format.pretty) ? 2 : undefined);
+  const text = JSON.stringify(
+    body,
+    undefined,
+    isIndented(request.query, request.format.pretty) ? 2 : undefined,
+  );
   return send(request, text, status, 'application/json');
-}
-
-/** The query parameter overrides the default for the User-Agent. */
-export function wantsPretty(request: ResourceRequest, byDefault: boolean): boolean {
-  const pretty = request.query.get('pretty');
-  return pretty === null || pretty === '' ? byDefault : pretty !== '0' && pretty !== 'false';
 }
 
 /** A JSON body of finished bytes. */
@@ -84,9 +88,11 @@ export function respondRaw(request: ResourceRequest, body: Uint8Array): Response
   return send(request, body, 200, 'application/json');
 }
 
+const plainText = 'text/plain; charset=utf-8';
+
 /** A text as it is. */
 export function respondText(request: ResourceRequest, text: string): Response {
-  return send(request, text, 200, 'text/plain; charset=utf-8');
+  return send(request, text, 200, plainText);
 }
 
 /** A long JSON body that is made while it is sent, as fast as the client reads. */
@@ -102,6 +108,11 @@ export function respondStream(request: ResourceRequest, chunks: AsyncGenerator<U
 /** The lines of a watch, as they come. */
 export function respondWatch(request: ResourceRequest, body: ReadableStream<Uint8Array>): Response {
   return new Response(body, { headers: headersOf(request, 'application/json') });
+}
+
+/** A text while it is written. */
+export function respondTextStream(request: ResourceRequest, body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, { headers: headersOf(request, plainText) });
 }
 
 function streamOf(
@@ -166,20 +177,23 @@ function warningTexts(warnings: readonly string[]): string[] {
   });
 }
 
-/** The Status response of a failure, with the warnings that the request had caused before. */
+/** The Status response of a failure to who asked, with the warnings that the request had caused before. */
 export function respondError(
   caught: unknown,
-  accept?: string | null,
+  { headers: asked, url }: Pick<Request, 'headers' | 'url'>,
   warnings: readonly string[] = [],
 ): Response {
   const status = toStatus(caught);
-  const yaml = prefersYaml(accept);
+  const yaml = prefersYaml(asked.get('accept'));
+  const indent = isIndented(new URL(url).searchParams, readByPeople(asked.get('user-agent')));
   const headers = new Headers({ 'Content-Type': yaml ? 'application/yaml' : 'application/json' });
   addWarnings(headers, warnings);
   if (status.reason === 'Forbidden') headers.set('X-Content-Type-Options', 'nosniff');
   const retry = status.details?.retryAfterSeconds;
   if (retry !== undefined) headers.set('Retry-After', String(retry));
-  const body = yaml ? stringifyYaml(status, yamlForm) : JSON.stringify(status);
+  const body = yaml
+    ? stringifyYaml(status, yamlForm)
+    : JSON.stringify(status, undefined, indent ? 2 : undefined);
   return new Response(body, { status: status.code, headers });
 }
 

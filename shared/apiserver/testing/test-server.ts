@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,13 +102,25 @@ const gadgetKind: KindDefinition = {
     status: z.looseObject({}).optional(),
   }),
   status: false,
-  texts: [{ name: 'note', description: 'read the note of a Gadget', read: noteOf }],
+  texts: [
+    { name: 'note', description: 'read the note of a Gadget', options: [], read: noteOf, follow: notes },
+  ],
   columns: [],
 };
 
 function noteOf({ metadata }: KubeObject, query: URLSearchParams): string {
   if (query.has('wrong')) throw new ArcError('BadRequest', 'wrong is not supported');
   return `note of ${metadata.name}\n`;
+}
+
+/** One piece, and then none until the reader leaves; of a Gadget named `done` nothing comes. */
+function notes(object: KubeObject, query: URLSearchParams) {
+  const note = noteOf(object, query);
+  if (object.metadata.name === 'done') return undefined;
+  return async function* (signal: AbortSignal) {
+    yield note;
+    if (!signal.aborted) await once(signal, 'abort');
+  };
 }
 
 const namespaceKind: KindDefinition = {

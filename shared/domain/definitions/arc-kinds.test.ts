@@ -208,6 +208,11 @@ describe('admission', () => {
       ['spec.parameters[1].value'],
     ],
     [
+      'attest that is neither true nor false',
+      namespacedType({ parameters: [{ name: 'attest', value: 'yes' }] }),
+      ['spec.parameters[0].value'],
+    ],
+    [
       'parameters of Endpoints',
       namespacedType({
         parameters: ['srcRemoteURL', 'severity', 'dstSecretName'].map((name) => ({ name, value: '' })),

@@ -17,6 +17,7 @@ import {
   artifactWorkflowCauses,
   endpointCauses,
 } from '../validation/other-causes.ts';
+import { artifactWorkflowWithoutEffect, endpointWithoutEffect } from '../validation/without-effect.ts';
 import { type ArcKind, age, arcKind, firstLine } from './definition.ts';
 
 /** Characters of a user's text in a table. */
@@ -163,6 +164,7 @@ const artifactWorkflow = arcKind<ArtifactWorkflow>({
     },
   ],
   causes: artifactWorkflowCauses,
+  warnings: artifactWorkflowWithoutEffect,
 });
 
 const typeColumns = [
@@ -242,6 +244,7 @@ const endpoint = arcKind<Endpoint>({
     },
   ],
   causes: endpointCauses,
+  warnings: endpointWithoutEffect,
 });
 
 /** A time to come as a text: the columns for dates show how long ago a time was. */

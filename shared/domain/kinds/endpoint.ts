@@ -12,7 +12,7 @@ const spec = z.object({
     .string()
     .describe('Where it is: https://host[:port][/prefix], http://… or a bare host[/prefix].'),
   secretRef: reference(
-    'The Secret with the credentials: username and password, .dockerconfigjson, or token.',
+    'The Secret with the credentials: username and password, .dockerconfigjson, token, or a client certificate (tls.crt, tls.key).',
   ).exactOptional(),
   usage: z
     .enum(['PullOnly', 'PushOnly', 'All'])

@@ -54,8 +54,14 @@ export const finalizers = {
   workflow: 'arc.opendefense.cloud/workflow',
 } as const;
 
+/** Of knative/tenant: the ServiceAccount that the shipped templates run under. A namespace that has it was given to ARC. */
+export const tenantAccount = 'arc-workflow';
+
 /** Name given to a template where there is no Secret; volumes with `optional: true` may mount it. */
 export const absentSecretName = 'arc-no-secret';
+
+/** The type of Endpoints that hold bundles: their Secrets hold keys. */
+export const bundleType = 'bundle';
 
 /** The key of the rendered Secret that holds the Job as JSON. */
 export const jobKey = 'job.json';

@@ -11,16 +11,18 @@ import { deliveryOf, undelivered } from './delivery.ts';
 
 const refused = 'function decompose-order failed every delivery';
 
+const later = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
+
 /** The object after a dead letter. */
-function hit<T extends Parameters<typeof undelivered>[0]>(object: T): T {
-  return { ...object, status: { ...object.status, conditions: undelivered(object, refused, now) } };
+function hit<T extends Parameters<typeof undelivered>[0]>(object: T, at = now): T {
+  return { ...object, status: { ...object.status, conditions: undelivered(object, refused, at) } };
 }
 
-function rolledUp(of: Order, status: Parameters<typeof stored>[1]) {
+function rolledUp(of: Order, status: Parameters<typeof stored>[1], at = now) {
   const plan = planOrder(of, inputs());
   const [artifact] = plan.artifacts;
   if (artifact?.state !== 'ready') throw new Error('it is ready');
-  return { ...of, status: rollUp(of, plan, [stored(artifact.workflow, status)], now) };
+  return { ...of, status: rollUp(of, plan, [stored(artifact.workflow, status)], at) };
 }
 
 describe('the condition Delivered of an Order', () => {
@@ -37,17 +39,29 @@ describe('the condition Delivered of an Order', () => {
     ['succeeded', done],
     ['failed', broken],
   ])('goes when it has %s', (_, status) => {
-    const ended = rolledUp(hit(rolledUp(one, { phase: 'Running' })), status);
+    const ended = rolledUp(hit(rolledUp(one, { phase: 'Running' })), status, later(5));
     expect(deliveryOf(ended.status.conditions)).toBeUndefined();
     expect(ended.status.conditions).toHaveLength(3);
   });
 
-  it('of one that had settled before makes it unsettled, and goes with the next look', () => {
+  it('stays while a wake is refused again and again, though all else has settled', () => {
+    let object = rolledUp(one, done);
+    for (let minute = 0; minute < 30; minute += 1.5) {
+      object = hit(object, later(minute));
+      // Looks that succeed come between the letters.
+      object = rolledUp(object, done, later(minute + 0.7));
+      expect(deliveryOf(object.status.conditions)).toBeDefined();
+    }
+    expect(deliveryOf(rolledUp(object, done, later(34)).status.conditions)).toBeUndefined();
+  });
+
+  it('of one that had settled before makes it unsettled, and goes with a look five minutes later', () => {
     const settled = rolledUp(one, done);
     expect(isSettled(settled)).toBe(true);
     const letter = hit(settled);
     expect(isSettled(letter)).toBe(false);
-    expect(rolledUp(letter, done).status).toEqual(settled.status);
+    expect(rolledUp(letter, done, later(4.9)).status).toEqual(letter.status);
+    expect(rolledUp(letter, done, later(5)).status).toEqual(settled.status);
   });
 });
 
@@ -56,8 +70,8 @@ describe('the condition Delivered of an ArtifactWorkflow', () => {
   const submitted = artifactWorkflow(name, {
     status: { attempts: 1, workflowRef: { kind: 'Workflow', name, attempt: 1 } },
   });
-  const seen = (workflow: typeof submitted, phase: 'Running' | 'Succeeded') =>
-    syncedStatus(workflow, workflowOf(workflow, name, { phase }), now);
+  const seen = (workflow: typeof submitted, phase: 'Running' | 'Succeeded', at = later(5)) =>
+    syncedStatus(workflow, workflowOf(workflow, name, { phase }), at);
 
   it('stays while it runs, beside the others', () => {
     const patch = seen(hit(submitted), 'Running');
@@ -78,7 +92,10 @@ describe('the condition Delivered of an ArtifactWorkflow', () => {
     expect([isSettled(finished), isSettled(hit(finished))]).toEqual([true, false]);
     expect(seen(finished, 'Succeeded')).toBeUndefined();
     expect(seen(hit(finished), 'Succeeded')).toEqual({ conditions: finished.status?.conditions });
-    expect(syncedStatus(hit(finished), undefined, now)).toEqual({ conditions: finished.status?.conditions });
+    expect(seen(hit(finished), 'Succeeded', now)).toBeUndefined();
+    expect(syncedStatus(hit(finished), undefined, later(5))).toEqual({
+      conditions: finished.status?.conditions,
+    });
   });
 });
 

@@ -1,11 +1,11 @@
+import { isoSeconds } from '#shared/meta';
 import type { Condition } from '../kinds/common.ts';
-import { transition } from '../roll-up/conditions.ts';
 import { longestConditionMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 
 /**
  * The condition of an object of which a function has refused a wake every time: False, or absent. report-dead-letter sets it; the writer of
- * the other conditions carries it along and leaves it out when the object has settled.
+ * the other conditions carries it along and leaves it out when the object has settled and no wake was refused for a while.
  */
 export const deliveredCondition = 'Delivered';
 
@@ -17,7 +17,10 @@ interface WithConditions {
   status?: { conditions?: Condition[] };
 }
 
-/** The conditions of an object after a dead letter. The same letter again changes nothing. */
+/** A wake that is refused again and again is so each minute or two, as often as a resync sends it: until then nobody knows. */
+const quietMs = 5 * 60_000;
+
+/** The conditions of an object after a dead letter. The time is that of a recent letter: another one within half the quiet time changes nothing. */
 export function undelivered(
   { metadata, status = {} }: WithConditions,
   message: string,
@@ -25,14 +28,26 @@ export function undelivered(
 ): Condition[] {
   const { conditions = [] } = status;
   const { generation } = metadata;
-  const refused = transition(conditions, now, {
+  const before = deliveryOf(conditions);
+  const refused: Condition = {
     type: deliveredCondition,
     status: 'False',
     reason: wakeRefused,
     message: cut(message, longestConditionMessage),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
-  });
+    lastTransitionTime:
+      before && isWithin(quietMs / 2, before, now) ? before.lastTransitionTime : isoSeconds(now.getTime()),
+  };
   return [...withoutDelivery(conditions), refused];
+}
+
+/** True while another letter of the same cause may be on its way. */
+export function mayComeAgain(refused: Condition, now: Date): boolean {
+  return isWithin(quietMs, refused, now);
+}
+
+function isWithin(ms: number, { lastTransitionTime }: Condition, now: Date): boolean {
+  return now.getTime() - Date.parse(lastTransitionTime) < ms;
 }
 
 /** The condition, where the object has it. */

@@ -19,6 +19,7 @@ export const holdReasons = {
   CreationFailed: 'refused',
   RenderingFailed: 'refused',
   SubmissionFailed: 'refused',
+  SchedulesOff: 'refused',
   NoEndpoint: 'wrong',
   UsageMismatch: 'wrong',
   RuleMismatch: 'wrong',
@@ -46,6 +47,13 @@ export interface Hold {
   message: string;
 }
 
+/** Of one on a schedule whose CronWorkflow may not be read. Where Argo runs it, it goes on, and nobody here sees or stops it. */
+export const schedulesOff: Hold = {
+  reason: 'SchedulesOff',
+  message:
+    'schedules are switched off: ARC starts none, and neither sees nor suspends a CronWorkflow that exists; remove cron, or delete the Order',
+};
+
 /** How long something may be absent before its artifact is Invalid: a bundle may be applied in any order. */
 export const patienceMs = 10_000;
 
@@ -57,6 +65,11 @@ export function patienceEnd(since: number): number {
 /** True for a reason that becomes Invalid when it lasts. */
 export function needsPerson(reason: string | undefined): boolean {
   return isAbsence(reason) || kindOf(reason) === 'refused';
+}
+
+/** True for a reason that ends when somebody changes what nobody here looks at: a right, a quota, a policy, an account, Argo. */
+export function isOutOfSight(reason: string | undefined): boolean {
+  return kindOf(reason) === 'refused' || reason === 'ArgoMissing';
 }
 
 /** True where something is missing that the message names: when that is another thing, the wait begins anew. */

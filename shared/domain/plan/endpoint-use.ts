@@ -55,7 +55,7 @@ export function resolveEndpoint(
  * Why an Endpoint cannot be used yet: track-credentials has not looked at it in its current generation. Using it before
  * would run its transfers once with the old counter and again with the new one.
  */
-export function unseenHold(endpoint: Endpoint): Hold | undefined {
+function unseenHold(endpoint: Endpoint): Hold | undefined {
   const { metadata, spec, status } = endpoint;
   if (status?.observedGeneration !== metadata.generation) {
     const message = `Endpoint "${metadata.name}" has not been looked at since it changed`;

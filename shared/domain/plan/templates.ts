@@ -6,7 +6,7 @@ import type { Hold } from '../lifecycle/holds.ts';
 export type TemplateRef = { name: string; clusterScope?: boolean };
 
 /** Whether two references mean the same template, seen from one namespace. */
-export function sameTemplate(a: TemplateRef, b: TemplateRef): boolean {
+function sameTemplate(a: TemplateRef, b: TemplateRef): boolean {
   return a.name === b.name && (a.clusterScope === true) === (b.clusterScope === true);
 }
 

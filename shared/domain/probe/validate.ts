@@ -1,7 +1,7 @@
 import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import type { JobCredentials } from '../render/job.ts';
-import { certificatesOf, credentialsOf } from '../render/render.ts';
+import { bundleType } from '../kinds/well-known.ts';
+import { type Access, accessOf, certificatesOf } from '../render/access.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
 import type { Finding, ValidationReason } from './conditions.ts';
 
@@ -13,7 +13,7 @@ export interface EndpointInputs {
 
 /** An Endpoint whose references are usable, with what a probe needs of them; or why they are not. */
 export type Validation =
-  | { valid: true; finding: Finding; credentials?: JobCredentials; ca?: string }
+  | ({ valid: true; finding: Finding; ca?: string } & Access)
   | { valid: false; finding: Finding };
 
 /** Whether the Secrets of an Endpoint exist and hold what they must. Never a value of theirs in the text. */
@@ -25,8 +25,10 @@ export function validateEndpoint({ metadata, spec }: Endpoint, { secret, ca }: E
   const name = spec.secretRef?.name;
   const absent = `not found: create it, or give the namespace to ARC with ${giveNamespace(metadata.namespace)}`;
   if (name !== undefined && !secret) return no('SecretNotFound', `Secret "${name}" ${absent}`);
-  const credentials = name === undefined || !secret ? undefined : credentialsOf(secret);
-  if (typeof credentials === 'string') return no('SecretInvalid', credentials);
+  if (name === undefined && spec.type === bundleType)
+    return no('SecretInvalid', 'spec.secretRef names no Secret: one with sign.key or trust.pub is needed');
+  const access = secret && accessOf(spec.type, secret);
+  if (typeof access === 'string') return no('SecretInvalid', access);
   const caName = spec.tls?.caSecretRef?.name;
   const pem = ca && certificatesOf(ca);
   if (caName !== undefined && pem === undefined)
@@ -34,7 +36,7 @@ export function validateEndpoint({ metadata, spec }: Endpoint, { secret, ca }: E
   return {
     valid: true,
     finding: { status: 'True', reason: 'Valid', message: 'its Secrets hold what they must' },
-    ...(credentials === undefined ? {} : { credentials }),
+    ...access,
     ...(caName === undefined || pem === undefined ? {} : { ca: pem }),
   };
 }

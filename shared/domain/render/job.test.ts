@@ -12,6 +12,7 @@ describe('parseJob', () => {
     withSource({ credentials: { username: 'a', password: 'b' } }),
     withSource({ credentials: { dockerConfigJson: '{}' } }),
     withSource({ credentials: { token: 't' } }),
+    withSource({ type: 'bundle', keys: { sign: 'private', trust: 'public' } }),
     withSource({ tls: { ca: 'PEM', insecureSkipVerify: false, plainHTTP: true } }),
   ])('reads every field of %j', (value) => {
     expect(parseJob(JSON.stringify(value))).toEqual(value);

@@ -18,9 +18,11 @@ const endpoint = object(
   {
     /** Hosts beside that of `remoteURL` that may get the credentials. */
     tokenHosts: list(text),
-    /** `ca`: certificates as PEM. */
-    tls: object({}, { ca: text, insecureSkipVerify: flag, plainHTTP: flag }),
+    /** As PEM: `ca`, whom to trust; `certificate` and its `key`, what a server is shown that asks who comes. */
+    tls: object({}, { ca: text, certificate: text, key: text, insecureSkipVerify: flag, plainHTTP: flag }),
     credentials,
+    /** Of type `bundle`, as PEM: the private key that signs what is written, and the public keys of those whose writings are taken. */
+    keys: object({}, { sign: text, trust: text }),
   },
 );
 
@@ -35,6 +37,8 @@ const job = object(
   {
     /** The policy of the artifact's type, as JSON (`parsePolicy`). */
     policy: text,
+    /** True: the transfer is attested at the destination. */
+    attest: flag,
   },
 );
 

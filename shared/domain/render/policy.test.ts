@@ -13,6 +13,7 @@ const key = p256.publicKey.export(spki).toString();
 const rsa = (modulusLength: number) =>
   generateKeyPairSync('rsa', { modulusLength }).publicKey.export(spki).toString();
 const read = (value: unknown) => parsePolicy(JSON.stringify(value));
+const trustedRoot = `sha256:${'a'.repeat(64)}`;
 const signer = (pem: unknown) => ({ requiredSigners: { anyOf: [pem] } });
 
 describe('parsePolicy', () => {
@@ -24,7 +25,18 @@ describe('parsePolicy', () => {
       mediaTypes: ['application/vnd.oci.image.*'],
       requiredSbom: false,
     };
-    expect(read({ ...rules, maxAge: '720h' })).toEqual({ ...rules, maxAgeMs: 720 * 3_600_000 });
+    const vulnerabilities = {
+      max: { critical: 0, high: 5, medium: 10, low: 100, unknown: 1 },
+      ignored: ['CVE-2024-1', 'GHSA-aaaa-bbbb-cccc'],
+      signers: [key],
+      notScanned: 'allow',
+    };
+    const aged = { ...vulnerabilities, maxAge: '24h' };
+    expect(read({ ...rules, maxAge: '720h', vulnerabilities: aged })).toEqual({
+      ...rules,
+      maxAgeMs: 720 * 3_600_000,
+      vulnerabilities: { ...vulnerabilities, maxAgeMs: 24 * 3_600_000 },
+    });
   });
 
   it('reads the example of docs/extending.md', async () => {
@@ -41,7 +53,48 @@ describe('parsePolicy', () => {
     ['RSA', rsa(2048)],
   ])('takes keys of %s', (_, pem) => expect(read(signer(pem))).toEqual(signer(pem)));
 
+  it('takes who has a certificate, with the digest of a trust root', () => {
+    const release = { identity: 'https://github.com/acme/*', issuer: 'https://issuer.example.com' };
+    const rule = { anyOf: [key, release], allOf: [release], trustedRoot };
+    expect(read({ requiredSigners: rule })).toEqual({ requiredSigners: rule });
+  });
+
   it.each<[unknown, string]>([
+    [
+      { requiredSigners: { anyOf: [{ identity: 'a', issuer: 'b' }] } },
+      'policy.requiredSigners.trustedRoot must be there for signers with an identity',
+    ],
+    [{ requiredSigners: { trustedRoot } }, 'policy.requiredSigners must be an object with anyOf or allOf'],
+    [
+      { requiredSigners: { anyOf: [key], trustedRoot: 'sha256:1' } },
+      'policy.requiredSigners.trustedRoot must be the digest of trusted_root.json',
+    ],
+    [
+      signer({ identity: 'a' }),
+      'policy.requiredSigners.anyOf[0] must be a public key as PEM, or an object with identity and issuer',
+    ],
+    [signer({ issuer: 'a' }), 'policy.requiredSigners.anyOf[0] must be a public key as PEM, or an object'],
+    [signer({}), 'policy.requiredSigners.anyOf[0] must be an object with at least one of identity, issuer'],
+    [
+      signer({ identity: 'a', issuer: 'b', subject: 'c' }),
+      'policy.requiredSigners.anyOf[0].subject is not known: use identity, issuer',
+    ],
+    [
+      signer({ identity: 'a', issuer: 'https://*' }),
+      'policy.requiredSigners.anyOf[0].issuer must be a name without blanks and "*"',
+    ],
+    [
+      signer({ identity: 'a b', issuer: 'c' }),
+      'policy.requiredSigners.anyOf[0].identity must be a name or a pattern of at most 1000 characters',
+    ],
+    [
+      signer({ identity: 'a'.repeat(1001), issuer: 'c' }),
+      'policy.requiredSigners.anyOf[0].identity must be a name or a pattern of at most 1000 characters',
+    ],
+    [
+      { vulnerabilities: { signers: [{ identity: 'a', issuer: 'b' }] } },
+      'policy.vulnerabilities.signers[0] must be a string that is not empty',
+    ],
     [[], 'policy must be an object'],
     [{}, 'policy must be an object with at least one of requiredSigners, repositories, maxBytes'],
     [{ maxByte: 5 }, 'policy.maxByte is not known: use requiredSigners, repositories, maxBytes, maxAge,'],
@@ -63,19 +116,38 @@ describe('parsePolicy', () => {
     [{ maxAge: '0' }, 'policy.maxAge must be a duration above 0'],
     [{ maxAge: '90000h' }, 'policy.maxAge must be a duration above 0 and of at most ten years'],
     [{ requiredSbom: 'yes' }, 'policy.requiredSbom must be true or false'],
+    [{ vulnerabilities: {} }, 'policy.vulnerabilities must be an object with at least one of max, ignored'],
+    [
+      { vulnerabilities: { max: { Critical: 0 } } },
+      'policy.vulnerabilities.max.Critical is not known: use crit',
+    ],
+    [
+      { vulnerabilities: { max: { high: -1 } } },
+      'policy.vulnerabilities.max.high must be a whole number, 0 or',
+    ],
+    [{ vulnerabilities: { ignored: ['CVE 1'] } }, 'policy.vulnerabilities.ignored[0] must be the identifier'],
+    [
+      { vulnerabilities: { notScanned: true } },
+      'policy.vulnerabilities.notScanned must be "deny" or "allow"',
+    ],
+    [{ vulnerabilities: { maxAge: '1d' } }, 'policy.vulnerabilities.maxAge must be a duration'],
+    [{ vulnerabilities: { signers: ['x'] } }, 'policy.vulnerabilities.signers[0] must be one public key'],
     [{ requiredSigners: { oneOf: [key] } }, 'policy.requiredSigners.oneOf is not known: use anyOf, allOf'],
     [{ requiredSigners: [key] }, 'policy.requiredSigners must be an object'],
     [signer('cosign.pub'), 'policy.requiredSigners.anyOf[0] must be one public key as PEM'],
     [signer(key + key), 'policy.requiredSigners.anyOf[0] must be one public key as PEM'],
     [signer(key.replace('M', '')), 'policy.requiredSigners.anyOf[0] must be a key of ECDSA P-256'],
     [signer(ec('P-521').publicKey.export(spki)), 'policy.requiredSigners.anyOf[0] must be a key of ECDSA'],
-    [signer(rsa(1024)), 'policy.requiredSigners.anyOf[0] must be a key of .* RSA with at least 2048 bits'],
+    [
+      signer(rsa(1024)),
+      'policy.requiredSigners.anyOf[0] must be a key of ECDSA P-256 or P-384, Ed25519, or RSA with at least 2048 bits',
+    ],
     [
       { requiredSigners: { allOf: Array(21).fill(key) } },
       'policy.requiredSigners.allOf must be a list of 1 to 20',
     ],
   ])('refuses %j: %s', (value, message) => {
-    const escaped = message.replace(/[[\]()?]/g, '\\$&');
+    const escaped = message.replace(/[[\]()?*]/g, '\\$&');
     expect(() => read(value)).toThrow(new RegExp(`^${escaped}`));
   });
 
@@ -100,6 +172,7 @@ describe('parsePolicy', () => {
 
   it('reads any text to a policy or to a message that begins with the field', () => {
     const names = ['requiredSigners', 'repositories', 'maxBytes', 'maxAge', 'mediaTypes', 'requiredSbom'];
+    names.push('vulnerabilities', 'max', 'ignored');
     const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom([key], ['a/*'], '1h', 5, true));
     const near = fc.dictionary(fc.constantFrom(...names, 'anyOf'), value);
     fc.assert(

@@ -7,24 +7,41 @@ import { filledText, flag, list, type Shape, someOf, type TypeOf } from '../valu
 /** The parameter of a type that holds a policy as JSON. No artifact can set it: its fields become parameters named `spec...`. */
 export const policyParameter = 'policy';
 
+/** The parameter of a type by which its transfers are attested: `true` or `false`. */
+export const attestParameter = 'attest';
+
 /** Characters of the JSON: every ArtifactWorkflow and Workflow of the type holds it. */
 export const longestPolicy = 16_384;
 const mostKeys = 20;
 const mostPatterns = 100;
 const longestPatternOfPolicy = 255;
+const longestIdentity = 1000;
+const mostIgnored = 500;
 
 /** What an artifact has to fulfil before it is moved (docs/extending.md). `maxAgeMs` in milliseconds. */
 export type TransferPolicy = Omit<TypeOf<typeof rules>, 'maxAge'> & { maxAgeMs?: number };
 
-const keys = bounded(list(publicKey), mostKeys);
+/** What is known to be wrong with an artifact; see VulnerabilityRule of shared/transfer. */
+const vulnerabilityRule = someOf({
+  max: someOf({ critical: count, high: count, medium: count, low: count, unknown: count }),
+  ignored: bounded(list(identifier), mostIgnored),
+  maxAge: age,
+  signers: bounded(list(publicKey), mostKeys),
+  notScanned: denyOrAllow,
+});
+
+const signers = bounded(list(signer), mostKeys);
+const signerRule = someOf({ anyOf: signers, allOf: signers, trustedRoot: digest });
+const identityRule = someOf({ identity: name(true), issuer: name(false) });
 const patterns = bounded(list(pattern), mostPatterns);
 const rules = someOf({
-  requiredSigners: someOf({ anyOf: keys, allOf: keys }),
+  requiredSigners,
   repositories: someOf({ allowed: patterns, denied: patterns }),
   maxBytes: positive,
   maxAge: age,
   mediaTypes: patterns,
   requiredSbom: flag,
+  vulnerabilities,
 });
 
 /**
@@ -42,6 +59,53 @@ export function parsePolicy(json: string): TransferPolicy {
   }
   const { maxAge, ...others } = rules(value, policyParameter);
   return { ...others, ...(maxAge === undefined ? {} : { maxAgeMs: maxAge }) };
+}
+
+function vulnerabilities(value: unknown, path: string) {
+  const { maxAge, ...others } = vulnerabilityRule(value, path);
+  return { ...others, ...(maxAge === undefined ? {} : { maxAgeMs: maxAge }) };
+}
+
+function requiredSigners(value: unknown, path: string) {
+  const given = signerRule(value, path);
+  const { anyOf, allOf, trustedRoot } = given;
+  const all = [...(anyOf ?? []), ...(allOf ?? [])];
+  // By itself it would let everything pass.
+  if (all.length === 0) throw wrong(path, 'an object with anyOf or allOf');
+  if (trustedRoot === undefined && all.some((each) => typeof each !== 'string'))
+    throw wrong(
+      `${path}.trustedRoot`,
+      'there for signers with an identity: the digest of trusted_root.json, "sha256:" and what sha256sum prints',
+    );
+  return given;
+}
+
+/** A key, or who has a certificate. */
+function signer(value: unknown, path: string): string | { identity: string; issuer: string } {
+  if (typeof value !== 'object' || value === null) return publicKey(value, path);
+  const { identity, issuer } = identityRule(value, path);
+  if (identity !== undefined && issuer !== undefined) return { identity, issuer };
+  throw wrong(path, 'a public key as PEM, or an object with identity and issuer');
+}
+
+/** A name in a certificate. That of an issuer is no pattern. */
+function name(isPattern: boolean): Shape<string> {
+  return (value, path) => {
+    const text = filledText(value, path);
+    if (text.length <= longestIdentity && !/\s/.test(text) && (isPattern || !text.includes('*'))) return text;
+    throw wrong(
+      path,
+      isPattern
+        ? `a name or a pattern of at most ${longestIdentity} characters, without blanks, such as "https://github.com/acme/*"`
+        : `a name without blanks and "*", such as "https://token.actions.githubusercontent.com"`,
+    );
+  };
+}
+
+function digest(value: unknown, path: string): string {
+  const text = filledText(value, path);
+  if (/^sha256:[0-9a-f]{64}$/.test(text)) return text;
+  throw wrong(path, 'the digest of trusted_root.json, "sha256:" and what sha256sum prints');
 }
 
 function wrong(path: string, expected: string): ArcError {
@@ -70,6 +134,22 @@ function pattern(value: unknown, path: string): string {
 function positive(value: unknown, path: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
   throw wrong(path, 'a whole number above 0');
+}
+
+function count(value: unknown, path: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw wrong(path, 'a whole number, 0 or more');
+}
+
+function identifier(value: unknown, path: string): string {
+  const text = filledText(value, path);
+  if (/^[A-Za-z0-9._:-]{1,100}$/.test(text)) return text;
+  throw wrong(path, 'the identifier of a vulnerability, such as "CVE-2024-1234"');
+}
+
+function denyOrAllow(value: unknown, path: string): 'deny' | 'allow' {
+  if (value === 'deny' || value === 'allow') return value;
+  throw wrong(path, '"deny" or "allow"');
 }
 
 function age(value: unknown, path: string): number {

@@ -6,7 +6,7 @@ import { planOrder } from '../plan/plan.ts';
 import { artifactType, endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { parseJob } from './job.ts';
-import { credentialsOf, needsConfiguration, type RenderInputs, renderConfiguration } from './render.ts';
+import { needsConfiguration, type RenderInputs, renderConfiguration } from './render.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
@@ -50,10 +50,11 @@ describe('renderConfiguration', () => {
     });
   });
 
-  it('puts the policy of the type in, which no artifact can set', () => {
+  it('puts the policy of the type in, and attest, which no artifact can set', () => {
     const policy = '{"maxBytes":5}';
-    const type = artifactType('oci', { parameters: [{ name: 'policy', value: policy }] });
-    const artifact = { ...image('app'), spec: { image: 'app:1.0', policy: '{"maxBytes":6}' } };
+    const attest = { name: 'attest', value: 'true' };
+    const type = artifactType('oci', { parameters: [{ name: 'policy', value: policy }, attest] });
+    const artifact = { ...image('app'), spec: { image: 'app:1.0', policy: '{"maxBytes":6}', attest: true } };
     const jobOf = (given: ReturnType<typeof inputs>) => {
       const [planned] = planOrder(order([artifact]), given).artifacts;
       if (planned?.state !== 'ready') throw new Error('not ready');
@@ -61,8 +62,9 @@ describe('renderConfiguration', () => {
       if (!('secret' in found)) throw new Error(JSON.stringify(found));
       return parseJob(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
     };
-    expect(jobOf(inputs({ types: [type] })).policy).toBe(policy);
+    expect(jobOf(inputs({ types: [type] }))).toMatchObject({ policy, attest: true });
     expect(jobOf(inputs()).policy).toBeUndefined();
+    expect(jobOf(inputs()).attest).toBeUndefined();
   });
 
   it('puts the certificate authority in, and waits for it', () => {
@@ -153,34 +155,6 @@ describe('renderConfiguration', () => {
       'waiting',
     );
   });
-});
-
-describe('credentialsOf', () => {
-  it.each([
-    [{ '.dockerconfigjson': '{}' }, { dockerConfigJson: '{}' }],
-    [{ token: 't' }, { token: 't' }],
-    [
-      { username: 'u', password: '' },
-      { username: 'u', password: '' },
-    ],
-    [
-      { accessKeyID: 'id', secretAccessKey: 'key' },
-      { accessKeyID: 'id', secretAccessKey: 'key' },
-    ],
-    [
-      {
-        AWS_ACCESS_KEY_ID: 'id\n',
-        AWS_SECRET_ACCESS_KEY: 'key',
-        AWS_SESSION_TOKEN: 't',
-        AWS_DEFAULT_REGION: 'eu-west-1',
-      },
-      { accessKeyID: 'id', secretAccessKey: 'key', sessionToken: 't', region: 'eu-west-1' },
-    ],
-    [
-      { accesskey: 'id', secretkey: 'key' },
-      { accessKeyID: 'id', secretAccessKey: 'key' },
-    ],
-  ])('of %j', (data, expected) => expect(credentialsOf(secret('s', data))).toEqual(expected));
 });
 
 describe('needsConfiguration', () => {

@@ -10,8 +10,9 @@ import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
 import { hasMoved } from '../plan/endpoint-use.ts';
 import { specFromParameters } from '../plan/parameters.ts';
-import type { Job, JobCredentials, JobEndpoint } from './job.ts';
-import { policyParameter } from './policy.ts';
+import { accessOf, certificatesOf } from './access.ts';
+import type { Job, JobEndpoint } from './job.ts';
+import { attestParameter, policyParameter } from './policy.ts';
 
 /** What an ArtifactWorkflow refers to, as far as it exists. Endpoints are absent where it names none (made by hand). */
 export interface RenderInputs {
@@ -76,9 +77,10 @@ function artifactOf({ spec }: ArtifactWorkflow): Job['artifact'] {
 }
 
 /** Unread: the worker reads it, and moves nothing where it cannot. */
-function policyOf({ spec: { parameters = [] } }: ArtifactWorkflow): Pick<Job, 'policy'> {
-  const found = parameters.find(({ name }) => name === policyParameter);
-  return found === undefined ? {} : { policy: found.value };
+function policyOf({ spec: { parameters = [] } }: ArtifactWorkflow): Pick<Job, 'policy' | 'attest'> {
+  const policy = parameters.find(({ name }) => name === policyParameter)?.value;
+  const attest = parameters.find(({ name }) => name === attestParameter)?.value;
+  return { ...(policy !== undefined && { policy }), ...(attest === 'true' && { attest: true }) };
 }
 
 interface Side {
@@ -97,9 +99,11 @@ function side(workflow: ArtifactWorkflow, one: Side): SideResult {
   if (!('endpoint' in base)) return base;
   if (!one.secretRef) return base;
   if (!one.secret) return held('SecretMissing', `Secret "${one.secretRef.name}" not found: create it`);
-  const credentials = credentialsOf(one.secret);
-  if (typeof credentials === 'string') return held('SecretUnusable', credentials);
-  return { endpoint: { ...base.endpoint, credentials } };
+  const access = accessOf(base.endpoint.type, one.secret);
+  if (typeof access === 'string') return held('SecretUnusable', access);
+  const { client, ...rest } = access;
+  const tls = client && { tls: { ...base.endpoint.tls, ...client } };
+  return { endpoint: { ...base.endpoint, ...rest, ...tls } };
 }
 
 function fromEndpoint(ref: EndpointRef, { endpoint, secretRef, ca }: Side): SideResult {
@@ -140,54 +144,6 @@ function fromParameters({ spec }: ArtifactWorkflow, prefix: 'src' | 'dst'): Side
 
 function held(reason: HoldReason, message: string): { waiting: Hold } {
   return { waiting: { reason, message } };
-}
-
-/** The credentials in a Secret by its keys, or why there are none. Never a value in the text. */
-export function credentialsOf(secret: Secret): JobCredentials | string {
-  const dockerConfigJson = decoded(secret, '.dockerconfigjson');
-  if (dockerConfigJson !== undefined) return { dockerConfigJson };
-  const keys = s3KeysOf(secret);
-  if (keys !== undefined) return keys;
-  const username = decoded(secret, 'username');
-  const password = decoded(secret, 'password');
-  if (username !== undefined && password !== undefined) return { username, password };
-  const token = decoded(secret, 'token');
-  if (token !== undefined) return { token };
-  return `Secret "${secret.metadata.name}" has none of: username and password, .dockerconfigjson, token, accessKeyID and secretAccessKey`;
-}
-
-/** The names of keys for S3: ours, those of the AWS tools' environment and of their files, and Flux's. */
-const s3Names = {
-  accessKeyID: ['accessKeyID', 'accessKeyId', 'AWS_ACCESS_KEY_ID', 'aws_access_key_id', 'accesskey'],
-  secretAccessKey: ['secretAccessKey', 'AWS_SECRET_ACCESS_KEY', 'aws_secret_access_key', 'secretkey'],
-  sessionToken: ['sessionToken', 'AWS_SESSION_TOKEN', 'aws_session_token'],
-  region: ['region', 'AWS_REGION', 'AWS_DEFAULT_REGION'],
-};
-
-function s3KeysOf(secret: Secret): JobCredentials | undefined {
-  const found = (names: readonly string[]) =>
-    names.map((name) => decoded(secret, name)?.trim()).find((value) => value !== undefined && value !== '');
-  const accessKeyID = found(s3Names.accessKeyID);
-  const secretAccessKey = found(s3Names.secretAccessKey);
-  if (accessKeyID === undefined || secretAccessKey === undefined) return undefined;
-  const sessionToken = found(s3Names.sessionToken);
-  const region = found(s3Names.region);
-  return {
-    accessKeyID,
-    secretAccessKey,
-    ...(sessionToken === undefined ? {} : { sessionToken }),
-    ...(region === undefined ? {} : { region }),
-  };
-}
-
-/** The certificates to trust in a Secret of `tls.caSecretRef`, as PEM; undefined where it has none. */
-export function certificatesOf(secret: Secret): string | undefined {
-  return decoded(secret, 'ca.crt');
-}
-
-function decoded(secret: Secret, key: string): string | undefined {
-  const value = secret.data?.[key];
-  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
 }
 
 function secretOf(workflow: ArtifactWorkflow, job: Job): Secret {

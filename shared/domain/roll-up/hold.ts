@@ -1,6 +1,7 @@
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import { tenantAccount } from '../kinds/well-known.ts';
 import { isCancelDue, missingAccount, owesAttempt } from '../lifecycle/attempts.ts';
-import { type Hold, isHoldReason } from '../lifecycle/holds.ts';
+import { type Hold, isHoldReason, schedulesOff } from '../lifecycle/holds.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
 import { brief } from '../values/text.ts';
@@ -17,6 +18,7 @@ export const cancelling: Hold = {
 /** What an ArtifactWorkflow that neither runs nor has ended waits for; undefined for the others. */
 export function holdOf(workflow: ArtifactWorkflow): Hold | undefined {
   const { spec, status = {} } = workflow;
+  if (status.message === schedulesOff.message) return schedulesOff;
   const owed = owesAttempt(workflow);
   const phase = owed ? 'Pending' : phaseOf(workflow);
   // One that has failed, and would be tried again, too: it is not to be reported as a failure in between.
@@ -39,9 +41,6 @@ function toldBy(reason: string | undefined, message: string | undefined): Hold |
   if (message === undefined) return undefined;
   return { reason: isHoldReason(reason) ? reason : preparing.reason, message };
 }
-
-/** Of knative/tenant: the templates that are shipped run under it. */
-const tenantAccount = 'arc-workflow';
 
 const suspended: Hold = { reason: 'Suspended', message: 'suspended: set spec.suspend of the Order to false' };
 

@@ -4,8 +4,8 @@
  * that count, of the first status and of the last, need not wait for it.
  */
 export function rollUpInterval(artifacts: number, elapsedMs: number): number {
-  // Few artifacts make few changes: twenty for ten.
-  const bySize = artifacts <= 10 ? 0 : Math.min(5_000, artifacts * 2);
+  // Nobody reads news of many artifacts more than twice a second. One artifact makes few.
+  const bySize = artifacts <= 1 ? 0 : Math.min(5_000, Math.max(artifacts * 2, Math.min(500, artifacts * 50)));
   const byTime = Math.min(
     artifacts <= 10 ? 30_000 : 300_000,
     Math.max(0, elapsedMs) / (artifacts <= 10 ? 10 : 3),

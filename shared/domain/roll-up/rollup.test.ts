@@ -4,6 +4,7 @@ import { fc } from '#shared/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Artifact, Order, OrderStatus } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
+import { schedulesOff } from '../lifecycle/holds.ts';
 import { planOrder } from '../plan/plan.ts';
 import { endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
@@ -34,6 +35,21 @@ const preparing = 'its Workflow is being prepared (since 2026-01-02T03:04:05Z)';
 const running: ArtifactWorkflowStatus = { phase: 'Running', progress: '1/4' };
 
 describe('rollUp', () => {
+  it('says that schedules are switched off, and that a person has to act when they stay so', () => {
+    const scheduled = order([{ ...image('a'), cron: daily }]);
+    const seen: ArtifactWorkflowStatus = { phase: 'Pending', message: schedulesOff.message };
+    const first = roll(scheduled, [seen]);
+    expect(first).toMatchObject({ phase: 'Pending', message: expect.stringContaining(schedulesOff.message) });
+    const lasting = roll({ ...scheduled, status: first }, [seen], later);
+    expect(Object.values(lasting.artifactWorkflows ?? {})).toMatchObject([
+      { phase: 'Invalid', reason: 'SchedulesOff' },
+    ]);
+    expect(lasting.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'SchedulesOff' }),
+    );
+    expect(roll({ ...scheduled, status: lasting }, [{ phase: 'Active' }], later).phase).toBe('Scheduled');
+  });
+
   const cases: Array<[string, Order, Array<ArtifactWorkflowStatus | undefined>, string, string]> = [
     ['nothing listed', order([]), [], 'Succeeded', 'the Order lists no artifacts'],
     [

@@ -55,7 +55,7 @@ export function rollUp(
     ...(startTime === undefined ? {} : { startTime }),
     ...(completionTime === undefined ? {} : { completionTime }),
   };
-  const kept = keptDelivery(before.conditions, { ...order, status });
+  const kept = keptDelivery(before.conditions, { ...order, status }, now);
   return { ...status, conditions: [...(status.conditions ?? []), ...kept] };
 }
 

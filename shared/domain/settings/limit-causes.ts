@@ -80,9 +80,10 @@ function hostLimitCauses(
   ];
 }
 
-/** Host and port of a remoteURL that has been validated: a bare host is one of https. */
-function hostOf(remoteURL: string): { name: string; port: number } {
+/** Host and port of a remoteURL that has been validated: a bare host is one of https. None of `file:///x`: a folder is on no host. */
+function hostOf(remoteURL: string): { name: string; port: number } | undefined {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(remoteURL) ? remoteURL : `https://${remoteURL}`);
+  if (url?.protocol === 'file:' && url.hostname === '') return undefined;
   const usual = url?.protocol === 'http:' ? 80 : 443;
   return { name: url?.hostname.toLowerCase() ?? '', port: Number(url?.port || usual) };
 }

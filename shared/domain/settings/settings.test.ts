@@ -15,6 +15,7 @@ describe('parseSettings', () => {
       'limits.cronInterval': '1h',
       'limits.endpointHosts': 'a.example, *.b.example:5000\n[::1]:5000',
       'limits.endpointTypes': 'oci,helm',
+      'probes.allowedRanges': '127.0.0.0/8,::1/128',
       'limits.artifactsPerOrder': '',
     });
     expect(problems).toEqual([]);
@@ -26,6 +27,10 @@ describe('parseSettings', () => {
       'limits.cronInterval': 3_600_000,
       'limits.endpointHosts': ['a.example', '*.b.example:5000', '[::1]:5000'],
       'limits.endpointTypes': ['oci', 'helm'],
+      'probes.allowedRanges': [
+        ['127.0.0.0', 8],
+        ['::1', 128],
+      ],
     });
   });
 
@@ -74,6 +79,21 @@ describe('parseSettings', () => {
         for (const { message } of problems) expect(message.length).toBeLessThan(300);
       }),
     );
+  });
+});
+
+describe('ranges of addresses', () => {
+  it.each(['10.0.0.0', '10.0.0.0/33', 'localhost/8', '::1/129', '::1%lo/128', '/8', '10.0.0.0/8, 1.2.3/8'])(
+    'refuses %s',
+    (text) =>
+      expect(problemOf('probes.allowedRanges', text)?.message).toMatch(
+        /^must be ranges of addresses such as/,
+      ),
+  );
+
+  it('takes all of the addresses there are', () => {
+    const { settings } = parseSettings({ 'probes.allowedRanges': '0.0.0.0/0 ::/0' });
+    expect(settings['probes.allowedRanges']).toHaveLength(2);
   });
 });
 

@@ -2,6 +2,7 @@ import { isObjectName } from '../identity/names.ts';
 import { durationProblem, quoted } from '../validation/causes.ts';
 import { parseDuration } from '../values/duration.ts';
 import { defaultHistoryLimit, shortestCronIntervalMs } from '../values/limits.ts';
+import { parseAddressRange } from './address-ranges.ts';
 import { isHostPattern } from './hosts.ts';
 
 /** The ConfigMap of the conduit's namespace with the operator's settings. Each key of its data is one setting. */
@@ -49,16 +50,25 @@ function choice<const Value extends string>(values: readonly Value[], words: Wor
 
 const mostNames = 1_000;
 
-/** Names separated by commas or lines. */
-function names(what: string, isName: (name: string) => boolean, words: Words): Setting<readonly string[]> {
+/** Values separated by commas or lines. */
+function listOf<T>(
+  what: string,
+  parse: (text: string) => T | undefined,
+  words: Words,
+): Setting<readonly T[]> {
   return {
     parse(text) {
-      const list = text.split(/[,\s]+/).filter((name) => name !== '');
-      return list.length <= mostNames && list.every(isName) ? list : undefined;
+      const texts = text.split(/[,\s]+/).filter((one) => one !== '');
+      const values = texts.map(parse).filter((value) => value !== undefined);
+      return texts.length <= mostNames && values.length === texts.length ? values : undefined;
     },
     form: `${what}, separated by commas, at most ${mostNames}`,
     ...words,
   };
+}
+
+function names(what: string, isName: (name: string) => boolean, words: Words): Setting<readonly string[]> {
+  return listOf(what, (name) => (isName(name) ? name : undefined), words);
 }
 
 /** Milliseconds. */
@@ -152,7 +162,7 @@ export const settingsTable = {
     isHostPattern,
     {
       unset: 'every host',
-      what: 'Hosts that `remoteURL` and `tokenHosts` of an Endpoint may name. `*.` stands for one or more labels; without a port every port is meant.',
+      what: 'Hosts that `remoteURL` and `tokenHosts` of an Endpoint may name. `*.` stands for one or more labels; without a port every port is meant. A folder, `file:///release`, is on no host and is not judged.',
     },
   ),
   'limits.endpointTypes': names('types of Endpoints', isObjectName, {
@@ -161,13 +171,17 @@ export const settingsTable = {
   }),
   'limits.cronInterval': interval({
     unset: `${shortestCronIntervalMs / 60_000}m`,
-    what: 'The least time between two runs of a schedule.',
+    what: 'The least time between two runs of an artifact, of one of its schedules or of two. `@every` stands alone, as nobody knows when it meets another.',
   }),
   'logTail.lines': whole(1, 200, {
     unset: '30',
     what: 'Most lines of the log of a failed step that a message ends with.',
   }),
   'logTail.bytes': whole(256, 16_384, { unset: '4096', what: 'Most bytes of them.' }),
+  'probes.allowedRanges': listOf('ranges of addresses such as 10.0.0.0/8 or fd00::/8', parseAddressRange, {
+    unset: 'none',
+    what: 'Ranges in which a probe may ask a server though they are closed: of loopback, link-local, multicast and metadata addresses.',
+  }),
   'features.cron': onOff('Schedules: `cron` of Orders and ArtifactWorkflows.'),
   'features.ttl': onOff(
     'Times to live: `ttl` and `ttlSecondsAfterCompletion` of Orders, `ttlAfterFinished` and `ttlAfterFailed` of types and ArtifactWorkflows.',

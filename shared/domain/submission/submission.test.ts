@@ -228,6 +228,13 @@ describe('decideSubmission', () => {
       expect(decide(made(), undefined, { rivals: [other] }).action).toBe(action);
     });
 
+    it('says what to do where the other one is suspended before it began', () => {
+      const asleep = { ...sibling({}), spec: { ...made().spec, suspend: true } };
+      const message =
+        'ArtifactWorkflow "older", which writes to the same place, comes first and is suspended: resume its Order, or delete it';
+      expect(decide(made(), undefined, { rivals: [asleep] })).toMatchObject({ action: 'wait', message });
+    });
+
     it('never lets two of them run at once, in any order of events', () => {
       const step = fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('submit', 'end', 'delete'));
       fc.assert(

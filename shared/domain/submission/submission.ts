@@ -100,7 +100,8 @@ export function isUnderWay(workflow: ArtifactWorkflow): boolean {
  */
 export function isWorkflowWatched(workflow: ArtifactWorkflow): boolean {
   if (isDeleting(workflow) || workflow.spec.cancel === true) return true;
-  return !isFinished(workflow) && !owesAttempt(workflow) && !isUnderWay(workflow);
+  // Whoever has just created its Workflow releases it. Before `workflowRef` is seen there is no other step.
+  return workflow.spec.cron !== undefined && !isFinished(workflow) && !owesAttempt(workflow);
 }
 
 /** What submit-workflow has to do for one ArtifactWorkflow. Limits per Endpoint (maxInFlight) are not part of it yet. */
@@ -221,8 +222,10 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   };
 }
 
-function placeInUse({ metadata }: ArtifactWorkflow): Hold {
-  const message = `ArtifactWorkflow "${metadata.name}", which writes to the same place, has not ended`;
+function placeInUse({ metadata, spec, status }: ArtifactWorkflow): Hold {
+  const isAsleep = spec.suspend === true && status?.workflowRef === undefined;
+  const why = isAsleep ? 'comes first and is suspended: resume its Order, or delete it' : 'has not ended';
+  const message = `ArtifactWorkflow "${metadata.name}", which writes to the same place, ${why}`;
   return { reason: 'PlaceInUse', message };
 }
 

@@ -5,6 +5,7 @@ import type { Condition } from '../kinds/common.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
 import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
 import { deliveryOf, withoutDelivery } from '../lifecycle/delivery.ts';
+import { schedulesOff } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { transition } from '../roll-up/conditions.ts';
 import { isUnreleased } from '../submission/release.ts';
@@ -25,6 +26,8 @@ export interface SyncExtras {
   run?: Workflow | undefined;
   /** Of the step that failed, where it was read. */
   tail?: LogTail | undefined;
+  /** True where the CronWorkflow may not be read. */
+  isUnreadable?: boolean;
 }
 
 /**
@@ -44,7 +47,7 @@ export function syncedStatus(
   const bare = { ...workflow, status: { ...status, conditions: withoutDelivery(status.conditions ?? []) } };
   const patch = seenStatus(bare, argo, now, extras);
   const next = { ...bare, status: applyMergePatch(bare.status, patch ?? {}) as ArtifactWorkflowStatus };
-  const kept = keptDelivery(status.conditions, next);
+  const kept = keptDelivery(status.conditions, next, now);
   if (!patch?.conditions && kept.length > 0) return patch;
   return { ...patch, conditions: [...(next.status.conditions ?? []), ...kept] };
 }
@@ -59,7 +62,11 @@ function seenStatus(
   const isNamed = argo?.metadata.name === reference.name && argo.kind === reference.kind;
   // A Workflow made by hand, or left by a former ArtifactWorkflow of this name, is not about this transfer.
   const ours = isNamed && isOwnedBy(argo, workflow) ? argo : undefined;
-  const seen = ours ? seenOf(workflow, ours, now, extras) : cancelledWithout(workflow, now);
+  const seen = extras.isUnreadable
+    ? unreadable(workflow)
+    : ours
+      ? seenOf(workflow, ours, now, extras)
+      : cancelledWithout(workflow, now);
   if (!seen) return stillEnded(workflow);
   const phase = seen.phase ?? 'Pending';
   return changes(workflow.status ?? {}, {
@@ -68,6 +75,17 @@ function seenStatus(
     conditions: conditionsOf(workflow, phase, seen.message ?? '', now),
     observedGeneration: workflow.metadata.generation,
   });
+}
+
+/** What is known of a schedule that nobody may look at: how its runs went, and not that there will be others. */
+function unreadable(workflow: ArtifactWorkflow): Seen | undefined {
+  if (hasEnded(workflow)) return undefined;
+  return {
+    phase: 'Pending',
+    message: schedulesOff.message,
+    activeWorkflowRef: undefined,
+    progress: undefined,
+  };
 }
 
 /** What has ended stays as it is, whatever is edited; its status says that it is about the present generation. */
@@ -180,7 +198,10 @@ function phaseFrom(workflow: Workflow): WorkflowPhase {
 }
 
 function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, tail }: SyncExtras): Seen {
-  const old = workflow.status ?? {};
+  const { message, ...rest } = workflow.status ?? {};
+  // It may be read again.
+  const old: ArtifactWorkflowStatus =
+    message === undefined || message === schedulesOff.message ? rest : { ...rest, message };
   const { active, lastScheduledTime, succeeded, failed } = argo.status ?? {};
   const current = active?.[0];
   const results = run && resultsOf(run);

@@ -11,11 +11,12 @@ import {
   nextAttemptMs,
   owesAttempt,
 } from '../lifecycle/attempts.ts';
-import { deliveryOf } from '../lifecycle/delivery.ts';
-import { needsPerson, patienceEnd } from '../lifecycle/holds.ts';
+import { deliveryOf, mayComeAgain } from '../lifecycle/delivery.ts';
+import { isOutOfSight, needsPerson, patienceEnd } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 import { forceTime } from '../plan/effective.ts';
 import { refusalsOf } from '../plan/refusals.ts';
+import { holdOf } from '../roll-up/hold.ts';
 import { stopGraceMs } from '../submission/stopped.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
@@ -74,13 +75,14 @@ export function isSettled(object: Order | ArtifactWorkflow | Endpoint): boolean 
   return isOrderSettled(object as Order);
 }
 
-/** The condition Delivered among those `before`, as long as `next`, the object as it will be without it, has not settled. */
+/** The condition Delivered among those `before`, unless `next`, the object as it will be without it, has settled and nothing is refused any more. */
 export function keptDelivery(
   before: readonly Condition[] | undefined,
   next: Order | ArtifactWorkflow,
+  now: Date,
 ): Condition[] {
   const found = deliveryOf(before);
-  return found === undefined || isSettled(next) ? [] : [found];
+  return found === undefined || (isSettled(next) && !mayComeAgain(found, now)) ? [] : [found];
 }
 
 /** True for an unfinished one that is suspended, or waits for the next run of its schedule. */
@@ -92,13 +94,31 @@ function isResting(workflow: ArtifactWorkflow): boolean {
   return spec.suspend === true && (status.workflowRef === undefined || hasEnded(workflow));
 }
 
-/** Settled is what is Ready, Cancelled or suspended, and what has failed in a way that only a person can mend. */
+/**
+ * True for one that is not settled, and waits for a person to change what nobody here looks at. Trying often does not help, and trying rarely
+ * finds it in the end.
+ */
+export function waitsForPerson(object: Order | ArtifactWorkflow): boolean {
+  if (isDeleting(object) || deliveryOf(object.status?.conditions)) return false;
+  if (object.kind === 'Order') return isOrderAtRest(object as Order) && hasRefusals(object as Order);
+  const workflow = object as ArtifactWorkflow;
+  return !isFinished(workflow) && isOutOfSight(holdOf(workflow)?.reason);
+}
+
+/** What refuses ArtifactWorkflows may be out of our sight: it is tried again. */
 function isOrderSettled(order: Order): boolean {
+  return isOrderAtRest(order) && !hasRefusals(order);
+}
+
+function hasRefusals(order: Order): boolean {
+  return Object.keys(refusalsOf(order)).length > 0;
+}
+
+/** True for one that is Ready, Cancelled or suspended, or has failed in a way that only a person can mend. */
+function isOrderAtRest(order: Order): boolean {
   const { status, metadata } = order;
   if (status?.observedGeneration !== metadata.generation) return false;
   if (isForceOwed(order)) return false;
-  // What refuses them may be out of our sight: it is tried again.
-  if (Object.keys(refusalsOf(order)).length > 0) return false;
   if (status?.phase === 'Failed') return !isRetryOwed(order);
   if (status?.phase === 'Cancelled' || status?.phase === 'Suspended') return true;
   return status?.conditions?.some(({ type, status: yes }) => type === 'Ready' && yes === 'True') === true;

@@ -13,6 +13,19 @@ export function required(field: string, message: string): Cause {
   return { reason: 'FieldValueRequired', field, message: `Required value: ${message}` };
 }
 
+/** Of one list, so many problems are worked out: nobody reads more, and a list may have thousands of items. */
+const mostOfList = 101;
+
+/** The problems of a list's items, in their order; the first ones of many. */
+export function listCauses<T>(items: Iterable<T>, causesOf: (item: T) => Cause[]): Cause[] {
+  const causes: Cause[] = [];
+  for (const item of items) {
+    causes.push(...causesOf(item));
+    if (causes.length >= mostOfList) break;
+  }
+  return causes;
+}
+
 /** A list with names, each given and there once. `field` is that of the list. */
 export function uniqueNames(
   field: string,
@@ -20,7 +33,7 @@ export function uniqueNames(
   optional = false,
 ): Cause[] {
   const seen = new Set<string>();
-  return names.flatMap((name, index) => {
+  return listCauses(names.entries(), ([index, name]) => {
     const at = `${field}[${index}].name`;
     if (name === undefined) return optional ? [] : [required(at, 'a name')];
     if (name === '') return [required(at, 'it must not be empty')];
@@ -36,7 +49,7 @@ export function parameterCauses(
   field: string,
   parameters: ReadonlyArray<{ name: string; value: string }> = [],
 ): Cause[] {
-  const bad = parameters.flatMap(({ name }, index) =>
+  const bad = listCauses(parameters.entries(), ([index, { name }]) =>
     name !== '' && !/^[-a-zA-Z0-9_]+$/.test(name)
       ? [
           invalid(

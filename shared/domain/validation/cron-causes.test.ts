@@ -17,6 +17,8 @@ describe('cronCauses', () => {
     '30 2 1 * *',
     '0,55 3,5 * * *',
     '5-59/10 * * * *',
+    '0 0 ? * SUN,mon-Fri',
+    '0 0 1-7 JAN-mar */7',
   ])('accepts %s', (schedule) => expect(problem(schedule)).toBeUndefined());
 
   it.each([
@@ -30,6 +32,12 @@ describe('cronCauses', () => {
     ['@sometimes', '@sometimes'],
     ['', 'five fields'],
     ['{{x}} * * * *', '{{'],
+    // What Argo would refuse, and so never run.
+    ['0 0 L * *', 'Argo does not know "L"'],
+    ['0 0 1,15W * *', 'Argo does not know "15W"'],
+    ['0 0 * * 1#2', 'Argo does not know "1#2"'],
+    ['0 0 1 * +MON', 'Argo does not know "+MON"'],
+    ['0 0 * * 5-7', 'Sunday is 0'],
   ])('refuses %s', (schedule, part) => expect(problem(schedule)).toContain(part));
 
   it('takes ten schedules and no more', () => {
@@ -51,6 +59,12 @@ describe('cronCauses', () => {
 
   it('refuses a time zone that does not exist, and accepts one that does', () => {
     expect(problem('@daily', 'Mars/Olympus')).toContain('Mars/Olympus');
-    expect(problem('@daily', 'Europe/Berlin')).toBeUndefined();
+    for (const zone of ['Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/GMT+1', 'UTC', 'US/Eastern'])
+      expect(problem('@daily', zone)).toBeUndefined();
+  });
+
+  it('refuses a time zone that only JavaScript knows: Argo looks it up as a file', () => {
+    for (const zone of ['europe/berlin', 'EUROPE/BERLIN', 'utc', '+01:00', 'us/eastern'])
+      expect(problem('@daily', zone)).toContain('not a time zone such as Europe/Berlin');
   });
 });

@@ -40,10 +40,12 @@ function zoneCauses(field: string, timezone: string | undefined): Cause[] {
   return [invalid(field, `Invalid value: ${quoted(timezone)}: not a time zone such as Europe/Berlin`)];
 }
 
+/** JavaScript takes names in any case, and offsets; Argo looks the name up as a file. */
 function isTimeZone(timeZone: string): boolean {
+  if (!/^[A-Z][^/]*(?:\/[A-Z][^/]*)*$/.test(timeZone)) return false;
   try {
-    new Intl.DateTimeFormat('en', { timeZone });
-    return true;
+    const known = new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
+    return known === timeZone || known.toLowerCase() !== timeZone.toLowerCase();
   } catch {
     return false;
   }
@@ -53,12 +55,25 @@ function problemOf(schedule: string): string | undefined {
   if (schedule.length > longestSchedule) return `must have at most ${longestSchedule} characters`;
   const every = /^@every\s+(\S+)$/.exec(schedule)?.[1];
   if (every !== undefined) return durationProblem(every);
-  if (!schedule.startsWith('@') && schedule.trim().split(/\s+/).length !== 5) return 'must have five fields';
+  const fields = schedule.startsWith('@') ? [] : schedule.trim().split(/\s+/);
+  if (!schedule.startsWith('@') && fields.length !== 5) return 'must have five fields';
   try {
     // The time zone moves the runs and does not change which there are.
     const runs = new Croner(schedule, { paused: true, timezone: 'UTC' });
-    return runs.nextRun(reference) ? undefined : 'it never comes';
+    return runs.nextRun(reference) ? unknownToArgo(fields) : 'it never comes';
   } catch (caught) {
     return ArcError.from(caught).message.replace(/^CronPattern: /, '');
   }
+}
+
+/** A part of a field as Argo's parser reads it (robfig/cron): that of croner reads more, and Argo would never run such a schedule. */
+const argoPart = /^(?:[*?]|\d+(?:-\d+)?|[a-z]{3}(?:-[a-z]{3})?)(?:\/\d+)?$/i;
+/** Sunday is 0 for it; behind a slash stands a step. */
+const seventhDay = /(?<![\d/])7(?!\d)/;
+
+function unknownToArgo(fields: readonly string[]): string | undefined {
+  const part = fields.flatMap((field) => field.split(',')).find((one) => !argoPart.test(one));
+  if (part !== undefined)
+    return `Argo does not know ${quoted(part)}: use numbers, names of three letters, *, ranges and steps`;
+  return seventhDay.test(fields[4] ?? '') ? 'Argo does not know day 7 of a week: Sunday is 0' : undefined;
 }

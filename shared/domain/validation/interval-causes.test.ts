@@ -4,8 +4,9 @@ import { fc } from '#shared/testing';
 import { intervalCauses } from './interval-causes.ts';
 
 const minutes = 60_000;
-const problem = (schedule: string, shortest = 10) =>
-  intervalCauses('cron', { schedules: ['@daily', schedule] }, shortest * minutes)[0];
+const problems = (schedules: string[], shortest = 10) =>
+  intervalCauses('cron', { schedules }, shortest * minutes);
+const problem = (schedule: string, shortest = 10) => problems([schedule], shortest)[0];
 
 describe('intervalCauses', () => {
   it.each([
@@ -24,7 +25,7 @@ describe('intervalCauses', () => {
     (schedule) =>
       expect(problem(schedule)).toEqual({
         reason: 'FieldValueInvalid',
-        field: 'cron.schedules[1]',
+        field: 'cron.schedules[0]',
         message: `Invalid value: "${schedule}": runs must be at least 10 minutes apart: limits.cronInterval of the operator's settings`,
       }),
   );
@@ -47,5 +48,76 @@ describe('intervalCauses', () => {
         expect(problem(schedule, shortest) === undefined).toBe(Math.min(...gaps) >= shortest * minutes);
       }),
     );
+  });
+
+  it.each([
+    [['0 3 * * *', '10 3 * * *']],
+    [['55 23 * * *', '5 0 * * *']],
+    // One run, which is not doubled.
+    [['@daily', '@hourly', '0 */6 * * *']],
+    // Never on the same day, nor on days that follow each other at these times.
+    [['0 3 * * 1-5', '5 3 * * 0,6']],
+    [['58 23 * * 1', '2 0 * * 1']],
+    [['0 3 1 * *', '5 3 2 * *']],
+    [['0 3 28 2 *', '5 3 29 2 *']],
+  ])('accepts %j together', (schedules) => expect(problems(schedules)).toEqual([]));
+
+  it.each([
+    [['0 3 * * *', '5 3 * * *']],
+    [['58 23 * * *', '2 0 * * *']],
+    [['2 0 * * 2', '58 23 * * 1']],
+    [['0 3 * * 1-5', '5 3 * * 5,6']],
+    [['58 23 31 12 *', '2 0 1 1 *']],
+    [['58 23 28 2 *', '2 0 29 2 *']],
+    // The 13th or a Friday.
+    [['0 3 13 * 5', '5 3 13 6 *']],
+    [['0 3 * * *', '@every 1h']],
+    [['@every 2h', '@every 1h']],
+  ])('refuses %j: runs of two schedules are too close together', ([first = '', second = '']) =>
+    expect(problems([first, second])).toEqual([
+      {
+        reason: 'FieldValueInvalid',
+        field: 'cron.schedules[1]',
+        message: `Invalid value: "${second}": its runs and those of schedules[0], "${first}", must be at least 10 minutes apart: limits.cronInterval of the operator's settings`,
+      },
+    ]),
+  );
+
+  it('is true of the runs of two schedules together', () => {
+    const one = fc
+      .tuple(fc.nat(59), fc.constantFrom(0, 1, 22, 23), fc.uniqueArray(fc.nat(6), { minLength: 1 }))
+      .map(([minute, hour, days]) => `${minute} ${hour} * * ${days.join()}`);
+    fc.assert(
+      fc.property(one, one, fc.integer({ min: 1, max: 240 }), (a, b, shortest) => {
+        const runs = [a, b].flatMap((schedule, which) =>
+          new Croner(schedule, { paused: true, timezone: 'UTC' })
+            .nextRuns(15, new Date(0))
+            .map((run) => ({ time: run.getTime(), which })),
+        );
+        const inOrder = runs.filter(({ time }) => time < 14 * 86_400_000).sort((x, y) => x.time - y.time);
+        const gaps = inOrder.slice(1).map(({ time, which }, at) => {
+          const before = inOrder[at];
+          const gap = time - (before?.time ?? 0);
+          return which === before?.which || gap === 0 ? Number.POSITIVE_INFINITY : gap;
+        });
+        expect(problems([a, b], shortest).length === 0).toBe(Math.min(...gaps) >= shortest * minutes);
+      }),
+    );
+  });
+
+  it('takes ten schedules of some days each', () => {
+    const list = (schedule: (at: number) => string) => Array.from({ length: 10 }, (_, at) => schedule(at));
+    expect(
+      problems(
+        list((at) => `${at * 6} 3 ${at + 1} * *`),
+        1_440,
+      ),
+    ).toEqual([]);
+    expect(
+      problems(
+        list((at) => `${54 - at * 6} 3 ${at + 1} * *`),
+        1_440,
+      ),
+    ).toHaveLength(9);
   });
 });

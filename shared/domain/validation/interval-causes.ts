@@ -3,26 +3,73 @@ import type { Cause } from '#shared/errors';
 import type { Cron } from '../kinds/common.ts';
 import { parseDuration } from '../values/duration.ts';
 import { invalid, quoted } from './causes.ts';
+import { daysOf, follow } from './schedule-days.ts';
 
 const dayMinutes = 1_440;
 
-/** Schedules of which two runs follow each other in less than so many milliseconds, at most a day. They have been validated before. */
+/**
+ * Schedules of which two runs follow each other in less than so many milliseconds, at most a day: runs of one, or of two of the list. Two that
+ * fall on the same minute are one run, as a run that is under way is not doubled. The schedules have been validated before.
+ */
 export function intervalCauses(field: string, cron: Cron | undefined, shortestMs: number): Cause[] {
-  return (cron?.schedules ?? []).flatMap((schedule, index) => {
-    if (intervalMs(schedule) >= shortestMs) return [];
-    const message = `Invalid value: ${quoted(schedule)}: runs must be at least ${shortestMs / 60_000} minutes apart: limits.cronInterval of the operator's settings`;
-    return [invalid(`${field}.schedules[${index}]`, message)];
+  const schedules = cron?.schedules ?? [];
+  const apart = `at least ${shortestMs / 60_000} minutes apart: limits.cronInterval of the operator's settings`;
+  const read = schedules.map(readSchedule);
+  return schedules.flatMap((schedule, index) => {
+    const at = `${field}.schedules[${index}]`;
+    const one = read[index];
+    if (!one) return [];
+    if (intervalMs(one) < shortestMs)
+      return [invalid(at, `Invalid value: ${quoted(schedule)}: runs must be ${apart}`)];
+    const near = read.findIndex((other, before) => before < index && areNear(other, one, shortestMs));
+    if (near < 0) return [];
+    const both = `its runs and those of schedules[${near}], ${quoted(schedules[near] ?? '')}, must be ${apart}`;
+    return [invalid(at, `Invalid value: ${quoted(schedule)}: ${both}`)];
   });
 }
 
-/** The least time between two runs, as if it ran every day. */
-function intervalMs(schedule: string): number {
+/** A schedule by the clock, with its days and their minutes, or one that counts from its own last run. */
+type Schedule = { days: Uint8Array; times: number[] } | { everyMs: number };
+
+function readSchedule(schedule: string): Schedule {
   const every = /^@every\s+(\S+)$/.exec(schedule)?.[1];
-  if (every !== undefined) return parseDuration(every) ?? 0;
-  const { minute, hour } = new CronPattern(schedule, 'UTC');
-  const times = numbersOf(hour).flatMap((h) => numbersOf(minute).map((m) => h * 60 + m));
+  if (every !== undefined) return { everyMs: parseDuration(every) ?? 0 };
+  const pattern = new CronPattern(schedule, 'UTC');
+  const times = numbersOf(pattern.hour).flatMap((h) => numbersOf(pattern.minute).map((m) => h * 60 + m));
+  return { days: daysOf(pattern), times };
+}
+
+/** The least time between two runs, as if it ran every day. */
+function intervalMs(schedule: Schedule): number {
+  if ('everyMs' in schedule) return schedule.everyMs;
+  const { times } = schedule;
   const gaps = times.map((time, at) => (times[at + 1] ?? (times[0] ?? 0) + dayMinutes) - time);
   return Math.min(...gaps) * 60_000;
+}
+
+/** True if a run of one can follow one of the other too soon. Nobody knows when one that counts from its last run meets another one. */
+function areNear(a: Schedule, b: Schedule, shortestMs: number): boolean {
+  if ('everyMs' in a || 'everyMs' in b) return true;
+  const shortest = shortestMs / 60_000;
+  const overNight = (late: number[], early: number[]) =>
+    dayMinutes - (late.at(-1) ?? 0) + (early[0] ?? 0) < shortest;
+  return (
+    (leastGap(a.times, b.times) < shortest && follow(a.days, b.days, 0)) ||
+    (overNight(a.times, b.times) && follow(a.days, b.days, 1)) ||
+    (overNight(b.times, a.times) && follow(b.days, a.days, 1))
+  );
+}
+
+/** The least difference between two times, one of each sorted list; those that are the same are left out. */
+function leastGap(a: readonly number[], b: readonly number[]): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let [i, j] = [0, 0]; i < a.length && j < b.length; ) {
+    const gap = (a[i] ?? 0) - (b[j] ?? 0);
+    if (gap !== 0) least = Math.min(least, Math.abs(gap));
+    if (gap <= 0) i += 1;
+    else j += 1;
+  }
+  return least;
 }
 
 /** The positions of a field that are set. */

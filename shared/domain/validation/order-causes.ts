@@ -7,6 +7,7 @@ import { longestDurationMs, mostSchedules } from '../values/limits.ts';
 import {
   durationCauses,
   invalid,
+  listCauses,
   nameCauses,
   queueCauses,
   quoted,
@@ -15,6 +16,7 @@ import {
   uniqueNames,
 } from './causes.ts';
 import { cronCauses } from './cron-causes.ts';
+import { orderWithoutEffect } from './without-effect.ts';
 
 /** Problems of an Order that could never work. An update is checked only where it changes something. */
 export function orderCauses(order: Order, old: Order | undefined): Cause[] {
@@ -71,8 +73,8 @@ function artifactsCauses(spec: OrderSpec, old: OrderSpec | undefined): Cause[] {
   const names = old && sameJson(spec.artifacts, old.artifacts) ? [] : artifacts.map(({ name }) => name);
   return [
     ...uniqueNames('spec.artifacts', names, true),
-    ...fresh.flatMap(([index, artifact]) => artifactCauses(`spec.artifacts[${index}]`, artifact)),
-    ...sideless.flatMap(([index, artifact]) => sideCauses(`spec.artifacts[${index}]`, artifact, spec)),
+    ...listCauses(fresh, ([index, artifact]) => artifactCauses(`spec.artifacts[${index}]`, artifact)),
+    ...listCauses(sideless, ([index, artifact]) => sideCauses(`spec.artifacts[${index}]`, artifact, spec)),
     ...schedulesCauses(fresh),
   ];
 }
@@ -127,6 +129,10 @@ function schedulesCauses(artifacts: ReadonlyArray<[number, Artifact]>): Cause[] 
 
 /** Valid but probably not intended. */
 export function orderWarnings(order: Order): string[] {
+  return [...orderWithoutEffect(order), ...alikeWarnings(order)];
+}
+
+function alikeWarnings(order: Order): string[] {
   const seen = new Map<string, number>();
   const artifacts = order.spec.artifacts ?? [];
   // Alone it is like no other, and may take long to compare.

@@ -7,7 +7,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-w
 import type { Parameter } from '../kinds/common.ts';
 import type { Endpoint, EndpointSpec } from '../kinds/endpoint.ts';
 import { isFromEndpoint } from '../plan/parameters.ts';
-import { parsePolicy, policyParameter } from '../render/policy.ts';
+import { attestParameter, parsePolicy, policyParameter } from '../render/policy.ts';
 import { parseDuration } from '../values/duration.ts';
 import { longestUrl, mostTokenHosts } from '../values/limits.ts';
 import {
@@ -21,6 +21,7 @@ import {
   templateCauses,
 } from './causes.ts';
 import { cronCauses } from './cron-causes.ts';
+import { artifactTypeWithoutEffect } from './without-effect.ts';
 
 type Changed<Spec> = (field: keyof Spec) => boolean;
 
@@ -103,7 +104,12 @@ function typeParameterCauses(field: string, parameters: readonly Parameter[] = [
         ]
       : [],
   );
-  return [...replaced, ...parameterCauses(field, parameters), ...policyTextCauses(field, parameters)];
+  return [
+    ...replaced,
+    ...parameterCauses(field, parameters),
+    ...policyTextCauses(field, parameters),
+    ...attestCauses(field, parameters),
+  ];
 }
 
 function policyTextCauses(field: string, parameters: readonly Parameter[]): Cause[] {
@@ -116,6 +122,13 @@ function policyTextCauses(field: string, parameters: readonly Parameter[]): Caus
   } catch (caught) {
     return [invalid(`${field}[${index}].value`, `Invalid value: ${ArcError.from(caught).message}`)];
   }
+}
+
+function attestCauses(field: string, parameters: readonly Parameter[]): Cause[] {
+  const index = parameters.findIndex(({ name }) => name === attestParameter);
+  const given = parameters[index]?.value;
+  if (given === undefined || given === 'true' || given === 'false') return [];
+  return [invalid(`${field}[${index}].value`, `Invalid value: ${attestParameter} must be true or false`)];
 }
 
 function templateRefCauses(name: string): Cause[] {
@@ -138,11 +151,16 @@ function policyCauses(spec: Policy, changed: Changed<Policy>): Cause[] {
   ];
 }
 
+/** Valid but probably not intended. */
+export function artifactTypeWarnings(type: ArtifactType): string[] {
+  return [...ttlWarnings(type), ...artifactTypeWithoutEffect(type)];
+}
+
 /**
  * The Go ARC reads unset as "at once" and 0 as "keep" here, this API the other way round. The warning is given only
  * where a TTL is set, not for every type.
  */
-export function artifactTypeWarnings({ spec }: ArtifactType): string[] {
+function ttlWarnings({ spec }: ArtifactType): string[] {
   const { ttlAfterFinished, ttlAfterFailed } = spec;
   const zero = (ttl: string | undefined) => ttl !== undefined && parseDuration(ttl) === 0;
   const atOnce = (['ttlAfterFinished', 'ttlAfterFailed'] as const)

@@ -18,9 +18,9 @@ const unitMs: Record<string, number> = {
 export function parseDuration(text: string): number | undefined {
   if (text.length > longestDuration) return undefined;
   if (/^[-+]?0$/.test(text)) return 0;
-  if (!/^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
+  if (!/^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/.test(text)) return undefined;
   let total = 0;
-  for (const [, number, unit] of text.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)) {
+  for (const [, number, unit] of text.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g)) {
     total += Number(number) * (unitMs[unit ?? ''] ?? 0);
   }
   return text.startsWith('-') ? -total : total;

@@ -18,6 +18,8 @@ export interface WakeIndex {
   ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject>;
   /** Those with an artifact of a type that refers to the template. */
   ordersUsingTemplate(namespace: string | undefined, name: string): Iterable<WakeObject>;
+  /** Those of the namespace that wait for a person. */
+  ordersWaitingIn(namespace: string): Iterable<WakeObject>;
   endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject>;
   artifactWorkflowNamed(namespace: string, name: string): ArtifactWorkflow | undefined;
   order(uid: string): Order | undefined;

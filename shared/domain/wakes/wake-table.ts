@@ -206,6 +206,14 @@ export const wakeTable: readonly WakeRule[] = [
     }),
   ),
   {
+    watched: 'ServiceAccount',
+    what: 'that of knative/tenant was created: its namespace is given to ARC',
+    when: ({ before }) => before === undefined,
+    target: 'Order',
+    reason: 'inputs',
+    targets: ({ metadata }, index) => index.ordersWaitingIn(metadata.namespace ?? ''),
+  },
+  {
     watched: 'Secret',
     what: 'created, written, or gone (only where the Secret watch is switched on; its data is not seen)',
     when: ({ before, after }) => before?.metadata.resourceVersion !== after?.metadata.resourceVersion,

@@ -58,10 +58,12 @@ const narrow = { ...source, spec: { ...source.spec, maxInFlight: 1 } };
 const index: WakeIndex = {
   ordersUsingEndpoint: (namespace, name) => (namespace === 'team' && name === 'from' ? [anOrder] : []),
   ordersUsingType: (namespace, name) => (namespace !== 'other' && name === 'oci' ? [anOrder] : []),
+  ordersWaitingIn: (namespace) => (namespace === 'team' ? [anOrder] : []),
   ordersUsingTemplate: (namespace, name) => (namespace !== 'other' && name === 'steps' ? [anOrder] : []),
   endpointsUsingSecret: (_, name) => (name === 'login' ? [source] : []),
   order: () => anOrder,
-  artifactWorkflowNamed: (_, name) => [moving(), stopped].find(({ metadata }) => metadata.name === name),
+  artifactWorkflowNamed: (_, name) =>
+    [moving(), stopped, sibling].find(({ metadata }) => metadata.name === name),
   artifactWorkflowsOfArtifact: (_, label) =>
     label === made().metadata.labels?.[labels.artifact] ? [made(), sibling] : [],
   artifactWorkflowsOfTarget: (_, target) => (target === 'shared' ? [made(), elsewhere] : []),
@@ -94,6 +96,11 @@ const template: KubeObject = {
   apiVersion: 'argoproj.io/v1alpha1',
   kind: 'WorkflowTemplate',
   metadata: { name: 'steps', namespace: 'team', uid: 't' },
+};
+const account: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: 'arc-workflow', namespace: 'team', uid: 'a' },
 };
 const login: KubeObject = {
   apiVersion: 'v1',
@@ -243,6 +250,7 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
     [`ArtifactWorkflow ${aw} workflow`],
   ],
   ['a Workflow is created', undefined, argo, []],
+  ['one is created whose submission has not been seen yet', undefined, workflowFor(sibling, 1), []],
   [
     'a Workflow that is to be stopped moves',
     ending,
@@ -268,6 +276,8 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
     edited(argo, { kind: 'CronWorkflow', status: { active: [] } }),
     [`ArtifactWorkflow ${aw} workflow`],
   ],
+  ['a namespace is given to ARC', undefined, account, ['Order release inputs']],
+  ['a namespace is taken away', account, undefined, []],
   ['a template appears', undefined, template, ['Order release inputs']],
   ['a template is edited', template, edited(template, { spec: { entrypoint: 'other' } }), []],
   [
@@ -363,6 +373,14 @@ describe('wakesFor', () => {
     expect(wakingOf(anOrder, 'resync').partitionKey).toBe('order-uid');
     expect(wakesFor({ kind: 'Workflow', before: argo }, index)[0]?.partitionKey).toBe('order-uid');
     expect(wakingOf(source, 'due').partitionKey).toBe(source.metadata.uid);
+  });
+
+  it('says of which artifact an ArtifactWorkflow is a version, and of nothing else', () => {
+    const one = { ...made().metadata, labels: { [labels.artifact]: 'a1' } };
+    expect(wakingOf({ ...made(), metadata: one }, 'due').target.artifact).toBe('a1');
+    expect(
+      wakingOf({ ...anOrder, metadata: { ...anOrder.metadata, labels: one.labels } }, 'due').target,
+    ).not.toHaveProperty('artifact');
   });
 
   it('names an object woken for two causes of one reason once', () => {

@@ -1,4 +1,5 @@
 import { type KubeObject, ownerOfKind } from '#shared/meta';
+import { artifactIdOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { labels } from '../kinds/well-known.ts';
 import { isSettingOut } from '../roll-up/entry.ts';
@@ -12,6 +13,8 @@ export interface WakeTarget {
   namespace: string;
   name: string;
   uid: string;
+  /** Of an ArtifactWorkflow, the artifact that it is a version of (`artifactIdOf`): by it several can be read in one list. */
+  artifact?: string;
 }
 
 export interface Waking {
@@ -49,9 +52,11 @@ export function isOnlySubmitted({ kind, before, after }: Change): boolean {
 
 /** The wake of one object: for the table of wakes, and for due times and resyncs, which no change announces. */
 export function wakingOf(object: WakeObject, reason: WakeReason): Waking {
-  const { name, namespace = '', uid = '' } = object.metadata;
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace = '', uid = '' } = metadata;
+  const artifact = kind === 'ArtifactWorkflow' ? artifactIdOf(object) : undefined;
   return {
-    target: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid },
+    target: { apiVersion, kind, namespace, name, uid, ...(artifact === undefined ? {} : { artifact }) },
     reason,
     partitionKey: rootUid(object),
   };

@@ -1,6 +1,7 @@
 import { ArcError, maskSecrets } from '#shared/errors';
 import type { KubeClient } from '#shared/kube';
 import { runChild } from './child.ts';
+import type { PodLogs } from './live-logs.ts';
 import type { Plan, PlannedContainer } from './plan.ts';
 import { type Programs, programFor } from './programs.ts';
 import {
@@ -27,7 +28,7 @@ export interface AttemptResult {
   message?: string;
   exitCode?: string;
   outputs: Parameter[];
-  /** Of the container that failed, or was running when it was stopped: the end of what it printed, its Secrets masked. */
+  /** Of the container that ran last: the end of what it printed, its Secrets masked. */
   log?: { container: string; text: string };
 }
 
@@ -37,7 +38,10 @@ export interface AttemptOptions {
   spares: Spares | undefined;
   /** Made by this attempt; not there yet. */
   folder: string;
+  claims: string;
   namespace: string;
+  /** Where its containers' output is seen while they run. */
+  logs: PodLogs;
   /** Its reason is a StopReason. */
   signal: AbortSignal;
   graceMs: number;
@@ -76,25 +80,36 @@ export async function runAttempt(plan: Plan, options: AttemptOptions): Promise<A
 
 async function runContainers(plan: Plan, options: AttemptOptions): Promise<AttemptResult> {
   const { signal } = options;
-  const run = await makeRunFolder(options.folder, plan, options.namespace, options.api, signal);
+  const run = await makeRunFolder(
+    options.folder,
+    options.claims,
+    plan,
+    options.namespace,
+    options.api,
+    signal,
+  );
   options.onProgressFile(run.progressFile);
   let last: PlannedContainer | undefined;
+  let log: AttemptResult['log'];
   for (const container of plan.containers) {
     if (signal.aborted) return stopped(signal.reason as StopReason);
     const program = programFor(container.image, options.programs);
     if (program === undefined) return unmapped(container);
     const env = environmentOf(run, container, options.env);
+    const live = options.logs.of(container.name);
     const result = await runChild({
       command: [...program, ...container.args],
       spare: container.args.length === 0 ? options.spares?.take(program, env) : undefined,
       cwd: run.path,
       env,
       record: run.path,
+      live: () => live.input(run.secrets),
       signal,
       graceMs: options.graceMs,
     });
     last = container;
-    const log = { container: container.name, text: maskSecrets(result.tail, run.secrets) };
+    live.end();
+    log = { container: container.name, text: maskSecrets(result.tail, run.secrets) };
     if (signal.aborted) return { ...stopped(signal.reason as StopReason), log };
     if (result.exitCode !== 0) {
       const said =
@@ -110,7 +125,7 @@ async function runContainers(plan: Plan, options: AttemptOptions): Promise<Attem
     ? await collectOutputs(plan, run, main)
     : { outputs: [], missing: undefined };
   if (missing !== undefined) return { phase: 'Error', message: missing, exitCode: '0', outputs };
-  return { phase: 'Succeeded', exitCode: '0', outputs };
+  return { phase: 'Succeeded', exitCode: '0', outputs, ...(log && { log }) };
 }
 
 function fallback({ terminationMessagePolicy }: PlannedContainer, log: string): string {

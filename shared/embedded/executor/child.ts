@@ -14,6 +14,8 @@ export interface ChildOptions {
   record: string;
   /** Started ahead for this program; it takes exactly this run. */
   spare?: PipedChild | undefined;
+  /** Makes what takes the output as it comes, one for each stream. */
+  live?: () => (chunk: Buffer) => void;
   /** Aborted: the group gets TERM, and KILL after `graceMs`. */
   signal: AbortSignal;
   graceMs: number;
@@ -50,8 +52,13 @@ export async function runChild(options: ChildOptions): Promise<ChildResult> {
   const { cwd, env, spare } = options;
   const child = spare ?? startGated(options);
   const tail = createTail();
-  child.stdout.on('data', (chunk: Buffer) => tail.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => tail.push(chunk));
+  for (const stream of [child.stdout, child.stderr]) {
+    const live = options.live?.();
+    stream.on('data', (chunk: Buffer) => {
+      tail.push(chunk);
+      live?.(chunk);
+    });
+  }
   // A program that ends without reading its stdin breaks the pipe: its exit tells more.
   child.stdin.on('error', () => undefined);
   const ended = new Promise<number>((resolve, reject) => {

@@ -3,11 +3,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { pause } from '#shared/async';
 import { pods } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import type { KubeObject } from '#shared/meta';
 import { FakeApi } from '../../kube/testing/fake-api/fake-api.ts';
 import { type ExecutorOptions, startExecutor } from './executor.ts';
+import { createLiveLogs, type LiveLogs } from './live-logs.ts';
 import { readIfThere } from './run-folder.ts';
 import {
   clusterWorkflowTemplates,
@@ -43,11 +44,13 @@ process.exit(0);
 
 let root: string;
 let api: FakeApi;
+let live: LiveLogs;
 const executors: { control: AbortController; done: Promise<void> }[] = [];
 beforeEach(async () => {
   root = await mkdtemp(path.join(os.tmpdir(), 'executor-'));
   await writeFile(path.join(root, 'program.mjs'), program);
   api = new FakeApi();
+  live = createLiveLogs();
 });
 afterEach(async () => {
   for (const { control, done } of executors.splice(0)) {
@@ -61,7 +64,9 @@ async function start(over: Partial<ExecutorOptions> = {}): Promise<AbortControll
   const control = new AbortController();
   const { done } = await startExecutor({
     api: api.client,
+    liveLogs: live,
     workFolder: path.join(root, 'runs'),
+    claims: path.join(root, 'claims'),
     programs: { 'program:*': [process.execPath, path.join(root, 'program.mjs'), root] },
     signal: control.signal,
     log: pino({ level: 'silent' }),
@@ -94,6 +99,7 @@ const submit = (name: string, spec: WorkflowSpec) =>
     metadata: { name, namespace: 'ns' },
     spec,
   });
+const w = { name: 'w', namespace: 'ns' };
 const read = (name: string) => api.client.get(workflows, { name, namespace: 'ns' });
 const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 const completed = (name: string): Promise<Workflow> =>
@@ -184,7 +190,7 @@ describe('startExecutor', () => {
     expect((await completed('printed')).status?.message).toBe('main: Error (exit code 3): last words');
   });
 
-  it('leaves the pod of an attempt that failed, with its log, and no other', async () => {
+  it('leaves the pod of each attempt, with its log', async () => {
     await start();
     const data = {
       'job.json': Buffer.from('{"source":{"credentials":{"password":"hunter2"}}}').toString('base64'),
@@ -206,22 +212,24 @@ describe('startExecutor', () => {
     expect(status?.phase).toBe('Succeeded');
     const failed = Object.values(status?.nodes ?? {}).find(({ phase }) => phase === 'Failed');
     expect(failed?.message).toBe('main: Error (exit code 5)');
-    expect(api.all<KubeObject>(pods)).toMatchObject([
-      {
-        metadata: {
-          name: failed?.id,
-          labels: { 'workflows.argoproj.io/workflow': 'w' },
-          annotations: { 'workflows.argoproj.io/node-id': failed?.id },
-          ownerReferences: [{ kind: 'Workflow', name: 'w', uid: metadata.uid }],
-        },
-        spec: { containers: [{ name: 'main', volumeMounts }], volumes: [{ secret: { secretName: 's' } }] },
-        status: {
-          phase: 'Failed',
-          logs: { main: 'as ***' },
-          containerStatuses: [{ name: 'main', state: { terminated: { exitCode: 5 } } }],
-        },
+    const [first, second] = api
+      .all(pods)
+      .toSorted((one, other) => `${one.status?.phase}`.localeCompare(`${other.status?.phase}`));
+    expect(second?.status).toMatchObject({ phase: 'Succeeded', logs: { main: 'as ***' } });
+    expect(first).toMatchObject({
+      metadata: {
+        name: failed?.id,
+        labels: { 'workflows.argoproj.io/workflow': 'w' },
+        annotations: { 'workflows.argoproj.io/node-id': failed?.id },
+        ownerReferences: [{ kind: 'Workflow', name: 'w', uid: metadata.uid }],
       },
-    ]);
+      spec: { containers: [{ name: 'main', volumeMounts }], volumes: [{ secret: { secretName: 's' } }] },
+      status: {
+        phase: 'Failed',
+        logs: { main: 'as ***' },
+        containerStatuses: [{ name: 'main', state: { terminated: { exitCode: 5 } } }],
+      },
+    });
   });
 
   it('leaves the pod of what was too slow, and none of what was stopped', async () => {
@@ -237,6 +245,50 @@ describe('startExecutor', () => {
     await completed('stopped');
     await completed('slow');
     expect(api.all(pods).map(({ metadata }) => metadata.name)).toEqual(['slow']);
+  });
+
+  it('shows the pod of what runs, with what it prints', async () => {
+    await start({ podAfterMs: 0 });
+    await submit('w', oneTemplate(['print', 'waiting', 'wait', 'go']));
+    await until(async () => {
+      expect(api.all(pods)).toMatchObject([{ metadata: { name: 'w' }, status: { phase: 'Running' } }]);
+      expect(live.find(w)?.of('main').text()).toBe('waiting\n');
+    });
+    await release();
+    await completed('w');
+    expect(api.all(pods)).toMatchObject([{ status: { phase: 'Succeeded', logs: { main: 'waiting' } } }]);
+    expect(live.find(w)).toBeUndefined();
+  });
+
+  it('leaves no pod that says it runs: not of what was stopped, not of an executor that died', async () => {
+    const first = await start({ podAfterMs: 0 });
+    const running = () =>
+      until(async () => expect(api.all(pods)).toMatchObject([{ status: { phase: 'Running' } }]));
+    await submit('w', oneTemplate(['wait', 'never']));
+    await running();
+    first.abort();
+    await executors[0]?.done;
+    await running();
+    await api.client.mergePatch(workflows, w, { spec: { shutdown: 'Stop' } });
+    await start({ podAfterMs: 0 });
+    await completed('w');
+    expect(api.all(pods)).toEqual([]);
+    await submit('x', oneTemplate(['wait', 'never']));
+    await running();
+    await api.client.mergePatch(workflows, { ...w, name: 'x' }, { spec: { shutdown: 'Stop' } });
+    await completed('x');
+    expect(api.all(pods)).toEqual([]);
+  });
+
+  it('spares those that wait the pods of what ends soon and well', async () => {
+    await start({ parallelism: 1, podAfterMs: 60_000 });
+    await submit('a', oneTemplate(['print', 'a', 'wait', 'go']));
+    await saying('a start');
+    await submit('b', oneTemplate(['print', 'b']));
+    await pause(100, new AbortController().signal);
+    await release();
+    await completed('b');
+    expect(api.all(pods).map(({ metadata }) => metadata.name)).toEqual(['b']);
   });
 
   it('fails for a missing template, image, Secret or output', async () => {

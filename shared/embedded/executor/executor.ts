@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { DelayQueue, pause, systemClock } from '#shared/async';
 import { type Key, type KubeClient, listWatch } from '#shared/kube';
 import type { StopReason } from './attempt.ts';
+import type { LiveLogs } from './live-logs.ts';
 import type { Programs } from './programs.ts';
 import { recoverRuns } from './recover.ts';
 import { runWorkflow } from './run.ts';
@@ -16,7 +17,11 @@ export interface ExecutorOptions {
   api: KubeClient;
   /** Where runs keep their files; nothing else may live in it. */
   workFolder: string;
+  /** Where the volumes lie that templates claim (persistentVolumeClaim): they stay. */
+  claims: string;
   programs: Programs;
+  /** Where the output of programs is seen while they run. */
+  liveLogs: LiveLogs;
   /** One of the programs, whose processes may be started ahead (`Spares`). */
   prepared?: readonly string[] | undefined;
   signal: AbortSignal;
@@ -27,6 +32,8 @@ export interface ExecutorOptions {
   graceMs?: number;
   /** Progress is written at most this often a run (default 1 s). */
   progressMs?: number;
+  /** A run is shown as a pod from this age on (default 300 ms). */
+  podAfterMs?: number;
   /** The environment that programs inherit from (default process.env); only a few names are passed on. */
   env?: Readonly<Record<string, string | undefined>>;
   now?: () => Date;
@@ -59,20 +66,24 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
   const parallelism = options.parallelism ?? Math.max(4, 2 * os.availableParallelism());
   const env = options.env ?? process.env;
   const spares = options.prepared && createSpares(options.prepared, env);
+  const waiting = createTurns<Summary>();
   const runOptions = {
     api,
     programs: options.programs,
     spares,
     workFolder: options.workFolder,
+    claims: options.claims,
     graceMs,
     progressMs: options.progressMs ?? 1_000,
+    liveLogs: options.liveLogs,
+    podAfterMs: options.podAfterMs ?? 300,
+    isBusy: () => waiting.size > 0,
     env,
     now: options.now ?? (() => new Date()),
     log,
     signal,
   };
   const known = new Map<string, Summary>();
-  const waiting = createTurns<Summary>();
   const running = new Map<string, { control: AbortController; done: Promise<void> }>();
 
   const attempt = async (summary: Summary, control: AbortController): Promise<void> => {

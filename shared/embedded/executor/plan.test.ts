@@ -61,6 +61,16 @@ describe('planWorkflow', () => {
     ]);
   });
 
+  it('gives the pod the volumes that podSpecPatch adds', () => {
+    const spec = { entrypoint: 't', arguments: args(['a', '1'], ['s', 'mine']), templates: [template] };
+    const podSpecPatch = 'volumes: [{ name: v, secret: { secretName: "{{workflow.parameters.s}}" } }]';
+    expect(planned({ ...spec, podSpecPatch }).volumes).toEqual([
+      { name: 'v', secret: { secretName: 'mine' } },
+    ]);
+    expect(planned({ ...spec, podSpecPatch: '' }).volumes).toEqual([]);
+    expect(refused({ ...spec, podSpecPatch: '{' })).toMatch(/^Failed: invalid spec: spec\.podSpecPatch: /);
+  });
+
   it('never looks at a value again', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {

@@ -1,3 +1,4 @@
+import { parse } from 'yaml';
 import type {
   Container,
   Parameter,
@@ -98,12 +99,25 @@ function planOf(spec: WorkflowSpec, global: Scope): Plan {
   return {
     templateName: template.name,
     containers: containers.map((one) => planContainer(one, shared)),
-    volumes: byName(volumes, template.volumes),
+    volumes: byName(byName(volumes, template.volumes), patchedVolumes(spec, scope)),
     outputs: template.outputs?.parameters ?? [],
     deadlineSeconds: spec.activeDeadlineSeconds ?? undefined,
     attemptSeconds: numberOf(template.activeDeadlineSeconds),
     retry: retryOf(template.retryStrategy ?? spec.retryStrategy),
   };
+}
+
+/** The volumes that podSpecPatch adds to the pod. The rest of it is of no use to a process. */
+function patchedVolumes({ podSpecPatch = '' }: WorkflowSpec, scope: Scope): Volume[] {
+  const text = substitute(podSpecPatch, scope, 'spec.podSpecPatch');
+  let patch: { volumes?: Volume[] } | null;
+  try {
+    patch = parse(text);
+  } catch (caught) {
+    const why = caught instanceof Error ? caught.message : String(caught);
+    throw new InvalidSpec(`spec.podSpecPatch: ${why}`);
+  }
+  return patch?.volumes ?? [];
 }
 
 /** Argo's policies: OnFailure (the default), OnError, Always. Without a limit Argo tries for ever; here it is ten times. */

@@ -44,12 +44,22 @@ const make = (volumes: Volume[]) => {
     attemptSeconds: undefined,
     retry: undefined,
   };
-  return makeRunFolder(path.join(root, 'u.0'), plan, 'ns', api.client, new AbortController().signal);
+  const claims = path.join(root, 'claims');
+  return makeRunFolder(path.join(root, 'u.0'), claims, plan, 'ns', api.client, new AbortController().signal);
 };
 const config = (over: object = {}): Volume => ({ name: 'config', secret: { secretName: 's', ...over } });
 const work: Volume = { name: 'work', emptyDir: {} };
 
 describe('makeRunFolder', () => {
+  it('has a folder for each claim of a namespace, which stays, and none for a name that is a path', async () => {
+    const claim = (claimName: string): Volume => ({ name: 'bundles', persistentVolumeClaim: { claimName } });
+    const run = await make([claim('arc-bundles')]);
+    expect(run.volumes.get('bundles')).toBe(path.join(root, 'claims/ns/arc-bundles'));
+    expect((await stat(path.join(root, 'claims/ns/arc-bundles'))).mode & 0o777).toBe(0o700);
+    for (const name of ['../../etc', 'a/b', '..', 'a..b', ''])
+      await expect(make([claim(name)])).rejects.toMatchObject({ code: 'NotFound' });
+  });
+
   it('writes Secrets as files that only we can read, and nothing outside', async () => {
     const run = await make([config(), work]);
     const file = path.join(run.volumes.get('config') ?? '', 'job.json');

@@ -17,9 +17,13 @@ export interface RunFolder {
   secrets: readonly string[];
 }
 
-/** Makes a fresh folder with the volumes' contents. Rejects with NotFound, in the kubelet's words, for a missing Secret. */
+/**
+ * Makes a fresh folder with the volumes' contents. A claim is a folder of its own, `claims/namespace/name`, which stays. Rejects with NotFound, in the
+ * kubelet's words, for a missing Secret.
+ */
 export async function makeRunFolder(
   folder: string,
+  claims: string,
   plan: Plan,
   namespace: string,
   api: KubeClient,
@@ -32,6 +36,10 @@ export async function makeRunFolder(
   const volumes = new Map<string, string>();
   const secretValues: string[] = [];
   for (const [index, volume] of plan.volumes.entries()) {
+    if (volume.persistentVolumeClaim) {
+      volumes.set(volume.name, await claimFolder(claims, namespace, volume));
+      continue;
+    }
     // A number and not the volume's name: a name from a template makes no path.
     const at = path.join(folder, 'volumes', String(index));
     await make('volumes', String(index));
@@ -39,6 +47,16 @@ export async function makeRunFolder(
     volumes.set(volume.name, at);
   }
   return { path: folder, volumes, progressFile: path.join(folder, 'progress'), secrets: secretValues };
+}
+
+/** There whether somebody made the claim or not: a standalone has no other storage to give. */
+async function claimFolder(claims: string, namespace: string, volume: Volume): Promise<string> {
+  const { claimName = '' } = volume.persistentVolumeClaim ?? {};
+  if (!/^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(claimName) || claimName.includes('..'))
+    throw new ArcError('NotFound', `persistentvolumeclaim "${claimName.slice(0, 260)}" not found`);
+  const at = path.join(claims, namespace, claimName);
+  await mkdir(at, { recursive: true, mode: 0o700 });
+  return at;
 }
 
 /** Resolves with what of it is secret. */

@@ -1,13 +1,11 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Logger } from 'pino';
 import { createBackoff, pause } from '#shared/async';
-import { ArcError } from '#shared/errors';
-import type { Key, KubeClient } from '#shared/kube';
+import type { Key } from '#shared/kube';
 import { isoSeconds } from '#shared/meta';
 import { type AttemptResult, runAttempt, type StopReason, stopped } from './attempt.ts';
 import { type Plan, type Planned, planWorkflow } from './plan.ts';
-import { leavePod, podOf } from './pod.ts';
+import { createPod, type PodOptions, removeLeftPods } from './pod.ts';
 import type { Programs } from './programs.ts';
 import { readIfThere } from './run-folder.ts';
 import type { Spares } from './spares.ts';
@@ -27,18 +25,19 @@ import {
   workflows,
   workflowTemplates,
 } from './workflow.ts';
+import { writeUntilDone } from './write.ts';
 
-export interface RunOptions {
-  api: KubeClient;
+export interface RunOptions extends PodOptions {
   programs: Programs;
   spares: Spares | undefined;
   workFolder: string;
+  /** The folder of the volumes that are claimed. */
+  claims: string;
   graceMs: number;
   /** Progress is looked at, and written when it changed, at most this often. */
   progressMs: number;
   env: Readonly<Record<string, string | undefined>>;
   now: () => Date;
-  log: Logger;
   /** Ends the executor: programs are stopped and nothing more is written. */
   signal: AbortSignal;
 }
@@ -59,6 +58,7 @@ export async function runWorkflow(
   if (workflow?.metadata.uid !== uid || workflow.metadata.deletionTimestamp !== undefined) return;
   if (isCompleted(workflow.status?.phase)) return;
   const now = () => isoSeconds(options.now());
+  if (workflow.status?.startedAt !== undefined) await removeLeftPods(workflow, options);
   const { shutdown } = workflow.spec;
   if (shutdown) {
     const message = `Stopped with strategy '${shutdown}'`;
@@ -104,7 +104,7 @@ async function runAttempts(
   control: AbortController,
   options: RunOptions,
 ): Promise<void> {
-  const { api, programs, spares, workFolder, graceMs, env } = options;
+  const { api, programs, spares, workFolder, claims, graceMs, env } = options;
   const { uid = '', namespace = '' } = workflow.metadata;
   const attempts: Attempt[] = [];
   let result: AttemptResult;
@@ -115,6 +115,8 @@ async function runAttempts(
     const attempt: Attempt = { startedAt: isoSeconds(options.now()) };
     attempts.push(attempt);
     const folder = path.join(workFolder, `${uid}.${attempts.length - 1}`);
+    const nodeId = nodeIdOf(workflow.metadata.name, attempts.length - 1, todo.retry !== undefined);
+    const pod = createPod(workflow, todo, nodeId, attempt, options);
     const watching = new AbortController();
     const report = async (text: string) => {
       progress = text;
@@ -134,9 +136,11 @@ async function runAttempts(
       programs,
       spares,
       folder,
+      claims,
       namespace,
       graceMs,
       env,
+      logs: pod.logs,
       signal: control.signal,
       onProgressFile(file) {
         watch = watchProgress(file, report, watching.signal, options);
@@ -150,9 +154,7 @@ async function runAttempts(
       );
     Object.assign(attempt, { finishedAt: isoSeconds(options.now()), result, progress });
     await rm(folder, { recursive: true, force: true });
-    const nodeId = nodeIdOf(workflow.metadata.name, attempts.length - 1, todo.retry !== undefined);
-    const pod = isWithdrawn(control.signal) ? undefined : podOf(workflow, todo, nodeId, attempt);
-    if (pod) await leavePod(api, pod, options.signal, options.log);
+    await pod.end(isWithdrawn(control.signal));
   } while (!control.signal.aborted && mayRetry(todo, result, attempts.length));
 
   const reason = control.signal.aborted ? (control.signal.reason as StopReason) : undefined;
@@ -211,22 +213,7 @@ async function watchProgress(
   }
 }
 
-/** Writes until it is written, or there is nothing left to write to, or the executor ends. */
 async function write(key: Key, patch: object, options: RunOptions): Promise<void> {
-  const backoff = createBackoff({ random: Math.random });
-  while (!options.signal.aborted) {
-    try {
-      await options.api.mergePatch(workflows, key, patch, undefined, options.signal);
-      return;
-    } catch (caught) {
-      // Conflict and Invalid: the uid in the patch is not that of the object any more.
-      if (ArcError.is(caught, 'NotFound', 'Conflict', 'Invalid')) {
-        options.log.info({ err: caught, ...key }, 'a Workflow went away while it ran');
-        return;
-      }
-      if (!options.signal.aborted)
-        options.log.warn({ err: caught, ...key }, 'a Workflow could not be written: it is tried again');
-      await pause(backoff.next(), options.signal);
-    }
-  }
+  const { api, signal } = options;
+  await writeUntilDone(key, () => api.mergePatch(workflows, key, patch, undefined, signal), options);
 }

@@ -17,6 +17,7 @@ export interface Volume {
   name: string;
   secret?: { secretName?: string; optional?: boolean; items?: { key: string; path: string }[] };
   emptyDir?: object;
+  persistentVolumeClaim?: { claimName?: string };
 }
 
 export interface Container {
@@ -51,6 +52,8 @@ export interface WorkflowSpec {
   arguments?: { parameters?: Parameter[] };
   templates?: Template[];
   volumes?: Volume[];
+  /** YAML that is laid over the pod. */
+  podSpecPatch?: string;
   workflowTemplateRef?: { name: string; clusterScope?: boolean };
   shutdown?: string;
   suspend?: boolean;

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { unsupportedFields } from './supported.ts';
 
 const container = { image: 'arc/transfer-worker:v1', command: ['transfer-worker'] };
@@ -7,6 +9,14 @@ const withTemplate = (template: object) =>
   fieldsOf({ entrypoint: 't', templates: [{ name: 't', ...template }] });
 
 describe('unsupportedFields', () => {
+  it.each(['workflow-templates/oci-image', 'workflow-templates/file', 'components/quarantine/template'])(
+    'passes knative/%s.yaml',
+    async (name) => {
+      const file = new URL(`../../../knative/${name}.yaml`, import.meta.url);
+      expect(fieldsOf(parse(await readFile(file, 'utf8')).spec)).toEqual([]);
+    },
+  );
+
   it('passes a one-pod template', () => {
     expect(
       fieldsOf({

@@ -9,7 +9,12 @@ import { isRecord } from '#shared/meta';
 /** The paths at which a template may mount volumes: the worker gets them through its environment. */
 export const mountPaths: Readonly<Record<string, string>> = {
   '/etc/arc/config': 'ARC_CONFIG_DIR',
+  '/etc/arc/attestation': 'ARC_ATTESTATION_DIR',
+  '/etc/arc/trust': 'ARC_TRUST_DIR',
+  '/var/lib/arc/quarantine': 'ARC_QUARANTINE_DIR',
+  '/var/lib/arc/reports': 'ARC_REPORTS_DIR',
   '/tmp/arc': 'ARC_WORK_DIR',
+  '/bundles': 'ARC_BUNDLE_DIR',
 };
 
 // Fields that schedule, limit or secure pods in a cluster are accepted and have no effect on a process.
@@ -160,7 +165,7 @@ function containerCauses(container: Value, path: string): Cause[] {
 function mountCauses(mount: Value, path: string): Cause[] {
   const known = Object.keys(mountPaths);
   if (typeof mount.mountPath === 'string' && !known.includes(mount.mountPath.replace(/\/$/, ''))) {
-    const message = `Unsupported value: "${mount.mountPath}": a process sees only ${known.join(' and ')}`;
+    const message = `Unsupported value: "${mount.mountPath}": a process sees only ${known.join(', ')}`;
     return [{ reason: 'FieldValueNotSupported', message, field: `${path}.mountPath` }];
   }
   return unknown(mount, ['name', 'mountPath', 'readOnly'], path, '');
@@ -168,7 +173,13 @@ function mountCauses(mount: Value, path: string): Cause[] {
 
 function volumeCauses(volume: Value, path: string): Cause[] {
   return [
-    ...unknown(volume, ['name', 'secret', 'emptyDir'], path, ': volumes are secret or emptyDir'),
+    ...unknown(
+      volume,
+      ['name', 'secret', 'emptyDir', 'persistentVolumeClaim'],
+      path,
+      ': volumes are secret, emptyDir or persistentVolumeClaim',
+    ),
+    ...unknownIn(volume.persistentVolumeClaim, ['claimName', 'readOnly'], `${path}.persistentVolumeClaim`),
     ...unknownIn(volume.secret, ['secretName', 'optional', 'defaultMode', 'items'], `${path}.secret`),
   ];
 }
