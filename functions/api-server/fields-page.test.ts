@@ -1,13 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { arcKinds } from '#shared/domain';
-import { type Manifest, parseManifests } from '#shared/embedded';
+import { parseManifests } from '#shared/embedded';
 import { type ArcServer, startArcServer } from './testing/arc-server.ts';
+import { create, manifestsOf, readPage } from './testing/pages.ts';
 
-const root = path.resolve(import.meta.dirname, '../..');
-const page = await readFile(path.join(root, 'docs/fields.md'), 'utf8');
-const api = '/apis/arc.opendefense.cloud/v1alpha1';
+const page = await readPage('docs/fields.md');
 
 /** The manifests of the page, each with the message that the text before it says it is refused with. */
 const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(({ 1: text = '', index }) => {
@@ -21,17 +18,9 @@ const actions = [...page.matchAll(/kubectl create --raw (\S+)/g)].map(([, at = '
 let server: ArcServer;
 beforeAll(async () => {
   server = await startArcServer();
-  const file = 'knative/base/artifact-types/oci.yaml';
-  for (const type of parseManifests(await readFile(path.join(root, file), 'utf8'), file)) await create(type);
+  for (const type of await manifestsOf('knative/base/artifact-types/oci.yaml')) await create(server, type);
 });
 afterAll(() => server.close());
-
-function create(object: Manifest) {
-  const kind = arcKinds.find((one) => one.kind === object.kind);
-  const { namespace } = object.metadata;
-  const where = namespace === undefined ? '' : `namespaces/${namespace}/`;
-  return server.call('POST', `${api}/${where}${kind?.plural}?fieldValidation=Strict`, object);
-}
 
 describe('docs/fields.md', () => {
   it('has a manifest for every field of an Order that its life goes by', () => {
@@ -46,7 +35,7 @@ describe('docs/fields.md', () => {
 
   it('has only manifests that the API server takes, but for those that it says are refused', async () => {
     for (const { object, refused } of examples) {
-      const { status, body, warnings } = await create(object);
+      const { status, body, warnings } = await create(server, object);
       const { name } = object.metadata;
       expect([name, status, warnings]).toEqual([name, refused === undefined ? 201 : 422, undefined]);
       if (refused !== undefined) expect(body.message).toContain(refused);

@@ -2,6 +2,7 @@ import {
   createAuthenticator,
   delegatedAuthorizer,
   liveAuthenticationConfig,
+  pauseMetrics,
   processMetrics,
   serve,
   tokenReviewer,
@@ -49,6 +50,7 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
   const review = reviewsOf(client);
   const metrics = createMetrics();
   processMetrics(metrics);
+  pauseMetrics(metrics, ending.signal);
   const store = await openStore(settings, { log, metrics, signal });
   stack.defer(() => store.close());
   const audit = await openAuditLog(settings.ARC_AUDIT_POLICY_FILE, output, metrics);

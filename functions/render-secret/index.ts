@@ -8,7 +8,7 @@ import {
   secrets,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { missingRight, uidOf, writeStatus } from '#shared/function-kit';
+import { missingRight, readArtifactWorkflow, uidOf, writeStatus } from '#shared/function-kit';
 import { isOwnedBy, ownerOfKind } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { render, setReady } from './render.ts';
@@ -19,8 +19,7 @@ import { reportWaiting } from './waiting.ts';
  * not in the state that the ArtifactWorkflow was made for. Rejects with what the broker is to retry.
  */
 export async function handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined> {
-  const { api, signal } = context;
-  const workflow = await api.get(artifactWorkflows, wake, signal);
+  const workflow = await readArtifactWorkflow(context, wake);
   // The garbage collector removes the Secret with its owner.
   if (workflow === undefined || isDeleting(workflow)) return undefined;
   if (!needsConfiguration(workflow)) return remove(context, workflow);

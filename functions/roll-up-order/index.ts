@@ -24,7 +24,7 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   // Before the write: what fails after it is not said again.
   const settings = await readSettings(context);
   if (!(await writeStatus(context, orders, order, patch))) return undefined;
-  for (const transition of transitions(order.status, status)) {
+  for (const transition of transitions(order.status, status, order.spec)) {
     // A deletion is a new generation, too.
     if (transition.reason === 'Accepted' && isDeleting(order)) continue;
     await recordEvent(context, { ...transition, regarding: order, component: 'roll-up-order' });

@@ -64,7 +64,12 @@ describe('transitions', () => {
     expect(reasons(running, running)).toEqual([]);
     expect(reasons({ phase: 'Pending' }, { phase: 'Suspended' })).toEqual(['Suspended']);
     expect(reasons({ phase: 'Suspended' }, running)).toEqual(['Resumed', 'Started']);
-    expect(reasons({ phase: 'Suspended' }, { phase: 'Cancelled' })).toEqual(['Resumed', 'Cancelled']);
+    const cancelled: OrderStatus = { phase: 'Cancelled' };
+    expect(reasons({ phase: 'Suspended' }, cancelled)).toEqual(['Resumed', 'Cancelled']);
+    // One that is cancelled, or loses what it waited for, while it is suspended does not go on.
+    expect(transitions({ phase: 'Suspended' }, cancelled, { suspend: true })).toMatchObject([
+      { reason: 'Cancelled' },
+    ]);
   });
 
   it('says which run of a schedule has failed, once', () => {

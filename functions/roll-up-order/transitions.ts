@@ -1,4 +1,10 @@
-import { type ArtifactStatus, type EventReason, isRunFailure, type OrderStatus } from '#shared/domain';
+import {
+  type ArtifactStatus,
+  type EventReason,
+  isRunFailure,
+  type OrderSpec,
+  type OrderStatus,
+} from '#shared/domain';
 
 /** A change of an Order's status that people should see as an Event. */
 export interface Transition {
@@ -11,10 +17,14 @@ export interface Transition {
 const mostOfAKind = 5;
 
 /** The changes between two statuses: what was accepted, started or held back, artifacts that became Invalid, runs of schedules that failed, the end. */
-export function transitions(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
+export function transitions(
+  before: OrderStatus | undefined,
+  after: OrderStatus,
+  { suspend }: Pick<OrderSpec, 'suspend'> = {},
+): Transition[] {
   return [
     ...accepted(before, after),
-    ...began(before, after),
+    ...began(before, after, suspend === true),
     ...newOf(before, after, isInvalid, { reason: 'Invalid', all: 'artifacts are invalid' }),
     ...newOf(before, after, hasFailedRun, { reason: 'RunFailed', all: 'schedules have failed' }),
     ...ended(before, after),
@@ -34,10 +44,14 @@ function accepted(
 }
 
 /** Worded alike each time, so that a schedule counts up one Event. */
-function began(before: OrderStatus | undefined, { phase, counts }: OrderStatus): Transition[] {
+function began(
+  before: OrderStatus | undefined,
+  { phase, counts }: OrderStatus,
+  suspended: boolean,
+): Transition[] {
   if (before?.phase === phase) return [];
   const resumed: Transition[] =
-    before?.phase === 'Suspended'
+    before?.phase === 'Suspended' && !suspended
       ? [{ type: 'Normal', reason: 'Resumed', message: 'spec.suspend is no longer set' }]
       : [];
   if (phase === 'Suspended')
@@ -81,6 +95,7 @@ function describe({ artifactIndex, name, message }: ArtifactStatus): string {
   const label = name === undefined ? '' : ` (${name})`;
   return `artifact ${artifactIndex}${label}: ${message ?? 'it is invalid'}`;
 }
+
 function ended(before: OrderStatus | undefined, after: OrderStatus): Transition[] {
   // An Order without artifacts is Succeeded and has completed nothing.
   if (after.counts?.total === 0) return [];

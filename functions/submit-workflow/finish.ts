@@ -39,8 +39,10 @@ async function isKnown(context: Context, workflow: ArtifactWorkflow): Promise<bo
   const owner = ownerOfKind(workflow, 'Order');
   if (owner === undefined || !leavesRecord(workflow)) return true;
   const key = { ...namespaceOf(workflow), name: owner.name };
-  // The status of an Order may take a megabyte, and all its children go with it.
-  const about = await context.api.getMetadata(orders, key, context.signal);
+  // The status of an Order may take a megabyte, and all its children go with it. A child that goes for that was marked after its Order: a
+  // state as new as the child shows it.
+  const notOlderThan = workflow.metadata.resourceVersion;
+  const about = await context.api.getMetadata(orders, { ...key, notOlderThan }, context.signal);
   if (about?.metadata.uid !== owner.uid || isDeleting(about)) return true;
   const found = await context.api.get(orders, key, context.signal);
   const order = found?.metadata.uid === owner.uid ? found : undefined;

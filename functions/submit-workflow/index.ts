@@ -17,6 +17,7 @@ import {
 import {
   missingRight,
   namespaceOf,
+  readArtifactWorkflow,
   readWorkflow,
   recordRequest,
   removeFinalizer,
@@ -29,7 +30,7 @@ import { giveSlotsBack } from './slots.ts';
 
 /** Does the next step for the ArtifactWorkflow. Rejects with what the broker is to retry. */
 export async function handle(context: Context, wake: Wake): Promise<undefined> {
-  const workflow = await context.api.get(artifactWorkflows, wake, context.signal);
+  const workflow = await readArtifactWorkflow(context, wake);
   if (workflow === undefined) return;
   await recordRequest(context, wake, workflow, 'submit-workflow');
   // The bridge may not have seen yet that it is.

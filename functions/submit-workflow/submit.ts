@@ -1,5 +1,6 @@
 import {
   type ArtifactWorkflow,
+  artifactIdOf,
   artifactWorkflows,
   type CronWorkflow,
   type Hold,
@@ -10,7 +11,13 @@ import {
   type Workflow,
 } from '#shared/domain';
 import { ArcError, printableLines } from '#shared/errors';
-import { isRefusal, missingRight, recordWarning, writeStatus } from '#shared/function-kit';
+import {
+  isRefusal,
+  missingRight,
+  readArtifactWorkflow,
+  recordWarning,
+  writeStatus,
+} from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { change, create, remove } from './argo.ts';
@@ -52,11 +59,14 @@ export function waitNoMore(
  */
 export async function release(
   context: Context,
-  { metadata }: ArtifactWorkflow,
+  workflow: ArtifactWorkflow,
   object: Workflow | CronWorkflow,
   suspend = false,
 ): Promise<void> {
-  const now = await context.api.get(artifactWorkflows, metadata, context.signal);
+  const { metadata } = workflow;
+  const { name, namespace = '' } = metadata;
+  const artifact = artifactIdOf(workflow);
+  const now = await readArtifactWorkflow(context, { name, namespace, ...(artifact && { artifact }) });
   if (now?.metadata.resourceVersion === metadata.resourceVersion)
     return change(context, object, releasePatch(suspend));
   // Nobody would remove it soon, and a successor may need its name.

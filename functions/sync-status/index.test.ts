@@ -7,6 +7,7 @@ import {
   type WakeReason,
   workflows,
 } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
@@ -41,6 +42,35 @@ describe('sync-status', () => {
     const before = api.writes.length;
     await handle(contextOf(api), wakeOf(submitted, 'resync'));
     expect(api.writes.length).toBe(before);
+  });
+
+  it('says that schedules are switched off where it may not read CronWorkflows, and no more when it may', async () => {
+    const cronRef = { kind: 'CronWorkflow' as const, name, attempt: 1 };
+    const scheduled = artifactWorkflow(name, {
+      spec: { ...submitted.spec, cron: { schedules: ['@daily'] } },
+      status: { ...submitted.status, workflowRef: cronRef, phase: 'Active', syncedAttempt: 1, succeeded: 3 },
+    });
+    const argo: CronWorkflow = {
+      ...workflowOf(scheduled, name, {}),
+      kind: 'CronWorkflow',
+      spec: { schedules: ['@daily'] },
+      status: {},
+    } as unknown as CronWorkflow;
+    const api = new FakeApi([scheduled, argo]);
+    let isForbidden = true;
+    api.before = ({ resource }) => {
+      if (isForbidden && resource === 'cronworkflows')
+        throw new ArcError('Forbidden', 'cronworkflows is forbidden: cannot get resource "cronworkflows"');
+    };
+    await handle(contextOf(api), wakeOf(scheduled, 'resync'));
+    const status = () => api.read(artifactWorkflows, key)?.status;
+    expect(status()).toMatchObject({ phase: 'Pending', succeeded: 3 });
+    expect(status()?.message).toContain('schedules are switched off');
+    expect(status()?.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'False' }));
+    isForbidden = false;
+    await handle(contextOf(api), wakeOf(scheduled, 'resync'));
+    expect(status()).toMatchObject({ phase: 'Active', succeeded: 3 });
+    expect(status()?.message).toBeUndefined();
   });
 
   it('keeps the status when the Workflow is gone', async () => {
@@ -90,6 +120,21 @@ describe('sync-status', () => {
       phase: 'Cancelled',
       message: 'cancelled',
     });
+  });
+
+  it('takes the word of Argo for the end of one that is cancelled, where it may not look at pods', async () => {
+    const stopped = artifactWorkflow(name, {
+      spec: { ...submitted.spec, cancel: true },
+      status: { ...submitted.status, phase: 'Running', syncedAttempt: 1 },
+    });
+    const ended = workflowOf(stopped, name, { phase: 'Failed' });
+    const api = new FakeApi([stopped, { ...ended, spec: { shutdown: 'Terminate' } }]);
+    api.before = ({ resource }) => {
+      if (resource === 'pods')
+        throw new ArcError('Forbidden', 'pods is forbidden: User "sync-status" cannot list resource "pods"');
+    };
+    await handle(contextOf(api), wakeOf(stopped, 'workflow'));
+    expect(api.read(artifactWorkflows, key)?.status?.phase).toBe('Cancelled');
   });
 
   it.each(['Succeeded', 'Failed'] as const)('ignores a foreign Workflow that %s', async (phase) => {

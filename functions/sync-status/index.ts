@@ -13,8 +13,16 @@ import {
   type Workflow,
   workflows,
 } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import { artifactEvent } from '#shared/events';
-import { namespaceOf, readSettings, readWorkflow, recordEvent, writeStatus } from '#shared/function-kit';
+import {
+  namespaceOf,
+  readArtifactWorkflow,
+  readSettings,
+  readWorkflow,
+  recordEvent,
+  writeStatus,
+} from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { readTail } from './log-tail.ts';
@@ -25,18 +33,20 @@ import { isStopping } from './stopping.ts';
  * this makes due, if any. Rejects with what the broker is to retry.
  */
 export async function handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined> {
-  const { api, signal, now } = context;
-  const artifactWorkflow = await api.get(artifactWorkflows, wake, signal);
+  const { now } = context;
+  const artifactWorkflow = await readArtifactWorkflow(context, wake);
   if (artifactWorkflow === undefined) return undefined;
-  const workflow = await readWorkflow(context, artifactWorkflow);
+  const { workflow, isUnreadable } = await read(context, artifactWorkflow);
   const run = workflow && (await newestRun(context, workflow, artifactWorkflow));
 
-  const bare = syncedStatus(artifactWorkflow, workflow, now, { run });
+  const bare = syncedStatus(artifactWorkflow, workflow, now, { run, isUnreadable });
   if (bare === undefined) return undefined;
   if (bare.phase === 'Cancelled' && (await isStopping(context, wake, artifactWorkflow))) return undefined;
   const step = stepToQuote(artifactWorkflow, workflow, bare, run);
   const tail = step && (await readTail(context, step));
-  const status = tail ? (syncedStatus(artifactWorkflow, workflow, now, { run, tail }) ?? bare) : bare;
+  const status = tail
+    ? (syncedStatus(artifactWorkflow, workflow, now, { run, tail, isUnreadable }) ?? bare)
+    : bare;
 
   // Before the write: what fails after it is not said again.
   const settings = await readSettings(context);
@@ -46,6 +56,16 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   if (event) await recordEvent(context, { ...event, regarding: artifactWorkflow, component: 'sync-status' });
   const milestone = artifactMilestone(artifactWorkflow, written, now);
   return milestone && isOn('domainEvents', settings) ? artifactEvent(written, milestone) : undefined;
+}
+
+/** The right to read CronWorkflows is of the cluster, and missing where schedules are switched off. */
+async function read(context: Context, artifactWorkflow: ArtifactWorkflow) {
+  try {
+    return { workflow: await readWorkflow(context, artifactWorkflow), isUnreadable: false };
+  } catch (caught) {
+    if (artifactWorkflow.spec.cron === undefined || !ArcError.is(caught, 'Forbidden')) throw caught;
+    return { workflow: undefined, isUnreadable: true };
+  }
 }
 
 /** The newest Workflow that a CronWorkflow has started. Anybody can write the label that selects them; the owner reference decides. */

@@ -20,6 +20,7 @@ const listed = [
   'CronWorkflow',
   'WorkflowTemplate',
   'ClusterWorkflowTemplate',
+  'ServiceAccount',
 ];
 
 const condition = { reason: 'x', message: 'x', lastTransitionTime: '2026-01-02T03:04:05Z' };

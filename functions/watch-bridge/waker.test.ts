@@ -199,6 +199,61 @@ describe('a conduit at rest', () => {
     expect(looks.map(({ at }) => at - start)).toEqual([4_500, 9_000, 13_500, 18_000]);
   });
 
+  it.each<[string, KubeObject]>([
+    [
+      'a quota',
+      workflowIn(undefined, 'stuck', {}, { waitReason: 'SubmissionFailed', waitMessage: 'exceeded quota' }),
+    ],
+    ['an account', workflowIn('Failed', 'stuck', {}, { message: 'serviceaccount "arc-workflow" not found' })],
+  ])(
+    'wakes what waits for %s every minute for ten minutes, then in the bunches, until its Order changes',
+    (_, stuck) => {
+      const failed = orderIn(
+        'Failed',
+        'order',
+        {},
+        {
+          artifactWorkflows: { stuck: { artifactIndex: 0, phase: 'Invalid', message: 'x' } },
+        },
+      );
+      const { clock, waker, since } = setUp([
+        ...atRest.filter(({ kind }) => kind !== 'ArtifactWorkflow'),
+        failed,
+        stuck,
+      ]);
+      const woken = (from: number) =>
+        since(from).filter((wake) => wake.startsWith('ArtifactWorkflow stuck')).length;
+      clock.advance(12 * minute);
+      const end = clock.now();
+      expect(woken(1)).toBeGreaterThan(9);
+      clock.advance(48 * minute);
+      expect(since(end + 1)).toEqual([]);
+      const annotated = { ...failed, metadata: { ...failed.metadata, annotations: { look: 'again' } } };
+      waker.change({ kind: 'Order', before: failed, after: annotated });
+      const start = clock.now();
+      clock.advance(2 * minute);
+      expect(since(start)).toContain('Order order changed');
+      expect(woken(start)).toBeGreaterThan(0);
+    },
+  );
+
+  it('wakes an Order whose artifact waits for its namespace when that is given to ARC, however late, and no other Order', () => {
+    const message = 'serviceaccount "arc-workflow" not found';
+    const stuck = workflowIn('Failed', 'stuck', {}, { message });
+    const entry = { artifactIndex: 0, phase: 'Invalid', message: 'x' };
+    const failed = orderIn('Failed', 'order', {}, { artifactWorkflows: { stuck: entry } });
+    const others = atRest.filter(({ kind }) => kind !== 'ArtifactWorkflow');
+    const { clock, waker, since } = setUp([...others, failed, stuck]);
+    clock.advance(100 * minute);
+    const start = clock.now();
+    const metadata = { name: 'arc-workflow', namespace: 'team', uid: 'given' };
+    waker.change({ kind: 'ServiceAccount', after: { apiVersion: 'v1', kind: 'ServiceAccount', metadata } });
+    clock.advance(minute + 1);
+    const orders = since(start).filter((wake) => wake.startsWith('Order'));
+    expect(new Set(orders)).toEqual(new Set(['Order order inputs', 'Order order resync']));
+    expect(since(start)).toContain('ArtifactWorkflow stuck resync');
+  });
+
   it('asks for the first probe of an Endpoint until there was one', () => {
     const creationTimestamp = new Date(0).toISOString();
     const before = {

@@ -121,6 +121,7 @@ export class Waker {
       this.#timers.woken(uid);
       // The broker may take this wake and lose it. No status shows by which type or template it was computed.
       this.#timers.doubt(uid, waking.reason === 'inputs');
+      if (waking.reason === 'inputs' || waking.reason === 'changed') this.#timers.askAgain(uid);
       if (waking.reason !== 'children') {
         send(waking, observed, {});
         continue;

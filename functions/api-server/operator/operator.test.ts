@@ -82,6 +82,10 @@ describe("an operator's limit", () => {
     expect((await call('POST', 'team/orders', order('often', { artifacts: often }))).status).toBe(201);
     data = { 'limits.cronInterval': '1h' };
     expect((await call('PATCH', 'team/orders/often', { spec: { suspend: true } })).status).toBe(200);
+    const twice = artifacts(1, { cron: { schedules: ['0 3 * * *', '30 3 * * *'] } });
+    expect((await call('POST', 'team/orders', order('twice', { artifacts: twice }))).message).toContain(
+      'spec.artifacts[0].cron.schedules[1]: Invalid value: "30 3 * * *": its runs and those of schedules[0], "0 3 * * *", must be at least 60 minutes apart',
+    );
     const second = [...often, ...artifacts(1, { name: 'second', ...cron('*/30 * * * *') })];
     expect((await call('PATCH', 'team/orders/often', { spec: { artifacts: second } })).message).toContain(
       'spec.artifacts[1].cron.schedules[0]: Invalid value: "*/30 * * * *": runs must be at least 60 minutes apart',
@@ -113,6 +117,13 @@ describe("an operator's limit", () => {
     expect((await endpoint('f', 'https://a.ours.example', { type: 's3' })).message).toContain(
       'spec.type: Unsupported value: "s3": supported values: "oci", "helm": limits.endpointTypes',
     );
+    delete data['limits.endpointTypes'];
+    expect((await endpoint('g', 'file:///release', { type: 'bundle' })).status).toBe(201);
+    expect((await endpoint('h', 'file:///layouts/app', { type: 'oci-layout' })).status).toBe(201);
+    expect((await endpoint('i', 'file://other.example/share', { type: 'bundle' })).message).toContain(
+      'host "other.example" is not allowed',
+    );
+    expect((await endpoint('j', 's3:///bucket', { type: 's3' })).message).toContain('is not allowed');
     const change = (spec: object) => call('PATCH', 'team/endpoints/old', { spec });
     expect((await change({ maxInFlight: 3 })).status).toBe(200);
     expect((await change({ remoteURL: 'https://newer.example' })).status).toBe(422);

@@ -17,31 +17,37 @@ export function orderQuota(
   /** By namespace, the names that were admitted and have not been seen in the store, with the time of it. */
   const admitted = new Map<string, Map<string, number>>();
 
-  /** Forgets those that are stored by now, or never will be. Resolves with how many it forgot. */
-  const settle = async (namespace: string): Promise<number> => {
+  /** How many names were forgotten so far. */
+  let forgotten = 0;
+
+  /** Forgets those that are stored by now, or never will be. */
+  const settle = async (namespace: string): Promise<void> => {
     const names = admitted.get(namespace) ?? new Map<string, number>();
     const oldest = now().getTime() - placeMs;
-    let forgotten = 0;
     for (const [name, at] of names) {
       const isStored = (await stored.get(group, 'orders', namespace, name)) !== undefined;
       if ((isStored || at < oldest) && names.delete(name)) forgotten += 1;
     }
     if (names.size === 0) admitted.delete(namespace);
-    return forgotten;
   };
 
   /** True if there is a place, which `name` then has. Nothing may be awaited between the last look and the taking. */
   const take = async (namespace: string, name: string | undefined, most: number): Promise<boolean> => {
     for (;;) {
       await settle(namespace);
+      const before = forgotten;
       const count = await stored.count(group, 'orders', namespace);
+      // What was forgotten meanwhile, by another request, may be missing in the count: then look again.
+      if (forgotten !== before) continue;
       const names = admitted.get(namespace) ?? new Map<string, number>();
       if (count + names.size < most) {
         if (name !== undefined) admitted.set(namespace, names.set(name, now().getTime()));
         return true;
       }
-      // What was stored before the count was counted twice: then look again.
-      if (count >= most || (await settle(namespace)) === 0) return false;
+      if (count >= most) return false;
+      // What was stored before the count was counted twice.
+      await settle(namespace);
+      if (forgotten === before) return false;
     }
   };
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /** The folder where Knative's SinkBinding mounts the cluster's trust bundles (eventing pkg/eventingtls TrustBundleMountPath). */
-export const bundleFolder = '/knative-custom-certs';
+const bundleFolder = '/knative-custom-certs';
 const rereadMs = 60_000;
 
 /**

@@ -28,6 +28,7 @@ class JumpingClock implements Clock {
 
 interface Thing {
   at?: number;
+  once?: boolean;
 }
 
 function setUp() {
@@ -38,6 +39,7 @@ function setUp() {
     random: () => 0.5,
     repeatMs: 60_000,
     dueAt: (thing) => thing.at,
+    repeats: (thing) => thing.once !== true,
     fire: () => fired.push(clock.now()),
   });
   return { clock, fired, due };
@@ -49,6 +51,21 @@ describe('DueTimes', () => {
     due.update('a', { at: 5000 });
     clock.advance(5000);
     expect(fired).toEqual([5000]);
+  });
+
+  it('fires once for what is not to be repeated, and again when it is another time or is to be repeated', () => {
+    const { clock, fired, due } = setUp();
+    due.update('a', { at: 5_000, once: true });
+    clock.advance(300_000);
+    due.update('a', { at: 5_000, once: true });
+    clock.advance(300_000);
+    expect(fired).toEqual([5_000]);
+    due.update('a', { at: 605_000, once: true });
+    clock.advance(60_000);
+    expect(fired).toEqual([5_000, 605_000]);
+    due.update('a', { at: 605_000 });
+    clock.advance(1);
+    expect(fired).toHaveLength(3);
   });
 
   it('drops a time that is no number, so that all others still come', () => {
@@ -127,6 +144,7 @@ describe('1,000 due times and a clock that jumps both ways', () => {
       random: () => 0.5,
       repeatMs: minute,
       dueAt: ({ at }) => at,
+      repeats: () => true,
       fire({ uid, at = 0 }) {
         wakes += 1;
         if (clock.now() < at) faults.push(`${uid} was early`);

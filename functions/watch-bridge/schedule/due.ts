@@ -7,6 +7,8 @@ export interface DueOptions<T> {
   repeatMs: number;
   /** The object's next due time (ms since the epoch), if it has one. */
   dueAt(object: T): number | undefined;
+  /** False for an object whose due time fires once: a resync does the rest. */
+  repeats(object: T): boolean;
   fire(object: T, epoch: string): void;
 }
 
@@ -38,9 +40,11 @@ export class DueTimes<T> {
       return;
     }
     const same = this.#dueTimes.get(uid) === at;
+    const planned = this.#schedule.at(uid);
+    if (same && planned === undefined && !this.#options.repeats(object)) return;
     this.#dueTimes.set(uid, at);
     // A due time that has fired keeps the time of its repetition.
-    this.#schedule.set(uid, same ? (this.#schedule.at(uid) ?? at) : at, object);
+    this.#schedule.set(uid, same ? (planned ?? at) : at, object);
   }
 
   forget(uid: string): void {
@@ -53,8 +57,8 @@ export class DueTimes<T> {
   }
 
   #fire(uid: string, object: T): void {
-    const { clock, random, repeatMs, fire } = this.#options;
-    this.#schedule.set(uid, clock.now() + jittered(repeatMs, random), object);
+    const { clock, random, repeatMs, repeats, fire } = this.#options;
+    if (repeats(object)) this.#schedule.set(uid, clock.now() + jittered(repeatMs, random), object);
     fire(object, String(clock.now()));
   }
 }

@@ -5,6 +5,7 @@ import { Resync } from './resync.ts';
 interface Thing {
   done: boolean;
   waits?: boolean;
+  stuck?: boolean;
   uid?: string;
 }
 
@@ -18,6 +19,7 @@ function setUp() {
     settledMs: 3_600_000,
     isUnsettled: (thing) => !thing.done,
     isInStep: (thing) => thing.waits === true,
+    waitsForPerson: (thing) => thing.stuck === true,
     wake: ({ uid }, epoch) => announced.push({ at: clock.now(), epoch, uid }),
   });
   const uids = () => new Set(announced.map(({ uid }) => uid));
@@ -65,6 +67,19 @@ describe('Resync', () => {
     resync.update('a', { done: false });
     clock.advance(60_000);
     expect(announced).toHaveLength(2);
+  });
+
+  it('wakes what waits for a person every minute for ten minutes, then in the bunch, and anew after another wake', () => {
+    const { clock, announced, resync } = setUp();
+    resync.update('a', { done: false, stuck: true });
+    clock.advance(3_540_000);
+    expect(announced.map(({ at }) => at / 60_000)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(resync.unsettled).toBe(0);
+    clock.advance(120_000);
+    expect(announced.at(-1)?.at).toBe(3_600_000);
+    resync.doubt('a', true);
+    clock.advance(1_800_000);
+    expect(announced.length).toBe(11 + 10);
   });
 
   it('looks at many that wait, and wakes the few that do not', () => {
@@ -180,6 +195,20 @@ describe('Resync', () => {
       [120_000, undefined],
       [120_000, 'b'],
     ]);
+  });
+
+  it('hurries nobody in the first minute while much changes: one a second then', () => {
+    const { clock, announced, resync } = setUp();
+    for (let index = 0; index < 100; index += 1) resync.update(`a${index}`, { done: false });
+    resync.start();
+    for (let second = 0; second < 50; second += 1) {
+      for (let change = 0; change < 20; change += 1) resync.update(`done${change}`, { done: true });
+      clock.advance(1_000);
+    }
+    expect(announced.length).toBeGreaterThan(30);
+    expect(announced.length).toBeLessThan(45);
+    clock.advance(9_000);
+    expect(announced.length).toBeGreaterThan(90);
   });
 
   it('looks again at an object in doubt, and wakes it only when it is no longer settled', () => {

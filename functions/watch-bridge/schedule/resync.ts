@@ -11,6 +11,8 @@ export interface ResyncOptions<T> {
   isUnsettled(object: T): boolean;
   /** Whether an object that is not settled waits for something outside, and for no function. It is woken as rarely as a settled one. */
   isInStep(object: T): boolean;
+  /** Whether an object that is not settled waits for a person: after some resyncs that changed nothing it is woken as rarely as a settled one. */
+  waitsForPerson(object: T): boolean;
   /** Wakes the object; `epoch` differs for each resync. */
   wake(object: T, epoch: string): void;
 }
@@ -20,6 +22,8 @@ const portions = 60;
 const portionSize = 20;
 /** Objects that a portion looks at, at most: most of them may wait for something outside. */
 const mostLooks = 500;
+/** So often what waits for a person is woken before it counts as settled: whoever mends it at once sees that within an interval. */
+const mostTries = 10;
 /** At the start of the bridge the interval is shorter by this factor, until the usual one has passed. */
 const eagerness = 6;
 /** An object that changes all the time is passed over for so many intervals at most. */
@@ -33,6 +37,8 @@ interface Waiting<T> {
   resynced: number;
   /** It is woken once more, even if it looks settled by then. */
   again: boolean;
+  /** Resyncs that have woken it while it waited for a person. */
+  tries: number;
 }
 
 /**
@@ -41,7 +47,8 @@ interface Waiting<T> {
  *
  * Of the objects that are not settled, those that nothing has happened to for longest go first, and those to which something has
  * happened within the last interval are passed over. The number per interval is bounded. So while functions lag behind, the resync
- * does not add to what they have to do. What waits for something outside, as for the end of a transfer, is only looked at, not woken.
+ * does not add to what they have to do. What waits for something outside, as for the end of a transfer, is only looked at, not woken;
+ * what waits for a person is left to the bunch after a while, so that functions can sleep.
  */
 export class Resync<T> {
   readonly #options: ResyncOptions<T>;
@@ -52,6 +59,8 @@ export class Resync<T> {
   readonly #unanswered = new Set<string>();
   readonly #started: number;
   #eagerUntil = Number.NEGATIVE_INFINITY;
+  /** How often an object changed since the last portion. */
+  #changes = 0;
   /** Before this time there is no further portion. */
   #notBefore = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
@@ -86,6 +95,7 @@ export class Resync<T> {
    * lost, and the resync found the work.
    */
   update(uid: string, object: T): boolean {
+    this.#changes += 1;
     const foundWork = this.#unanswered.delete(uid);
     const isDoubtful = this.#unsettled.get(uid)?.again === true;
     if (isDoubtful || this.#options.isUnsettled(object)) this.#expect(uid, object);
@@ -156,7 +166,8 @@ export class Resync<T> {
     const now = this.#options.clock.now();
     const known = this.#unsettled.get(uid);
     this.#settled.delete(uid);
-    if (known === undefined) this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false });
+    if (known === undefined)
+      this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false, tries: 0 });
     else {
       known.object = object;
       this.touch(uid);
@@ -184,21 +195,25 @@ export class Resync<T> {
   }
 
   #sendPortion(): void {
-    const { clock, unsettledMs, settledMs, isUnsettled, isInStep } = this.#options;
+    const { clock, unsettledMs, settledMs, isUnsettled, isInStep, waitsForPerson } = this.#options;
     const now = clock.now();
     this.#cancel = undefined;
     this.#notBefore = now + unsettledMs / portions;
-    let left = portionSize;
+    // Where much changes, functions are at work and may be late: nothing is woken so early to hurry them.
+    const isEager = now < this.#eagerUntil;
+    let left = isEager ? Math.max(1, portionSize - this.#changes) : portionSize;
+    this.#changes = 0;
     let looks = mostLooks;
     for (const [uid, waiting] of this.#unsettled) {
-      const { object, touched, resynced, again } = waiting;
+      const { object, touched, resynced, again, tries } = waiting;
       if (left === 0 || looks === 0 || touched + this.#interval() > now) break;
       looks -= 1;
       this.#unsettled.delete(uid);
       if (!again && now - resynced < settledMs && isUnsettled(object) && isInStep(object))
         this.#unsettled.set(uid, { ...waiting, touched: now });
-      else if (again || isUnsettled(object)) {
-        this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false });
+      else if (again || (isUnsettled(object) && !(waitsForPerson(object) && tries >= mostTries))) {
+        const next = waitsForPerson(object) ? tries + 1 : 0;
+        this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false, tries: next });
         this.#wake(uid, object);
         left -= 1;
       } else this.#settled.set(uid, object);

@@ -11,6 +11,7 @@ import {
   orderDue,
   probeDue,
   type TimeReason,
+  waitsForPerson,
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
 import type { References } from '../watches/references.ts';
@@ -65,6 +66,7 @@ export class Timers {
       settledMs: intervals.settled,
       isUnsettled: (object) => this.isUnsettled(object),
       isInStep: (object) => references.isInStep(object, new Date(clock.now())),
+      waitsForPerson: (object) => this.#waitsForPerson(object),
       wake: (object, epoch) => wake(object, 'resync', epoch),
     });
     this.#credentialLooks = new CredentialLooks({
@@ -87,6 +89,7 @@ export class Timers {
       random,
       repeatMs: intervals.due,
       dueAt: (object) => dueAt(object, references),
+      repeats: (object) => !this.#waitsForPerson(object),
       fire: (object, epoch) => {
         this.woken(object.metadata.uid ?? '');
         wake(object, 'due', epoch);
@@ -116,6 +119,12 @@ export class Timers {
   /** The object is woken: whether it is settled is decided again within the interval of what is not; with `again` it is woken then in any case. */
   doubt(uid: string, again: boolean): void {
     this.#resync.doubt(uid, again);
+  }
+
+  /** The Order, or what it refers to, has changed: what waits for a person may go on now. */
+  askAgain(orderUid: string): void {
+    for (const child of this.#references.childrenOf(orderUid))
+      if (waitsForPerson(child)) this.#resync.doubt(child.metadata.uid ?? '', true);
   }
 
   /** Every kind has been listed: what is settled is woken within a minute or so, and what is not more often until then. */
@@ -156,6 +165,16 @@ export class Timers {
   close(): void {
     const parts = [this.#resync, this.#credentialLooks, this.#dueTimes, this.#secondLooks];
     for (const part of parts) part.close();
+  }
+
+  #waitsForPerson(object: KubeObject): boolean {
+    if (object.kind === 'Endpoint' || !waitsForPerson(object as unknown as Order | ArtifactWorkflow))
+      return false;
+    const order = object as unknown as Order;
+    const references = this.#references;
+    return (
+      object.kind !== 'Order' || !(references.hasStaleInputs(order) || references.hasStaleChildren(order))
+    );
   }
 
   /** A finished ArtifactWorkflow expires only once the status of its Order shows the result. */

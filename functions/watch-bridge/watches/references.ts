@@ -19,6 +19,7 @@ import {
   type WakeIndex,
   type WakeObject,
   type Workflow,
+  waitsForPerson,
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
 import { Relation } from './relation.ts';
@@ -109,6 +110,14 @@ export class References implements WakeIndex {
       yield* this.ordersUsingType(metadata.namespace, metadata.name);
   }
 
+  *ordersWaitingIn(namespace: string): Iterable<WakeObject> {
+    for (const order of this.#orders.values()) {
+      if (order.metadata.namespace !== namespace) continue;
+      const all = [order, ...this.childrenOf(order.metadata.uid ?? '')];
+      if (all.some((one) => waitsForPerson(one))) yield order;
+    }
+  }
+
   endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject> {
     return this.#endpointsBySecret.get(`${namespace}/${name}`);
   }
@@ -162,12 +171,14 @@ export class References implements WakeIndex {
     });
   }
 
-  /** True if the status of an Order does not show the end of one of its ArtifactWorkflows. */
+  /** True if the status of an Order does not show the end of one of its ArtifactWorkflows, or that it goes on. */
   hasStaleChildren(order: Order): boolean {
     const { uid = '' } = order.metadata;
     const { phase, artifactWorkflows: entries = {} } = order.status ?? {};
-    if ((phase === 'Failed' || phase === 'Cancelled') && this.hasUnfinishedChild(uid)) return true;
     for (const child of this.childrenOf(uid)) {
+      // What waits for a person is Invalid in its Order, which has failed then.
+      const isOver = isFinished(child) || (phase === 'Failed' && waitsForPerson(child));
+      if ((phase === 'Failed' || phase === 'Cancelled') && !isOver) return true;
       const entry = entries[keyOfName(child.metadata.name) ?? child.metadata.name];
       if (entry !== undefined && !isShown(child, entry)) return true;
     }

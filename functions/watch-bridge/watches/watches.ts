@@ -8,6 +8,8 @@ import {
   isQueued,
   orders,
   secrets,
+  serviceAccounts,
+  tenantAccount,
   type Change as WakeChange,
   type Workflow,
   workflows,
@@ -39,6 +41,7 @@ interface Watched {
   optional: boolean;
   /** The server sends the metadata of the objects only. */
   metadataOnly?: true;
+  fieldSelector?: string;
 }
 
 const always: readonly Watched[] = [
@@ -51,6 +54,13 @@ const always: readonly Watched[] = [
   { kind: workflowTemplates as Kind, optional: true },
   { kind: clusterWorkflowTemplates as Kind, optional: true },
 ];
+/** A namespace may be given to ARC long after its first Order: nothing else shows that. */
+const tenantWatch: Watched = {
+  kind: serviceAccounts as Kind,
+  optional: true,
+  metadataOnly: true,
+  fieldSelector: `metadata.name=${tenantAccount}`,
+};
 const scheduleWatch: Watched = { kind: cronWorkflows as Kind, optional: true };
 /** The bridge learns that a Secret was written, but never its data. Without this watch the credentials of Endpoints are checked every minute. */
 const secretWatch: Watched = { kind: secrets as Kind, optional: true, metadataOnly: true };
@@ -73,6 +83,7 @@ export function startWatches(options: WatchesOptions): Watches {
   const { watchSecrets, watchSchedules } = options;
   const watched = [
     ...always,
+    tenantWatch,
     ...(watchSchedules ? [scheduleWatch] : []),
     ...(watchSecrets ? [secretWatch] : []),
   ];
