@@ -22,8 +22,9 @@ const vitest = await startVitest('test', positionals, {
 const modules = vitest.state.getTestModules();
 const tests = modules.flatMap((module) => [...module.children.allTests()]);
 const count = (state: string) => tests.filter((test) => test.result().state === state).length;
-// A suite that did not even load has no tests to count, and must not pass for that.
-const broken = modules.filter((module) => !module.ok() && module.errors().length > 0).length;
+// A file that did not even load has no tests to count, and a suite whose beforeAll failed skips them: neither may pass for that.
+const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
+const broken = suites.filter((suite) => !suite.ok() && suite.errors().length > 0).length;
 const failed = count('failed') + broken + vitest.state.getUnhandledErrors().length;
 await vitest.close();
 console.log(`${count('passed')} passed, ${failed} failed, ${count('skipped')} skipped`);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import path from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { start } from '../../test/fixtures/program.ts';
-import { bundleKubeconfig, functionSettings } from './bundle.ts';
+import { bundleInstalled, bundleKubeconfig, functionSettings } from './bundle.ts';
 
 const require = createRequire(import.meta.url);
 const node = path.join(path.dirname(require.resolve('node/package.json')), 'bin', 'node');
@@ -110,5 +110,54 @@ describe('a bundle of a function', () => {
   it('is not made of what was left out', async () => {
     const attempt = bundle("import { HTTP } from 'cloudevents'; console.log(HTTP);");
     await expect(attempt).rejects.toThrow(/No matching export .* "HTTP"/);
+  });
+});
+
+describe('arcctl as it is installed', () => {
+  let installed: string;
+  beforeAll(async () => {
+    const { file } = await bundleInstalled(path.join(folder, 'installed'));
+    // As npm does it, and for kubectl.
+    installed = path.join(folder, 'bin', 'kubectl-arc');
+    await mkdir(path.dirname(installed));
+    await symlink(path.relative(path.dirname(installed), file), installed);
+  }, 60_000);
+
+  async function help(env: NodeJS.ProcessEnv): Promise<string> {
+    const program = start(node, [installed, '--help'], env);
+    expect(await program.ended, program.output.stderr).toBe(0);
+    expect(program.output.stderr).toBe('');
+    return program.output.stdout;
+  }
+
+  it('starts by a link, and keeps its compiled code in the cache folder of the user', async () => {
+    for (const env of [
+      { HOME: path.join(folder, 'home') },
+      { HOME: folder, XDG_CACHE_HOME: path.join(folder, 'xdg') },
+    ])
+      expect(await help(env)).toMatch(/^Usage: kubectl arc /);
+    expect(await readdir(path.join(folder, 'home', '.cache', 'arcctl'))).toHaveLength(1);
+    expect(await readdir(path.join(folder, 'xdg', 'arcctl'))).toHaveLength(1);
+  });
+
+  it('starts where nothing can be kept', async () => {
+    const file = path.join(folder, 'no-folder');
+    await writeFile(file, '');
+    expect(await help({ HOME: file })).toMatch(/^Usage: kubectl arc /);
+  });
+
+  it('loads for its help neither HTTP nor TLS nor programs', async () => {
+    const list = path.join(folder, 'list.cjs');
+    await writeFile(list, "process.on('exit', () => console.log(JSON.stringify(process.moduleLoadList)));");
+    const program = start(node, ['--require', list, installed, '--help'], { HOME: folder });
+    await program.ended;
+    const loaded = JSON.parse(program.output.stdout.trim().split('\n').at(-1) ?? '');
+    for (const name of ['http', 'tls', 'crypto', 'child_process', 'readline', 'worker_threads'])
+      expect(loaded).not.toContain(`NativeModule ${name}`);
+  });
+
+  it('is ASCII: for one other character V8 would keep all of it in two bytes each', async () => {
+    const text = await readFile(path.join(folder, 'installed', 'arcctl.mjs'), 'latin1');
+    expect(text.match(/.{0,40}[\u0080-\u00ff].{0,40}/)?.[0]).toBeUndefined();
   });
 });

@@ -2,7 +2,15 @@ import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { inlineProtos } from './inline-protos.ts';
-import { kubeconfigApart, kubeconfigFile, leaveOut, plainBuiltins } from './lean.ts';
+import {
+  builtinsWhenUsed,
+  kubeconfigApart,
+  kubeconfigFile,
+  leaveJudgesOut,
+  leaveOut,
+  loadSeldomLate,
+  plainBuiltins,
+} from './lean.ts';
 import { inlineShippedFiles } from './shipped-files.ts';
 
 export interface Bundle {
@@ -29,7 +37,7 @@ export const bundleSettings = {
   },
   // lmdb loads a native addon by path: the embedded store is for the standalone and no function carries it.
   external: ['lmdb'],
-  plugins: [inlineProtos, leaveOut, plainBuiltins, kubeconfigApart],
+  plugins: [inlineProtos, leaveOut, loadSeldomLate, plainBuiltins, kubeconfigApart],
 } satisfies BuildOptions;
 
 /**
@@ -69,24 +77,46 @@ export async function bundleKubeconfig(outDir: string): Promise<Bundle> {
 
 const commands = ['arcctl', 'arc-transfer'];
 
-/** The commands for people, one file each. */
+/** The commands for people, one file each, and what starts arcctl where it is installed. */
 export function bundleCommands(outDir: string): Promise<Bundle[]> {
-  return Promise.all(commands.map((name) => bundleCommand(name, outDir)));
+  return Promise.all([bundleStart(outDir), ...commands.map((name) => bundleCommand(name, outDir))]);
+}
+
+/** arcctl as `npm install` has it: resolves with the file that is started, beside which the command stands. */
+export async function bundleInstalled(outDir: string): Promise<Bundle> {
+  const [start] = await Promise.all([bundleStart(outDir), bundleCommand('arcctl', outDir)]);
+  return start;
 }
 
 /**
  * A command as one file, which stands anywhere by itself: what it loads lazily, kubeconfigs too, is in it, and is first looked at when it
  * is needed. It runs under its user's Node.
  */
-export async function bundleCommand(name: string, outDir: string): Promise<Bundle> {
+async function bundleCommand(name: string, outDir: string): Promise<Bundle> {
   const file = path.join(outDir, `${name}.mjs`);
   await build({
     ...bundleSettings,
     target: 'node22',
     entryPoints: [`scripts/${name}/main.ts`],
-    plugins: [leaveOut, plainBuiltins, inlineShippedFiles],
+    plugins: [
+      leaveOut,
+      ...(name === 'arcctl' ? [leaveJudgesOut] : []),
+      loadSeldomLate,
+      builtinsWhenUsed,
+      inlineShippedFiles,
+    ],
     outfile: file,
   });
+  await chmod(file, 0o755);
+  return { name, file, bytes: (await stat(file)).size };
+}
+
+/** A few lines for any Node, old ones too, which are told that they are. */
+async function bundleStart(outDir: string): Promise<Bundle> {
+  const name = 'arcctl-start';
+  const file = path.join(outDir, `${name}.mjs`);
+  const { banner: _, plugins: __, ...settings } = bundleSettings;
+  await build({ ...settings, target: 'node18', entryPoints: ['scripts/arcctl/start.ts'], outfile: file });
   await chmod(file, 0o755);
   return { name, file, bytes: (await stat(file)).size };
 }

@@ -11,23 +11,28 @@ export interface RegistryAccess {
   credentials?: { username: string; password: string };
 }
 
-/** One artifact of the demo's Order: what the copy is called where it comes from and where it goes. */
-export interface DemoArtifact {
-  name: string;
-  type: 'oci' | 'file';
-  /** An image, or the path of a file. */
-  image: string;
-  override: string;
-  /** The Endpoint it is asked from; `source` is the right one. */
-  source: string;
+/** The demo's web server: files, and charts whose images are in a registry that asks for credentials. */
+export interface WebAccess {
+  url: string;
+  registry: RegistryAccess;
 }
 
-/** The objects a platform team sets up once: the type and its Argo template, exactly the files that are shipped. */
+/** One artifact of the demo's Order. */
+export interface DemoArtifact {
+  name: string;
+  type: 'oci' | 'helm' | 'file';
+  /** The Endpoint it is asked from. */
+  source: string;
+  spec: Record<string, unknown>;
+}
+
+/** The objects a platform team sets up once: the types and their Argo templates, exactly the files that are shipped. */
 export async function platformObjects(): Promise<KubeObject[]> {
   const files = [
     'knative/workflow-templates/oci-image.yaml',
     'knative/workflow-templates/file.yaml',
     'knative/base/artifact-types/oci.yaml',
+    'knative/base/artifact-types/helm.yaml',
     'knative/base/artifact-types/file.yaml',
   ];
   const texts = await Promise.all(
@@ -40,42 +45,51 @@ export async function platformObjects(): Promise<KubeObject[]> {
 export function tenantObjects(
   source: RegistryAccess,
   destination: RegistryAccess,
-  downloads?: string,
+  web?: WebAccess,
 ): KubeObject[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    ...endpoint('source', 'oci', 'PullOnly', source),
-    ...endpoint('destination', 'oci', 'PushOnly', destination),
-    ...(downloads === undefined ? [] : endpoint('downloads', 'http', 'PullOnly', { url: downloads })),
+    ...endpoint({ name: 'source', type: 'oci', usage: 'PullOnly', url: source.url }, basic(source)),
+    ...endpoint(
+      { name: 'destination', type: 'oci', usage: 'PushOnly', url: destination.url },
+      basic(destination),
+    ),
+    ...(web ? webEndpoints(web) : []),
   ];
 }
 
-function endpoint(name: string, type: string, usage: string, access: RegistryAccess): KubeObject[] {
-  const secretName = `${name}-credentials`;
-  const secret: KubeObject[] = access.credentials
-    ? [
-        {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { name: secretName, namespace },
-          type: 'kubernetes.io/basic-auth',
-          stringData: access.credentials,
-        },
-      ]
-    : [];
+function webEndpoints({ url, registry }: WebAccess): KubeObject[] {
   return [
-    ...secret,
-    {
-      apiVersion: group,
-      kind: 'Endpoint',
-      metadata: { name, namespace },
-      spec: {
-        type,
-        remoteURL: access.url,
-        usage,
-        ...(access.credentials && { secretRef: { name: secretName } }),
-      },
-    },
+    ...endpoint({ name: 'downloads', type: 'http', usage: 'PullOnly', url }),
+    ...endpoint({ name: 'charts', type: 'helm', usage: 'PullOnly', url: `${url}/charts` }, login(registry)),
+  ];
+}
+
+type SecretContent = { type: string; stringData: Record<string, string> };
+
+function basic({ credentials }: RegistryAccess): SecretContent | undefined {
+  return credentials && { type: 'kubernetes.io/basic-auth', stringData: credentials };
+}
+
+/** What `docker login` leaves behind: it names the registry, so nobody else is given the password. */
+function login({ url, credentials }: RegistryAccess): SecretContent | undefined {
+  if (!credentials) return undefined;
+  const auths = { [new URL(url).host]: credentials };
+  const stringData = { '.dockerconfigjson': JSON.stringify({ auths }) };
+  return { type: 'kubernetes.io/dockerconfigjson', stringData };
+}
+
+function endpoint(
+  { name, type, usage, url }: Record<'name' | 'type' | 'usage' | 'url', string>,
+  content?: SecretContent,
+): KubeObject[] {
+  const secretName = `${name}-credentials`;
+  const spec = { type, remoteURL: url, usage, ...(content && { secretRef: { name: secretName } }) };
+  const object: KubeObject = { apiVersion: group, kind: 'Endpoint', metadata: { name, namespace }, spec };
+  if (!content) return [object];
+  return [
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: secretName, namespace }, ...content },
+    object,
   ];
 }
 
@@ -87,11 +101,11 @@ export function orderOf(artifacts: readonly DemoArtifact[]): KubeObject {
     metadata: { name: 'demo', namespace },
     spec: {
       defaults: { dstRef: { name: 'destination' } },
-      artifacts: artifacts.map(({ name, type, image, override, source }) => ({
+      artifacts: artifacts.map(({ name, type, source, spec }) => ({
         name,
         type,
         srcRef: { name: source },
-        spec: type === 'file' ? { path: image, override } : { image, override },
+        spec,
       })),
     },
   };

@@ -9,10 +9,12 @@ import { createDisplay, screenOf } from '../arcctl/core/display.ts';
 import { type Standalone, startStandalone } from '../standalone/standalone.ts';
 import { apply } from './apply.ts';
 import type { DemoOptions } from './arguments.ts';
+import { makeChart } from './chart.ts';
 import { followOrder, type ShownArtifact, shownArtifacts } from './follow.ts';
 import { namespace, orderOf, platformObjects, type RegistryAccess, tenantObjects } from './objects.ts';
-import { type Sourced, seedSource, serveFile, sourceOutside } from './sources.ts';
+import { type SourcedArtifact, seedSource, sourceOutside } from './sources.ts';
 import { pullBack } from './verify.ts';
+import { serveWeb } from './web.ts';
 
 const deadlineMs = 120_000;
 
@@ -24,6 +26,8 @@ export interface DemoReport {
     phase: string;
     sourceDigest: string | null;
     destinationDigest: string | null;
+    /** Of a chart: how many images came with it. */
+    images: number;
     message: string | null;
   }[];
 }
@@ -47,16 +51,20 @@ export async function runDemo(options: DemoOptions, interrupt: AbortSignal): Pro
   const source = options.source === undefined ? await serveRegistry(stack) : undefined;
   const sourced = source ? await seedSource(source) : await sourceOutside(options.source ?? '', signal);
   say(`source       ${sourced.access.url}, with ${sourced.description}`);
-  const downloads = await serveFile(stack);
-  sourced.artifacts.push(downloads.artifact);
-  sourced.digests.set(downloads.artifact.image, downloads.digest);
-  say(`downloads    ${downloads.url}, with a file (4 MiB)`);
+  // The images of the chart are in the demo's own registry.
+  const chart = source && (await makeChart(source.registry));
+  const web = await serveWeb(stack, chart);
+  say(`web          ${web.url}, with a file (4 MiB)${chart ? ' and a chart of 2 images (4 MiB)' : ''}`);
+  const asked = [...sourced.artifacts, ...web.artifacts];
 
-  const tenant = tenantObjects(sourced.access, destination.access, downloads.url);
+  const tenant = tenantObjects(sourced.access, destination.access, {
+    url: web.url,
+    registry: sourced.access,
+  });
   for (const object of [...(await platformObjects()), ...tenant])
     await apply(standalone.admin, object, signal);
-  await apply(standalone.admin, orderOf(sourced.artifacts), signal);
-  say(`order        ${sourced.artifacts.length} artifacts asked for through the API\n`);
+  await apply(standalone.admin, orderOf(asked), signal);
+  say(`order        ${asked.length} artifacts asked for through the API\n`);
 
   const display = createDisplay(screenOf(process.stderr));
   const show = (artifacts: ShownArtifact[]) =>
@@ -65,7 +73,7 @@ export async function runDemo(options: DemoOptions, interrupt: AbortSignal): Pro
   show(shownArtifacts(order));
 
   const artifacts = await Promise.all(
-    shownArtifacts(order).map((artifact) => verify(artifact, sourced, destination.access, signal)),
+    shownArtifacts(order).map((artifact) => verify(artifact, asked, destination.access, signal)),
   );
   const report = { ok: artifacts.every((row) => row.ok), seconds: Number(secondsSince(began)), artifacts };
   say(`\n${explain(artifacts)}\n${report.ok ? 'ok' : 'NOT ok'} in ${report.seconds} s`);
@@ -84,42 +92,40 @@ async function serveRegistry(
 
 type Verified = DemoReport['artifacts'][number] & { ok: boolean };
 
-/** An artifact is well if it was to fail and is Invalid, or if what can be pulled back is what the source has. */
+/** An artifact is well if it was to fail and is Invalid, or if all that can be pulled back is what the source has. */
 async function verify(
   artifact: ShownArtifact,
-  sourced: Sourced,
+  asked: readonly SourcedArtifact[],
   destination: RegistryAccess,
   signal: AbortSignal,
 ): Promise<Verified> {
-  const asked = sourced.artifacts[artifact.artifactIndex];
-  if (!asked) throw new ArcError('InternalError', `the status names artifact ${artifact.artifactIndex}`);
-  const { name, phase } = artifact;
-  const message = artifact.message ?? null;
-  const isWrong = asked.source === 'destination';
-  const sourceDigest = isWrong ? null : (sourced.digests.get(asked.image) ?? null);
-  if (isWrong || phase !== 'Succeeded')
-    return {
-      name,
-      phase,
-      sourceDigest,
-      destinationDigest: null,
-      message,
-      ok: isWrong && phase === 'Invalid',
-    };
-  const [repository = '', tag = 'latest'] = asked.override.split(':');
-  const pulled = await pullBack(destination, repository, tag, signal);
-  // A file is the layer of its artifact.
-  const destinationDigest = asked.type === 'file' ? (pulled.layers[0] ?? null) : pulled.digest;
-  const ok =
-    destinationDigest === sourceDigest && pulled.referrers >= (sourced.referrers.get(asked.image) ?? 0);
-  return { name, phase, sourceDigest, destinationDigest, message, ok };
+  const arrivals = asked[artifact.artifactIndex]?.arrivals;
+  if (!arrivals) throw new ArcError('InternalError', `the status names artifact ${artifact.artifactIndex}`);
+  const { name, phase, message = null } = artifact;
+  const [first, ...images] = arrivals;
+  const row = { name, phase, sourceDigest: first?.digest ?? null, message, images: images.length };
+  if (!first || phase !== 'Succeeded')
+    return { ...row, destinationDigest: null, ok: !first && phase === 'Invalid' };
+  const found = await Promise.all(
+    arrivals.map(async ({ repository, tag, digest, of, referrers }) => {
+      const pulled = await pullBack(destination, repository, tag, signal);
+      const there = of === 'layer' ? pulled.layers[0] : pulled.digest;
+      return { digest: there, isEqual: there === digest && pulled.referrers >= referrers };
+    }),
+  );
+  return {
+    ...row,
+    destinationDigest: found[0]?.digest ?? null,
+    ok: found.every(({ isEqual }) => isEqual),
+  };
 }
 
 function explain(artifacts: readonly Verified[]): string {
   return artifacts
-    .map(({ name, phase, sourceDigest, destinationDigest, message, ok }) => {
+    .map(({ name, phase, sourceDigest, destinationDigest, images, message, ok }) => {
+      const what = images > 0 ? `${destinationDigest} and its ${images} images` : destinationDigest;
       const verdict = destinationDigest
-        ? `${destinationDigest} at the destination, pulled back and hashed: ${ok ? 'equal' : `NOT ${sourceDigest}`}`
+        ? `${what} at the destination, pulled back and hashed: ${ok ? 'equal' : `NOT as at the source (${sourceDigest})`}`
         : printable(message ?? 'no message');
       return `  ${ok ? '✓' : '✗'} ${name.padEnd(12)} ${phase.padEnd(10)} ${verdict}`;
     })

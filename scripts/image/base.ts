@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { blobContent, type Repository, type Session, TransferError } from '#shared/transfer';
+import { type Repository, readBlob, type Session, TransferError } from '#shared/transfer';
 import type { Base } from './assemble.ts';
 
 const index = z.object({
@@ -54,10 +54,8 @@ export async function readBase(
   const [config, ...layers] = image.blobs;
   if (config === undefined || image.foreign.length > 0 || config.size > longestConfig)
     return refuse('its layers cannot be passed on, or its configuration is over 1 MiB');
-  const chunks: Uint8Array[] = [];
-  const reading = { source: repository, blob: config, retry: session.retry };
-  for await (const chunk of blobContent(reading, signal)) chunks.push(chunk);
-  const parsed = configuration.safeParse(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+  const bytes = await readBlob({ source: repository, blob: config, retry: session.retry }, signal);
+  const parsed = configuration.safeParse(JSON.parse(bytes.toString('utf8')));
   if (!parsed.success) return refuse(`its configuration is not an image's: ${z.prettifyError(parsed.error)}`);
   const { os, variant, rootfs, history, config: container } = parsed.data;
   if (os !== 'linux' || parsed.data.architecture !== architecture)

@@ -14,16 +14,20 @@ export async function ensureNamespaces(api: KubeClient): Promise<void> {
   }
 }
 
-/** The ConfigMap of the operator's settings: its features are those of the manifests, all else stays as it is. */
+/** One person's own machine: registries on it are what they are meant to be. */
+const ownMachine = { 'probes.allowedRanges': '127.0.0.0/8, ::1/128' };
+
+/** The ConfigMap of the operator's settings: its features are those of the manifests, all else stays as it is once it is set. */
 export async function ensureSettings(api: KubeClient, manifests: readonly Manifest[]): Promise<void> {
   const { apiVersion, kind } = configMaps;
   await unlessThere(api.create(configMaps, { apiVersion, kind, metadata: { ...settingsMap } }));
+  const before = (await api.get(configMaps, settingsMap))?.data;
   const installed = manifests.find((one) => one.kind === kind && one.metadata.name === settingsMap.name);
   const wanted = isRecord(installed?.data) ? installed.data : {};
   const data = Object.fromEntries(
     features.map((name) => [`features.${name}`, wanted[`features.${name}`] ?? null]),
   );
-  await api.mergePatch(configMaps, settingsMap, { data });
+  await api.mergePatch(configMaps, settingsMap, { data: { ...ownMachine, ...before, ...data } });
 }
 
 async function unlessThere(created: Promise<unknown>): Promise<void> {

@@ -1,7 +1,15 @@
 import type { Logger } from 'pino';
 import type { ApiServer, KindDefinition } from '#shared/apiserver';
 import { arcKinds, type Settings } from '#shared/domain';
-import { accessReviewKinds, clusterKinds, type Manifest, rbacAuthorizer, rbacRules } from '#shared/embedded';
+import {
+  accessReviewKinds,
+  clusterKinds,
+  clusterKindsWith,
+  type LiveLogs,
+  type Manifest,
+  rbacAuthorizer,
+  rbacRules,
+} from '#shared/embedded';
 import type { Store } from '#shared/storage';
 import { createArcApiServer } from '../../functions/api-server/index.ts';
 import { conduitNamespace, type Identities } from './identities.ts';
@@ -15,6 +23,7 @@ export function composeApi(parts: {
   identities: Identities;
   manifests: readonly Manifest[];
   settings: () => Settings;
+  liveLogs: LiveLogs;
   log: Logger;
 }): ApiServer {
   const authorize = rbacAuthorizer(parts.manifests);
@@ -22,7 +31,10 @@ export function composeApi(parts: {
     store: parts.store,
     authenticate: parts.identities.authenticate,
     authorize,
-    extraKinds: [...clusterKinds, ...accessReviewKinds(authorize, rbacRules(parts.manifests))],
+    extraKinds: [
+      ...clusterKindsWith(parts.liveLogs),
+      ...accessReviewKinds(authorize, rbacRules(parts.manifests)),
+    ],
     limits: { exempt: [`system:serviceaccounts:${conduitNamespace}`] },
     settings: parts.settings,
     log: parts.log,

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { serve } from '#shared/apiserver';
 import type { Settings } from '#shared/domain';
 import {
+  createLiveLogs,
   type Destination,
   loadManifests,
   parseTriggers,
@@ -13,7 +14,7 @@ import {
   startExecutor,
   startGarbageCollector,
 } from '#shared/embedded';
-import { createKubeClient, createTransport, type KubeClient, type Transport } from '#shared/kube';
+import { createKubeClient, createTransport, type KubeClient, nodeFetch, type Transport } from '#shared/kube';
 import { serveFunction } from '#shared/runtime';
 import { openEmbeddedStore, type Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
@@ -103,10 +104,11 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const store = await openEmbeddedStore({ folder: path.join(folder, 'store') });
   stack.defer(() => store.close());
   // The API server serves the ConfigMap that it follows.
+  const liveLogs = createLiveLogs();
   const operator: { settings: () => Settings } = { settings: () => ({}) };
   const api = await serve(
     composeApi({
-      ...{ store: options.wrapStore?.(store) ?? store, identities, manifests, log },
+      ...{ store: options.wrapStore?.(store) ?? store, identities, manifests, liveLogs, log },
       settings: () => operator.settings(),
     }),
     { certificate: pki, host: '127.0.0.1', port: options.port || (await rememberedPort(folder)) },
@@ -114,8 +116,12 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   stack.defer(() => api.close({ graceMs: 2_000 }));
   await rememberPort(folder, api.port);
   const url = `https://127.0.0.1:${api.port}`;
+  // The API server is a part of this process: what holds a connection up is work of its own, not a server that has gone. At a start
+  // on a busy machine, dozens of TLS handshakes wait for each other.
+  const fetch = nodeFetch(30_000);
   const accessOf = (name: string) => ({
     server: url,
+    fetch,
     token: () => identities.tokenOf(name),
     userAgent: `arc-${name}`,
   });
@@ -141,8 +147,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       port: 0,
       api: clientOf(name),
       log: log.child({ function: name }),
-      // One person's own machine: registries on it are what they are meant to be.
-      env: { ARC_PROBE_ALLOW: '127.0.0.0/8,::1/128', ...process.env },
+      env: process.env,
       drainMs: 2_000,
     });
     stack.defer(() => served.close());
@@ -182,6 +187,8 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       : await startExecutor({
           api: clientOf('argo/executor'),
           workFolder: path.join(folder, 'runs'),
+          claims: path.join(folder, 'claims'),
+          liveLogs,
           ...(await withWorker(options.programs, path.join(folder, 'compiled'), log)),
           signal,
           log: log.child({ part: 'executor' }),

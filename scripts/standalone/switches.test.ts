@@ -56,10 +56,13 @@ describe('the components that switch a feature off', () => {
     expect([changed, settings]).toEqual([['ConfigMap arc-settings'], { 'features.probes': 'off' }]);
   });
 
-  it('no-log-tail takes the right to read logs away', async () => {
-    const { gone, settings, text } = await effectOf('log-tail');
-    expect([gone, settings]).toEqual([['ClusterRole arc-sync-status-tenant'], { 'features.logTail': 'off' }]);
+  it('no-log-tail takes the right to read logs away, and not that to see when pods have ended', async () => {
+    const { gone, changed, settings, left, text } = await effectOf('log-tail');
+    expect([gone, settings]).toEqual([[], { 'features.logTail': 'off' }]);
+    expect(changed).toEqual(['ClusterRole arc-sync-status-tenant', 'ConfigMap arc-settings']);
     expect(text).not.toContain('pods/log');
+    const role = left.find((one) => nameOf(one) === 'ClusterRole arc-sync-status-tenant');
+    expect(role).toMatchObject({ rules: [{ resources: ['pods'], verbs: ['list'] }] });
   });
 
   it('no-domain-events takes the EventTypes away', async () => {
@@ -110,8 +113,10 @@ describe('the standalone without all of it', () => {
     };
 
     const bare = await startStandalone({ ...options, without: switches });
-    const features = async () => (await bare.admin.get(configMaps, settingsMap))?.data;
-    expect(Object.keys((await features()) ?? {})).toHaveLength(switches.length);
+    const settings = (await bare.admin.get(configMaps, settingsMap))?.data ?? {};
+    expect(Object.keys(settings).filter((key) => key.startsWith('features.'))).toHaveLength(switches.length);
+    expect(settings['probes.allowedRanges']).toContain('127.0.0.0/8');
+    await bare.admin.mergePatch(configMaps, settingsMap, { data: { 'probes.allowedRanges': '' } });
     const refused = bare.admin.create(orders, given('kept', { ttl: '1h' }));
     await expect(refused).rejects.toThrow(
       'spec.ttl: Forbidden: times to live are switched off: features.ttl',
@@ -123,7 +128,9 @@ describe('the standalone without all of it', () => {
 
     const whole = await startStandalone(options);
     onTestFinished(() => whole.close());
-    expect((await whole.admin.get(configMaps, settingsMap))?.data).toEqual({});
+    expect((await whole.admin.get(configMaps, settingsMap))?.data).toEqual({
+      'probes.allowedRanges': '',
+    });
     expect(await whole.admin.create(orders, given('kept', { ttl: '1h' }))).toMatchObject({
       spec: { ttl: '1h' },
     });
