@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { bundleSettings } from '../../scripts/build/bundle.ts';
+import { bundleKubeconfig, bundleSettings } from '../../scripts/build/bundle.ts';
 import { loadPki, type Pki } from '../../scripts/standalone/pki.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { Client, type Server } from '../conformance/client.ts';
@@ -128,7 +128,10 @@ interface OursParts {
 /** As in the image: what Node needs to read TypeScript is none of the server's memory. */
 async function bundled(outfile: string): Promise<string> {
   const entryPoints = [path.join(import.meta.dirname, 'api-child.ts')];
-  await build({ ...bundleSettings, entryPoints, outfile });
+  await Promise.all([
+    build({ ...bundleSettings, entryPoints, outfile }),
+    bundleKubeconfig(path.dirname(outfile)),
+  ]);
   return outfile;
 }
 

@@ -1,18 +1,22 @@
 /**
- * `npm run bench [order|orders|api|knative|transfer [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
+ * `npm run bench [order|orders|rest|api|knative|transfer|people [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
  */
 import { benchApi } from './api.ts';
 import { benchCost } from './cost/index.ts';
+import { benchRest } from './cost/rest.ts';
 import { benchKnative } from './knative/index.ts';
 import { benchOrders } from './orders.ts';
+import { benchPeople } from './people.ts';
 import { benchTransfer } from './transfer/index.ts';
 
 const benches: Record<string, (cases: readonly string[]) => Promise<void>> = {
   order: benchOrders,
   orders: benchCost,
+  rest: benchRest,
   api: benchApi,
   knative: benchKnative,
   transfer: benchTransfer,
+  people: benchPeople,
 };
 const [asked, ...cases] = process.argv.slice(2);
 if (asked !== undefined && !(asked in benches)) {

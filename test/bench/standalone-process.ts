@@ -5,9 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import type { KubeClient } from '#shared/kube';
 import type { StandaloneOptions } from '../../scripts/standalone/standalone.ts';
+import type { StoreCount } from '../fixtures/counted-store.ts';
 import { connect } from '../fixtures/standalone/connect.ts';
 import type { ExchangeCount } from './cost/exchange-count.ts';
-import type { WriteCount } from './counted-store.ts';
 import { type Usage, usageOf } from './process-usage.ts';
 
 export type MeasuredSettings = Pick<StandaloneOptions, 'runsWorkflows'>;
@@ -18,7 +18,9 @@ export interface MeasuredStandalone {
   server: string;
   token: string;
   usage(): Promise<Usage>;
-  counts(): Promise<WriteCount & ExchangeCount>;
+  counts(): Promise<StoreCount & ExchangeCount>;
+  /** When functions last answered an event about each object, ms since the epoch by name. */
+  answers(): Promise<Record<string, number>>;
   close(): Promise<void>;
 }
 
@@ -32,15 +34,17 @@ export async function startMeasured(settings: MeasuredSettings = {}): Promise<Me
   const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [
     { ready: string },
   ];
+  const ask = async <T>(what: 'counts' | 'answers'): Promise<T> => {
+    const answer = once(child, 'message', { signal: AbortSignal.timeout(60_000) });
+    child.send(what);
+    const [found] = (await answer) as [T];
+    return found;
+  };
   return {
     ...(await connect(message.ready)),
     usage: () => usageOf(child.pid ?? 0),
-    async counts() {
-      const answer = once(child, 'message', { signal: AbortSignal.timeout(10_000) });
-      child.send('count');
-      const [count] = (await answer) as [WriteCount & ExchangeCount];
-      return count;
-    },
+    counts: () => ask('counts'),
+    answers: () => ask('answers'),
     async close() {
       child.disconnect();
       await exited;

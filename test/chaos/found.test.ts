@@ -41,6 +41,21 @@ describe('cases that stories have found', () => {
     expect([failures(conduit), faultsOf(conduit)]).toEqual([[], []]);
   });
 
+  it('a type that comes back runs its Orders, though every wake of the first hour is lost', async () => {
+    const isType = ({ kind }: { kind: string }) => kind === 'ClusterArtifactType';
+    const conduit = new Conduit(
+      right,
+      objects.filter((one) => !isType(one)),
+    );
+    conduit.note(false);
+    await conduit.last(60_000);
+    conduit.note(true);
+    for (const type of objects.filter(isType)) conduit.kube.put(type);
+    conduit.lose(2 ** 20 - 1);
+    await conduit.settle();
+    expect(faultsOf(conduit)).toEqual([]);
+  });
+
   it('a Secret that nobody brings does', async () => {
     expect(failures(await waiting(15_000)).length).toBe(1);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fc, runs, timeoutOf } from '#shared/testing';
-import { expectedOf, outcomeOf, type Scenario, scenarios, worldOf } from './model/scenarios.ts';
+import { expectedOf, outcomeOf } from './model/outcome.ts';
+import { type Scenario, scenarios, worldOf } from './model/scenarios.ts';
 import type { Work, World } from './model/world.ts';
 
 /**

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copyArtifact, digestOf, openChart, registrySink } from '#shared/transfer';
-import { startChartServer } from '../../shared/transfer/testing/chart-server.ts';
 import { chartYaml, imageOfChart, packChart } from '../../shared/transfer/testing/charts.ts';
+import { startWebServer } from '../../shared/transfer/testing/web-server.ts';
 import {
   type RegistryProcess,
   registryTools,
@@ -78,12 +78,13 @@ describe.skipIf(!tools)('charts as Helm itself makes and reads them', () => {
   );
 
   it('are pulled by Helm as ARC has pushed them', async () => {
-    const server = await startChartServer();
+    const server = await startWebServer();
     const tgz = await packChart({ 'Chart.yaml': chartYaml('demo', '2.0.0+b') });
     const digest = digestOf(tgz).slice('sha256:'.length);
     const entry = `- { name: demo, version: 2.0.0+b, digest: ${digest}, urls: [demo.tgz] }`;
-    server.files.set('/index.yaml', Buffer.from(`apiVersion: v1\nentries:\n  demo:\n  ${entry}\n`));
-    server.files.set('/demo.tgz', tgz);
+    const index = Buffer.from(`apiVersion: v1\nentries:\n  demo:\n  ${entry}\n`);
+    server.files.set('/index.yaml', { bytes: index, mediaType: 'application/yaml' });
+    server.files.set('/demo.tgz', { bytes: tgz, mediaType: 'application/gzip' });
     const options = { signal: AbortSignal.timeout(30_000), workDir: folder };
     const copied = await copyArtifact(options, async (opening) => {
       const location = {

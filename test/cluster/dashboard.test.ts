@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, type OrderStatus, orders } from '#shared/domain';
 import { connect } from '../../scripts/arcctl/core/session.ts';
@@ -9,16 +8,16 @@ import { type Dashboard, startDashboard } from '../../scripts/arcctl/dashboard/s
 import { quietIo } from '../../scripts/arcctl/testing/quiet-io.ts';
 import { endpoint, order } from '../../shared/domain/testing/objects.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
+import { browserProgram, hasBrowser, openBrowser } from '../fixtures/browser.ts';
 import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
 
-/** Debian's package, or another one. It needs no cluster: it is here for what it takes. */
-const program = process.env.ARC_CHROMIUM ?? '/usr/bin/chromium';
-if (process.env.CI && !existsSync(program))
-  throw new Error(`this machine lacks ${program}: install Chromium, or set ARC_CHROMIUM`);
+// It needs no cluster: it is here for what it takes.
+if (process.env.CI && !hasBrowser)
+  throw new Error(`this machine lacks ${browserProgram}: install Chromium, or set ARC_CHROMIUM`);
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const many = 5_000;
 
-describe.skipIf(!existsSync(program))('the dashboard in a browser', { timeout: 300_000 }, () => {
+describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 }, () => {
   let api: TestApi;
   let dashboard: Dashboard;
   let browser: Browser;
@@ -35,8 +34,7 @@ describe.skipIf(!existsSync(program))('the dashboard in a browser', { timeout: 3
     await api.admin.create(endpoints, source);
     const cluster = await connect(quietIo({ env: { KUBECONFIG: api.kubeconfig } }), {});
     dashboard = await startDashboard(cluster, { port: 0 });
-    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-    browser = await chromium.launch({ executablePath: program, args });
+    browser = await openBrowser();
   });
   afterAll(async () => {
     await browser?.close();
@@ -73,6 +71,7 @@ describe.skipIf(!existsSync(program))('the dashboard in a browser', { timeout: 3
     '/orders/team/small/retry',
     '/orders/team/small/manifest',
     '/endpoints',
+    '/throughput',
   ];
 
   it.each([

@@ -1,7 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Job } from '#shared/domain';
+import { seedImage, startRegistry } from '#shared/embedded';
 import {
   type CopyOptions,
   copyFile,
@@ -12,6 +15,7 @@ import {
   openWebSource,
   type Session,
 } from '#shared/transfer';
+import { bundleJob } from '../../functions/transfer-worker/bundle/bundle-job.ts';
 import { startWebServer, type WebServer } from '../../shared/transfer/testing/web-server.ts';
 import { type StorageProcess, startStorageProcess, storageTools } from '../fixtures/image/storage-tools.ts';
 
@@ -88,6 +92,37 @@ describe.skipIf(!tools)('files in a real S3 storage', () => {
     expect(await readdir(path.join(storage.objects, 'pre'))).not.toContain('stopped.bin');
     expect(await copy(fromWeb('large'), 'stopped.bin')).toMatchObject({ digest: digestOf(large) });
     expect((await stored('stopped.bin')).equals(large)).toBe(true);
+  });
+
+  it('a signed bundle goes through it, in parts', async () => {
+    const registry = await startRegistry({});
+    const bundleDir = await mkdtemp(path.join(os.tmpdir(), 'arc-bundles-'));
+    try {
+      const { digest } = await seedImage(registry, 'team/app', '1.0', { layerBytes: 6 * mebibyte });
+      const pair = generateKeyPairSync('ed25519');
+      const keys = {
+        sign: String(pair.privateKey.export({ format: 'pem', type: 'pkcs8' })),
+        trust: String(pair.publicKey.export({ format: 'pem', type: 'spki' })),
+      };
+      const medium = {
+        ...{ name: 'medium', type: 'bundle', remoteURL: `${storage.url}/bucket/bundles`, keys },
+        credentials: storage.keys,
+      };
+      const oci = { name: 'registry', type: 'oci', remoteURL: registry.url };
+      const run = (job: Job) =>
+        bundleJob(job)?.({ signal: new AbortController().signal, workDir: os.tmpdir(), bundleDir });
+      const spec = { name: 'first', contents: [{ image: 'team/app:1.0' }], partSize: '9MB' };
+      await run({ artifact: { type: 'bundle-export', spec }, source: oci, destination: medium });
+      const names = await readdir(path.join(storage.objects, 'bundles'));
+      expect(names.filter((name) => /^first\.tar\.\d+$/.test(name)).length).toBeGreaterThan(1);
+      const mirror = { ...oci, remoteURL: `${registry.url}/mirror` };
+      const artifact = { type: 'bundle-import', spec: { name: 'first' } };
+      await run({ artifact, source: medium, destination: mirror });
+      expect(registry.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
+    } finally {
+      await registry.close();
+      await rm(bundleDir, { recursive: true });
+    }
   });
 
   it('with other keys is refused, and the reason is named', async () => {

@@ -55,7 +55,7 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* /events: create get patch',
     '* arc.opendefense.cloud/artifactworkflows/finalizers: update',
     '* arc.opendefense.cloud/artifactworkflows/status: patch',
-    '* arc.opendefense.cloud/artifactworkflows: get',
+    '* arc.opendefense.cloud/artifactworkflows: get list',
     '* arc.opendefense.cloud/endpoints: get',
     'team /secrets: create delete get',
   ],
@@ -97,7 +97,7 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
   'sync-status': [
     '* /events: create get patch',
     '* arc.opendefense.cloud/artifactworkflows/status: patch',
-    '* arc.opendefense.cloud/artifactworkflows: get',
+    '* arc.opendefense.cloud/artifactworkflows: get list',
     '* argoproj.io/cronworkflows: get',
     '* argoproj.io/workflows: get list',
     'arc-system /configmaps@arc-settings: get',
@@ -113,6 +113,7 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     'team /secrets: get',
   ],
   'watch-bridge': [
+    '* /serviceaccounts@arc-workflow: list watch',
     '* arc.opendefense.cloud/artifacttypes: list watch',
     '* arc.opendefense.cloud/artifactworkflows: list watch',
     '* arc.opendefense.cloud/clusterartifacttypes: list watch',

@@ -22,7 +22,7 @@ type Schema = Record<string, unknown>;
 const root = '/apis/arc.opendefense.cloud/v1alpha1';
 const ref = { name: 'a' };
 const specs: Record<string, Record<string, unknown>> = {
-  Order: { artifacts: [{ type: 'oci', srcRef: ref, dstRef: ref }] },
+  Order: { artifacts: [{ type: 'oci', srcRef: ref, dstRef: ref, spec: { image: 'a' } }] },
   ArtifactWorkflow: { workflowTemplateRef: ref },
   ArtifactType: { workflowTemplateRef: ref },
   ClusterArtifactType: { workflowTemplateRef: ref },

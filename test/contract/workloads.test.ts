@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { parseDuration } from '#shared/domain';
 import { manifestFiles } from '#shared/embedded';
@@ -43,6 +43,27 @@ const workflowTemplate = z.looseObject({
     securityContext: security,
     templates: z.tuple([z.looseObject({ container: container.partial({ name: true }) })]),
   }),
+});
+const step = container.extend({
+  dependencies: z.array(z.string()).optional(),
+  volumeMounts: z.array(z.looseObject({ name: z.string(), readOnly: z.boolean().optional() })),
+});
+const quarantineTemplate = z.looseObject({
+  spec: z.looseObject({
+    securityContext: security,
+    podSpecPatch: z.string(),
+    templates: z.tuple([
+      z.looseObject({
+        metadata: z.looseObject({ annotations: z.record(z.string(), z.string()) }),
+        containerSet: z.looseObject({ containers: z.tuple([step, step, step]) }),
+      }),
+    ]),
+  }),
+});
+/** What Argo lays over the pod of a quarantine. */
+const patch = z.looseObject({
+  containers: z.array(z.looseObject({ name: z.string() })),
+  volumes: z.array(z.looseObject({ name: z.string(), secret: z.unknown().optional() })),
 });
 type Document = z.infer<typeof document>;
 
@@ -94,6 +115,45 @@ describe('every pod', () => {
         command: ['node', '/app/transfer-worker.mjs'],
       });
     }
+  });
+
+  it('gives a scanner in quarantine no Secret, no token, and nothing to change', async () => {
+    const text = await readFile('knative/components/quarantine/template.yaml', 'utf8');
+    const template = quarantineTemplate.parse(parse(text));
+    const { securityContext, podSpecPatch, templates } = template.spec;
+    const { containers, volumes } = patch.parse(parse(podSpecPatch));
+    expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    const [fetch, scan, main] = templates[0].containerSet.containers;
+    // Nor an identity of a cloud, which webhooks give to all containers of a pod but these.
+    for (const cloud of ['eks.amazonaws.com', 'azure.workload.identity'])
+      expect(templates[0].metadata.annotations[`${cloud}/skip-containers`]).toBe('scan');
+    for (const worker of [fetch, main]) expect(worker.image).toBe('artifact-conduit:v0.1.0');
+    expect([fetch, scan, main].map(({ dependencies = [] }) => dependencies)).toEqual([
+      [],
+      ['fetch'],
+      ['scan'],
+    ]);
+    const secrets = volumes.filter(({ secret }) => secret !== undefined).map(({ name }) => name);
+    expect(secrets.length).toBeGreaterThan(0);
+    const mounts = scan.volumeMounts.map(({ name, readOnly = false }) => ({ name, readOnly }));
+    expect(mounts).toEqual([
+      { name: 'quarantine', readOnly: true },
+      { name: 'reports', readOnly: false },
+      { name: 'scratch', readOnly: false },
+    ]);
+    // What is between the worker's steps is out of its reach.
+    expect(main.volumeMounts.map(({ name }) => name)).not.toContain('scratch');
+    // Argo itself adds only volumes that every step mounts (addVolumeReferences of its workflowpod.go).
+    const mounted = [fetch, scan, main].flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name));
+    expect(volumes.map(({ name }) => name).toSorted()).toEqual(
+      [...new Set([...mounted, 'no-token'])].toSorted(),
+    );
+    expect(containers).toContainEqual({
+      name: 'scan',
+      volumeMounts: [
+        { name: 'no-token', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true },
+      ],
+    });
   });
 
   it('has a bound, where it scales', () => {

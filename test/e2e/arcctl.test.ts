@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seedImage } from '#shared/embedded';
-import { bundleCommand } from '../../scripts/build/bundle.ts';
+import { seedImage, startRegistry } from '#shared/embedded';
+import { bundleInstalled } from '../../scripts/build/bundle.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { collect } from '../fixtures/program.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type Tenant,
   username,
 } from '../fixtures/standalone/conduit.ts';
+import { runOnTerminal, terminalProgram } from '../fixtures/terminal/terminal.ts';
 
 const image = { platforms: ['linux/amd64'], layers: 1, layerBytes: 32 * 1024, signature: false };
 
@@ -25,7 +27,7 @@ let tenant: Tenant;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'arcctl-'));
-  [{ file: program }, conduit] = await Promise.all([bundleCommand('arcctl', folder), startConduit()]);
+  [{ file: program }, conduit] = await Promise.all([bundleInstalled(folder), startConduit()]);
   kubeconfig = path.join(conduit.folder, 'state', 'kubeconfig');
   tenant = await conduit.tenant('people');
   await seedImage(conduit.source, 'good/app', '1.0', image);
@@ -43,18 +45,23 @@ interface Ended {
   stderr: string;
 }
 
+/** What the environment of a person has. */
+function person(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, HOME: folder, KUBECONFIG: kubeconfig };
+}
+
 /** The very file that people install, in a process of its own. */
 function start(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-): { child: ChildProcess; ended: Promise<Ended> } {
+): { child: ChildProcess; output: Omit<Ended, 'code'>; ended: Promise<Ended> } {
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: kubeconfig, ...env },
+    env: { ...person(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = collect(child);
   const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, ...output })));
-  return { child, ended };
+  return { child, output, ended };
 }
 
 const arcctl = (...args: string[]) => start(args[0] === 'complete' ? args : ['-n', 'people', ...args]).ended;
@@ -63,6 +70,14 @@ async function succeeds(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await arcctl(...args);
   expect(code, `arcctl ${args.join(' ')}: ${stderr}${stdout}`).toBe(0);
   return stdout;
+}
+
+/** Blobs take seconds. Other tests end the faults of the common one. */
+async function slowRegistry() {
+  const registry = await startRegistry({ username, password });
+  const fault = { kind: 'drip', bytes: 16 * 1024, everyMs: 100 } as const;
+  registry.faults.add({ fault, path: /\/blobs\//, times: 100 });
+  return { registry, [Symbol.asyncDispose]: () => registry.close() };
 }
 
 const artifact = (name: string, from: string) => ({
@@ -76,6 +91,8 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
     const events = start(['-n', 'people', 'events', '--follow', '-o', 'json']);
     const seen = collect(events.child);
     await tenant.order('moved', [artifact('moved', 'good/app')]);
+    const own = start(['-n', 'people', 'events', 'moved', '--follow']);
+    const seenOfIt = collect(own.child);
     expect(await succeeds('watch', 'moved')).toMatch(/^moved: Succeeded$/m);
     expect(await succeeds('wait', 'order/moved')).toBe('order.arc.opendefense.cloud/moved condition met\n');
     expect(await succeeds('get', 'orders', 'moved')).toMatch(
@@ -86,6 +103,7 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
     expect(tree).toMatch(/Order people\/moved +Succeeded/);
     expect(tree).toMatch(/└─ moved \(oci: source -> destination\) +Succeeded +sha256:/);
     expect(tree).toMatch(/└─ Pod .* Succeeded/);
+    expect(await succeeds('logs', 'moved')).toContain('"outcome":"succeeded"');
     const [shown] = [JSON.parse(await succeeds('tree', 'moved', '-o', 'json'))];
     expect(shown).toMatchObject({
       name: 'moved',
@@ -94,8 +112,12 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
     await eventually('the end of the Order among the events', 10_000, async () => {
       expect(seen.stdout).toContain('"type":"cloud.opendefense.arc.order.completed.v1"');
       expect(seen.stdout).toContain('"reason":"Completed"');
+      expect(seenOfIt.stdout).toMatch(/order\/moved +Completed/);
+      expect(seenOfIt.stdout).toMatch(/artifactworkflow\/moved-\w+ +Succeeded/);
     });
+    own.child.kill('SIGINT');
     events.child.kill('SIGINT');
+    expect(await own.ended).toMatchObject({ code: 130, stderr: '' });
     expect(await events.ended).toMatchObject({ code: 130, stderr: '' });
   });
 
@@ -116,15 +138,55 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
     await seedImage(conduit.source, 'slow/app', '1.0', image);
     await tenant.order('slow', [artifact('slow', 'slow/app')]);
     await succeeds('wait', 'slow', '--for', 'phase=running');
+    const logs = start(['-n', 'people', 'logs', 'slow', '--follow']);
+    await eventually('its log to be followed', 30_000, () =>
+      expect(logs.output.stderr).toMatch(/^slow: following the log of pod slow-/),
+    );
+    expect(await succeeds('tree', 'slow')).toMatch(/└─ Pod .* Running/);
     expect(await arcctl('wait', 'slow', '--timeout', '100ms')).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('not yet'),
     });
     await succeeds('cancel', 'slow');
     await succeeds('wait', 'slow', '--for=phase=Cancelled');
+    // What a worker says while it is being stopped is in no pod afterwards.
+    expect(await logs.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('stopped by SIGTERM'),
+    });
     conduit.source.faults.clear();
     await succeeds('resume', 'slow');
     await succeeds('wait', 'slow');
+  });
+
+  it.skipIf(!existsSync(terminalProgram))(
+    'draws bars on a terminal, in their place, until it has arrived',
+    async () => {
+      await using slow = await slowRegistry();
+      await seedImage(slow.registry, 'bars/app', '1.0', { ...image, layerBytes: 1024 * 1024 });
+      const spec = { type: 'oci', remoteURL: slow.registry.url, secretRef: { name: 'credentials' } };
+      await tenant.endpoint('slow', spec);
+      const bars = { ...artifact('bars', 'bars/app'), srcRef: { name: 'slow' } };
+      await tenant.order('bars', [bars, artifact('other', 'good/app')]);
+      const watch = runOnTerminal(`${process.execPath} ${program} -n people watch bars`, { env: person() });
+      await eventually('a bar that is half full', 60_000, async () => {
+        expect((await watch.screen())[0]).toMatch(/^ {2}bars {9}█+░+ +\d+% {2}Running {2}.*B\/s, .* left/);
+      });
+      expect(await watch.ended).toBe(0);
+      const full = '█'.repeat(30);
+      expect(await watch.screen()).toEqual([
+        `  bars         ${full} 100%  Succeeded`,
+        `  other        ${full} 100%  Succeeded`,
+      ]);
+      expect(watch.terminal.buffer.active.baseY, 'lines that have left the screen').toBe(0);
+    },
+  );
+
+  it.skipIf(!existsSync(terminalProgram))('ends with Ctrl-C on a terminal', async () => {
+    const watch = runOnTerminal(`${process.execPath} ${program} -n people watch`, { env: person() });
+    await eventually('something is shown', 60_000, async () => expect(await watch.screen()).not.toEqual([]));
+    watch.type('\u0003');
+    expect(await watch.ended).toBe(130);
   });
 
   it('says what is wrong by its exit code, and with the next step', async () => {
@@ -185,7 +247,8 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
   });
 
   it('looks after newcomers: doctor, explain, completion', async () => {
-    expect(await succeeds('doctor')).toMatch(/ARC API +ok/);
+    // In a namespace without Endpoints: those of the other tests have perhaps not been probed yet.
+    expect(await succeeds('doctor', '-n', 'default')).toMatch(/ARC API +ok/);
     expect(await succeeds('explain', 'placeinuse')).toContain('PlaceInUse (artifact waits): ');
     for (const shell of ['bash', 'zsh', 'fish'])
       expect(await succeeds('completion', shell)).toContain('arcctl');

@@ -61,10 +61,15 @@ async function act(name: string, verb: string): Promise<void> {
 }
 
 /** Follows the page of an Order until it shows `text`. */
-async function until(name: string, text: string): Promise<void> {
+function until(name: string, text: string): Promise<void> {
+  return untilIn(`/live/orders/people/${name}`, text);
+}
+
+/** Reads a stream until it has `text`. */
+async function untilIn(where: string, text: string): Promise<void> {
   const closing = new AbortController();
   const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(60_000)]);
-  const { body } = await fetch(`${origin}/live/orders/people/${name}`, { headers: { cookie }, signal });
+  const { body } = await fetch(`${origin}${where}`, { headers: { cookie }, signal });
   let seen = '';
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     seen += chunk;
@@ -88,7 +93,9 @@ describe('the dashboard of the standalone', { timeout: 200_000 }, () => {
 
   it('shows why one failed, its log, and brings it in with a retry', async () => {
     await tenant.order('failed', [artifact('failed', 'later/app')], { retry: { limit: 0 } });
+    const log = untilIn('/follow/orders/people/failed', 'event: lines\ndata: failed: ');
     await until('failed', '1 artifact: 1 Failed');
+    await log;
     expect(await page('/orders/people/failed')).toContain('later/app:1.0 does not exist');
     expect(await page('/orders/people/failed/log/0')).toMatch(/Pod [\s\S]*<pre[^>]*>[\s\S]*later\/app/);
     await seedImage(conduit.source, 'later/app', '1.0', image);

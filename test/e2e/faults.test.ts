@@ -104,7 +104,7 @@ describe.concurrent('what goes wrong with one artifact', { timeout: 300_000 }, (
     [
       'reset',
       { path: /^\/v2\/reset\//, fault: { kind: 'reset' } },
-      ['could not be reached', 'check remoteURL'],
+      ['could not be reached', 'check its log'],
     ],
   ];
 

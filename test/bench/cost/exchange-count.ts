@@ -36,6 +36,16 @@ export function countExchanges(): ExchangeCount {
   return count;
 }
 
+/** Notes when functions have answered events, from now on: ms since the epoch, by the name of the woken object. */
+export function noteAnswers(): ReadonlyMap<string, number> {
+  const answers = new Map<string, number>();
+  subscribe('http.server.response.finish', (message) => {
+    const { headers } = (message as { request: IncomingMessage }).request;
+    if (headers.prefer === 'reply') answers.set(String(headers['ce-name']), Date.now());
+  });
+  return answers;
+}
+
 function collectionOf(url: string): string {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const [, plural = '', name, subresource] =

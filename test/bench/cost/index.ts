@@ -1,4 +1,3 @@
-import { eachBounded } from '#shared/async';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -9,16 +8,15 @@ import {
 } from '#shared/domain';
 import { type Registry, startRegistry } from '#shared/embedded';
 import { ArcError } from '#shared/errors';
-import { type Kind, type KubeClient, listWatch } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
 import { apply } from '../../../scripts/demo/apply.ts';
 import { namespace, platformObjects, tenantObjects } from '../../../scripts/demo/objects.ts';
 import { median, progress, report } from '../report.ts';
 import { startMeasured } from '../standalone-process.ts';
+import { follow } from './follow.ts';
+import { each, orderOf } from './orders.ts';
 import { playArgo } from './played-argo.ts';
 
 const sizes = ['1x10', '1x100', '1x1000', '1x5000', '1000x1', '10000x1'];
-const parallel = 16;
 const limitMs = 60 * 60_000;
 
 type Case = keyof typeof units;
@@ -92,7 +90,8 @@ async function run(registry: Registry, size: string) {
     api,
     endpoints,
     signal,
-    ({ status = {} }) => status.lastProbeTime !== undefined && status.observedGeneration !== undefined,
+    ({ metadata, status = {} }) =>
+      status.lastProbeTime !== undefined && status.observedGeneration === metadata.generation,
   );
   await looked.until((chosen) => chosen === 2);
   const argo = playArgo(api, signal);
@@ -150,62 +149,4 @@ function differences(
   const more = Object.entries(after).map(([what, count]) => [what, count - (before[what] ?? 0)] as const);
   const lines = more.filter(([, count]) => count > 0).sort(([, a], [, b]) => b - a);
   return lines.map(([what, count]) => `  ${title}: ${(count / artifacts).toFixed(2)} ${what}`);
-}
-
-/** Works on all, some at a time. Rejects with the first failure. */
-async function each(names: readonly string[], work: (name: string) => Promise<unknown>): Promise<void> {
-  const [first] = await eachBounded(names, parallel, async (name) => void (await work(name)));
-  if (first !== undefined) throw ArcError.from(first.error);
-}
-
-/** The objects of a kind as they come and go: how many are there, and how many of them are chosen. */
-function follow<T extends KubeObject>(
-  api: KubeClient,
-  kind: Kind<T>,
-  signal: AbortSignal,
-  isChosen: (object: T) => boolean,
-) {
-  const known = new Map<string, boolean>();
-  let chosen = 0;
-  let check = () => {};
-  listWatch<T, { name: string }>(
-    api,
-    kind,
-    {
-      keep: ({ metadata }) => ({ name: metadata.name }),
-      onChange({ before, after }) {
-        const name = after?.metadata.name ?? before?.name ?? '';
-        const is = after !== undefined && isChosen(after);
-        chosen += Number(is) - Number(known.get(name) ?? false);
-        if (after === undefined) known.delete(name);
-        else known.set(name, is);
-        check();
-      },
-    },
-    { signal },
-  );
-  return {
-    until: (holds: (chosen: number, all: number) => boolean) =>
-      new Promise<void>((resolve) => {
-        check = () => {
-          if (holds(chosen, known.size)) resolve();
-        };
-        check();
-      }),
-  };
-}
-
-function orderOf(name: string, artifacts: number) {
-  return {
-    apiVersion: orders.apiVersion,
-    kind: orders.kind,
-    metadata: { name, namespace },
-    spec: {
-      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
-      artifacts: Array.from({ length: artifacts }, (_, index) => ({
-        type: 'oci',
-        spec: { image: 'team/app:1.0', override: `${name}/app-${index}:1.0` },
-      })),
-    },
-  };
 }

@@ -79,6 +79,8 @@ export class Conduit {
   #works: Work[] = [];
   #writes = 0;
   #losses = 0;
+  /** When the broker last lost an event, ms since the epoch. */
+  #lostAt = 0;
   /** Something has gone, or been created, since the garbage collector last looked. */
   #isLitterPossible = true;
 
@@ -150,7 +152,10 @@ export class Conduit {
     this.#broker.splice(this.#broker.indexOf(delivery), 1);
     const isLost = this.#losses % 2 === 1;
     this.#losses >>= 1;
-    if (isLost) return true;
+    if (isLost) {
+      this.#lostAt = this.clock.now;
+      return true;
+    }
     const work: Work = { delivery, over: false };
     this.#works.push(work);
     void this.#handle(work);
@@ -205,12 +210,16 @@ export class Conduit {
     return found;
   }
 
-  /** Everything goes on until nothing has happened for `quietMs`. */
+  /**
+   * Everything goes on until nothing has happened for `quietMs`. An event that is lost happens, too: what it would have done is done by the
+   * resync of the next hour.
+   */
   async settle(quietMs = 75 * 60_000): Promise<void> {
     let quietSince = this.clock.now;
     for (let turn = 0; this.clock.now - quietSince < quietMs; turn += 1) {
       if (turn > 20_000) throw new Error('it does not come to rest');
       if (await this.#goOn(30_000)) quietSince = this.clock.now;
+      quietSince = Math.max(quietSince, this.#lostAt);
     }
   }
 

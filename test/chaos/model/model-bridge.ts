@@ -15,6 +15,7 @@ const watched = [
   'CronWorkflow',
   'WorkflowTemplate',
   'ClusterWorkflowTemplate',
+  'ServiceAccount',
 ];
 
 interface Seen {

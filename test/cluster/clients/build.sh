@@ -1,19 +1,14 @@
 #!/usr/bin/env bash
 # build.sh DIR: puts the clients of the cluster tests into DIR: kubectl-1.36, informers and kstatus, written in Go, and python, an
 # environment with the Python client. What is there already stays.
-set -euo pipefail
-[ $# -eq 1 ] || { echo "usage: $0 DIR" >&2; exit 2; }
-mkdir -p "$1"
-out=$(realpath "$1")
-cd "$(dirname "$0")"
-. ../../../.ci/go-build.sh
+. "$(dirname "$0")/../../../.ci/go-build.sh"
 kubectl=$(sed -n 's|^\tk8s.io/kubectl v0|v1|p' go.mod)
 minor=${kubectl#v1.}
 minor=${minor%%.*}
 version=k8s.io/component-base/version
-go_build "$out" "kubectl-1.$minor" ./kubectl "-X $version.gitVersion=$kubectl -X $version.gitMajor=1 -X $version.gitMinor=$minor"
-go_build "$out" informers ./informers
-go_build "$out" kstatus ./kstatus
+go_build "kubectl-1.$minor" ./kubectl "-X $version.gitVersion=$kubectl -X $version.gitMajor=1 -X $version.gitMinor=$minor"
+go_build informers ./informers
+go_build kstatus ./kstatus
 if [ ! -x "$out/python/bin/python" ] || ! cmp -s python/requirements.txt "$out/python/requirements.txt"; then
   python3 -m venv --clear "$out/python"
   "$out/python/bin/pip" install --quiet -r python/requirements.txt

@@ -22,11 +22,7 @@ export const production: Installation = {
 
 /** Installs ARC and waits until every part of it is ready. */
 export async function install({ overlay, volumes }: Installation): Promise<void> {
-  // Volumes keep their data; what bound one last has to be forgotten before it is bound anew.
-  const unbound = '{"spec":{"claimRef":{"uid":null,"resourceVersion":null}}}';
-  for (const volume of volumes)
-    if ((await field('{.status.phase}', 'persistentvolume', volume)) === 'Released')
-      await kubectl('patch', 'persistentvolume', volume, '--type=merge', `--patch=${unbound}`);
+  for (const volume of volumes) await letGo(volume);
   await kubectl('apply', '-k', overlay);
   await kubectl('-n', 'arc-system', 'rollout', 'status', 'statefulset/etcd', '--timeout=240s');
   for (const name of ['certificate-issuer', 'api-server', 'watch-bridge'])
@@ -51,6 +47,16 @@ export async function install({ overlay, volumes }: Installation): Promise<void>
       'clusterartifacttype.arc.opendefense.cloud/oci',
     );
   });
+}
+
+/** A volume keeps its data; the claim that it was bound to last has to be forgotten before it is bound anew. */
+async function letGo(volume: string): Promise<void> {
+  const unbound = '{"spec":{"claimRef":{"uid":null,"resourceVersion":null}}}';
+  await eventually(`PersistentVolume ${volume} to be let go by its last claim`, minutes, async () =>
+    expect(await field('{.status.phase}', 'persistentvolume', volume)).toMatch(/^(Available|Released)$/),
+  );
+  if ((await field('{.status.phase}', 'persistentvolume', volume)) === 'Released')
+    await kubectl('patch', 'persistentvolume', volume, '--type=merge', `--patch=${unbound}`);
 }
 
 /** Removes ARC; what users made stays. */

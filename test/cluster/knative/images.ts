@@ -1,7 +1,8 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { seedChart } from '../../../shared/transfer/testing/charts.ts';
 import { crane, registryTools } from '../../fixtures/image/registry-tools.ts';
 import { field } from './kubectl.ts';
 
@@ -11,6 +12,8 @@ export interface Registries {
   destination: string;
   /** Pushes a two-platform image to the source; resolves with the digest of its index. */
   seed(repository: string, tag: string, layerBytes?: number): Promise<string>;
+  /** Pushes a chart to the source, under its version. */
+  seedChart(repository: string, tgz: Buffer): Promise<void>;
   digest(reference: string): Promise<string>;
   manifest(reference: string): Promise<string>;
 }
@@ -27,19 +30,26 @@ export async function reachRegistries(): Promise<Registries> {
   const auth = Buffer.from('reader:moves-images').toString('base64');
   await writeFile(path.join(folder, 'config.json'), JSON.stringify({ auths: { [source]: { auth } } }));
   process.env.DOCKER_CONFIG = folder;
+  /** Pushes what `fill` puts into a registry of ours under this repository; resolves with its digest. */
+  async function push(repository: string, fill: (registry: Registry) => Promise<unknown>): Promise<string> {
+    const registry = await startRegistry({});
+    try {
+      await fill(registry);
+      const [[tag, digest] = ['', '']] = registry.contents.get(repository)?.tags ?? [];
+      const from = `${new URL(registry.url).host}/${repository}:${tag}`;
+      await crane(tools ?? '', 'copy', '--insecure', from, `${source}/${repository}:${tag}`);
+      return digest;
+    } finally {
+      await registry.close();
+    }
+  }
   return {
     source,
     destination,
-    async seed(repository, tag, layerBytes = 256 * 1024) {
-      const registry = await startRegistry({});
-      try {
-        const image = await seedImage(registry, repository, tag, { signature: false, layerBytes });
-        const from = `${new URL(registry.url).host}/${repository}:${tag}`;
-        await crane(tools, 'copy', '--insecure', from, `${source}/${repository}:${tag}`);
-        return image.digest;
-      } finally {
-        await registry.close();
-      }
+    seed: (repository, tag, layerBytes = 256 * 1024) =>
+      push(repository, (registry) => seedImage(registry, repository, tag, { signature: false, layerBytes })),
+    async seedChart(repository, tgz) {
+      await push(repository, (registry) => seedChart(registry, repository, tgz));
     },
     digest: (reference) => crane(tools, 'digest', '--insecure', reference),
     manifest: (reference) => crane(tools, 'manifest', '--insecure', reference),

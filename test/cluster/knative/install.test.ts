@@ -3,11 +3,14 @@ import { eventually } from '../../../shared/testing/eventually.ts';
 import { type Program, start } from '../../fixtures/program.ts';
 import { describeAlike } from './alike.ts';
 import { arc, atZero, auditLog, bridgeLeader, dev, ended, install, uninstall } from './conduit.ts';
+import { describeGuarded } from './guarded.ts';
 import type { Registries } from './images.ts';
 import { apply, everything, field, kubectl, lines, refusals } from './kubectl.ts';
 import { describeLife } from './life.ts';
+import { describePeople } from './people.ts';
 import { disturb, mine, objects, order, prepareTeam, removeTeam } from './team.ts';
 import { describeTruth } from './truth.ts';
+import { describeTypes } from './types.ts';
 
 // One installation in a real cluster, from its manifests to its removal: each part goes on where the one before ended.
 const minutes = 60_000;
@@ -216,6 +219,12 @@ describe('an Order whose helpers die', { timeout: 10 * minutes }, () => {
 });
 
 describeLife();
+
+describeTypes(() => registries);
+
+describeGuarded(() => registries);
+
+describePeople(() => registries);
 
 describe('real Argo', () => describeAlike(() => registries));
 

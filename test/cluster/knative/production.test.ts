@@ -54,6 +54,16 @@ describe('three members of etcd', { timeout: 10 * minutes }, () => {
   });
 });
 
+describe('the accounts of ARC', { timeout: 10 * minutes }, () => {
+  it('are held to what they need by policies, under which the Orders here run', async () => {
+    const stolen = ['secret', 'generic', 'stolen', '--type=example.com/other'];
+    const as = '--as=system:serviceaccount:arc-system:render-secret';
+    await expect(kubectl('-n', 'team', 'create', ...stolen, as)).rejects.toThrow(
+      /ValidatingAdmissionPolicy 'arc-rendered-secrets'.*type Opaque only/,
+    );
+  });
+});
+
 describe('watch-bridge', { timeout: 10 * minutes }, () => {
   it('is restarted in the middle of an Order, which still succeeds', async () => {
     const order = await disturb(registries, 'bridge-restart');

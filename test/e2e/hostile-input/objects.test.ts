@@ -64,10 +64,19 @@ describe('objects of wrong types', () => {
       order({}, { labels: Object.fromEntries(many(10_000, (at) => [`-${at}`, '-'])) }),
       'metadata.labels',
     ],
-    ['list', order({ artifacts: many(30_000, () => ({ type: 5 })) }), 'spec.artifacts[0].type'],
+    [
+      'list',
+      order({ artifacts: many(9_000, () => ({ type: 5, spec: { image: 'x'.repeat(90) } })) }),
+      'spec.artifacts[0].type',
+    ],
     ['finalizer', order({}, { finalizers: [long] }), 'metadata.finalizers'],
   ])('of a megabyte in one %s are answered shortly', async (_what, body, field) => {
     expect(refused(await server.post(body), 422).fields[0]).toContain(field);
+  });
+
+  it('of more than 10,000 items in one list are refused', async () => {
+    const { message } = refused(await server.post(order({ artifacts: many(10_001, () => ({})) })), 413);
+    expect(message).toContain('more than 10000');
   });
 
   it('of 9,000 fields that nobody knows are answered shortly, of 50,000 refused', async () => {

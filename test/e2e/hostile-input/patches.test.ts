@@ -6,7 +6,7 @@ const server = attacked();
 describe('patches', () => {
   const patch = (operations: unknown, type = 'application/json-patch+json') =>
     server.send('PATCH', `${orders}/target`, { body: JSON.stringify(operations), type });
-  const list = many(50_000, (index) => index);
+  const list = many(9_999, (index) => `item ${index}`);
 
   it.each<[string, unknown, number]>([
     ['no list', {}, 400],

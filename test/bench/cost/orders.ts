@@ -1,0 +1,31 @@
+import { eachBounded } from '#shared/async';
+import { orders } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { namespace } from '../../../scripts/demo/objects.ts';
+
+const parallel = 16;
+
+/** Works on all, some at a time. Rejects with the first failure. */
+export async function each(
+  names: readonly string[],
+  work: (name: string) => Promise<unknown>,
+): Promise<void> {
+  const [first] = await eachBounded(names, parallel, async (name) => void (await work(name)));
+  if (first !== undefined) throw ArcError.from(first.error);
+}
+
+/** An Order of so many artifacts, between the Endpoints `source` and `destination`. */
+export function orderOf(name: string, artifacts: number, type = 'oci') {
+  return {
+    apiVersion: orders.apiVersion,
+    kind: orders.kind,
+    metadata: { name, namespace },
+    spec: {
+      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
+      artifacts: Array.from({ length: artifacts }, (_, index) => ({
+        type,
+        spec: { image: 'team/app:1.0', override: `${name}/app-${index}:1.0` },
+      })),
+    },
+  };
+}

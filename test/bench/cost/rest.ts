@@ -1,0 +1,115 @@
+import { endpoints, type Order, orders } from '#shared/domain';
+import { startRegistry } from '#shared/embedded';
+import { ArcError } from '#shared/errors';
+import type { KubeClient } from '#shared/kube';
+import { apply } from '../../../scripts/demo/apply.ts';
+import {
+  namespace,
+  platformObjects,
+  type RegistryAccess,
+  tenantObjects,
+} from '../../../scripts/demo/objects.ts';
+import { progress, report } from '../report.ts';
+import { startMeasured } from '../standalone-process.ts';
+import { follow } from './follow.ts';
+import { each, orderOf } from './orders.ts';
+import { playArgo } from './played-argo.ts';
+
+const seconds = 60;
+const changesPerSecond = 100;
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * `bench rest [<finished Orders>]`: what a standalone with nothing to do costs, with a tenth as many failed Orders and Endpoints with
+ * credentials; then how long the way of a wake is, from a change of an Order to the last answer of the functions, at 100 changes a second.
+ */
+export async function benchRest([asked = '1000']: readonly string[]): Promise<void> {
+  const finished = Number(asked);
+  const credentials = { username: 'bench', password: 'bench' };
+  const registry = await startRegistry({ auth: 'none' });
+  const access: RegistryAccess = { url: registry.url, credentials };
+  const standalone = await startMeasured({ runsWorkflows: false });
+  const { admin: api } = standalone;
+  const ended = new AbortController();
+  const { signal } = ended;
+  for (const object of [...(await platformObjects()), ...tenantObjects(access, access)])
+    await apply(api, object, signal);
+  const more = Array.from({ length: finished / 10 - 2 }, (_, index) => `idle-${index}`);
+  await each(more, (name) => createEndpoint(api, name, registry.url, signal));
+
+  const argo = playArgo(api, signal);
+  const settled = follow<Order>(api, orders, signal, ({ status }) =>
+    ['Succeeded', 'Failed'].includes(status?.phase ?? ''),
+  );
+  const names = Array.from({ length: finished }, (_, index) => `done-${index}`);
+  const failing = Array.from({ length: finished / 10 }, (_, index) => `failed-${index}`);
+  await each(names, (name) => api.create(orders, orderOf(name, 1), signal));
+  await each(failing, (name) => api.create(orders, orderOf(name, 1, 'unknown'), signal));
+  await argo.running(finished);
+  await argo.succeed();
+  await settled.until((chosen) => chosen === finished + failing.length);
+  progress('rest: all Orders have ended; two minutes until nothing is looked at again');
+  await wait(120_000);
+
+  const before = await standalone.usage();
+  await wait(seconds * 1_000);
+  const after = await standalone.usage();
+  const share = (100 * (after.cpuSeconds - before.cpuSeconds)) / seconds;
+  const figure = { bench: 'rest', n: finished, less: true } as const;
+  report({ ...figure, case: 'cpu', ours: share, unit: '% of a core' });
+  report({ ...figure, case: 'rss', ours: (after.mebibytes * 2 ** 20) / 1e6, unit: 'MB' });
+
+  const began = new Map<string, number>();
+  const touched: Promise<void>[] = [];
+  for (const name of names) {
+    touched.push(touch(api, name, signal, began));
+    await wait(1_000 / changesPerSecond);
+  }
+  await Promise.all(touched);
+  await wait(5_000);
+  const answers = await standalone.answers();
+  const ways = [...began]
+    .map(([name, since]) => (answers[name] ?? Number.NaN) - since)
+    .toSorted((a, b) => a - b);
+  for (const [name, part] of [
+    ['p50', 0.5],
+    ['p99', 0.99],
+  ] as const)
+    report({
+      ...figure,
+      case: `wake ${name}`,
+      ours: ways[Math.floor(part * ways.length)] ?? Number.NaN,
+      unit: 'ms',
+    });
+  ended.abort();
+  await standalone.close();
+  await registry.close();
+}
+
+/** A change that fails is told, and has no way. */
+async function touch(
+  api: KubeClient,
+  name: string,
+  signal: AbortSignal,
+  began: Map<string, number>,
+): Promise<void> {
+  const patch = { metadata: { annotations: { touched: 'true' } } };
+  const now = Date.now();
+  try {
+    await api.mergePatch(orders, { namespace, name }, patch, {}, signal);
+    began.set(name, now);
+  } catch (caught) {
+    progress(`rest: ${name} was not changed: ${ArcError.from(caught).message}`);
+  }
+}
+
+async function createEndpoint(
+  api: KubeClient,
+  name: string,
+  url: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { apiVersion, kind } = endpoints;
+  const spec = { type: 'oci', remoteURL: url, secretRef: { name: 'source-credentials' } };
+  await api.create(endpoints, { apiVersion, kind, metadata: { name, namespace }, spec }, signal);
+}

@@ -1,0 +1,147 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { trivyReport } from '../../../shared/transfer/testing/reports.ts';
+import { ended } from './conduit.ts';
+import type { Registries } from './images.ts';
+import { apply, field, kubectl } from './kubectl.ts';
+import { objects, orderOf } from './team.ts';
+import { moved } from './types.ts';
+
+const minutes = 60_000;
+const volume = 'arc-team-bundles';
+/** An image with a larger layer is vulnerable to the stand-in of a scanner. */
+const smallLayer = 1024 * 1024;
+const transferred = 'https://arc.opendefense.cloud/attestation/transfer/v1';
+
+const template = z.looseObject({
+  kind: z.string(),
+  spec: z.looseObject({
+    templates: z.tuple([
+      z.looseObject({
+        containerSet: z.looseObject({ containers: z.array(z.looseObject({ name: z.string() })) }),
+      }),
+    ]),
+  }),
+});
+const index = z.object({ manifests: z.array(z.looseObject({ digest: z.string() })) });
+const attestation = z.looseObject({
+  subject: z.looseObject({ digest: z.string() }),
+  annotations: z.record(z.string(), z.string()),
+});
+
+/** Bundles on a volume, and a quarantine, by Argo's pods: crane says what has arrived. */
+export function describeGuarded(registries: () => Registries): void {
+  describe('bundles', { timeout: 8 * minutes }, () => {
+    beforeAll(async () => {
+      const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+      await apply({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'bundle-keys', namespace: 'team' },
+        stringData: {
+          'sign.key': String(privateKey.export({ format: 'pem', type: 'pkcs8' })),
+          'trust.pub': String(publicKey.export({ format: 'pem', type: 'spki' })),
+        },
+      });
+      // The volume keeps its data; the claim that had it last has to be forgotten.
+      if ((await field('{.status.phase}', 'persistentvolume', volume)) === 'Released')
+        await kubectl(
+          ...['patch', 'persistentvolume', volume, '--type=merge'],
+          '--patch={"spec":{"claimRef":{"uid":null,"resourceVersion":null}}}',
+        );
+      await kubectl('apply', '-f', objects('bundles.yaml'));
+    }, minutes);
+
+    afterAll(async () => {
+      await kubectl('delete', '-f', objects('bundles.yaml'), '--ignore-not-found');
+      await kubectl('-n', 'team', 'delete', 'secret', 'bundle-keys', '--ignore-not-found');
+    }, 2 * minutes);
+
+    it('are written by one Order, and imported by another one', async () => {
+      const { seed, digest, destination } = registries();
+      const image = await seed('bundled/app', '1.0');
+      // A bundle never changes, and the volume keeps those of earlier runs.
+      const name = `release-${Date.now()}`;
+      const contents = [{ image: 'bundled/app:1.0', override: 'carried/app' }];
+      await moved('written', { type: 'bundle-export', dstRef: { name: 'disk' }, spec: { name, contents } });
+      await moved('imported', { type: 'bundle-import', srcRef: { name: 'disk' }, spec: { name } });
+      expect(await digest(`${destination}/mirror/carried/app:1.0`)).toBe(image);
+    });
+  });
+
+  describe('a quarantine', { timeout: 8 * minutes }, () => {
+    const component = 'knative/components/quarantine';
+    beforeAll(async () => {
+      const installed = template.parse(parse(await readFile(`${component}/template.yaml`, 'utf8')));
+      const [{ containerSet }] = installed.spec.templates;
+      containerSet.containers = containerSet.containers.map((one) => ({
+        ...one,
+        image: 'dev.local/artifact-conduit:dev',
+        ...(one.name === 'scan' && { command: ['/usr/local/bin/node', '--eval', scanner()] }),
+      }));
+      await apply(installed);
+      const type = z
+        .looseObject({ spec: z.looseObject({}) })
+        .parse(parse(await readFile(`${component}/oci-quarantine.yaml`, 'utf8')));
+      // Of the team, so that it goes with its namespace.
+      await apply({ ...type, kind: 'ArtifactType', metadata: { name: 'oci-quarantine', namespace: 'team' } });
+    }, minutes);
+
+    afterAll(async () => {
+      await kubectl('delete', 'clusterworkflowtemplate', 'arc-oci-quarantine', '--ignore-not-found');
+      await kubectl('-n', 'team', 'delete', 'artifacttype', 'oci-quarantine', '--ignore-not-found');
+    }, minutes);
+
+    it('moves on what was scanned, with an attestation', async () => {
+      const { seed, digest, manifest, destination } = registries();
+      const image = await seed('scanned/app', '1.0');
+      await moved('scanned', { type: 'oci-quarantine', spec: { image: 'scanned/app:1.0' } });
+      const landed = `${destination}/mirror/scanned/app`;
+      expect(await digest(`${landed}:1.0`)).toBe(image);
+      // This registry has no API for referrers: they are listed under a tag.
+      const { manifests } = index.parse(JSON.parse(await manifest(`${landed}:${image.replace(':', '-')}`)));
+      const attached = await Promise.all(
+        manifests.map(async (one) =>
+          attestation.parse(JSON.parse(await manifest(`${landed}@${one.digest}`))),
+        ),
+      );
+      const said = attached.map(({ subject, annotations }) => [
+        subject.digest,
+        annotations['in-toto.io/predicate-type'],
+      ]);
+      expect(said).toContainEqual([image, transferred]);
+    });
+
+    it('holds back what the policy denies, and writes nothing of it', async () => {
+      const { seed, digest, destination } = registries();
+      await seed('scanned/bad', '1.0', 2 * smallLayer);
+      await apply(orderOf('denied', [{ type: 'oci-quarantine', spec: { image: 'scanned/bad:1.0' } }]));
+      expect(await ended('team', 'denied')).toBe('Failed');
+      expect(await field('{.status.artifactWorkflows}', '-n', 'team', 'order', 'denied')).toContain(
+        'Denied by policy, rule vulnerabilities',
+      );
+      await expect(digest(`${destination}/mirror/scanned/bad:1.0`)).rejects.toThrow();
+      await kubectl('-n', 'team', 'delete', 'order', 'denied');
+    });
+  });
+}
+
+/** A program in the place of a scanner: it reads the layouts as one does, and writes reports in the shape of Trivy's. */
+function scanner(): string {
+  const [good, bad] = [[], [{ id: 'CVE-0000-0001', severity: 'CRITICAL' }]].map((found) =>
+    JSON.stringify(JSON.stringify(trivyReport('IMAGE-ID', found))),
+  );
+  return `
+    const { readdirSync, readFileSync, writeFileSync } = require('node:fs');
+    const folder = '/var/lib/arc/quarantine/images/';
+    for (const name of readdirSync(folder)) {
+      const read = (file) => JSON.parse(readFileSync(folder + name + '/' + file, 'utf8'));
+      const { manifests } = read('index.json');
+      const { config, layers } = read('blobs/' + manifests[0].digest.replace(':', '/'));
+      const report = layers.some(({ size }) => size > ${smallLayer}) ? ${bad} : ${good};
+      writeFileSync('/var/lib/arc/reports/' + name + '.json', report.replaceAll('IMAGE-ID', config.digest));
+    }`;
+}

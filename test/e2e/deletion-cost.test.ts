@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eachBounded } from '#shared/async';
+import { artifactWorkflows, finalizers, labels, namespaces, type Order, orders } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import type { Context, Wake } from '#shared/runtime';
+import { cacheStore } from '#shared/storage';
+import { timeoutOf } from '#shared/testing';
+import { functions } from '../../scripts/standalone/functions.ts';
+import { artifactWorkflow, namespace, order } from '../../shared/domain/testing/objects.ts';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { countStore, type StoreCount } from '../fixtures/counted-store.ts';
+import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
+
+const completionTime = '2026-01-01T00:01:00Z';
+const digest = `sha256:${'a'.repeat(64)}`;
+
+/** The real API server over a cache, as it stands before etcd: what is counted is what etcd would be asked for. */
+let api: TestApi;
+let count: StoreCount;
+let context: Context;
+beforeAll(async () => {
+  api = await startApi({
+    wrapStore(store) {
+      const counted = countStore(store);
+      count = counted.count;
+      return cacheStore(counted.store, { prefix: '/' });
+    },
+  });
+  context = { ...contextOf(new FakeApi([])), api: api.admin };
+  await api.admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+/** Several at a time; rejects with the first failure. */
+async function each(names: readonly string[], work: (name: string) => Promise<void>) {
+  const [first] = await eachBounded(names, 4, work);
+  if (first !== undefined) throw ArcError.from(first.error);
+}
+
+/** An Order of so many artifacts all of which have succeeded, as its status says; with the names of its ArtifactWorkflows. */
+async function succeeded(artifacts: number): Promise<{ made: Order; names: string[] }> {
+  const { admin } = api;
+  const name = `order-${artifacts}`;
+  const images = Array.from({ length: artifacts }, (_, index) => `team/app-${index}:1.0`);
+  const { apiVersion, kind, spec } = order(name, images);
+  const made = await admin.create<Order>(orders, {
+    ...{ apiVersion, kind, spec },
+    metadata: { name, namespace, finalizers: [finalizers.children] },
+  });
+  const { uid = '' } = made.metadata;
+  const keys = images.map((_, index) => index.toString(16).padStart(16, '0'));
+  const names = keys.map((key) => `${name}-${key}`);
+  const ownerReferences = [{ apiVersion, kind, name, uid, controller: true }];
+  await each(names, async (child) => {
+    const about = { labels: { [labels.order]: uid }, finalizers: [finalizers.workflow], ownerReferences };
+    const object = { ...artifactWorkflow(child), metadata: { name: child, namespace, ...about } };
+    await admin.create(artifactWorkflows, object);
+    const status = { phase: 'Succeeded', completionTime, results: { digest } };
+    await admin.mergePatch(artifactWorkflows, object.metadata, { status }, { subresource: 'status' });
+  });
+  const entries = keys.map((key, artifactIndex) => [
+    key,
+    { artifactIndex, phase: 'Succeeded', completionTime, digest },
+  ]);
+  const status = { phase: 'Succeeded', artifactWorkflows: Object.fromEntries(entries) };
+  await admin.mergePatch(orders, made.metadata, { status }, { subresource: 'status' });
+  return { made, names };
+}
+
+/** As the broker does it, which tries again what a busy machine had no time for. */
+async function deliver(name: string, wake: Wake): Promise<void> {
+  for (;;)
+    try {
+      await functions[name]?.handle(context, wake);
+      return;
+    } catch (caught) {
+      if (!ArcError.is(caught, 'ServiceUnavailable')) throw caught;
+    }
+}
+
+/** What the deletion of an Order of so many artifacts costs, for each of them. */
+async function costOf(artifacts: number): Promise<StoreCount> {
+  const { made, names } = await succeeded(artifacts);
+  const before = { ...count };
+  await api.admin.delete(orders, made.metadata);
+  await deliver('decompose-order', wakeOf(made, 'changed'));
+  await each(names, (name) => deliver('submit-workflow', wakeOf(artifactWorkflow(name), 'stopping')));
+  await deliver('decompose-order', wakeOf(made, 'gone'));
+  expect(await api.admin.get(orders, made.metadata)).toBeUndefined();
+  const of = (what: keyof StoreCount) => (count[what] - before[what]) / artifacts;
+  return { writes: of('writes'), bytes: of('bytes'), reads: of('reads'), bytesRead: of('bytesRead') };
+}
+
+describe('the deletion of an Order', () => {
+  it('costs each of its artifacts the same, however many there are', {
+    timeout: timeoutOf(240_000),
+  }, async () => {
+    const [few, more, many] = [await costOf(50), await costOf(100), await costOf(200)];
+    for (const what of ['writes', 'bytes', 'reads', 'bytesRead'] as const) {
+      const figures = `${what}: ${JSON.stringify([few, more, many])}`;
+      expect(more[what] / few[what], figures).toBeLessThan(1.5);
+      expect(many[what] / few[what], figures).toBeLessThan(1.5);
+    }
+  });
+});
