@@ -18,7 +18,7 @@ export interface BridgeOptions {
   clock?: Clock;
   random?: () => number;
   intervals?: Partial<Intervals>;
-  /** Called before each delivery attempt; false while another process may be sending. Default: always true. */
+  /** Asked just before each attempt is written; false while another process may be sending. Default: always true. */
   maySend?: () => boolean;
   /** Most delivery attempts under way at once; default 32. */
   parallel?: number;

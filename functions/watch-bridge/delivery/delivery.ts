@@ -18,14 +18,21 @@ const deadlineMs = 60_000;
 /**
  * Makes the function that attempts one delivery: it POSTs a CloudEvent to the broker and resolves with the outcome. It never rejects: no
  * answer is a transient outcome. The deadline is long because a broker may answer only after every subscriber has.
+ *
+ * @param maySend asked just before a request is written; false while another process may be sending
  */
-export function createDelivery(sink: Sink, signal: AbortSignal): (message: HttpMessage) => Promise<Outcome> {
-  const post = createPost(sink);
+export function createDelivery(
+  sink: Sink,
+  signal: AbortSignal,
+  maySend?: () => boolean,
+): (message: HttpMessage) => Promise<Outcome> {
+  const post = createPost(sink, maySend);
   return async ({ headers, body }) => {
     const deadline = startDeadline(deadlineMs, 'the broker', signal);
     try {
-      const { status, retryAfter } = await post(headers, body, deadline.signal);
-      return classify(status, retryAfter);
+      const answer = await post(headers, body, deadline.signal);
+      if (answer === undefined) return { result: 'transient', reason: 'the Lease is not held' };
+      return classify(answer.status, answer.retryAfter);
     } catch (caught) {
       return { result: 'transient', reason: describe(caught) };
     } finally {

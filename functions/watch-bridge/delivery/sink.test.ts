@@ -62,6 +62,18 @@ describe('createPost over TLS', () => {
     expect(tokens).toEqual(['Bearer one', 'Bearer two']);
   });
 
+  it('writes nothing when it may no longer send once it is connected', async () => {
+    let allowed = true;
+    const post = createPost({ url, authorities: async () => first.cert }, () => allowed);
+    tokens.length = 0;
+    const answer = post({}, '{}', signal);
+    allowed = false;
+    expect(await answer).toBeUndefined();
+    allowed = true;
+    expect(await post({}, '{}', signal)).toMatchObject({ status: 202 });
+    expect(tokens).toHaveLength(1);
+  });
+
   it('rejects when the token cannot be read and when the signal is aborted', async () => {
     const token = () => Promise.reject(new Error('no token'));
     await expect(createPost({ url, token })({}, '', signal)).rejects.toThrow('no token');

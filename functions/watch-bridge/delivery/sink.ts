@@ -1,5 +1,11 @@
-import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { limitConnect } from '#shared/async';
 
@@ -19,18 +25,23 @@ export interface SinkAnswer {
 }
 
 /**
- * Makes the function that sends one POST over kept-alive connections and reads the answer to its end. It rejects with the error of the
- * connection. It does not use fetch, which trusts one set of authorities in the whole process: the authorities of the broker must not
- * be trusted for the API server.
+ * Makes the function that sends one POST over kept-alive connections and reads the answer to its end. It resolves with undefined when
+ * `maySend` said no, and rejects with the error of the connection. It does not use fetch, which trusts one set of authorities in the
+ * whole process: the authorities of the broker must not be trusted for the API server.
+ *
+ * @param maySend asked in the turn in which the request is written: a process may be suspended while it reads a token or connects
  */
 export function createPost(
   sink: Sink,
-): (headers: Record<string, string>, body: string, signal: AbortSignal) => Promise<SinkAnswer> {
+  maySend: () => boolean = () => true,
+): (headers: Record<string, string>, body: string, signal: AbortSignal) => Promise<SinkAnswer | undefined> {
   const { url, token, authorities } = sink;
   const connect = url.protocol === 'https:' ? secure(authorities) : plain();
   return async (headers, body, signal) => {
     const bearer = await token?.();
-    return exchange(await connect(), url, body, {
+    const { agent, request } = await connect();
+    const options: RequestOptions = {
+      agent,
       method: 'POST',
       headers: {
         ...headers,
@@ -38,7 +49,8 @@ export function createPost(
         ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
       },
       signal,
-    });
+    };
+    return exchange(request(url, options), body, maySend);
   };
 }
 
@@ -68,13 +80,11 @@ function secure(authorities: Sink['authorities']): () => Promise<Connection> {
 }
 
 function exchange(
-  { agent, request }: Connection,
-  url: URL,
+  sent: ClientRequest,
   body: string,
-  options: RequestOptions,
-): Promise<SinkAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<SinkAnswer>();
-  const sent = request(url, { ...options, agent });
+  maySend: () => boolean,
+): Promise<SinkAnswer | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<SinkAnswer | undefined>();
   // The address of a broker's pod that has died may stay in use for a while: the retry takes a new connection.
   limitConnect(sent);
   sent.on('error', reject);
@@ -84,6 +94,21 @@ function exchange(
     // The body is not needed, but must be read before the connection can be reused.
     response.on('end', () => resolve({ status, retryAfter: headers['retry-after'] })).resume();
   });
-  sent.end(body);
+  whenConnected(sent, () => {
+    if (maySend()) {
+      sent.end(body);
+      return;
+    }
+    resolve(undefined);
+    sent.destroy();
+  });
   return promise;
+}
+
+/** Nothing of a request is written before its `end`. */
+function whenConnected(request: ClientRequest, then: () => void): void {
+  request.once('socket', (socket: Socket & { secureConnecting?: boolean }) => {
+    if (!socket.connecting && socket.secureConnecting !== true) then();
+    else socket.once('secureConnecting' in socket ? 'secureConnect' : 'connect', then);
+  });
 }

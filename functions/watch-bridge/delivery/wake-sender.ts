@@ -18,7 +18,7 @@ export interface WakeSenderOptions {
   random: () => number;
   /** Most attempts under way at once. */
   parallel: number;
-  /** Called before each attempt; false while another process may be sending. */
+  /** Asked just before each attempt is written; false while another process may be sending. */
   maySend: () => boolean;
   /** Called with the uid of the woken object when the broker has taken a wake. */
   delivered: (uid: string) => void;
@@ -47,14 +47,13 @@ export class WakeSender {
     maySend,
     delivered,
   }: WakeSenderOptions) {
-    const deliver = createDelivery(sink, signal);
+    const deliver = createDelivery(sink, signal, maySend);
     this.#clock = clock;
     this.#queue = new WakeQueue<PendingWake>({
       clock,
       random,
       parallel,
-      attempt: async (wake) =>
-        maySend() ? attempt(wake, deliver) : { result: 'transient', reason: 'the Lease is not held' },
+      attempt: (wake) => attempt(wake, deliver),
       ended: (wake, outcome, lagMs) => {
         metrics.delivered(outcome.result, lagMs);
         delivered(wake.target.uid);
