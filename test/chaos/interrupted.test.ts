@@ -80,8 +80,8 @@ describe.each(scenarios)('$name', { timeout: timeoutOf(120_000) }, (scenario) =>
       return world.writes;
     };
     const last = await play(Number.POSITIVE_INFINITY, 0);
-    // After every write in a soak; in npm test after some sixteen of them, at even and odd places.
-    const stride = Math.floor(last / 16 / runs(1)) | 1;
+    // After every write in a soak; in npm test after some eight of them, at even and odd places.
+    const stride = Math.floor(last / 8 / runs(1)) | 1;
     for (let at = 0; at <= last; at += stride) await play(at, at % 2 === 0 ? at : at + 1);
     expect(outcomes).toEqual(wanted);
   });
@@ -93,7 +93,7 @@ describe.each(scenarios)('$name', { timeout: timeoutOf(120_000) }, (scenario) =>
         expect(outcomeOf(await interleaved(scenario, rounds, tape), scenario)).toEqual(expected);
       }),
       // Shrinking would take longer than reading what was found.
-      { numRuns: runs(5), endOnFailure: true },
+      { numRuns: runs(3), endOnFailure: true },
     );
   });
 });

@@ -13,7 +13,7 @@ import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
-const kills = runs(5);
+const kills = runs(3);
 const artifactsPerOrder = 2;
 const password = 'a-password-of-the-kill-loop';
 
