@@ -161,6 +161,87 @@ describe('tags of a repository', () => {
   });
 });
 
+describe('images of several repositories', () => {
+  async function seed(images: Record<string, string[]>): Promise<void> {
+    for (const [name, tags] of Object.entries(images))
+      for (const tag of tags) await seedImage(source, name, tag, { layerBytes: 1000, signature: false });
+  }
+  const everything = () =>
+    [...destination.contents.keys()]
+      .flatMap((name) => tagsAt(name).map((tag) => `${name}:${tag}`))
+      .toSorted();
+
+  it('are those that fit the pattern, each with the tags that fit', async () => {
+    await seed({
+      'team/app': ['1.0.0', '1.1.0'],
+      'team/side': ['2.0.0'],
+      'team/odd': ['x'],
+      other: ['1.0.0'],
+    });
+    source.contents.set('team/empty', { blobs: new Map(), manifests: new Map(), tags: new Map() });
+    source.faults.add({ path: /team\/empty\/tags/, fault: { kind: 'status', status: 404 } });
+    const { items, warnings } = await run({ image: 'team/*', tags: { newest: 1 } });
+    expect(everything()).toEqual(['mirror/team/app:1.1.0', 'mirror/team/side:2.0.0']);
+    expect(items).toMatchObject({ total: 2, copied: 2 });
+    expect(warnings).toEqual([
+      '2 of the 4 repositories that fit "team/*" have no tag that fits spec.tags: team/empty, team/odd',
+    ]);
+  });
+
+  it('need not have all of the tags that are named', async () => {
+    await seed({ 'team/app': ['1.0.0', 'latest'], 'team/side': ['2.0.0'] });
+    await run({ image: '*', tags: { names: ['latest', '2.0.0'] } });
+    expect(everything()).toEqual(['mirror/team/app:latest', 'mirror/team/side:2.0.0']);
+  });
+
+  it('are named as below the Endpoint, whose path the catalog has before them', async () => {
+    await seed({ 'team/app': ['1.0.0'], 'team/deep/side': ['1.0.0'], 'teams/app': ['1.0.0'] });
+    const below = job({ image: '*', tags: { match: '*' } });
+    const options = { signal: new AbortController().signal, workDir: os.tmpdir() };
+    await copyBatch(
+      options,
+      expanding({ ...below, source: { ...below.source, remoteURL: `${source.url}/team` } }),
+    );
+    expect(everything()).toEqual(['mirror/app:1.0.0', 'mirror/deep/side:1.0.0']);
+  });
+
+  it('are listed with a token for the catalog, and on all pages', async () => {
+    await source.close();
+    source = await startRegistry({ auth: 'bearer', username: 'bob', password: 'hunter22' });
+    for (let index = 0; index < 1001; index += 1)
+      source.contents.set(`r${index}`, { blobs: new Map(), manifests: new Map(), tags: new Map() });
+    await seed({ zoo: ['1.0.0'] });
+    const zoo = job({ image: 'z*', tags: { match: '*' } });
+    const credentials = { username: 'bob', password: 'hunter22' };
+    const options = { signal: new AbortController().signal, workDir: os.tmpdir() };
+    await copyBatch(options, expanding({ ...zoo, source: { ...zoo.source, credentials } }));
+    expect(everything()).toEqual(['mirror/zoo:1.0.0']);
+    expect(
+      source.requests.filter(({ path }) => path.startsWith('/token')).map(({ path }) => path)[0],
+    ).toContain(encodeURIComponent('registry:catalog:*'));
+    expect(source.count('GET', /_catalog/)).toBe(3);
+  });
+
+  it.each([401, 403, 404, 405])(
+    'are refused by a registry that answers %i, with what to do',
+    async (status) => {
+      source.faults.add({ path: /_catalog/, times: 2, fault: { kind: 'status', status } });
+      await expect(run({ image: '*', tags: { match: '*' } })).rejects.toThrow(
+        `does not tell this account which repositories it has (it answered ${status}): name each repository`,
+      );
+    },
+  );
+
+  it.each([
+    [{ image: 'teem/*', tags: { match: '*' } }, /None of the 1 repositories that Endpoint "src" has fits/],
+    [{ image: 'team/*', tags: { match: '9' } }, /1 of the 1 repositories .* have no tag that fits/],
+    [{ image: 'team/*', override: 'x', tags: { match: '*' } }, /spec\.override names one repository/],
+  ])('are refused for %j', async (spec, message) => {
+    await seed({ 'team/app': ['1.0.0'] });
+    await expect(run(spec)).rejects.toThrow(message);
+  });
+});
+
 describe('a chart with its images', () => {
   const values = `image: {registry: {host}, repository: team/app, tag: "1.0"}
 sidecar: {image: "{host}/team/side:2.0"}

@@ -1,8 +1,10 @@
-import { type Job, parseDuration } from '#shared/domain';
+import { mapBounded } from '#shared/async';
+import { type Job, type JobEndpoint, parseDuration } from '#shared/domain';
 import { isRecord } from '#shared/meta';
 import {
   formatReference,
   type ImageName,
+  matchesGlob,
   type Opening,
   parseImageName,
   selectTags,
@@ -12,58 +14,107 @@ import {
 import { connection } from '../ends/endpoint-kind.ts';
 import { openSource } from '../ends/ends.ts';
 import { landingName } from '../ends/oci.ts';
-import type { Expansion } from './expansion.ts';
+import type { Expansion, Found } from './expansion.ts';
 
-/** True for an artifact that is several tags of one repository. */
+/** True for an artifact that is several tags of one repository, or of several. */
 export function isTagBatch({ artifact }: Pick<Job, 'artifact'>): boolean {
   return artifact.spec.tags !== undefined && artifact.spec.chart === undefined;
 }
 
+/** Most images that one artifact stands for. */
+const mostItems = 1000;
+const parallel = 3;
+const mostQuoted = 10;
+
 /**
- * The images with the tags that `spec.tags` selects of the repository `spec.image`, each under its own tag at the destination. Rejects with a
- * TransferError.
+ * The images with the tags that `spec.tags` selects of the repository `spec.image`, or of all that fit it as a pattern, each under its own
+ * name and tag at the destination. Rejects with a TransferError.
  */
 export async function expandTags(
   { artifact, source }: Omit<Job, 'destination'>,
   opening: Opening,
 ): Promise<Expansion> {
-  const { tags: _, ...spec } = artifact.spec;
-  const image = repositoryOf(spec.image, 'spec.image');
+  const { tags: _, override: _override, ...spec } = artifact.spec;
   const selection = selectionOf(artifact.spec.tags);
-  const place = { ...connection(source), image: image.repository };
-  const repository = opening.session.open(place, 'pull');
-  const { tags, warnings } = await selectTags(repository, selection, opening);
-  const override =
-    spec.override === undefined || spec.override === ''
-      ? undefined
-      : repositoryOf(spec.override, 'spec.override');
-  return {
-    warnings,
-    items: tags.map((tag) => {
-      const name = { ...image, tag };
-      const landing = landingName(
-        { ...artifact, spec: override ? { override: override.repository } : {} },
-        name,
-      );
-      const single = { ...artifact, spec: { ...spec, image: formatReference(name) } };
-      return {
-        source: formatReference(name),
-        name: landing,
-        open: async (itemOpening) => (await openSource({ artifact: single, source }, itemOpening)).source,
-      };
-    }),
-  };
+  const renamed = overrideOf(artifact.spec);
+  const { names, pattern } = await repositoriesOf(artifact.spec.image, source, opening);
+  const selected = await mapBounded(names, parallel, opening.signal, async (repository, signal) => {
+    const client = opening.session.open({ ...connection(source), image: repository }, 'pull');
+    return selectTags(client, selection, { ...opening, signal }, pattern !== undefined);
+  });
+  const images = names.flatMap((repository, index) =>
+    (selected[index]?.tags ?? []).map((tag): ImageName => ({ repository, tag })),
+  );
+  if (images.length > mostItems)
+    throw config(
+      `spec.image and spec.tags select ${images.length} images, more than ${mostItems}: set newest, or a narrower pattern.`,
+    );
+  const warnings = selected.flatMap((one) => one.warnings);
+  if (pattern !== undefined) warnings.push(...withoutTags(pattern, names, images, selection));
+  return { warnings, items: images.map(item) };
+
+  function item(name: ImageName): Found {
+    const single = { ...artifact, spec: { ...spec, image: formatReference(name) } };
+    return {
+      source: formatReference(name),
+      name: landingName({ ...artifact, spec: renamed ? { override: renamed } : {} }, name),
+      open: async (itemOpening) => (await openSource({ artifact: single, source }, itemOpening)).source,
+    };
+  }
+}
+
+/** The repository that `image` names, or those of the catalog that fit it. */
+async function repositoriesOf(
+  image: unknown,
+  source: JobEndpoint,
+  { session, signal }: Opening,
+): Promise<{ names: string[]; pattern?: string }> {
+  if (!isPattern(image)) return { names: [repositoryOf(image, 'spec.image')] };
+  const all = await session.repositories(connection(source), signal);
+  const names = all.filter((name) => matchesGlob(image, name)).toSorted();
+  if (names.length > mostItems)
+    throw config(`${names.length} repositories fit spec.image "${image}", more than ${mostItems}.`);
+  if (names.length > 0) return { names, pattern: image };
+  throw new TransferError(
+    'permanent',
+    `None of the ${all.length} repositories that Endpoint "${source.name}" has fits spec.image "${image.slice(0, 300)}".`,
+  );
+}
+
+/** Tells which repositories give nothing. Throws a TransferError if none gives anything, unless an age is asked for. */
+function withoutTags(
+  pattern: string,
+  names: readonly string[],
+  images: readonly ImageName[],
+  { maxAgeMs }: TagSelection,
+): string[] {
+  const having = new Set(images.map(({ repository }) => repository));
+  const without = names.filter((name) => !having.has(name));
+  const text = `${without.length} of the ${names.length} repositories that fit "${pattern}" have no tag that fits spec.tags`;
+  if (having.size === 0 && maxAgeMs === undefined) throw new TransferError('permanent', `${text}.`);
+  return without.length === 0 ? [] : [`${text}: ${without.slice(0, mostQuoted).join(', ')}`];
+}
+
+function isPattern(image: unknown): image is string {
+  return typeof image === 'string' && /[*?]/.test(image);
+}
+
+/** The repository at the destination, undefined where it is called as at the source. */
+function overrideOf({ image, override }: Job['artifact']['spec']): string | undefined {
+  if (override === undefined || override === '') return undefined;
+  if (!isPattern(image)) return repositoryOf(override, 'spec.override');
+  throw config('spec.override names one repository, and spec.image is a pattern for several: leave it out.');
 }
 
 function config(text: string): TransferError {
   return new TransferError('config', text);
 }
 
-function repositoryOf(value: unknown, field: string): ImageName {
+function repositoryOf(value: unknown, field: string): string {
   if (typeof value !== 'string' || value === '')
     throw config(`${field} must be the name of a repository, such as "team/app".`);
   const name = parseImageName(value);
-  if (name.tag === undefined && name.digest === undefined) return name;
+  if (name.tag === undefined && name.digest === undefined) return name.repository;
   throw config(`${field} names a tag or a digest, beside spec.tags: leave it out of one of them.`);
 }
 

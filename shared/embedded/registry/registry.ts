@@ -12,7 +12,7 @@ import { type AuthMode, createAccess } from './access.ts';
 import { type Contents, Refusal } from './contents.ts';
 import { createFaults, type Fault, type FaultRule, type Faults } from './faults.ts';
 import { errorReply, jsonReply, type Reply, sendReply } from './reply.ts';
-import { createRoutes } from './routes.ts';
+import { catalog, createRoutes } from './routes.ts';
 
 export interface RegistryOptions {
   /** Default: `basic` if a user name is given, else `none`. */
@@ -108,14 +108,15 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Regi
   async function answer(request: IncomingMessage, url: URL, method: string): Promise<Reply> {
     if (url.pathname === '/token') return token(request, url);
     const [, name = '', rest = ''] = repositoryPath.exec(url.pathname) ?? [];
-    const reading = method === 'GET' || method === 'HEAD';
-    const scope = `repository:${name}:${reading ? 'pull' : 'pull,push'}`;
-    const challenge =
-      name === '' ? undefined : access.challenge(request.headers.authorization, scope, origin);
+    const isCatalog = url.pathname === '/v2/_catalog';
+    if (name === '' && !isCatalog)
+      return url.pathname === '/v2/' ? jsonReply({}) : errorReply(404, 'NAME_UNKNOWN', 'no such route');
+    const actions = method === 'GET' || method === 'HEAD' ? 'pull' : 'pull,push';
+    const scope = isCatalog ? 'registry:catalog:*' : `repository:${name}:${actions}`;
+    const challenge = access.challenge(request.headers.authorization, scope, origin);
     if (challenge !== undefined)
       return errorReply(401, 'UNAUTHORIZED', 'authentication required', { 'www-authenticate': challenge });
-    if (name === '')
-      return url.pathname === '/v2/' ? jsonReply({}) : errorReply(404, 'NAME_UNKNOWN', 'no such route');
+    if (isCatalog) return catalog(contents, url);
     return routes({ method, url, headers: request.headers, body: () => readAll(request) }, name, rest);
   }
 

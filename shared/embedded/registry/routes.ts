@@ -155,6 +155,19 @@ export function createRoutes(options: RouteOptions): Routes {
   };
 }
 
+/** `GET /v2/_catalog` of the distribution project: `n` names at most, those after `last`. */
+export function catalog(contents: Contents, url: URL): Reply {
+  const last = url.searchParams.get('last') ?? '';
+  const most = Number(url.searchParams.get('n') ?? '100');
+  const names = [...contents.keys()].filter((name) => name > last).sort();
+  const page = names.slice(0, most);
+  const more: Record<string, string> =
+    page.length < names.length
+      ? { link: `<${url.pathname}?n=${most}&last=${encodeURIComponent(page.at(-1) ?? '')}>; rel="next"` }
+      : {};
+  return jsonReply({ repositories: page }, undefined, more);
+}
+
 function notServed({ method }: RouteRequest): Reply {
   return errorReply(405, 'UNSUPPORTED', `${method} is not served here`);
 }

@@ -19,7 +19,7 @@ function service(
   const context = {
     endpoint: 'src',
     host: 'r.io',
-    repository: 'a',
+    place: 'repository a',
     credentials,
     activity: '',
     writing: false,

@@ -7,7 +7,7 @@ import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
 import type { TagSelection } from './tag-selection.ts';
 
-/** Most images that one artifact stands for. */
+/** Most images whose age is looked at. */
 const maxTags = 1000;
 const maxConfigBytes = 4 * 1024 * 1024;
 const parallel = 4;
@@ -15,28 +15,27 @@ const parallel = 4;
 /**
  * The tags of a repository that fit `selection`, the highest version first, and warnings. Rejects with a TransferError if there are none, unless
  * an age is asked for: then there may be nothing new.
+ *
+ * @param isOneOfMany the repository was found by a pattern: it need not have any of the tags, nor all of `selection.names`
  */
 export async function selectTags(
   repository: Repository,
   selection: TagSelection,
   opening: Opening,
+  isOneOfMany = false,
 ): Promise<{ tags: string[]; warnings: string[] }> {
-  const { host, repository: name } = repository.address;
+  const { repository: name } = repository.address;
   // What reads versions is loaded for selections alone.
   const { matchingTags, newestTags } = await import('./select-tags.ts');
-  const all = await repository.tags(opening.signal);
-  const matching = matchingTags(all, selection, name);
+  const all = await repository.tags(opening.signal, isOneOfMany);
+  const names = isOneOfMany ? selection.names?.filter((tag) => all.includes(tag)) : selection.names;
+  const matching = matchingTags(all, { ...selection, ...(names && { names }) }, name);
   const { tags, warnings } = await youngEnough(matching, selection, repository, opening);
   const found = selection.newest === undefined ? tags : newestTags(tags, selection.newest);
-  if (found.length > maxTags)
+  if (found.length === 0 && selection.maxAgeMs === undefined && !isOneOfMany)
     throw new TransferError(
       'permanent',
-      `spec.tags selects ${found.length} tags of ${name}, more than ${maxTags}: set newest, or a narrower pattern.`,
-    );
-  if (found.length === 0 && selection.maxAgeMs === undefined)
-    throw new TransferError(
-      'permanent',
-      `None of the ${all.length} tags of ${name} in registry ${host} fits spec.tags.`,
+      `None of the ${all.length} tags of ${name} in registry ${repository.address.host} fits spec.tags.`,
     );
   return { tags: found, warnings };
 }

@@ -5,7 +5,7 @@ import { networkFailure, type RequestContext, registryErrors, statusFailure } fr
 const context: RequestContext = {
   endpoint: 'src',
   host: 'r.io',
-  repository: 'team/app',
+  place: 'repository team/app',
   credentials: { kind: 'none' },
   activity: 'reading manifest 1.0',
   writing: false,

@@ -10,7 +10,8 @@ export interface RequestContext {
   /** Name of the Endpoint. */
   endpoint: string;
   host: string;
-  repository: string;
+  /** As in "repository team/app". */
+  place: string;
   credentials: RegistryCredentials;
   /** As in "reading manifest 1.0". */
   activity: string;
@@ -149,7 +150,7 @@ export function statusFailure(
       ? (redirectAdvice(status, context, headers.location) ?? advice(status, context))
       : { reason: 'config' as const, text: refusal };
   const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
-  const where = `${subject(context)} answered ${status} while ${context.activity} in repository ${context.repository}`;
+  const where = `${subject(context)} answered ${status} while ${context.activity} in ${context.place}`;
   const options = retryAfterMs === undefined ? {} : { retryAfterMs };
   return new TransferError(reason, `${where}: ${text}.${registryErrors(body)}`, options);
 }
@@ -187,7 +188,7 @@ export function networkFailure(context: RequestContext, caught: unknown): Transf
   if (caught instanceof TransferError) return caught;
   const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
   const detail = caught instanceof Error ? caught.message : String(caught);
-  const where = `${subject(context)} could not be reached while ${context.activity} in repository ${context.repository}`;
+  const where = `${subject(context)} could not be reached while ${context.activity} in ${context.place}`;
   const problem = tlsProblem(caught, context.endpoint);
   if (problem !== undefined) return new TransferError('config', `${where}: ${problem}.`, { cause: caught });
   if (code === 'ERR_ADDRESS_DENIED')

@@ -22,7 +22,7 @@ export interface RegistryRequest {
   expect: readonly number[];
   /** For messages, as in "reading manifest 1.0". */
   activity: string;
-  /** Token scopes beside the one of the repository. */
+  /** Token scopes beside the one of the client. */
   scopes?: readonly string[];
   writing?: boolean;
   headers?: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export interface RegistryResponse {
 export type RegistryClient = (request: RegistryRequest, signal: AbortSignal) => Promise<RegistryResponse>;
 
 export interface RegistryClientOptions {
-  address: ImageAddress;
+  address: Pick<ImageAddress, 'origin' | 'host'>;
   endpoint: string;
   credentials: RegistryCredentials;
   tokenHosts: readonly string[];
@@ -57,26 +57,26 @@ export interface RegistryClientOptions {
   limiter: Limiter;
   retry: RetryPolicy;
   masker: Masker;
-  /** The rights that tokens for the repository must grant, such as `pull` or `pull,push`. */
-  actions: string;
+  /** What it is a client for, as in "repository team/app". */
+  place: string;
+  /** What tokens must grant, such as `repository:team/app:pull,push` (the token authentication of the distribution project). */
+  scope: string;
 }
 
 const userAgent = 'arc-transfer';
 const defaultLimit = 64 * 1024;
 
-/** A client for one repository of one registry, with authorization, redirects, limits, retries and explained failures. */
+/** A client for one repository of one registry, or for its catalog, with authorization, redirects, limits, retries and explained failures. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { address, client, limiter } = options;
-  const repositoryContext: RequestContext = {
+  const clientContext: RequestContext = {
     ...options,
     host: address.host,
-    repository: address.repository,
     activity: '',
     writing: false,
   };
-  const tokens = createTokenService({ ...options, origin: address.origin, context: repositoryContext });
+  const tokens = createTokenService({ ...options, origin: address.origin, context: clientContext });
   const authorizer = createAuthorizer(options.credentials, tokens);
-  const repositoryScope = `repository:${address.repository}:${options.actions}`;
 
   const origin = new URL(address.origin);
   const isRegistry = (url: URL): boolean => isSameServer(origin, url);
@@ -88,7 +88,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     context: RequestContext,
     signal: AbortSignal,
   ): Promise<RegistryResponse> {
-    const scopes = [repositoryScope, ...(request.scopes ?? [])];
+    const scopes = [options.scope, ...(request.scopes ?? [])];
     for (let repeated = false; ; repeated = true) {
       const authorization = await authorizer.header(scopes, signal);
       const { response, url } = await exchange(request, authorization, context, signal);
@@ -133,7 +133,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     if (!anonymous || (status !== 403 && status !== 404)) return false;
     baseChallenge ??= (async () => {
       const base: RegistryRequest = { method: 'GET', target: '/v2/', expect: [], activity: '' };
-      const { response, url } = await exchange(base, undefined, { ...repositoryContext }, signal);
+      const { response, url } = await exchange(base, undefined, { ...clientContext }, signal);
       await readBody(response.body, defaultLimit);
       const challenge = response.headers['www-authenticate'];
       return (
@@ -169,7 +169,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
 
   return async (request, signal) => {
     const { activity, writing = false } = request;
-    const context: RequestContext = { ...repositoryContext, activity, writing };
+    const context: RequestContext = { ...clientContext, activity, writing };
     const limitedAttempt = async (): Promise<RegistryResponse> => {
       try {
         // A running upload may wait for a download from the same host, so it must not hold the slot that the download needs.
@@ -189,7 +189,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
 }
 
 function httpRequest(
-  address: ImageAddress,
+  address: Pick<ImageAddress, 'origin'>,
   request: RegistryRequest,
   authorization: string | undefined,
   signal: AbortSignal,

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isRecord } from '#shared/meta';
 import type { BlobSink, BlobSource, OpenBlob, Stored } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { byteCount } from '../http/body.ts';
@@ -14,6 +13,7 @@ import {
   parseManifest,
 } from './manifest.ts';
 import { nextPage } from './next-page.ts';
+import { readPages, stringsIn } from './pages.ts';
 import type { RegistryClient, RegistryRequest, RegistryResponse } from './registry-client.ts';
 
 /** The operations of the OCI distribution specification on one repository. Each rejects with a TransferError. */
@@ -27,11 +27,10 @@ export interface Repository extends BlobSource, BlobSink {
   putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored>;
   /** All pages of the referrers API; undefined if the registry does not have it. */
   referrers(digest: string, signal: AbortSignal): Promise<Descriptor[] | undefined>;
-  /** All pages of the list of tags. */
-  tags(signal: AbortSignal): Promise<string[]>;
+  /** All pages of the list of tags. None if the repository does not exist and `mayBeAbsent`; otherwise that is an error. */
+  tags(signal: AbortSignal, mayBeAbsent?: boolean): Promise<string[]>;
 }
 
-const maxTags = 100_000;
 const tagsOfPage = 1000;
 const maxPages = 100;
 /** Statuses of registries that support GET but not HEAD. A blob then counts as absent and is sent. */
@@ -224,25 +223,23 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
       );
     },
 
-    async tags(signal) {
-      const found: string[] = [];
-      let target: string | URL | undefined = `${base}/tags/list?n=${tagsOfPage}`;
-      for (let page = 0; target !== undefined; page += 1) {
-        const request: RegistryRequest = {
-          method: 'GET',
-          target,
-          expect: [200, 404],
-          limit: maxManifestBytes,
-          activity: 'listing the tags',
-        };
-        const { status, bytes, headers } = await send(request, signal);
-        if (status === 404) throw noRepository(address);
-        found.push(...tagsIn(bytes, place));
-        if (found.length > maxTags || page > maxPages)
-          throw new TransferError('permanent', `There are more than ${maxTags} tags in ${place}.`);
-        target = nextPage(headers.link, new URL(target, address.origin));
-      }
-      return found;
+    tags(signal, mayBeAbsent = false) {
+      const list = {
+        origin: address.origin,
+        target: `${base}/tags/list?n=${tagsOfPage}`,
+        expect: [200, 404],
+        activity: 'listing the tags',
+        what: `tags in ${place}`,
+        namesIn({ status, bytes }: RegistryResponse) {
+          if (status === 404 && mayBeAbsent) return [];
+          if (status === 404) throw noRepository(address);
+          const tags = stringsIn(bytes, 'tags');
+          // Tags that no registry can have are left out.
+          if (tags !== undefined) return tags.filter(isTag);
+          throw new TransferError('permanent', `The list of tags of ${place} cannot be read.`);
+        },
+      };
+      return readPages(list, send, signal);
     },
 
     async referrers(digest, signal) {
@@ -282,18 +279,4 @@ function noRepository({ host, repository }: ImageAddress): TransferError {
     'permanent',
     `Repository ${repository} does not exist in registry ${host} (404): check its name and remoteURL; some registries also answer 404 if the account may not read it.`,
   );
-}
-
-/** The `tags` of a page; a repository without any may have null. Tags that no registry can have are left out. */
-function tagsIn(bytes: Buffer | undefined, place: string): string[] {
-  let parsed: unknown;
-  try {
-    parsed = bytes && JSON.parse(bytes.toString('utf8'));
-  } catch {
-    // The message below says it.
-  }
-  const tags = isRecord(parsed) ? (parsed.tags ?? []) : undefined;
-  if (!Array.isArray(tags))
-    throw new TransferError('permanent', `The list of tags of ${place} cannot be read.`);
-  return tags.filter((tag): tag is string => typeof tag === 'string' && isTag(tag));
 }

@@ -6,8 +6,9 @@ import { createLimiters, type Limiter } from '../http/limiter.ts';
 import { mayKnow } from '../http/redirect.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
 import { createIdentities, type Identities } from '../identity/identities.ts';
-import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
-import { createRegistryClient } from './registry-client.ts';
+import { type ImageAddress, resolveAddress, type TlsSettings } from '../reference/image-address.ts';
+import { listRepositories } from './catalog.ts';
+import { createRegistryClient, type RegistryClient } from './registry-client.ts';
 import { createRepository, type Repository } from './repository.ts';
 
 /** An image at an Endpoint. */
@@ -41,6 +42,8 @@ export interface Session {
   readonly identities: Identities;
   /** A client for one repository. `actions`: `pull` or `pull,push`. Throws a config TransferError. */
   open(location: ImageLocation, actions: 'pull' | 'pull,push'): Repository;
+  /** The names of the repositories below `remoteURL`, relative to it (`listRepositories`). */
+  repositories(location: Omit<ImageLocation, 'image'>, signal: AbortSignal): Promise<string[]>;
   /** Turns a caught error into one for users: the abort if there was one, with secrets masked. */
   explain(caught: unknown, signal: AbortSignal): unknown;
   /**
@@ -52,6 +55,9 @@ export interface Session {
   limiter(origin: string): Limiter;
   close(): void;
 }
+
+/** Stands for any repository where only what is before its name counts. */
+const anyName = 'any';
 
 /** Starts a session. It sends nothing until a repository is used. */
 export function openSession(options: SessionOptions = {}): Session {
@@ -66,6 +72,29 @@ export function openSession(options: SessionOptions = {}): Session {
     return fresh;
   }
   const identities = createIdentities({ env: options.identityEnv ?? {}, client, masker });
+  function connect(
+    location: Omit<ImageLocation, 'image'>,
+    address: ImageAddress,
+    about: { place: string; scope: string },
+  ): RegistryClient {
+    const credentials =
+      location.credentials === undefined
+        ? identities.registry(address.origin, location.tls)
+        : credentialsFor(location.credentials, address.host, address.repository);
+    for (const secret of secretsOf(credentials)) masker.add(secret);
+    return createRegistryClient({
+      ...about,
+      address,
+      endpoint: location.name,
+      credentials,
+      // An identity goes to no host that only the Endpoint vouches for.
+      tokenHosts: credentials.kind === 'cloud' ? [] : (location.tokenHosts ?? []),
+      client: client(location.tls ?? {}, address.origin, location.tokenHosts),
+      limiter: limiterOf(address.origin),
+      retry,
+      masker,
+    });
+  }
   return {
     masker,
     retry,
@@ -74,24 +103,16 @@ export function openSession(options: SessionOptions = {}): Session {
     limiter: limiterOf,
     open(location, actions) {
       const address = resolveAddress(location.remoteURL, location.image, location.tls);
-      const credentials =
-        location.credentials === undefined
-          ? identities.registry(address.origin, location.tls)
-          : credentialsFor(location.credentials, address.host, address.repository);
-      for (const secret of secretsOf(credentials)) masker.add(secret);
-      const registryClient = createRegistryClient({
-        address,
-        endpoint: location.name,
-        credentials,
-        // An identity goes to no host that only the Endpoint vouches for.
-        tokenHosts: credentials.kind === 'cloud' ? [] : (location.tokenHosts ?? []),
-        client: client(location.tls ?? {}, address.origin, location.tokenHosts),
-        limiter: limiterOf(address.origin),
-        retry,
-        masker,
-        actions,
-      });
-      return createRepository(address, registryClient);
+      const { repository } = address;
+      const about = { place: `repository ${repository}`, scope: `repository:${repository}:${actions}` };
+      return createRepository(address, connect(location, address, about));
+    },
+    async repositories(location, signal) {
+      const address = resolveAddress(location.remoteURL, anyName, location.tls);
+      const about = { place: 'the list of repositories', scope: 'registry:catalog:*' };
+      const prefix = address.repository.slice(0, -anyName.length);
+      const all = await listRepositories(address, connect(location, address, about), signal);
+      return all.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
     },
     explain(caught, signal) {
       const error = signal.aborted ? stopped(signal) : caught;

@@ -184,7 +184,7 @@ async function answerWith(
   const context = {
     endpoint: name,
     host: url.host,
-    repository: '',
+    place: '',
     credentials,
     activity: 'probing',
     writing: false,

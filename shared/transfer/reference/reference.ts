@@ -30,6 +30,11 @@ export function isTag(text: string): boolean {
   return tagForm.test(text);
 }
 
+/** True for what a repository may be called. */
+export function isRepository(text: string): boolean {
+  return text.length <= maxRepositoryLength && repositoryForm.test(text);
+}
+
 /** Parses `path[:tag][@digest]`; throws a config TransferError that explains what is wrong. */
 export function parseImageName(text: string): ImageName {
   const at = text.indexOf('@');

@@ -1,0 +1,58 @@
+import { isRecord } from '#shared/meta';
+import { TransferError } from '../errors/transfer-error.ts';
+import { maxManifestBytes } from './manifest.ts';
+import { nextPage } from './next-page.ts';
+import type { RegistryClient, RegistryResponse } from './registry-client.ts';
+
+/** A list of names that a registry gives in pages. */
+export interface PagedList {
+  /** The path of the first page. */
+  target: string;
+  /** `https://host[:port]` of the registry. */
+  origin: string;
+  /** Statuses that `namesIn` handles. */
+  expect: readonly number[];
+  /** For messages, as in "listing the tags". */
+  activity: string;
+  /** As in "tags in repository team/app". */
+  what: string;
+  /** The names of one page; throws a TransferError. */
+  namesIn(response: RegistryResponse): string[];
+}
+
+const maxNames = 100_000;
+const maxPages = 100;
+
+/** Reads all pages, of up to 100,000 names in all. Rejects with a TransferError. */
+export async function readPages(
+  list: PagedList,
+  send: RegistryClient,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { origin, expect, activity, what } = list;
+  const found: string[] = [];
+  let target: string | URL | undefined = list.target;
+  for (let page = 0; target !== undefined; page += 1) {
+    const response: RegistryResponse = await send(
+      { method: 'GET', target, expect, activity, limit: maxManifestBytes },
+      signal,
+    );
+    found.push(...list.namesIn(response));
+    if (found.length > maxNames || page > maxPages)
+      throw new TransferError('permanent', `There are more than ${maxNames} ${what}.`);
+    target = nextPage(response.headers.link, new URL(target, origin));
+  }
+  return found;
+}
+
+/** The list of strings in a member of a JSON body; null counts as none. Undefined if there is no such list. */
+export function stringsIn(bytes: Buffer | undefined, member: string): string[] | undefined {
+  let parsed: unknown;
+  try {
+    parsed = bytes && JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  const list = isRecord(parsed) ? (parsed[member] ?? []) : undefined;
+  return Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : undefined;
+}
