@@ -228,7 +228,10 @@ describe('a conduit at rest', () => {
       expect(woken(1)).toBeGreaterThan(9);
       clock.advance(48 * minute);
       expect(since(end + 1)).toEqual([]);
-      const annotated = { ...failed, metadata: { ...failed.metadata, annotations: { look: 'again' } } };
+      const annotated = {
+        ...failed,
+        metadata: { ...failed.metadata, annotations: { 'arc.opendefense.cloud/retry-at': '1' } },
+      };
       waker.change({ kind: 'Order', before: failed, after: annotated });
       const start = clock.now();
       clock.advance(2 * minute);

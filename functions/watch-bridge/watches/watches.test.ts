@@ -45,6 +45,19 @@ describe('trimmed', () => {
     });
   });
 
+  it('keeps of annotations what functions read', () => {
+    const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{}}' };
+    const kept = (kind: string, annotations: Record<string, string>) =>
+      trimmed({ apiVersion: 'v1', kind, metadata: { name: 'a', annotations } }).metadata;
+    const forced = { 'arc.opendefense.cloud/force-at': '1' };
+    expect(kept('Order', { ...applied, ...forced, team: 'x' })).toEqual({ name: 'a', annotations: forced });
+    expect(kept('Order', { ...applied, team: 'x' })).toEqual({ name: 'a' });
+    expect(kept('Endpoint', { ...applied, rotated: '1' })).toEqual({
+      name: 'a',
+      annotations: { rotated: '1' },
+    });
+  });
+
   it('drops managedFields', () => {
     const whole = artifactWorkflow('a');
     const managed = { ...whole, metadata: { ...whole.metadata, managedFields: [{ manager: 'kubectl' }] } };

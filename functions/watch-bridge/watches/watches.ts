@@ -5,6 +5,7 @@ import {
   clusterWorkflowTemplates,
   cronWorkflows,
   endpoints,
+  group,
   isQueued,
   orders,
   secrets,
@@ -145,14 +146,12 @@ const dropped: Record<string, ReadonlySet<string>> = {
   ArtifactWorkflow: new Set(['parameters', 'artifact']),
 };
 
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
 /** An object without the fields on which no wake depends: the bridge keeps it for as long as the object exists. */
 export function trimmed(object: KubeObject): KubeObject {
-  const { managedFields: _managed, ...metadata } = object.metadata;
-  if (object.kind === 'Secret') {
-    // kubectl's last-applied annotation contains the data.
-    const { annotations: _annotations, ...rest } = metadata;
-    return { apiVersion: object.apiVersion, kind: object.kind, metadata: rest };
-  }
+  const metadata = trimmedMetadata(object);
+  if (object.kind === 'Secret') return { apiVersion: object.apiVersion, kind: object.kind, metadata };
   if (object.kind === 'Workflow' || object.kind === 'CronWorkflow') {
     // Only the nodes show that Kueue has admitted the Workflow.
     const queued = isQueued(object as unknown as Workflow) ? { queued: true } : {};
@@ -168,6 +167,19 @@ export function trimmed(object: KubeObject): KubeObject {
     return { ...object, metadata };
   const spec = Object.fromEntries(Object.entries(object.spec).filter(([name]) => !drop.has(name)));
   return { ...object, metadata, spec };
+}
+
+/**
+ * Metadata with ARC's own annotations alone: those of others are no concern of a function, and kubectl's holds the whole object again, the data
+ * of a Secret too. An Endpoint keeps all: whoever rotates a Secret may note that in any of them.
+ */
+function trimmedMetadata({ kind, metadata }: KubeObject): KubeObject['metadata'] {
+  const { managedFields: _managed, annotations, ...rest } = metadata;
+  if (annotations === undefined) return rest;
+  const kept = Object.entries(annotations).filter(
+    ([name]) => name !== lastApplied && (kind === 'Endpoint' || name.startsWith(`${group}/`)),
+  );
+  return kept.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(kept) };
 }
 
 function pick(value: unknown, names: readonly string[]): Record<string, unknown> {

@@ -38,7 +38,7 @@ export interface WakeRule {
 export const wakeTable: readonly WakeRule[] = [
   {
     watched: 'Order',
-    what: 'created, or its spec, annotations or deletion changed',
+    what: 'created, or its spec, annotations of ARC or deletion changed',
     // The function that added a finalizer goes on with the Order: a wake would start a second one on the same work.
     when: (change) => wanted(change) && !isOnlyHeld(change),
     target: 'Order',
@@ -55,7 +55,7 @@ export const wakeTable: readonly WakeRule[] = [
   },
   {
     watched: 'ArtifactWorkflow',
-    what: 'created otherwise, or its spec or annotations changed',
+    what: 'created otherwise, or its spec or annotations of ARC changed',
     when: (change) => wanted(change) && !isNew(change) && !isGoing(change.after),
     target: 'ArtifactWorkflow',
     reason: 'changed',
