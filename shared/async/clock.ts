@@ -10,7 +10,8 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback) {
-    const timer = setTimeout(callback, ms);
+    // Node warns of times that are past.
+    const timer = setTimeout(callback, Math.max(0, ms));
     timer.unref();
     return () => clearTimeout(timer);
   },
