@@ -8,7 +8,8 @@ import { field } from '../kubectl.ts';
 const pods = '/sys/fs/cgroup/cpu/kubepods';
 /** The weight of two cores, as the kubelet sets it for all pods of such a node. */
 const usual = 2048;
-const much = 8192;
+/** The most that there is. */
+const most = 262_144;
 
 /**
  * Gives the pods of the node precedence over what else runs on it, and api-server over the other pods. Elsewhere an API server shares no cores with
@@ -24,8 +25,8 @@ export async function favourApiServer(): Promise<() => Promise<void>> {
     '{.items[*].metadata.uid}',
     ...['-n', arc, 'pods', '-l', 'app.kubernetes.io/name=api-server'],
   );
-  for (const uid of uids.split(' ')) await weigh(path.join(pods, 'burstable', `pod${uid}`), much);
-  await weigh(pods, much);
+  for (const uid of uids.split(' ')) await weigh(path.join(pods, 'burstable', `pod${uid}`), most);
+  await weigh(pods, most);
   return () => weigh(pods, usual);
 }
 

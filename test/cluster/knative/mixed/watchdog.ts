@@ -29,6 +29,7 @@ interface Pod {
 }
 
 const everyMs = 10_000;
+const windowMs = 60_000;
 /** Parts whose pods stay as long as nothing happens to them; functions come and go. */
 const servers = ['api-server', 'etcd', 'watch-bridge', 'certificate-issuer'];
 const partOf = ({ metadata }: Pod) => metadata.labels?.['app.kubernetes.io/name'] ?? '';
@@ -41,8 +42,8 @@ export async function watchOver(
   signal: AbortSignal,
 ): Promise<void> {
   const counts = restartCounter();
-  /** Pauses of each api-server at the first look. */
-  const before = new Map<string, number>();
+  /** Of each api-server, when it was first looked at, and its pauses until the last look. */
+  const before = new Map<string, Looks>();
   while (!signal.aborted) {
     const items = await podsOf(admin);
     watched.restarts = counts(items);
@@ -85,11 +86,17 @@ function startsOf(pod: Pod): [string, number][] {
   return servers.includes(partOf(pod)) ? [[`${name} ${uid}`, 1], ...containers] : containers;
 }
 
+interface Looks {
+  /** Of `performance.now()`. */
+  since: number;
+  pauses: number;
+}
+
 async function readPauses(
   { metadata, status }: Pod,
   reader: Reader,
   watched: Watched,
-  before: Map<string, number>,
+  before: Map<string, Looks>,
 ): Promise<void> {
   const { token, ca, servername } = reader;
   const sender = senderTo(
@@ -103,10 +110,13 @@ async function readPauses(
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
   const long =
     value('event_loop_pause_seconds_count') - value('event_loop_pause_seconds_bucket\\{le="0.2"\\}');
-  const atFirst = before.get(metadata.uid);
-  before.set(metadata.uid, long);
-  if (atFirst === undefined) return;
-  watched.longPauses += long - atFirst;
+  const former = before.get(metadata.uid);
+  const now = performance.now();
+  before.set(metadata.uid, { since: former?.since ?? now, pauses: long });
+  if (former === undefined) return;
+  watched.longPauses += long - former.pauses;
+  // The longest of the last minute: until then it may be one of the server's own start.
+  if (now - former.since < windowMs) return;
   watched.longestPauseMs = Math.max(
     watched.longestPauseMs,
     Math.round(1000 * value('event_loop_longest_pause_seconds')),
