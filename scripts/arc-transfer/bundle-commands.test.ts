@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
-import { chartYaml, packChart } from '../../shared/transfer/testing/charts.ts';
+import { chartYaml, packChart, seedChart } from '../../shared/transfer/testing/charts.ts';
 import { startWebServer } from '../../shared/transfer/testing/web-server.ts';
 import { run } from './program.ts';
 
@@ -42,6 +42,22 @@ async function transfer(command: string) {
 const exported = () => transfer('export SRC/team/app:1.0 DIR/out.tar --sign-key DIR/key.pem');
 
 describe('arc-transfer export and import', () => {
+  it('carry the tags that are selected, and a chart with its images, what both need once', async () => {
+    await seedImage(source, 'team/app', '1.1', { signature: false });
+    const files = {
+      'Chart.yaml': chartYaml('demo', '1.2.3'),
+      'values.yaml': `image: ${source.host}/team/app:1.1\nside: { image: ${source.host}/team/side:1.0 }\n`,
+    };
+    await seedChart(source, 'charts/demo', await packChart(files));
+    await seedImage(source, 'team/side', '1.0', { signature: false });
+    const tags = await transfer('export SRC/team/app DIR/tags.tar --tag-match *');
+    expect(tags.stdout).toMatch(/^Exported 2 artifacts to /);
+    const chart = await transfer('export SRC/charts/demo:1.2.3 DIR/chart.tar --with-images --json');
+    const names = JSON.parse(chart.stdout).items.map(({ name }: { name: string }) => name);
+    expect(names.toSorted()).toEqual(['charts/demo:1.2.3', 'team/app:1.1', 'team/side:1.0']);
+    expect((await transfer('import DIR/chart.tar DST/m/')).stdout).toContain('Imported 3 of 3 artifacts');
+  });
+
   it('carry an artifact in a signed bundle, and give a signed receipt back', async () => {
     const out = await exported();
     expect(out.exitCode).toBe(0);

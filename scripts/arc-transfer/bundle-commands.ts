@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { Job } from '#shared/domain';
 import { bytesText } from '#shared/errors';
-import { loadBundles, secretsOfEndpoint, TransferError } from '#shared/transfer';
-import { bundleDestination, openSource, withPolicy } from '../../functions/transfer-worker/index.ts';
+import { type ExportItem, inSession, loadBundles, secretsOfEndpoint, TransferError } from '#shared/transfer';
+import { bundleDestination, expandContents, withPolicy } from '../../functions/transfer-worker/index.ts';
 import {
   connecting,
   type JobOptions,
@@ -14,6 +14,7 @@ import {
   trustedRootOption,
   trusting,
 } from './job.ts';
+import { selecting } from './selection.ts';
 import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
 
 interface BundleOptions extends JobOptions {
@@ -32,7 +33,7 @@ interface ImportOptions extends BundleOptions {
 
 /** Adds `export` and `import`. `secrets` receives what must not be printed. */
 export function addBundleCommands(program: Command, terminal: Terminal, secrets: string[]): void {
-  const exporting = connecting(new Command('export'))
+  const exporting = selecting(connecting(new Command('export')))
     .description('write artifacts, and what refers to them, into a bundle: an OCI layout as tar')
     .usage('[options] <SRC...> <FILE.tar>')
     .argument('<SRC... FILE.tar...>', 'what to read, and the file to write')
@@ -112,13 +113,25 @@ async function exportTo(
     ...(since !== undefined && { since: await readRecord(since) }),
     ...(signKey !== undefined && { signKey: await readPrivateKey(signKey) }),
   };
-  const items = jobs.map((job, at) => ({
-    asked: asked[at] ?? '',
-    ...(platform && { platforms: platform }),
-    open: (opening: Parameters<typeof openSource>[1]) => openSource(job, opening),
-  }));
   const made = await withProgress(terminal, shown, (progress) =>
-    exportBundle(items, { ...copying, ...progress, ...own }),
+    inSession(copying, async (opening) => {
+      const known = new Map<string, string>();
+      const items: ExportItem[] = [];
+      const warnings: string[] = [];
+      for (const [index, job] of jobs.entries()) {
+        const text = asked[index] ?? '';
+        const contents = [{ text, at: text, spec: job.artifact.spec }];
+        const found = await expandContents(job, contents, opening, { known });
+        items.push(...found.items);
+        warnings.push(...found.warnings);
+      }
+      const platforms = platform === undefined ? {} : { platforms: platform };
+      const exported = await exportBundle(
+        items.map((item) => ({ ...item, ...platforms })),
+        { ...copying, ...progress, ...own },
+      );
+      return { ...exported, warnings: [...warnings, ...exported.warnings] };
+    }),
   );
   const { record, files, digest, bytes, recordFile, warnings } = made;
   const left = record.requires?.blobs.length ?? 0;

@@ -5,8 +5,9 @@ import { type CopyOptions, formatReference, isDigest, parseImageName, TransferEr
 import { dockerCertificates } from './docker-certificates.ts';
 import { dockerCredentials } from './docker-credentials.ts';
 import { type Place, parsePlace } from './place.ts';
+import { type Selection, selected } from './selection.ts';
 
-export interface JobOptions {
+export interface JobOptions extends Selection {
   platform?: string[];
   digest?: string;
   ca?: string;
@@ -50,7 +51,10 @@ export function connecting(command: Command): Command {
 export async function makeJob(from: string, to: string, options: JobOptions, env: Environment): Promise<Job> {
   const [source, destination] = [parseSource(from), parsePlace(to)];
   return {
-    artifact: { type: source.type, spec: specOf(source.name, source, destination, options) },
+    artifact: selected(
+      { type: source.type, spec: specOf(source.name, source, destination, options) },
+      options,
+    ),
     source: await endpoint(source, options, env),
     destination: await endpoint(destination, options, env),
     ...(await policyOf(options.policy)),
@@ -72,7 +76,7 @@ export async function makeSource(
   // A bundle is a layout, in which an artifact keeps its name.
   const bundle: Place = { type: 'oci-layout', remoteURL: '', name: undefined };
   return {
-    artifact: { type: source.type, spec: specOf(source.name, source, bundle, options) },
+    artifact: selected({ type: source.type, spec: specOf(source.name, source, bundle, options) }, options),
     source: await endpoint(source, options, env),
   };
 }

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { digestOf } from '#shared/transfer';
+import { chartYaml, packChart, seedChart } from '../../shared/transfer/testing/charts.ts';
 import { attach } from '../../shared/transfer/testing/signing.ts';
 import { Sigstore } from '../../shared/transfer/testing/sigstore.ts';
 import { startWebServer } from '../../shared/transfer/testing/web-server.ts';
@@ -64,6 +65,51 @@ describe('arc-transfer', () => {
     expect(stderr).toContain(`[${'#'.repeat(30)}] 100 %`);
     expect(stderr.endsWith('\n')).toBe(true);
     expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
+  });
+
+  it('copies the tags that are selected, each under its own name', async () => {
+    for (const tag of ['1.1', '2.0', 'x']) await seedImage(source, 'team/app', tag, { signature: false });
+    const { exitCode, stdout } = await transfer('copy SRC/team/app DST/mirror/ --tag-semver <2 --newest 5');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /^copied team\/app:1\.1 sha256:\w+\ncopied team\/app:1\.0 .*\nCopied 2 of 2 artifacts of .*; 0 were there\.\n$/,
+    );
+    expect([...(destination.contents.get('mirror/team/app')?.tags.keys() ?? [])].toSorted()).toEqual([
+      '1.0',
+      '1.1',
+    ]);
+    const again = await transfer('copy SRC/team/app DST/mirror/ --tag-match 1.* --json');
+    expect(JSON.parse(again.stdout)).toMatchObject({ items: { total: 2, unchanged: 2 } });
+  });
+
+  it('copies a chart with its images', async () => {
+    const values = `image: ${source.host}/team/app:1.0\nother: { image: quay.io/team/side:1 }\n`;
+    const files = { 'Chart.yaml': chartYaml('demo', '1.2.3'), 'values.yaml': values };
+    await seedChart(source, 'charts/demo', await packChart(files));
+    const { exitCode, stderr } = await transfer(
+      'copy SRC/charts/demo:1.2.3 DST/mirror/ --with-images --quiet',
+    );
+    expect(exitCode).toBe(12);
+    expect(stderr).toMatch(
+      /^Error: 2 of 3 artifacts were not moved\. quay\.io\/team\/side:1: Images are not pulled from registry quay\.io .* --image-registry quay\.io\./,
+    );
+    expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
+  });
+
+  it.each([
+    ['copy SRC/team/app:1.0 DST/m/ --newest 3', /names a tag or a digest, beside what is selected/],
+    [
+      'copy SRC/team/app DST/m/ --tag-match 9.*',
+      /None of the 1 tags of team\/app in registry .* fits what is selected/,
+    ],
+    ['copy SRC/team/app DST/m/ --newest 0', /whole number from 1 to 9999/],
+    ['copy SRC/team/app DST/m/ --tag-match * --dry-run', /A plan is for one artifact/],
+    ['copy https://SRC/a/file DST/m:1 --newest 3', /SRC must be a repository of a registry/],
+    ['copy https://SRC/a/file DST/m:1 --with-images', /--with-images is for charts/],
+  ])('refuses %s', async (command, message) => {
+    const { exitCode, stderr } = await transfer(command);
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toMatch(message);
   });
 
   it('prints nothing but the result with --json', async () => {

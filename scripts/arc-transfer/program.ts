@@ -2,22 +2,27 @@ import { Command, CommanderError } from 'commander';
 import type { Job } from '#shared/domain';
 import { bytesText, maskSecrets, printableLines } from '#shared/errors';
 import {
+  type BatchResult,
   type Comparison,
   type CopyOptions,
+  copyBatch,
   exitCodes,
   secretsOfEndpoint,
   TransferError,
 } from '#shared/transfer';
 import {
+  batchOf,
   compareJob,
   isFileJob,
   planFileJob,
   policyPlace,
   transferJob,
   verifyFileJob,
+  withPolicy,
 } from '../../functions/transfer-worker/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
 import { connecting, type JobOptions, makeJob, policyOption, trustedRootOption, trusting } from './job.ts';
+import { selecting } from './selection.ts';
 import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
 
 interface Options extends JobOptions {
@@ -94,7 +99,7 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
     program.addCommand(command);
     return command;
   };
-  add('copy', 'copy an artifact, and what refers to it; safe to repeat', copy)
+  selecting(add('copy', 'copy an artifact, and what refers to it; safe to repeat', copy))
     .option('--dry-run', 'as plan: print what would be copied')
     .option('--quiet', 'no progress')
     .option(...policyOption)
@@ -118,6 +123,15 @@ type Act = (
 const copy: Act = async (job, asked, terminal) => {
   if (asked.options.dryRun) return plan(job, asked, terminal);
   const { json } = asked.options;
+  const expand = batchOf(job);
+  if (expand) {
+    const options = withPolicy(job, judging(terminal, asked.options));
+    const many = await withProgress(terminal, asked.options, (shown) =>
+      copyBatch({ ...options, ...shown }, expand),
+    );
+    print(terminal, json, many, linesOf(many, asked));
+    return;
+  }
   const result = await withProgress(terminal, asked.options, (shown) =>
     transferJob(job, { ...judging(terminal, asked.options), ...shown }),
   );
@@ -131,7 +145,22 @@ const copy: Act = async (job, asked, terminal) => {
   print(terminal, json, result, [`Copied ${asked.from} to ${asked.to}: ${parts.join(', ')}.`, digest]);
 };
 
+function linesOf({ items, bytes }: BatchResult, { from, to }: { from: string; to: string }): string[] {
+  const { total, copied, unchanged, list } = items;
+  return [
+    ...list.map(({ outcome, target, digest }) => `${outcome} ${target} ${digest}`),
+    ...(list.length < total ? [`and ${total - list.length} more`] : []),
+    `Copied ${copied} of ${total} artifacts of ${from} to ${to} (${bytesText(bytes.copied)}); ${unchanged} were there.`,
+  ];
+}
+
 const plan: Act = async (job, asked, terminal) => {
+  if (batchOf(job))
+    throw new TransferError(
+      'config',
+      'A plan is for one artifact: select no tags, and no images of a chart.',
+    );
+
   if (isFileJob(job)) return planOfFile(job, asked, terminal);
   const found = await compareJob(job, judging(terminal, asked.options));
   const { missing, blobs, manifests, bytes, referrers, digest } = found;
@@ -194,6 +223,8 @@ function tagText({ tag, digest }: Comparison): string {
 function forPeople(text: string): string {
   return text
     .replace(policyPlace, 'the file of --policy')
+    .replace(/add "([^"]*)" to spec\.imageRegistries[^.]*/g, 'name it, with --image-registry $1')
+    .replaceAll('spec.tags', 'what is selected')
     .replace(/remoteURL of Endpoint "([^"]*)"/g, 'the address $1')
     .replace(/Endpoint "([^"]*)"/g, 'registry $1');
 }

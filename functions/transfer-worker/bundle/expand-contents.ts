@@ -15,19 +15,26 @@ import { type Content, config, mostContents, textOf } from './bundle-spec.ts';
 
 type From = Omit<Job, 'destination'>;
 
+interface Bounds {
+  maxBytes?: number | undefined;
+  known?: Map<string, string>;
+}
+
 /**
  * The artifacts that `contents` name: selected tags one by one, a chart after its images, a file as an artifact with one layer. Rejects with a
- * TransferError. `opening` has to stay open while they are read; a file of which nobody tells size and digest may have `maxBytes`.
+ * TransferError. `opening` has to stay open while they are read.
+ *
+ * @param bounds.maxBytes what a file may have of which nobody tells size and digest
+ * @param bounds.known what the bundle holds already, by the name that it has there; takes what is found
  */
 export async function expandContents(
   { artifact, source }: From,
   contents: readonly Content[],
   opening: Opening,
-  maxBytes = Number.MAX_SAFE_INTEGER,
+  { maxBytes = Number.MAX_SAFE_INTEGER, known = new Map<string, string>() }: Bounds = {},
 ): Promise<{ items: ExportItem[]; warnings: string[] }> {
   const items: ExportItem[] = [];
   const warnings: string[] = [];
-  const known = new Map<string, string>();
   for (const content of contents) {
     const job = { artifact: { ...artifact, spec: content.spec }, source };
     const expand = content.spec.path === undefined ? expansionOf(job) : undefined;

@@ -58,7 +58,9 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
     // What an export that was killed has left; its folder of blobs stays, and is gone on with.
     await removeAll(await bundles.partsOfFile(file));
     const made = await inSession(options, async (opening) => {
-      const { items, warnings } = await expandContents(job, contents, opening, options.maxBytes);
+      const { items, warnings } = await expandContents(job, contents, opening, {
+        maxBytes: options.maxBytes,
+      });
       progress = phases(options.progress, items.length + (place.onServer ? 2 : 1));
       const exported = await bundles.exportBundle(items, {
         ...withPolicy(job, options),
