@@ -5,7 +5,7 @@ import type { OrderPhase } from '../kinds/order.ts';
 type Verdict = Record<'Ready' | 'Reconciling' | 'Stalled', boolean>;
 
 // After kstatus (cli-utils, pkg/kstatus): Reconciling=True reads "in progress", Stalled=True "failed", else Ready decides.
-// A scheduled Order is as current as it can be; a suspended or cancelled one is neither failed nor done.
+// A scheduled Order is as current as it can be, unless another of its artifacts has failed; a suspended or cancelled one is neither failed nor done.
 const verdicts: Record<OrderPhase, Verdict> = {
   Pending: { Ready: false, Reconciling: true, Stalled: false },
   Running: { Ready: false, Reconciling: true, Stalled: false },
@@ -16,14 +16,23 @@ const verdicts: Record<OrderPhase, Verdict> = {
   Scheduled: { Ready: true, Reconciling: false, Stalled: false },
 };
 
+interface Standing {
+  phase: OrderPhase;
+  reason: string;
+  message: string;
+  /** An artifact has failed for good, or is Invalid. */
+  hasFailed?: boolean;
+}
+
 /** Ready, Reconciling and Stalled for a phase; a condition whose status has not changed keeps its transition time. */
 export function conditionsFor(
-  { phase, reason, message }: { phase: OrderPhase; reason: string; message: string },
+  { phase, reason, message, hasFailed = false }: Standing,
   generation: number | undefined,
   before: readonly Condition[],
   now: Date,
 ): Condition[] {
-  return Object.entries(verdicts[phase]).map(([type, yes]) =>
+  const verdict = verdicts[phase === 'Scheduled' && hasFailed ? 'Failed' : phase];
+  return Object.entries(verdict).map(([type, yes]) =>
     transition(before, now, {
       type,
       status: yes ? 'True' : 'False',

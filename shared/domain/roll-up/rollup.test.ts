@@ -111,6 +111,27 @@ describe('rollUp', () => {
     ],
   ];
 
+  it('is stalled where an artifact has failed beside a schedule, and ready again once it has not', () => {
+    const of = order([image('a'), { ...image('b'), cron: daily }]);
+    const verdict = (statuses: Parameters<typeof roll>[1]) => {
+      const { phase, conditions = [] } = roll(of, statuses);
+      const told = conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+      return [phase, ...told];
+    };
+    expect(verdict([{ phase: 'Failed', message: 'x' }, { phase: 'Active' }])).toEqual([
+      'Scheduled',
+      'Ready=False Failed',
+      'Reconciling=False Failed',
+      'Stalled=True Failed',
+    ]);
+    expect(verdict([{ phase: 'Succeeded' }, { phase: 'Active' }])).toEqual([
+      'Scheduled',
+      'Ready=True Scheduled',
+      'Reconciling=False Scheduled',
+      'Stalled=False Scheduled',
+    ]);
+  });
+
   it.each(cases)('with %s', (_, of, statuses, phase, message) => {
     expect(roll(of, statuses)).toMatchObject({ phase, message });
   });

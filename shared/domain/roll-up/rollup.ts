@@ -46,7 +46,7 @@ export function rollUp(
     secretGenerations: plan.secretGenerations,
     ...(forced === undefined ? {} : { lastForceAt: forced }),
     conditions: conditionsFor(
-      { phase, reason: reasonOf(phase, counts, headline), message },
+      { phase, reason: reasonOf(phase, counts, headline), message, hasFailed: hasFailed(counts) },
       generation,
       before.conditions ?? [],
       now,
@@ -115,9 +115,9 @@ function phaseOf(
 }
 
 /** A failure beside artifacts that were cancelled one by one is still news; once the whole Order is cancelled it is not. */
-function endedPhase({ spec }: Order, { failed, invalid, cancelled }: OrderCounts): OrderPhase {
-  if (cancelled > 0 && (spec.cancel === true || failed + invalid === 0)) return 'Cancelled';
-  return failed + invalid > 0 ? 'Failed' : 'Succeeded';
+function endedPhase({ spec }: Order, counts: OrderCounts): OrderPhase {
+  if (counts.cancelled > 0 && (spec.cancel === true || !hasFailed(counts))) return 'Cancelled';
+  return hasFailed(counts) ? 'Failed' : 'Succeeded';
 }
 
 function isScheduled({ workflow }: CurrentVersion): boolean {
@@ -170,7 +170,12 @@ function headlineOf(entries: readonly ArtifactStatus[]): Headline {
 /** The reason of the conditions: what the Order waits for where nothing of it runs, else its phase. */
 function reasonOf(phase: OrderPhase, counts: OrderCounts, { entry }: Headline): string {
   if (counts.total === 0) return 'NoArtifacts';
+  if (phase === 'Scheduled' && hasFailed(counts)) return entry?.reason ?? 'Failed';
   return phase === 'Pending' || phase === 'Failed' ? (entry?.reason ?? phase) : phase;
+}
+
+function hasFailed({ failed, invalid }: OrderCounts): boolean {
+  return failed + invalid > 0;
 }
 
 function completionOf(

@@ -54,6 +54,22 @@ describe('isSettled', () => {
     expect(isSettled(made(of, broken, { retry }))).toBe(false);
   });
 
+  it('is settled where an artifact has failed beside a schedule, until a retry is asked for', () => {
+    const mixed = order([image('a'), { ...image('b'), cron: { schedules: ['@daily'] } }]);
+    const entries = {
+      a: { artifactIndex: 0, phase: 'Failed', completionTime: '2026-01-02T03:00:00Z' },
+      b: { artifactIndex: 1, phase: 'Active' },
+    } as const;
+    const status = { phase: 'Scheduled', observedGeneration: 1, artifactWorkflows: entries } as const;
+    const asked = (at: string) => {
+      const seconds = String(Date.parse(at) / 1000);
+      return { ...mixed.metadata, annotations: { 'arc.opendefense.cloud/retry-at': seconds } };
+    };
+    expect(isSettled({ ...mixed, status })).toBe(true);
+    expect(isSettled({ ...mixed, status, metadata: asked('2026-01-02T02:00:00Z') })).toBe(true);
+    expect(isSettled({ ...mixed, status, metadata: asked('2026-01-02T04:00:00Z') })).toBe(false);
+  });
+
   it('is settled between two runs of a schedule', () => {
     const status = { phase: 'Active', observedGeneration: 1 } as const;
     const scheduled = made(of, status, { cron: { schedules: ['@daily'] } });

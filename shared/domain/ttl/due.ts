@@ -114,12 +114,12 @@ function hasRefusals(order: Order): boolean {
   return Object.keys(refusalsOf(order)).length > 0;
 }
 
-/** True for one that is Ready, Cancelled or suspended, or has failed in a way that only a person can mend. */
+/** True for one that is Ready, Scheduled, Cancelled or suspended, or has failed in a way that only a person can mend. */
 function isOrderAtRest(order: Order): boolean {
   const { status, metadata } = order;
   if (status?.observedGeneration !== metadata.generation) return false;
   if (isForceOwed(order)) return false;
-  if (status?.phase === 'Failed') return !isRetryOwed(order);
+  if (status?.phase === 'Failed' || status?.phase === 'Scheduled') return !isRetryOwed(order);
   if (status?.phase === 'Cancelled' || status?.phase === 'Suspended') return true;
   return status?.conditions?.some(({ type, status: yes }) => type === 'Ready' && yes === 'True') === true;
 }
