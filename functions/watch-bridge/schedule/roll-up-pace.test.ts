@@ -1,6 +1,27 @@
 import { describe, expect, it } from 'vitest';
+import { type Order, orders } from '#shared/domain';
 import { fc } from '#shared/testing';
-import { RollUpPace } from './roll-up-pace.ts';
+import { RollUpPace, runOf } from './roll-up-pace.ts';
+
+describe('runOf', () => {
+  const since = (status: Order['status']) => {
+    const metadata = { name: 'a', creationTimestamp: '2026-01-01T00:00:00Z' };
+    const { apiVersion, kind } = orders;
+    return runOf({ apiVersion, kind, metadata, spec: {}, status } as Order, true, 7).since;
+  };
+  const reconciling = (status: 'True' | 'False') => ({
+    startTime: '2026-01-01T00:00:00Z',
+    conditions: [
+      { type: 'Reconciling', status, reason: 'x', message: '', lastTransitionTime: '2026-02-01T00:00:00Z' },
+    ],
+  });
+
+  it('begins with each run of an Order, not with its first one', () => {
+    expect(since(reconciling('True'))).toBe(Date.parse('2026-02-01T00:00:00Z'));
+    expect(since(reconciling('False'))).toBe(7);
+    expect(since({})).toBe(7);
+  });
+});
 
 describe('RollUpPace', () => {
   it('wakes at once for the first change and for the last', () => {

@@ -9,9 +9,13 @@ export interface Run {
   unfinished: boolean;
 }
 
-/** The run of an Order. An Order that has not been seen yet counts as one artifact that begins now. */
+/**
+ * The run of an Order, which begins when the Order is Reconciling: there is another one after an edit, a force or a retry. An Order that does not
+ * show that it runs begins now, and one that has not been seen yet counts as one artifact.
+ */
 export function runOf(order: Order | undefined, unfinished: boolean, now: number): Run {
-  const began = Date.parse(order?.status?.startTime ?? order?.metadata.creationTimestamp ?? '');
+  const reconciling = order?.status?.conditions?.find(({ type }) => type === 'Reconciling');
+  const began = reconciling?.status === 'True' ? Date.parse(reconciling.lastTransitionTime) : Number.NaN;
   const artifacts = order?.spec.artifacts?.length ?? 1;
   return { artifacts, since: Number.isNaN(began) ? now : began, unfinished };
 }
