@@ -240,6 +240,27 @@ describe('a conduit at rest', () => {
     },
   );
 
+  it.each(['Scheduled', 'Cancelled', 'Failed'] as const)(
+    'wakes an Order that is %s once more after a retry is asked for: the broker may have lost the first wake',
+    (phase) => {
+      const order = orderIn(phase, 'order');
+      const { clock, waker, since } = setUp([...atRest.filter(({ kind }) => kind === 'Endpoint'), order]);
+      clock.advance(30 * minute);
+      const annotations = { 'arc.opendefense.cloud/retry-at': '1767323000' };
+      waker.change({
+        kind: 'Order',
+        before: order,
+        after: { ...order, metadata: { ...order.metadata, annotations } },
+      });
+      const start = clock.now();
+      clock.advance(2 * minute);
+      expect(since(start).filter((wake) => wake.startsWith('Order'))).toEqual([
+        'Order order changed',
+        'Order order resync',
+      ]);
+    },
+  );
+
   it('wakes an Order whose artifact waits for its namespace when that is given to ARC, however late, and no other Order', () => {
     const message = 'serviceaccount "arc-workflow" not found';
     const stuck = workflowIn('Failed', 'stuck', {}, { message });

@@ -1,5 +1,13 @@
 import type { Clock } from '#shared/async';
-import { type Change, isOnlySubmitted, isWokenKind, type Waking, wakesFor, wakingOf } from '#shared/domain';
+import {
+  asksForRetry,
+  type Change,
+  isOnlySubmitted,
+  isWokenKind,
+  type Waking,
+  wakesFor,
+  wakingOf,
+} from '#shared/domain';
 import type { KubeObject } from '#shared/meta';
 import { RollUpPace, runOf } from './schedule/roll-up-pace.ts';
 import { defaultIntervals, type Intervals, Timers } from './schedule/timers.ts';
@@ -119,8 +127,8 @@ export class Waker {
     for (const waking of wakesFor(change, this.#references)) {
       const { uid } = waking.target;
       this.#timers.woken(uid);
-      // The broker may take this wake and lose it. No status shows by which type or template it was computed.
-      this.#timers.doubt(uid, waking.reason === 'inputs');
+      // The broker may take this wake and lose it. No status shows by which type or template it was computed, or every retry that is owed.
+      this.#timers.doubt(uid, waking.reason === 'inputs' || asksForRetry(change));
       if (waking.reason === 'inputs' || waking.reason === 'changed') this.#timers.askAgain(uid);
       if (waking.reason !== 'children') {
         send(waking, observed, {});

@@ -196,4 +196,12 @@ export {
   wokenKinds,
 } from './wakes/reasons.ts';
 export { type WakeRule, wakeTable } from './wakes/wake-table.ts';
-export { isOnlySubmitted, rootUid, type WakeTarget, type Waking, wakesFor, wakingOf } from './wakes/wakes.ts';
+export {
+  asksForRetry,
+  isOnlySubmitted,
+  rootUid,
+  type WakeTarget,
+  type Waking,
+  wakesFor,
+  wakingOf,
+} from './wakes/wakes.ts';

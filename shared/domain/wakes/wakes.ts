@@ -1,7 +1,7 @@
 import { type KubeObject, ownerOfKind } from '#shared/meta';
 import { artifactIdOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import { labels } from '../kinds/well-known.ts';
+import { annotations, labels } from '../kinds/well-known.ts';
 import { isSettingOut } from '../roll-up/entry.ts';
 import type { Change, WakeIndex, WakeObject } from './change.ts';
 import type { WakeReason } from './reasons.ts';
@@ -48,6 +48,12 @@ function targetsOf(rule: WakeRule, about: KubeObject, index: WakeIndex): Iterabl
 export function isOnlySubmitted({ kind, before, after }: Change): boolean {
   if (kind !== 'ArtifactWorkflow' || before === undefined || after === undefined) return false;
   return [before, after].every((one) => isSettingOut(one as unknown as ArtifactWorkflow));
+}
+
+/** True if a change of an Order asks for a retry. Where its artifacts were cancelled, its status does not show that one is owed. */
+export function asksForRetry({ kind, before, after }: Change): boolean {
+  const asked = (object: WakeObject | undefined) => object?.metadata.annotations?.[annotations.retryAt];
+  return kind === 'Order' && before !== undefined && after !== undefined && asked(before) !== asked(after);
 }
 
 /** The wake of one object: for the table of wakes, and for due times and resyncs, which no change announces. */
