@@ -284,7 +284,15 @@ describe('a policy before a copy', () => {
   describe('with an age', () => {
     const ago = (days: number) => new Date(Date.now() - days * day).toISOString();
 
-    async function push(tag: string, images: { created?: string; noted?: string; attests?: boolean }[]) {
+    interface Seed {
+      created?: string;
+      noted?: string;
+      /** Its index calls it an attestation. */
+      attests?: boolean;
+      layer?: string;
+    }
+
+    async function push(tag: string, images: Seed[]) {
       const stored = repositoryOf(source.contents, name);
       const put = async (reference: string, body: { mediaType: string }) => {
         const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, ...body }));
@@ -294,8 +302,8 @@ describe('a policy before a copy', () => {
         return { mediaType: body.mediaType, digest: digestOf(bytes), size: bytes.length };
       };
       const manifests = [];
-      for (const { created, noted, attests } of images) {
-        const config = Buffer.from(JSON.stringify({ created, attests }));
+      for (const { created, noted, attests, layer } of images) {
+        const config = Buffer.from(JSON.stringify({ created }));
         stored.blobs.set(digestOf(config), config);
         const descriptor = {
           mediaType: 'application/vnd.oci.image.config.v1+json',
@@ -306,7 +314,8 @@ describe('a policy before a copy', () => {
         const image = await put('', {
           mediaType: ociManifest,
           config: descriptor,
-          layers: [],
+          // Whatever it is: its type counts.
+          layers: layer === undefined ? [] : [{ ...descriptor, mediaType: layer }],
           annotations,
         } as {
           mediaType: string;
@@ -318,8 +327,18 @@ describe('a policy before a copy', () => {
     }
 
     it('looks at every image, and not at attestations of BuildKit', async () => {
-      await push('young', [{ created: ago(1) }, { created: ago(2) }, { attests: true }]);
+      const layer = 'application/vnd.in-toto+json';
+      await push('young', [{ created: ago(1) }, { created: ago(2) }, { attests: true, layer }]);
       expect((await copy({ maxAgeMs: 3 * day }, 'young')).warnings).toEqual([]);
+    });
+
+    it('looks at an image that its index calls an attestation', async () => {
+      const layer = 'application/vnd.oci.image.layer.v1.tar+gzip';
+      await push('hidden', [{ created: ago(1) }, { created: ago(4), attests: true, layer }]);
+      expect(await denial({ maxAgeMs: 3 * day }, 'hidden')).toMatch(/was made at .* 72h ago/);
+      const twice = { created: ago(5), layer: 'application/vnd.in-toto+json' };
+      await push('twice', [{ created: ago(1) }, { ...twice, attests: true }, { ...twice }]);
+      expect(await denial({ maxAgeMs: 3 * day }, 'twice')).toMatch(/was made at .* 72h ago/);
     });
 
     it('denies where one image is too old', async () => {

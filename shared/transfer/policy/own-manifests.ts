@@ -4,6 +4,8 @@ import type { Descriptor, Manifest } from '../oci/manifest.ts';
 
 /** On the entries of an index that BuildKit adds for its attestations. */
 const attestationAnnotation = 'vnd.docker.reference.type';
+/** The only layers that these have (BuildKit, docs/attestations/attestation-storage.md). */
+const statementLayer = 'application/vnd.in-toto+json';
 
 /** The name by which users know a place: Docker Hub is served by another host than the one that they write. */
 export function placeName({
@@ -29,14 +31,26 @@ export function ownManifests({ root, manifests }: CopyPlan): Map<string, Manifes
   return own;
 }
 
-/** The images among them, and not what BuildKit attests of these. */
+/**
+ * The images among them, and not what BuildKit attests of these. Whoever makes an index writes its annotations, and what runs an image does not
+ * ask for them: an attestation is what holds nothing else, wherever it is listed.
+ */
 export function imagesOf(plan: CopyPlan): Manifest[] {
   const own = ownManifests(plan);
   const entries = [...own.values()].flatMap(({ children }) => children);
-  const attests = ({ annotations }: Descriptor) =>
-    annotations?.[attestationAnnotation] === 'attestation-manifest';
-  const attestations = new Set(entries.filter(attests).map(({ digest }) => digest));
+  const listedAsImages = new Set(entries.filter((entry) => !isAttested(entry)).map(({ digest }) => digest));
   return [...own.values()].filter(
-    ({ digest, mediaType }) => !attestations.has(digest) && !/index|manifest\.list/.test(mediaType),
+    (manifest) =>
+      !/index|manifest\.list/.test(manifest.mediaType) &&
+      (manifest === plan.root || listedAsImages.has(manifest.digest) || !holdsStatementsAlone(manifest)),
   );
+}
+
+function isAttested({ annotations }: Descriptor): boolean {
+  return annotations?.[attestationAnnotation] === 'attestation-manifest';
+}
+
+function holdsStatementsAlone({ blobs, foreign }: Manifest): boolean {
+  const [_config, ...layers] = blobs;
+  return foreign.length === 0 && layers.every(({ mediaType }) => mediaType === statementLayer);
 }
