@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import { labels } from '../kinds/well-known.ts';
+import { annotations, labels } from '../kinds/well-known.ts';
 import { artifactWorkflow, endpoint } from '../testing/objects.ts';
 import {
   endpointTurn,
@@ -102,6 +102,19 @@ describe('endpointTurn', () => {
     ];
     const last = one('last', 'x', 9);
     expect(endpointTurn(last, limited(1), [...idle, last], now)).toMatchObject({ starts: true });
+  });
+
+  it('has one in line that is to run at once: retried, forced, or no longer cancelled', () => {
+    const ended = { ...running(one('a', 'x')).status, attempts: 3, completionTime: now.toISOString() };
+    const retried = one('a', 'x', 0, { status: { ...ended, phase: 'Failed' } });
+    retried.metadata.annotations = { [annotations.retryAt]: '1767225600' };
+    const free = one('a', 'x', 0, { status: { ...ended, phase: 'Cancelled' } });
+    for (const first of [retried, free]) {
+      const users = [first, one('b', 'x', 1), one('c', 'x', 2)];
+      expect(endpointTurn(first, limited(1), users, now)).toMatchObject({ starts: true });
+      expect(nextInLine(limited(1), users)[0]?.metadata.name).toBe('a');
+      expect(orderTurn({ ...first, spec: { ...first.spec, parallelism: 1 } }, users, now).starts).toBe(true);
+    }
   });
 
   it('never lets more start than there are slots, whoever decides first', () => {

@@ -2,8 +2,8 @@ import { compareAge } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { labels } from '../kinds/well-known.ts';
-import { nextAttemptMs, owesAttempt } from '../lifecycle/attempts.ts';
-import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
+import { nextAttemptMs, owesAttempt, rerunRequested } from '../lifecycle/attempts.ts';
+import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 
 /**
  * Limits on how many transfers run at once: `Endpoint.spec.maxInFlight` and `Order.spec.parallelism`. Schedules are not limited: Argo
@@ -32,6 +32,8 @@ function isInLine(workflow: ArtifactWorkflow, now: Date | undefined): boolean {
   if (spec.cron !== undefined || spec.suspend === true || spec.cancel === true) return false;
   if (status.waitReason === 'PlaceInUse' || isInFlight(workflow)) return false;
   if (!owesAttempt(workflow)) return !hasEnded(workflow);
+  // As `decideSubmission` has it: a rerun, and what is no longer cancelled, wait for no time.
+  if (rerunRequested(workflow) !== undefined || phaseOf(workflow) === 'Cancelled') return true;
   return now ? nextAttemptMs(workflow) <= now.getTime() : status.waitReason === 'LimitReached';
 }
 
