@@ -59,6 +59,23 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
     expect(statusOf(api)).toMatchObject(told);
   });
 
+  it('asks nobody to delete the Workflow of an earlier one of its name, and starts when that is gone', async () => {
+    const earlier = artifactWorkflow(name, { metadata: { ...ready.metadata, uid: 'uid-earlier' } });
+    const api = new FakeApi([ready]);
+    api.before = ({ verb, resource }) => {
+      if (verb === 'create' && resource === 'workflows') api.put(workflowOf(earlier, name));
+    };
+    await expect(handle(contextOf(api), wakeOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
+    await handle(contextOf(api), wakeOf(ready));
+    expect(statusOf(api)).toMatchObject({ waitReason: 'Preparing' });
+    expect(api.all(events).filter(({ type }) => type === 'Warning')).toEqual([]);
+    api.before = () => undefined;
+    api.remove(workflows, key);
+    await handle(contextOf(api), wakeOf(ready, 'gone'));
+    expect(api.all(workflows)[0]?.metadata.ownerReferences?.[0]?.uid).toBe(ready.metadata.uid);
+    expect(statusOf(api)).not.toHaveProperty('waitReason');
+  });
+
   it('says how to give it a namespace in which it may not create Workflows', async () => {
     const api = new FakeApi([ready]);
     const answer =

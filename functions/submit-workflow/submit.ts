@@ -5,6 +5,7 @@ import {
   type CronWorkflow,
   type Hold,
   hasEnded,
+  isOfPredecessor,
   isUnreleased,
   releasePatch,
   type Submission,
@@ -90,6 +91,9 @@ async function createOwn(
   try {
     const present = await create(context, object);
     if (isOwnedBy(present, workflow)) return present;
+    // Decided again: it waits for the garbage collector.
+    if (isOfPredecessor(present, workflow))
+      throw new ArcError('Conflict', `${title} of an earlier ArtifactWorkflow still exists`);
     const message = `${title} exists and has another owner: delete or rename it`;
     await report(context, wake, workflow, { reason: 'NameTaken', message });
   } catch (caught) {

@@ -156,6 +156,7 @@ export {
 } from './submission/stopped.ts';
 export {
   decideSubmission,
+  isOfPredecessor,
   isUnderWay,
   needsRunning,
   type StatusPatch,

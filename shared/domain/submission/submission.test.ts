@@ -100,6 +100,15 @@ describe('decideSubmission', () => {
     expect(decide(made({ ...submitted(made()), ...end }))).toEqual({ action: 'none' });
   });
 
+  it('waits for the Workflow of an earlier one of its name to be removed, and asks nobody to do it', () => {
+    const workflow = made();
+    const earlier = { ...workflow, metadata: { ...workflow.metadata, uid: 'earlier' } };
+    expect(decide(workflow, workflowFor(earlier, 1))).toMatchObject({
+      action: 'wait',
+      status: { waitReason: 'Preparing', waitMessage: expect.stringContaining('earlier') },
+    });
+  });
+
   it('waits for a Workflow of another owner to go', () => {
     const other = workflowFor({ ...made(), metadata: { ...made().metadata, uid: 'older' } }, 1);
     expect(decide(made(), other)).toMatchObject({ action: 'wait' });

@@ -1,4 +1,4 @@
-import { isOwnedBy, isoSeconds } from '#shared/meta';
+import { isOwnedBy, isoSeconds, ownerOfKind } from '#shared/meta';
 import { compareAge, compareRevision } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
@@ -113,11 +113,22 @@ export function decideSubmission(inputs: SubmissionInputs): Submission {
   if (!isHeld(workflow)) return { action: 'hold' };
   if (owesAttempt(workflow)) return decideNextAttempt(inputs);
   if (running && !isOwnedBy(running, workflow)) {
-    const message = `${running.kind} "${running.metadata.name}" exists and has another owner: delete or rename it`;
+    const title = `${running.kind} "${running.metadata.name}"`;
+    if (isOfPredecessor(running, workflow)) {
+      const message = `${title} of an earlier ArtifactWorkflow of the same name is being removed`;
+      return waitFor(workflow, { reason: 'Preparing', message });
+    }
+    const message = `${title} exists and has another owner: delete or rename it`;
     return waitFor(workflow, { reason: 'NameTaken', message });
   }
   if (running && workflow.status?.workflowRef) return decideRelease(workflow, running);
   return decideStart(inputs, workflow.status?.workflowRef?.attempt ?? 1);
+}
+
+/** True for what belongs to an ArtifactWorkflow that had the name before: the garbage collector removes it, and nobody else need do anything. */
+export function isOfPredecessor(object: Workflow | CronWorkflow, { metadata }: ArtifactWorkflow): boolean {
+  const owner = ownerOfKind(object, 'ArtifactWorkflow');
+  return owner !== undefined && owner.name === metadata.name && owner.uid !== metadata.uid;
 }
 
 function decideStop(

@@ -42,12 +42,16 @@ export function nextSiblings(about: KubeObject, index: WakeIndex): Iterable<Wake
   return nextOfOrder([...index.artifactWorkflowsOfOrder(ownerOfKind(about, 'Order')?.uid ?? '')]);
 }
 
-/** The ArtifactWorkflow of an Argo object: its owner, or for the run of a CronWorkflow the one its label names. */
+/**
+ * The ArtifactWorkflow of an Argo object: its owner, or for the run of a CronWorkflow the one its label names. Where the owner has gone, the
+ * one that was made again under its name: it waits until what its predecessor has left is removed.
+ */
 export function artifactWorkflowOf(about: KubeObject, index: WakeIndex): WakeObject[] {
-  const named = about.metadata.labels?.[labels.artifactWorkflow];
-  const known = named === undefined ? undefined : index.artifactWorkflowNamed(namespaceOf(about), named);
   const owner = ownerAsTarget(about, 'ArtifactWorkflow');
-  return owner.length > 0 ? owner : known ? [known] : [];
+  const named = owner[0]?.metadata.name ?? about.metadata.labels?.[labels.artifactWorkflow];
+  const known = named === undefined ? undefined : index.artifactWorkflowNamed(namespaceOf(about), named);
+  const isSame = known?.metadata.uid === owner[0]?.metadata.uid;
+  return known === undefined || isSame ? owner : [known];
 }
 
 /** The owner of an object as something to wake; it may be gone, which the function that is woken will see. */

@@ -368,6 +368,13 @@ describe('wakesFor', () => {
     }
   });
 
+  it('tells the one that was made again under the same name of what belonged to its predecessor', () => {
+    const again = { ...made(), metadata: { ...made().metadata, uid: 'again' } };
+    const later = { ...index, artifactWorkflowNamed: () => again };
+    const [wake] = wakesFor({ kind: 'Workflow', before: argo }, later);
+    expect(wake).toMatchObject({ reason: 'gone', target: { name: aw, uid: 'again' } });
+  });
+
   it('keeps what belongs to one Order together', () => {
     expect(wakingOf(made(), 'due').partitionKey).toBe('order-uid');
     expect(wakingOf(anOrder, 'resync').partitionKey).toBe('order-uid');
