@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { kept } from './kept.ts';
 
 const { signal } = new AbortController();
@@ -44,5 +44,42 @@ describe('what is lent', () => {
     await expect(lend(signal)).rejects.toThrow('down');
     state.fails = false;
     expect(await lend(signal)).toBe(2);
+  });
+
+  it('still comes to the others when the first of those who wait for it stops waiting', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const lend = kept(async (shared) => {
+      await promise;
+      shared.throwIfAborted();
+      return { value: 'lent', expires: 0 };
+    });
+    const first = new AbortController();
+    const stopped = lend(first.signal);
+    const other = lend(signal);
+    first.abort(new Error('stopped'));
+    await expect(stopped).rejects.toThrow('stopped');
+    await expect(lend(first.signal)).rejects.toThrow('stopped');
+    resolve();
+    expect(await other).toBe('lent');
+  });
+});
+
+describe('a fetch that hangs', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('ends by its own deadline, and the next one begins anew', async () => {
+    vi.useFakeTimers();
+    let asked = 0;
+    const lend = kept(async (shared) => {
+      asked += 1;
+      await new Promise((_, reject) => shared.addEventListener('abort', () => reject(shared.reason)));
+      return { value: 'lent', expires: 0 };
+    });
+    for (const times of [1, 2]) {
+      const failed = expect(lend(signal)).rejects.toThrow('no answer');
+      await vi.advanceTimersByTimeAsync(2 * minute);
+      await failed;
+      expect(asked).toBe(times);
+    }
   });
 });

@@ -1,3 +1,5 @@
+import { startDeadline } from '#shared/async';
+
 /** Something that a cloud lends until a time, in milliseconds since 1970. */
 export interface Lent<T> {
   value: T;
@@ -12,17 +14,22 @@ const marginMs = 5 * 60_000;
 /** A cloud that lends for less than the margin is not asked for each request. */
 const leastMs = 60_000;
 
-/** Fetches when it is first asked, and again five minutes before what it has expires. Those who ask meanwhile share one fetch. A failure is not kept. */
+/** For one fetch, which may be two requests: each has a deadline of its own, of a minute. */
+const fetchMs = 2 * 60_000;
+
+/**
+ * Fetches when it is first asked, and again five minutes before what it has expires. Those who ask meanwhile share one fetch, which has a deadline
+ * of its own: whoever stops waiting stops nobody else. A failure is not kept.
+ */
 export function kept<T>(
   fetch: (signal: AbortSignal) => Promise<Lent<T>>,
   now: () => number = Date.now,
 ): Lend<T> {
   let known: { value: Promise<T>; renewal: number } | undefined;
-  return (signal) => {
-    if (known !== undefined && now() < known.renewal) return known.value;
-    const lent = fetch(signal);
+  function renewed(): { value: Promise<T>; renewal: number } {
+    const deadline = startDeadline(fetchMs, 'credentials of a cloud');
+    const lent = fetch(deadline.signal).finally(deadline.end);
     const entry = { value: lent.then(({ value }) => value), renewal: Number.POSITIVE_INFINITY };
-    known = entry;
     lent.then(
       ({ expires }) => {
         entry.renewal = Math.max(expires - marginMs, now() + leastMs);
@@ -31,6 +38,23 @@ export function kept<T>(
         if (known === entry) known = undefined;
       },
     );
-    return entry.value;
+    return entry;
+  }
+  return (signal) => {
+    if (known === undefined || now() >= known.renewal) known = renewed();
+    return awaited(known.value, signal);
   };
+}
+
+/** What `shared` brings to one of those who wait for it. Rejects with the signal's reason as soon as that is aborted. */
+async function awaited<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: left, reject } = Promise.withResolvers<never>();
+  const leave = (): void => reject(signal.reason);
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([left, shared]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
 }
