@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { TransferError } from '../errors/transfer-error.ts';
 import { createAuthorizer } from './authorizer.ts';
 import type { TokenRequest } from './token-service.ts';
 
@@ -75,5 +76,49 @@ describe('authorization', () => {
     const token = createAuthorizer({ kind: 'token', token: 'abc' }, service());
     expect(await token.header([], signal)).toBe('Bearer abc');
     expect(token.challenged(bearer, [], 'Bearer abc')).toBe(false);
+  });
+});
+
+describe('the identity of a pod where anybody gets a token for what is public', () => {
+  const lend = async () => ({ kind: 'identity', token: 'x' }) as const;
+  const cloud = { kind: 'cloud', owner: () => 'the pod', lend, tokensForAll: true } as const;
+
+  it('is shown when a request with the token for anybody was refused', async () => {
+    const tokens = service();
+    const authorizer = createAuthorizer(cloud, tokens);
+    authorizer.challenged(bearer, ['a'], undefined);
+    const nobody = await authorizer.header(['a'], signal);
+    expect(await authorizer.header(['a'], signal)).toBe(nobody);
+    expect(authorizer.challenged(bearer, ['a'], nobody)).toBe(true);
+    expect(await authorizer.header(['a'], signal)).toBe('Bearer t2');
+    expect(tokens.asked.map(({ anonymous }) => anonymous)).toEqual([true, undefined]);
+  });
+
+  it.each(['auth', 'denied'] as const)('is shown when anybody gets no token: %s', async (reason) => {
+    const asked: boolean[] = [];
+    const authorizer = createAuthorizer(cloud, {
+      fetch: async ({ anonymous = false }) => {
+        asked.push(anonymous);
+        if (anonymous) throw new TransferError(reason, 'no');
+        return { value: 't', lifetimeMs: 60_000 };
+      },
+    });
+    authorizer.challenged(bearer, ['a'], undefined);
+    const both = [authorizer.header(['a'], signal), authorizer.header(['a'], signal)];
+    expect(await Promise.all(both)).toEqual(['Bearer t', 'Bearer t']);
+    expect(await authorizer.header(['b'], signal)).toBe('Bearer t');
+    expect(asked).toEqual([true, false, false]);
+  });
+
+  it('is not shown because the token service has a problem', async () => {
+    const authorizer = createAuthorizer(cloud, {
+      fetch: async ({ anonymous }) => {
+        expect(anonymous).toBe(true);
+        throw new TransferError('retryable', 'down');
+      },
+    });
+    authorizer.challenged(bearer, ['a'], undefined);
+    await expect(authorizer.header(['a'], signal)).rejects.toThrow('down');
+    await expect(authorizer.header(['a'], signal)).rejects.toThrow('down');
   });
 });

@@ -1,5 +1,6 @@
 import { presented } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 import { parseChallenges } from './challenge.ts';
 import type { TokenRequest, TokenService } from './token-service.ts';
 
@@ -51,6 +52,8 @@ export function createAuthorizer(
   const cache = new Map<string, CachedToken>();
   // A registry behind a proxy may use another name of the repository, and some registries define scopes of their own.
   const demanded = new Set<string>();
+  // What is public is read as anybody, until a request is refused as such.
+  let asAnybody = credentials.kind === 'cloud' && credentials.tokensForAll === true;
 
   function complete(scopes: readonly string[]): string[] {
     return [...new Set([...scopes, ...demanded])].sort();
@@ -80,6 +83,19 @@ export function createAuthorizer(
     return entry.value;
   }
 
+  async function bearerToken(request: TokenRequest, signal: AbortSignal): Promise<string> {
+    const key = request.scopes.join(' ');
+    if (!asAnybody) return cachedToken(request, key, signal);
+    try {
+      return await cachedToken({ ...request, anonymous: true }, key, signal);
+    } catch (caught) {
+      const refused = caught instanceof TransferError && ['auth', 'denied'].includes(caught.reason);
+      if (!refused) throw caught;
+      asAnybody = false;
+      return cachedToken(request, key, signal);
+    }
+  }
+
   return {
     async header(scopes, signal) {
       if (credentials.kind === 'token') return `Bearer ${credentials.token}`;
@@ -87,7 +103,7 @@ export function createAuthorizer(
       if (mode.scheme === 'basic') return basicHeader(await presented(credentials, signal));
       const sorted = complete(scopes);
       const service = mode.service === undefined ? {} : { service: mode.service };
-      return `Bearer ${await cachedToken({ realm: mode.realm, scopes: sorted, ...service }, sorted.join(' '), signal)}`;
+      return `Bearer ${await bearerToken({ realm: mode.realm, scopes: sorted, ...service }, signal)}`;
     },
 
     challenged(wwwAuthenticate, scopes, sent) {
@@ -97,6 +113,7 @@ export function createAuthorizer(
       if (realm !== undefined && credentials.kind !== 'token') {
         const service = bearer?.service;
         mode = { scheme: 'bearer', realm, ...(service === undefined ? {} : { service }) };
+        if (sent !== undefined) asAnybody = false;
         // Only the refused token: another request may have fetched a new one meanwhile.
         const key = complete(scopes).join(' ');
         const known = cache.get(key);

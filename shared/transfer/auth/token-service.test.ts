@@ -71,6 +71,29 @@ describe('the token service', () => {
     expect(await anonymous.tokens.fetch(request, signal)).toMatchObject({ value: 't' });
   });
 
+  it.each(['https://auth.io/token', 'https://x.r.io/token', 'https://r.io:8443/token'])(
+    'at %s, another server than the registry, receives no identity of a pod',
+    async (realm) => {
+      let lent = 0;
+      const lend = async () => {
+        lent += 1;
+        return { kind: 'identity', token: 'x' } as const;
+      };
+      const { sent, tokens } = service({ kind: 'cloud', owner: () => 'the pod', lend }, '{"token":"t"}');
+      const failed = tokens.fetch({ ...request, realm }, signal);
+      await expect(failed).rejects.toThrow('which gets no identity of the pod');
+      expect([sent, lent]).toEqual([[], 0]);
+      expect(await tokens.fetch({ ...request, realm, anonymous: true }, signal)).toMatchObject({
+        value: 't',
+      });
+      expect([sent[0]?.headers, lent]).toEqual([{}, 0]);
+      expect(await tokens.fetch({ ...request, realm: 'https://r.io/token' }, signal)).toMatchObject({
+        value: 't',
+      });
+      expect(lent).toBe(1);
+    },
+  );
+
   it.each([
     ['http://auth.io/token', 'the token service http'],
     ['ftp://auth.io', 'ftp:'],

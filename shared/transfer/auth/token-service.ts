@@ -12,6 +12,8 @@ export interface TokenRequest {
   realm: string;
   service?: string;
   scopes: readonly string[];
+  /** True: for anybody, without the credentials. */
+  anonymous?: boolean;
 }
 
 export interface Token {
@@ -55,7 +57,13 @@ function realmURL(realm: string, options: TokenServiceOptions): URL {
 }
 
 /** Throws for a realm on a host that may not get the credentials: whoever can change the challenge would get them. */
-function mustBeTrusted({ hostname }: URL, { origin, tokenHosts, context }: TokenServiceOptions): void {
+function mustBeTrusted(realm: URL, { origin, tokenHosts, context, credentials }: TokenServiceOptions): void {
+  const { hostname } = realm;
+  if (credentials.kind === 'cloud') {
+    if (isSameServer(new URL(origin), realm)) return;
+    const text = `Registry ${context.host} has its token service at another server, ${realm.host}, which gets no identity of the pod.`;
+    throw new TransferError('permanent', text);
+  }
   if (isTrustedRealm(new URL(origin).hostname, hostname, tokenHosts)) return;
   throw new TransferError(
     'config',
@@ -69,8 +77,9 @@ async function tokenRequest(
   signal: AbortSignal,
 ): Promise<HttpRequest> {
   const url = realmURL(request.realm, options);
-  if (options.credentials.kind !== 'none') mustBeTrusted(url, options);
-  const credentials = await presented(options.credentials, signal);
+  const own: RegistryCredentials = request.anonymous === true ? { kind: 'none' } : options.credentials;
+  if (own.kind !== 'none') mustBeTrusted(url, options);
+  const credentials = await presented(own, signal);
   if (credentials.kind === 'identity') {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',

@@ -16,10 +16,17 @@ export type OwnCredentials =
   | { kind: 'token'; token: string };
 
 /** The credentials for one registry. */
-export type RegistryCredentials =
-  | OwnCredentials
-  /** Of the pod's identity, fetched when the registry asks for them. `owner`: whose they are, for messages. */
-  | { kind: 'cloud'; owner: string; lend: Lend<LentCredentials> };
+export type RegistryCredentials = OwnCredentials | CloudCredentials;
+
+/** Those of the pod's identity, fetched when the registry asks for them. */
+export interface CloudCredentials {
+  kind: 'cloud';
+  /** Whose they are, for messages. */
+  owner: () => string;
+  lend: Lend<LentCredentials>;
+  /** True: the registry wants a token for what is public too, and gives it to anybody. That is tried first. */
+  tokensForAll?: true;
+}
 
 interface Entry {
   auth?: unknown;

@@ -70,7 +70,7 @@ function unauthorized(context: RequestContext): string {
     return `it requires credentials, and Endpoint "${endpoint}" has none: ${hint}`;
   }
   if (credentials.kind === 'cloud')
-    return `it refused ${credentials.owner}, the identity of the pod: grant it the right to ${context.writing ? 'push to' : 'pull from'} the repository`;
+    return `it refused ${credentials.owner()}, the identity of the pod: grant it the right to ${context.writing ? 'push to' : 'pull from'} the repository`;
   const owner = credentials.kind === 'basic' ? `of user "${credentials.username}"` : '(a token)';
   const right = context.writing ? 'push to' : 'pull from';
   return `it refused the credentials ${owner}: check the Secret of Endpoint "${endpoint}", and that the account may ${right} the repository`;
@@ -80,9 +80,11 @@ function advice(status: number, context: RequestContext): { reason: FailureReaso
   const right = context.writing ? 'push to' : 'pull from';
   if (status === 401) return { reason: 'auth', text: unauthorized(context) };
   if (status === 403) {
+    const { credentials } = context;
+    const account = credentials.kind === 'cloud' ? credentials.owner() : 'the account';
     return {
       reason: 'denied',
-      text: `the account may not ${right} this repository: grant the account that right in the registry`,
+      text: `${account} may not ${right} this repository: grant the account that right in the registry`,
     };
   }
   if (status === 404) {

@@ -8,6 +8,7 @@ import type { HttpClient } from '../http/http-client.ts';
 import { elements, rootOf, textOf } from '../s3/xml.ts';
 import { type AwsRole, regionOf } from './aws-role.ts';
 import { busy, exchange, unusable } from './exchange.ts';
+import { jsonOf } from './json.ts';
 import type { Lent } from './kept.ts';
 import { type PodToken, readPodToken } from './pod-token.ts';
 
@@ -84,15 +85,6 @@ export async function registryPassword(
   masker.add(authorizationToken);
   masker.add(password);
   return { value: { kind: 'basic', username, password }, expires: expiresAt * 1000 };
-}
-
-function jsonOf(bytes: Buffer): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 /** By the error codes of STS whose status does not say it. */

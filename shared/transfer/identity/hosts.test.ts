@@ -14,6 +14,17 @@ it.each([
     'https://123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn',
     { cloud: 'AWS', region: 'cn-north-1', domain: 'amazonaws.com.cn' },
   ],
+  ['https://mirror.azurecr.io', { cloud: 'Azure', host: 'mirror.azurecr.io', domain: 'azurecr.io' }],
+  [
+    'https://Mirror-d7h5fjb3bxcpexd0.azurecr.io',
+    { cloud: 'Azure', host: 'mirror-d7h5fjb3bxcpexd0.azurecr.io', domain: 'azurecr.io' },
+  ],
+  ['https://team1.azurecr.cn', { cloud: 'Azure', host: 'team1.azurecr.cn', domain: 'azurecr.cn' }],
+  ['https://team1.azurecr.us', { cloud: 'Azure', host: 'team1.azurecr.us', domain: 'azurecr.us' }],
+  ['https://europe-docker.pkg.dev', { cloud: 'Google' }],
+  ['https://us-central1-docker.pkg.dev', { cloud: 'Google' }],
+  ['https://gcr.io', { cloud: 'Google' }],
+  ['https://asia.gcr.io', { cloud: 'Google' }],
 ])('%s is a registry of a cloud', (origin, host) => expect(cloudRegistry(origin)).toEqual(host));
 
 it.each([
@@ -42,6 +53,25 @@ it.each([
   'https://evils3.amazonaws.com',
   'http://s3.amazonaws.com',
   'https://public.ecr.aws',
+  'http://team1.azurecr.io',
+  'https://team1.azurecr.io:8443',
+  'https://team1.azurecr.io.evil.example',
+  'https://x.team1.azurecr.io',
+  'https://evilazurecr.io',
+  'https://azurecr.io',
+  'https://team1.eastus.data.azurecr.io',
+  'https://team1.azurecr.com',
+  'https://team1.eastus.azurecontainer.io',
+  'http://gcr.io',
+  'https://gcr.io:444',
+  'https://gcr.io.evil.example',
+  'https://evilgcr.io',
+  'https://x.gcr.io',
+  'https://x.us.gcr.io',
+  'https://docker.pkg.dev',
+  'https://evil.example-docker.pkg.dev',
+  'https://europe-west3-docker.pkg.dev.evil.example',
+  'https://europe-python.pkg.dev',
 ])('%s is neither', (origin) => {
   expect(cloudRegistry(origin)).toBeUndefined();
   expect(cloudStorage(origin)).toBeUndefined();

@@ -4,7 +4,8 @@ import type { LentCredentials, RegistryCredentials } from '../credentials/docker
 import type { HttpClient } from '../http/http-client.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 import { awsRole } from './aws-role.ts';
-import { cloudRegistry, cloudStorage, hasOwnTrust } from './hosts.ts';
+import { azureClient, nameOf } from './azure-client.ts';
+import { type CloudRegistry, cloudRegistry, cloudStorage, hasOwnTrust } from './hosts.ts';
 import { kept, type Lend } from './kept.ts';
 
 /** What clouds lend a pod for its identity, at their own servers and for Endpoints that name no credentials. */
@@ -30,20 +31,49 @@ export interface IdentityOptions {
  * in time. It goes to the services of the same cloud alone, by names that are written in code and certificates that Node trusts by itself.
  */
 export function createIdentities({ env, client, masker }: IdentityOptions): Identities {
+  // It shows nobody a certificate, so no origin is special to it.
+  const connect = once(() => client({}, 'https://clouds.invalid'));
+  const parts = () => ({ client: connect(), masker });
   const role = awsRole(env);
-  const load = () => import('./aws.ts');
-  const connect = once(() => client({}, 'https://amazonaws.com'));
-  const context = role && (() => ({ role, client: connect(), masker }));
-  const keys = context && kept(async (signal) => (await load()).assumeRole(context(), signal));
-  const passwords = new Map<string, Lend<LentCredentials>>();
+  const azure = azureClient(env);
+  const { GOOGLE_APPLICATION_CREDENTIALS: googleFile } = env;
+  let googleOwner = 'the identity of GOOGLE_APPLICATION_CREDENTIALS';
+  const loadAws = () => import('./aws.ts');
+  const keys = role && kept(async (signal) => (await loadAws()).assumeRole({ role, ...parts() }, signal));
+  const lends = new Map<string, Lend<LentCredentials>>();
 
-  function passwordsOf(region: string): Lend<LentCredentials> | undefined {
-    if (context === undefined || keys === undefined) return undefined;
-    const fetch = async (signal: AbortSignal) =>
-      (await load()).registryPassword(context(), region, await keys(signal), signal);
-    const lend = passwords.get(region) ?? kept(fetch);
-    passwords.set(region, lend);
+  /** One for all that `name` counts for. */
+  function shared(name: string, fetch: Parameters<typeof kept<LentCredentials>>[0]): Lend<LentCredentials> {
+    const lend = lends.get(name) ?? kept(fetch);
+    lends.set(name, lend);
     return lend;
+  }
+
+  /** What the cloud of `host` lends; undefined: the pod is nobody there. */
+  function lent(host: CloudRegistry): RegistryCredentials | undefined {
+    if (host.cloud === 'AWS') {
+      if (role === undefined || keys === undefined || role.domain !== host.domain) return undefined;
+      const { region } = host;
+      const lend = shared(region, async (signal) =>
+        (await loadAws()).registryPassword({ role, ...parts() }, region, await keys(signal), signal),
+      );
+      return { kind: 'cloud', owner: () => `role ${role.arn}`, lend };
+    }
+    if (host.cloud === 'Azure') {
+      if (azure === undefined) return undefined;
+      const lend = shared(host.host, async (signal) =>
+        (await import('./azure.ts')).registryToken({ azure, ...parts() }, host, signal),
+      );
+      return { kind: 'cloud', owner: () => nameOf(azure), lend, tokensForAll: true };
+    }
+    if (!googleFile) return undefined;
+    const named = (owner: string): void => {
+      googleOwner = owner;
+    };
+    const lend = shared('Google', async (signal) =>
+      (await import('./google.ts')).registryPassword({ file: googleFile, named, ...parts() }, signal),
+    );
+    return { kind: 'cloud', owner: () => googleOwner, lend };
   }
 
   return {
@@ -52,13 +82,10 @@ export function createIdentities({ env, client, masker }: IdentityOptions): Iden
     registry(origin, tls) {
       const host = cloudRegistry(origin);
       if (host === undefined) return { kind: 'none' };
-      const noSecret = 'it names no Secret (spec.secretRef)';
+      const hint = (why: string) => `it names no Secret (spec.secretRef), and ${why}`;
       if (hasOwnTrust(tls))
-        return { kind: 'none', hint: `${noSecret}, and with spec.tls no identity of ${host.cloud} is used` };
-      const lend = role?.domain === host.domain ? passwordsOf(host.region) : undefined;
-      if (role === undefined || lend === undefined)
-        return { kind: 'none', hint: `${noSecret}, and the worker has no identity of ${host.cloud}` };
-      return { kind: 'cloud', owner: `role ${role.arn}`, lend };
+        return { kind: 'none', hint: hint(`with spec.tls no identity of ${host.cloud} is used`) };
+      return lent(host) ?? { kind: 'none', hint: hint(`the worker has no identity of ${host.cloud}`) };
     },
 
     storage(origin, tls) {

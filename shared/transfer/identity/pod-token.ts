@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { printable } from '#shared/errors';
-import { isRecord } from '#shared/meta';
 import { TransferError } from '../errors/transfer-error.ts';
+import { claimsOf } from './json.ts';
 
 /** The token of a ServiceAccount, as the kubelet projects it into a pod. */
 export interface PodToken {
@@ -14,7 +14,7 @@ const maxBytes = 64 * 1024;
 
 /** Reads the file that `variable` names, each time anew: the kubelet renews it. Throws a config TransferError. */
 export async function readPodToken(file: string, variable: string): Promise<PodToken> {
-  const token = await readText(file, variable);
+  const token = await readSmallFile(file, variable);
   if (!/^[\w.~+/=-]+$/.test(token))
     throw new TransferError(
       'config',
@@ -23,8 +23,8 @@ export async function readPodToken(file: string, variable: string): Promise<PodT
   return { token, subject: subjectOf(token) };
 }
 
-/** The text of a small file that a variable of the worker names. Throws a config TransferError. */
-async function readText(file: string, variable: string): Promise<string> {
+/** The text of a file of at most 64 KiB that a variable of the worker names. Throws a config TransferError. */
+export async function readSmallFile(file: string, variable: string): Promise<string> {
   try {
     await using handle = await open(file);
     const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(maxBytes + 1) });
@@ -41,11 +41,7 @@ async function readText(file: string, variable: string): Promise<string> {
 }
 
 function subjectOf(token: string): string {
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    if (isRecord(claims) && typeof claims.sub === 'string') return printable(claims.sub).slice(0, 200);
-  } catch {
-    // Not a JWT: the cloud will say so.
-  }
-  return 'an unknown account';
+  const { sub } = claimsOf(token);
+  // Not a JWT: the cloud will say so.
+  return typeof sub === 'string' ? printable(sub).slice(0, 200) : 'an unknown account';
 }

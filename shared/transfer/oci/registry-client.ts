@@ -82,19 +82,22 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const isRegistry = (url: URL): boolean => isSameServer(origin, url);
   let baseChallenge: Promise<boolean> | undefined;
 
-  /** One attempt, repeated once with other credentials if the registry asks for them. */
+  // An identity of the pod is tried as nobody, perhaps with a token that anybody gets, and as itself.
+  const mostRepeats = options.credentials.kind === 'cloud' ? 2 : 1;
+
+  /** One attempt, repeated with other credentials if the registry asks for them. */
   async function attempt(
     request: RegistryRequest,
     context: RequestContext,
     signal: AbortSignal,
   ): Promise<RegistryResponse> {
     const scopes = [options.scope, ...(request.scopes ?? [])];
-    for (let repeated = false; ; repeated = true) {
+    for (let repeats = 0; ; repeats += 1) {
       const authorization = await authorizer.header(scopes, signal);
       const { response, url } = await exchange(request, authorization, context, signal);
       // Only the registry itself may ask for its credentials, not a server that it redirects to.
       const again =
-        !repeated &&
+        repeats < mostRepeats &&
         isRegistry(url) &&
         (response.status === 401
           ? authorizer.challenged(response.headers['www-authenticate'], scopes, authorization)

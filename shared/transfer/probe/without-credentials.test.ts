@@ -5,13 +5,15 @@ const registry = 'https://123456789012.dkr.ecr.eu-central-1.amazonaws.com/v2/';
 const bucket = 'https://mirror.s3.eu-central-1.amazonaws.com/';
 
 it.each([
-  ['oci', registry],
-  ['s3', bucket],
-])('an Endpoint of type %s at %s may do with the identity of the workers', (type, url) => {
+  ['oci', registry, 'AWS'],
+  ['s3', bucket, 'AWS'],
+  ['oci', 'https://team1.azurecr.io/v2/', 'Azure'],
+  ['oci', 'https://europe-docker.pkg.dev/v2/', 'Google'],
+])('an Endpoint of type %s at %s may do with the identity of the workers', (type, url, cloud) => {
   expect(withoutCredentials({ name: 'cloud', type }, new URL(url))).toEqual({
     status: 'Unknown',
     reason: 'WorkerIdentity',
-    message: expect.stringContaining('workers use their identity of AWS there'),
+    message: expect.stringContaining(`workers use their identity of ${cloud} there`),
   });
 });
 

@@ -68,3 +68,19 @@ export async function startCloud(
     },
   };
 }
+
+/** Answers with JSON. */
+export function answer(response: ServerResponse, status: number, value: object): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+    .end(JSON.stringify(value));
+}
+
+/** The fields of a form; undefined for what is sent as something else, or has a field twice. */
+export function formOf({ headers }: IncomingMessage, body: Buffer): Record<string, string> | undefined {
+  const fields = [...new URLSearchParams(body.toString())];
+  const form = Object.fromEntries(fields);
+  const type = headers['content-type'];
+  const once = Object.keys(form).length === fields.length;
+  return type === 'application/x-www-form-urlencoded' && once ? form : undefined;
+}

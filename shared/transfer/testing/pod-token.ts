@@ -1,6 +1,18 @@
 /** A token as the kubelet projects it, signed by nobody. */
 export function podToken(subject: string, audience = 'sts.amazonaws.com'): string {
+  return jwt({ iss: 'https://cluster.example', sub: subject, aud: [audience] });
+}
+
+/** A JWT that says `claims`, signed by nobody. */
+export function jwt(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = { iss: 'https://cluster.example', sub: subject, aud: [audience] };
   return `${part({ alg: 'RS256' })}.${part(claims)}.c2lnbmF0dXJl`;
+}
+
+/** For whom the token of a pod is. */
+export function audienceOf(token: string): string {
+  const claims: { aud: string[] } = JSON.parse(
+    Buffer.from(token.split('.')[1] ?? '', 'base64url').toString(),
+  );
+  return claims.aud.join();
 }

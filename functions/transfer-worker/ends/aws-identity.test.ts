@@ -1,0 +1,123 @@
+import { rm } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobEndpoint } from '#shared/domain';
+import { seedImage } from '#shared/embedded';
+import { type Aws, awsServices } from '../../../shared/transfer/testing/aws.ts';
+import { type S3Server, startS3Server } from '../../../shared/transfer/testing/s3-server.ts';
+import { end, image, type Pod, startPod } from './testing/pod.ts';
+
+const role = 'arn:aws:iam::123456789012:role/arc';
+
+let pod: Pod;
+let storage: S3Server;
+let aws: Aws;
+
+beforeEach(async () => {
+  pod = await startPod('sts.amazonaws.com', async ({ token, tokenFile, registry, keep }) => {
+    storage = keep(await startS3Server());
+    const behind = { registry: registry.url, storage: storage.url };
+    aws = awsServices({ region: 'eu-central-1', role, token: () => token, ...behind });
+    const env = {
+      AWS_ROLE_ARN: role,
+      AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,
+      AWS_REGION: 'eu-central-1',
+    };
+    return { services: aws.services, env };
+  });
+});
+afterEach(() => pod.close());
+
+const ecr = (more?: Partial<JobEndpoint>) => end('oci', `https://${aws.registryHost}`, more);
+const inner = () => end('oci', pod.registry.url);
+const sts = 'sts.eu-central-1.amazonaws.com';
+const api = 'api.ecr.eu-central-1.amazonaws.com';
+
+describe('a worker with a role of AWS', () => {
+  it('copies between private registries, with one password for both', async () => {
+    const { digest } = await seedImage(pod.registry, 'team/app', '1.0');
+    expect((await pod.move(image, ecr(), ecr())).digest).toBe(digest);
+    expect([...pod.registry.contents.keys()]).toContain('mirror/app');
+    expect([pod.asked(sts), pod.asked(api)]).toEqual([1, 1]);
+    expect(pod.cloud.strangers).toEqual([]);
+  });
+
+  it('moves files into and out of a bucket', async () => {
+    storage.objects.set('/mirror/in/a.bin', { bytes: Buffer.from('hello'), etag: '"1"', headers: {} });
+    const bucket = end('s3', `https://${aws.bucketHost}`);
+    const file = { type: 'file', spec: { path: 'in/a.bin', override: 'out/b.bin' } };
+    await pod.move(file, bucket, bucket);
+    const other = pod.keep(await startS3Server());
+    await pod.move(file, bucket, end('s3', `${other.url}/mirror`));
+    await pod.move(
+      { type: 'file', spec: { path: 'out/b.bin', override: 'c.bin' } },
+      end('s3', `${other.url}/mirror`),
+      bucket,
+    );
+    expect(storage.objects.get('/mirror/c.bin')?.bytes.toString()).toBe('hello');
+    expect(pod.asked(sts)).toBe(3);
+  });
+
+  it('sends nothing of it to servers that are not of AWS, nor where the Endpoint says whom to trust', async () => {
+    await seedImage(pod.registry, 'team/app', '1.0');
+    const hosts = ['evil.example', `${aws.registryHost}.evil.example`, 'x.elb.eu-central-1.amazonaws.com'];
+    for (const source of [
+      ...hosts.map((host) => end('oci', `https://${host}`)),
+      ecr({ remoteURL: `https://${aws.registryHost}:8443` }),
+      ecr({ tls: { insecureSkipVerify: true } }),
+      ecr({ tls: { ca: pod.authority.cert } }),
+    ])
+      await expect(pod.move(image, source, inner())).rejects.toThrow();
+    expect([pod.asked(sts), pod.asked(api)]).toEqual([0, 0]);
+    await expect(pod.move(image, ecr({ tls: { ca: pod.authority.cert } }), inner())).rejects.toThrow(
+      'with spec.tls no identity of AWS is used',
+    );
+  });
+
+  it('prefers what the Secret of the Endpoint holds', async () => {
+    const credentials = { username: 'AWS', password: 'old-password' };
+    const refused = pod.move(image, ecr({ credentials }), inner());
+    await expect(refused).rejects.toMatchObject({
+      reason: 'auth',
+      message: expect.stringContaining('user "AWS"'),
+    });
+    expect(pod.asked(sts)).toBe(0);
+  });
+
+  it.each([
+    [403, 'AccessDenied', 'system:serviceaccount:demo:arc-workflow'],
+    [400, 'InvalidIdentityToken', 'account 123456789012 does not know'],
+    [400, 'ExpiredTokenException', 'check the clock'],
+    [400, 'ValidationError', 'check what its ServiceAccount is set up with'],
+  ])('says what to do when the role may not be assumed: %d %s', async (status, code, words) => {
+    aws.refusals.push([status, code, 'no']);
+    const failed = pod.move(image, ecr(), inner());
+    await expect(failed).rejects.toMatchObject({ reason: 'auth', message: expect.stringContaining(words) });
+    await expect(failed).rejects.toThrow(role);
+    await expect(failed).rejects.not.toThrow(pod.token);
+  });
+
+  it('tries again what is not for ever', async () => {
+    await seedImage(pod.registry, 'team/app', '1.0');
+    aws.refusals.push([400, 'IDPCommunicationError', 'no'], [503, 'ServiceUnavailable', 'no']);
+    await pod.move(image, ecr(), inner(), 3);
+    expect(pod.asked(sts)).toBe(3);
+  });
+
+  it('says that the file of the token is not there', async () => {
+    await rm(pod.tokenFile);
+    await expect(pod.move(image, ecr(), inner())).rejects.toMatchObject({
+      reason: 'config',
+      message: expect.stringContaining('AWS_WEB_IDENTITY_TOKEN_FILE'),
+    });
+  });
+});
+
+it('a worker without an identity says so', async () => {
+  for (const name of Object.keys(pod.env)) if (name !== 'HTTPS_PROXY') delete pod.env[name];
+  await expect(pod.move(image, ecr(), inner())).rejects.toMatchObject({
+    reason: 'auth',
+    message: expect.stringContaining(
+      'it names no Secret (spec.secretRef), and the worker has no identity of AWS',
+    ),
+  });
+});

@@ -1,0 +1,146 @@
+import { type Masker, printable } from '#shared/errors';
+import { isRecord } from '#shared/meta';
+import type { LentCredentials } from '../credentials/docker-config.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { Advice } from '../files/failures.ts';
+import type { HttpClient } from '../http/http-client.ts';
+import { type AzureClient, logins, nameOf } from './azure-client.ts';
+import { exchange, unusable } from './exchange.ts';
+import type { AzureDomain } from './hosts.ts';
+import { claimsOf, jsonOf } from './json.ts';
+import type { Lent } from './kept.ts';
+import { type PodToken, readPodToken } from './pod-token.ts';
+
+/** What a client of Azure signs in with. */
+export interface AzureContext {
+  azure: AzureClient;
+  client: HttpClient;
+  masker: Masker;
+}
+
+/** A registry of Azure. */
+export interface AzureRegistry {
+  host: string;
+  domain: AzureDomain;
+}
+
+const formType = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+
+/**
+ * A refresh token of the registry, for the token of the pod's ServiceAccount: the client's token of Microsoft Entra, exchanged at the registry
+ * (https://azure.github.io/acr/AAD-OAuth.html). Rejects with a TransferError.
+ */
+export async function registryToken(
+  context: AzureContext,
+  registry: AzureRegistry,
+  signal: AbortSignal,
+): Promise<Lent<LentCredentials>> {
+  const { azure, client, masker } = context;
+  const accessToken = await signIn(context, registry, signal);
+  const { host } = registry;
+  const form = { grant_type: 'access_token', service: host, tenant: azure.tenant, access_token: accessToken };
+  const request = {
+    activity: `getting a token for it as ${nameOf(azure)}`,
+    url: `https://${host}/oauth2/exchange`,
+    headers: formType,
+    body: new URLSearchParams(form).toString(),
+    explain: (body: Buffer) => registryRefusal(body, azure),
+  };
+  const { refresh_token: token } = jsonOf(await exchange(client, request, signal));
+  if (typeof token !== 'string' || token === '') throw unusable(request);
+  masker.add(token);
+  const { exp } = claimsOf(token);
+  if (typeof exp !== 'number') throw unusable(request);
+  return { value: { kind: 'identity', token }, expires: exp * 1000 };
+}
+
+async function signIn(
+  { azure, client, masker }: AzureContext,
+  { domain }: AzureRegistry,
+  signal: AbortSignal,
+): Promise<string> {
+  const login = logins[domain];
+  mustBe(azure.authority, login, domain);
+  const pod = await readPodToken(azure.tokenFile, 'AZURE_FEDERATED_TOKEN_FILE');
+  masker.add(pod.token);
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: azure.id,
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: pod.token,
+    // Of registries alone: a registry need not take a token for the whole of Azure, and such a token could do more.
+    scope: 'https://containerregistry.azure.net/.default',
+  };
+  const request = {
+    activity: `signing in as ${nameOf(azure)} with the token of ${pod.subject}`,
+    url: `https://${login}/${azure.tenant}/oauth2/v2.0/token`,
+    headers: formType,
+    body: new URLSearchParams(form).toString(),
+    explain: (body: Buffer) => loginRefusal(body, azure, pod),
+  };
+  const { access_token: token } = jsonOf(await exchange(client, request, signal));
+  if (typeof token !== 'string' || token === '') throw unusable(request);
+  masker.add(token);
+  return token;
+}
+
+/** The token of the pod goes to Microsoft's own names alone, whatever its environment says. */
+function mustBe(authority: string, login: string, domain: string): void {
+  if (authority.replace(/\/+$/, '') === `https://${login}`) return;
+  const text = `AZURE_AUTHORITY_HOST of the worker is "${printable(authority).slice(0, 200)}", and tokens for registries of ${domain} come from https://${login}/ alone: correct it, or name a Secret in spec.secretRef of the Endpoint.`;
+  throw new TransferError('config', text);
+}
+
+/** By the numbers of Microsoft Entra's errors, of which its status says little. */
+function loginAdvice(code: unknown, azure: AzureClient, { subject }: PodToken): Advice | undefined {
+  switch (code) {
+    case 70021:
+    case 700211:
+    case 700212:
+    case 700213: {
+      const text = `the client does not trust the pod: give ${nameOf(azure)} a federated credential with the issuer of the cluster, the subject ${subject} and the audience api://AzureADTokenExchange`;
+      return { reason: 'auth', text };
+    }
+    case 700016: {
+      const text = `the tenant has no such client: check azure.workload.identity/client-id of the ServiceAccount, for ${subject}`;
+      return { reason: 'auth', text };
+    }
+    case 90002: {
+      const text = `there is no such tenant: check azure.workload.identity/tenant-id of the ServiceAccount, for ${subject}`;
+      return { reason: 'auth', text };
+    }
+    case 700024:
+      return {
+        reason: 'auth',
+        text: 'the token of the pod is not valid at this time: check the clock of the node',
+      };
+    default:
+      return undefined;
+  }
+}
+
+function loginRefusal(body: Buffer, azure: AzureClient, pod: PodToken) {
+  const { error, error_description: description, error_codes: codes } = jsonOf(body);
+  if (typeof error !== 'string') return undefined;
+  // What follows the first line are numbers for its support.
+  const [said = ''] = typeof description === 'string' ? description.split(/[\r\n]/, 1) : [];
+  const [advice] = (Array.isArray(codes) ? codes : []).flatMap((code) => loginAdvice(code, azure, pod) ?? []);
+  return { quote: said === '' ? error : `${error}: ${said}`, ...(advice && { advice }) };
+}
+
+function registryRefusal(body: Buffer, azure: AzureClient) {
+  const { errors } = jsonOf(body);
+  const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
+  const { code, message } = isRecord(first) ? first : {};
+  if (typeof code !== 'string') return undefined;
+  const quote = typeof message === 'string' ? `${code}: ${message}` : code;
+  if (code === 'UNAUTHORIZED') {
+    const text = `grant ${nameOf(azure)} the role AcrPull of the registry, and AcrPush to write`;
+    return { quote, advice: { reason: 'auth', text } as const };
+  }
+  if (code === 'DENIED') {
+    const text = `the registry does not let the worker in: check its network rules`;
+    return { quote, advice: { reason: 'denied', text } as const };
+  }
+  return { quote };
+}

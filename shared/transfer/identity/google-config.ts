@@ -1,0 +1,68 @@
+import { printable } from '#shared/errors';
+import { isRecord } from '#shared/meta';
+import { TransferError } from '../errors/transfer-error.ts';
+import { jsonOf } from './json.ts';
+import { readSmallFile } from './pod-token.ts';
+
+/** How a pod gets credentials of Google: a credential configuration of type external_account (https://google.aip.dev/auth/4117). */
+export interface GoogleConfig {
+  /** The provider that knows the issuer of the pod's token, as the name of a resource. */
+  audience: string;
+  /** `projects/<number>/locations/global/workloadIdentityPools/<pool>`. */
+  pool: string;
+  tokenFile: string;
+  /** The address of the service account that the pod acts as; undefined: it acts as itself. */
+  serviceAccount: string | undefined;
+}
+
+export const tokenURL = 'https://sts.googleapis.com/v1/token';
+export const jwtType = 'urn:ietf:params:oauth:token-type:jwt';
+
+const provider =
+  /^\/\/iam\.googleapis\.com\/(projects\/\d+\/locations\/global\/workloadIdentityPools\/[a-z\d-]{4,32})\/providers\/[a-z\d-]{4,32}$/;
+const impersonation =
+  /^https:\/\/iamcredentials\.googleapis\.com\/v1\/projects\/-\/serviceAccounts\/([a-z\d-]+@[a-z\d.-]+\.gserviceaccount\.com):generateAccessToken$/;
+
+/** What the file that GOOGLE_APPLICATION_CREDENTIALS names says; of its URLs, only those of Google will do. Throws a config TransferError. */
+export async function readGoogleConfig(file: string): Promise<GoogleConfig> {
+  const config = jsonOf(Buffer.from(await readSmallFile(file, 'GOOGLE_APPLICATION_CREDENTIALS')));
+  const must = (field: string, value: unknown, fits: boolean, what: string): void => {
+    if (fits) return;
+    const shown = typeof value === 'string' ? `"${printable(value).slice(0, 200)}"` : 'missing';
+    throw unfit(`${field} is ${shown}, and must be ${what}`);
+  };
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  const { type, universe_domain: universe = 'googleapis.com', audience, token_url: url = tokenURL } = config;
+  must(
+    'type',
+    type,
+    type === 'external_account',
+    '"external_account"; the key of an account belongs into a Secret',
+  );
+  must('universe_domain', universe, universe === 'googleapis.com', '"googleapis.com"');
+  must('token_url', url, url === tokenURL, `"${tokenURL}"`);
+  const [, pool = ''] = provider.exec(text(audience)) ?? [];
+  const form =
+    '//iam.googleapis.com/projects/<number>/locations/global/workloadIdentityPools/<pool>/providers/<provider>';
+  must('audience', audience, pool !== '', form);
+  const { subject_token_type: tokenType, credential_source: source } = config;
+  must('subject_token_type', tokenType, tokenType === jwtType, `"${jwtType}"`);
+  const { file: tokenFile, format } = isRecord(source) ? source : {};
+  must('credential_source.file', tokenFile, text(tokenFile) !== '', 'the path of the token of the pod');
+  const formatType = isRecord(format) ? format.type : 'text';
+  must('credential_source.format.type', formatType, formatType === 'text', '"text"');
+  const { service_account_impersonation_url: actsAs } = config;
+  const [, serviceAccount] = impersonation.exec(text(actsAs)) ?? [];
+  must(
+    'service_account_impersonation_url',
+    actsAs,
+    actsAs === undefined || serviceAccount !== undefined,
+    '"https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/<address>:generateAccessToken"',
+  );
+  return { audience: text(audience), pool, tokenFile: text(tokenFile), serviceAccount };
+}
+
+function unfit(why: string): TransferError {
+  const text = `The file that GOOGLE_APPLICATION_CREDENTIALS of the worker names cannot be used: ${why}.`;
+  return new TransferError('config', text);
+}
