@@ -125,7 +125,7 @@ describe('every pod', () => {
     expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
     const [fetch, scan, main] = templates[0].containerSet.containers;
     // Nor an identity of a cloud, which webhooks give to all containers of a pod but these.
-    for (const cloud of ['eks.amazonaws.com', 'azure.workload.identity'])
+    for (const cloud of ['eks.amazonaws.com', 'azure.workload.identity', 'cloud.google.com'])
       expect(templates[0].metadata.annotations[`${cloud}/skip-containers`]).toBe('scan');
     for (const worker of [fetch, main]) expect(worker.image).toBe('artifact-conduit:v0.1.0');
     expect([fetch, scan, main].map(({ dependencies = [] }) => dependencies)).toEqual([
