@@ -1,117 +1,41 @@
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
-import { createServer } from 'node:https';
+import { chmod, mkdir, readFile, rename } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { type Authority, createAuthority } from '../testing/authority.ts';
+import { createAuthority } from '../testing/authority.ts';
 import { functionAccess, programAccess } from './access.ts';
-import type { Kind } from './client.ts';
 import { createKubeClient } from './create-client.ts';
+import {
+  clientOf,
+  type Kubeconfig,
+  namespaces,
+  type SignInServer,
+  startSignInServer,
+} from './testing/sign-in-server.ts';
 
-const namespaces: Kind = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
-const object = (name: string) => ({
-  ...{ apiVersion: 'v1', kind: 'Namespace' },
-  metadata: { name, resourceVersion: '1' },
-});
-
-/** What the API server saw of each request: who the certificate names, and the headers that say who asks. */
-interface Seen {
-  certificate: string | undefined;
-  authorization: string | undefined;
-  impersonated: string | string[] | undefined;
-  groups: string[] | undefined;
-  uid: string | string[] | undefined;
-}
-
-let authority: Authority;
-let server: string;
-let port: number;
-let seen: Seen[];
-let status: number;
-const closers: (() => void)[] = [];
+let api: SignInServer;
 
 beforeAll(async () => {
-  authority = await createAuthority('cluster');
-  const pair = await authority.issue({ name: 'api' }, { hosts: ['localhost', '127.0.0.1'], use: 'server' });
-  const listen = (request: IncomingMessage, response: import('node:http').ServerResponse) => {
-    const { subject } = (request.socket as TLSSocket).getPeerCertificate();
-    const { authorization, 'impersonate-user': impersonated } = request.headers;
-    const { 'impersonate-group': groups } = request.headersDistinct;
-    const uid = request.headers['impersonate-uid'];
-    seen.push({ certificate: subject?.CN?.toString(), authorization, impersonated, groups, uid });
-    response.writeHead(status, { 'content-type': 'application/json' });
-    if (!request.url?.includes('watch=')) response.end(JSON.stringify(object('default')));
-    else response.write(`${JSON.stringify({ type: 'ADDED', object: object('first') })}\n`);
-  };
-  const tls = { ...pair, ca: authority.cert, requestCert: true, rejectUnauthorized: false };
-  const listening = createServer(tls, listen).listen(0, '127.0.0.1');
-  await once(listening, 'listening');
-  port = (listening.address() as AddressInfo).port;
-  server = `https://127.0.0.1:${port}`;
-  closers.push(() => listening.close().closeAllConnections());
+  api = await startSignInServer();
 });
-afterAll(() => {
-  for (const close of closers) close();
-});
-
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'arc-access-'));
-  seen = [];
-  status = 200;
-  await put('ca.crt', authority.cert);
-});
+afterAll(() => api.close());
+beforeEach(() => api.clear());
 afterEach(() => {
   vi.useRealTimers();
-  return rm(folder, { recursive: true });
 });
-
-const file = (name: string) => path.join(folder, name);
-const put = (name: string, text: string) => writeFile(file(name), text);
-
-interface Config {
-  cluster?: object;
-  user?: object;
-  more?: object;
-}
-
-/** A kubeconfig with one context; its paths are relative to it. */
-async function kubeconfig({ cluster = {}, user = {}, more = {} }: Config, name = 'config'): Promise<string> {
-  const document = {
-    clusters: [{ name: 'c', cluster: { server, 'certificate-authority': 'ca.crt', ...cluster } }],
-    users: [{ name: 'u', user }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-    ...more,
-  };
-  await put(name, stringify(document));
-  return file(name);
-}
-
-async function clientOf(env: Record<string, string>) {
-  return createKubeClient({ ...(await programAccess(env)), userAgent: 'unit' });
-}
-
-async function getBy(config: Config): Promise<Seen | undefined> {
-  const client = await clientOf({ KUBECONFIG: await kubeconfig(config) });
-  await client.get(namespaces, { name: 'default' });
-  return seen.at(-1);
-}
 
 /** A credential plugin in shell: `body` may use `$count`, how many times it has run. */
 async function plugin(body: string): Promise<string> {
-  const script = `#!/bin/sh\necho run >> ${file('runs')}\ncount=$(wc -l < ${file('runs')} | tr -d ' ')\n${body}\n`;
-  await put('plugin.sh', script);
-  await chmod(file('plugin.sh'), 0o755);
+  const script = `#!/bin/sh\necho run >> ${api.file('runs')}\ncount=$(wc -l < ${api.file('runs')} | tr -d ' ')\n${body}\n`;
+  await api.put('plugin.sh', script);
+  await chmod(api.file('plugin.sh'), 0o755);
   return './plugin.sh';
 }
 
-const runs = async () => (await readFile(file('runs'), 'utf8')).split('\n').length - 1;
+const runs = async () => (await readFile(api.file('runs'), 'utf8')).split('\n').length - 1;
 const credential = (fields: string) =>
   `echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{${fields}}}'`;
 const exec = (command: string, more = {}) => ({
@@ -120,23 +44,23 @@ const exec = (command: string, more = {}) => ({
 
 describe('a kubeconfig', () => {
   it('signs in with a client certificate from files beside it', async () => {
-    const { cert, key } = await authority.issue({ name: 'jo' }, { use: 'client' });
-    await put('jo.crt', cert);
-    await put('jo.key', key);
+    const { cert, key } = await api.authority.issue({ name: 'jo' }, { use: 'client' });
+    await api.put('jo.crt', cert);
+    await api.put('jo.key', key);
     const user = { 'client-certificate': 'jo.crt', 'client-key': 'jo.key' };
-    expect(await getBy({ user })).toMatchObject({ certificate: 'jo', authorization: undefined });
+    expect(await api.seenBy({ user })).toMatchObject({ certificate: 'jo', authorization: undefined });
   });
 
   it('signs in with a client certificate in it, a token, a password, and as somebody else', async () => {
-    const { cert, key } = await authority.issue({ name: 'kim' }, { use: 'client' });
+    const { cert, key } = await api.authority.issue({ name: 'kim' }, { use: 'client' });
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     const data = { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
-    expect(await getBy({ user: data })).toMatchObject({ certificate: 'kim' });
-    expect(await getBy({ user: { token: 'abc', as: 'ann' } })).toMatchObject({
+    expect(await api.seenBy({ user: data })).toMatchObject({ certificate: 'kim' });
+    expect(await api.seenBy({ user: { token: 'abc', as: 'ann' } })).toMatchObject({
       ...{ authorization: 'Bearer abc', impersonated: 'ann' },
     });
     const basic = `Basic ${base64('jo:secret')}`;
-    expect(await getBy({ user: { username: 'jo', password: 'secret' } })).toMatchObject({
+    expect(await api.seenBy({ user: { username: 'jo', password: 'secret' } })).toMatchObject({
       authorization: basic,
     });
   });
@@ -152,7 +76,7 @@ describe('a kubeconfig', () => {
         { name: 'v', user: { token: 'def', as: 'ann', 'as-groups': ['a', 'b, c'], 'as-uid': '7' } },
       ],
     };
-    const config = await kubeconfig({ more });
+    const config = await api.kubeconfig({ more });
     const access = await programAccess({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, { kubeconfig: config });
     expect(access.namespace).toBeUndefined();
     const impersonation = { user: 'kim', groups: ['g', 'h'] };
@@ -161,7 +85,7 @@ describe('a kubeconfig', () => {
       expect(chosen.namespace).toBe('team');
       await createKubeClient({ ...chosen, userAgent: 'unit' }).get(namespaces, { name: 'default' });
     }
-    expect(seen).toMatchObject([
+    expect(api.seen).toMatchObject([
       { authorization: 'Bearer def', impersonated: 'ann', groups: ['a', 'b, c'], uid: '7' },
       { authorization: 'Bearer def', impersonated: 'kim', groups: ['g', 'h'], uid: undefined },
     ]);
@@ -172,16 +96,16 @@ describe('a kubeconfig', () => {
 
   it('reads a token file again after a minute, and prefers it to a token', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    await put('token', 'first\n');
+    await api.put('token', 'first\n');
     const client = await clientOf({
-      KUBECONFIG: await kubeconfig({ user: { tokenFile: 'token', token: 'other' } }),
+      KUBECONFIG: await api.kubeconfig({ user: { tokenFile: 'token', token: 'other' } }),
     });
     const authorization = async () => {
       await client.get(namespaces, { name: 'default' });
-      return seen.at(-1)?.authorization;
+      return api.seen.at(-1)?.authorization;
     };
     expect(await authorization()).toBe('Bearer first');
-    await put('token', 'second\n');
+    await api.put('token', 'second\n');
     expect(await authorization()).toBe('Bearer first');
     vi.setSystemTime(Date.now() + 61_000);
     expect(await authorization()).toBe('Bearer second');
@@ -193,72 +117,77 @@ describe('a kubeconfig', () => {
     );
     vi.useFakeTimers({ toFake: ['Date'] });
     vi.setSystemTime(new Date('2029-12-31T23:59:00Z'));
-    const client = await clientOf({ KUBECONFIG: await kubeconfig({ user: exec(command) }) });
+    const client = await clientOf({ KUBECONFIG: await api.kubeconfig({ user: exec(command) }) });
     const get = () => client.get(namespaces, { name: 'default' });
     await Promise.all([get(), get(), get()]);
-    expect(seen.map((each) => each.authorization)).toEqual(Array(3).fill('Bearer 1'));
+    expect(api.seen.map((each) => each.authorization)).toEqual(Array(3).fill('Bearer 1'));
     vi.setSystemTime(new Date('2030-01-01T00:01:00Z'));
     await get();
-    expect(seen.at(-1)?.authorization).toBe('Bearer 2');
+    expect(api.seen.at(-1)?.authorization).toBe('Bearer 2');
     expect(await runs()).toBe(2);
   });
 
   it('tells an exec plugin what it is asked for, and of the cluster where it wants to know', async () => {
     const command = await plugin(
-      `printf %s "$KUBERNETES_EXEC_INFO" > ${file('info')}\n${credential('"token":"\'$EXTRA\'"')}`,
+      `printf %s "$KUBERNETES_EXEC_INFO" > ${api.file('info')}\n${credential('"token":"\'$EXTRA\'"')}`,
     );
     const more = { provideClusterInfo: true, env: [{ name: 'EXTRA', value: 'from-env' }] };
-    expect(await getBy({ user: exec(command, more) })).toMatchObject({ authorization: 'Bearer from-env' });
-    expect(JSON.parse(await readFile(file('info'), 'utf8'))).toMatchObject({
+    expect(await api.seenBy({ user: exec(command, more) })).toMatchObject({
+      authorization: 'Bearer from-env',
+    });
+    expect(JSON.parse(await readFile(api.file('info'), 'utf8'))).toMatchObject({
       apiVersion: 'client.authentication.k8s.io/v1',
       kind: 'ExecCredential',
-      spec: { interactive: false, cluster: { server } },
+      spec: { interactive: false, cluster: { server: api.server } },
     });
   });
 
   it('signs in with the certificate of an exec plugin', async () => {
-    const { cert, key } = await authority.issue({ name: 'robot' }, { use: 'client' });
+    const { cert, key } = await api.authority.issue({ name: 'robot' }, { use: 'client' });
     const status = JSON.stringify({ clientCertificateData: cert, clientKeyData: key }).slice(1, -1);
-    await put('credential.json', `{"kind":"ExecCredential","status":{${status}}}`);
-    const command = await plugin(`cat ${file('credential.json')}`);
-    expect(await getBy({ user: exec(command) })).toMatchObject({ certificate: 'robot' });
+    await api.put('credential.json', `{"kind":"ExecCredential","status":{${status}}}`);
+    const command = await plugin(`cat ${api.file('credential.json')}`);
+    expect(await api.seenBy({ user: exec(command) })).toMatchObject({ certificate: 'robot' });
   });
 
   it('is read again when its credentials are refused', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const config = await kubeconfig({ user: { token: 'old' } });
+    const config = await api.kubeconfig({ user: { token: 'old' } });
     const client = await clientOf({ KUBECONFIG: config });
     const get = () => client.get(namespaces, { name: 'default' });
-    await kubeconfig({ user: { token: 'new' } });
-    status = 401;
+    await api.kubeconfig({ user: { token: 'new' } });
+    api.status = 401;
     vi.advanceTimersByTime(11_000);
     await expect(get()).rejects.toMatchObject({ code: 'Unauthorized' });
-    status = 200;
+    api.status = 200;
     await get();
-    expect(seen.map((each) => each.authorization)).toEqual(['Bearer old', 'Bearer new']);
+    expect(api.seen.map((each) => each.authorization)).toEqual(['Bearer old', 'Bearer new']);
   });
 
   it('is merged of several files as kubectl does: the first to name something counts', async () => {
-    const second = await kubeconfig({ cluster: { server: 'https://elsewhere' }, user: { token: 'second' } });
+    const second = await api.kubeconfig({
+      cluster: { server: 'https://elsewhere' },
+      user: { token: 'second' },
+    });
     const users = [{ name: 'u', user: { token: 'first' } }];
-    const clusters = [{ name: 'c', cluster: { server, 'certificate-authority': 'ca.crt' } }];
-    await put('one', stringify({ users, clusters }));
+    const clusters = [{ name: 'c', cluster: { server: api.server, 'certificate-authority': 'ca.crt' } }];
+    await api.put('one', stringify({ users, clusters }));
     const client = await clientOf({
-      KUBECONFIG: [file('missing'), file('one'), second].join(path.delimiter),
+      KUBECONFIG: [api.file('missing'), api.file('one'), second].join(path.delimiter),
     });
     await client.get(namespaces, { name: 'default' });
-    expect(seen).toMatchObject([{ authorization: 'Bearer first' }]);
+    expect(api.seen).toMatchObject([{ authorization: 'Bearer first' }]);
   });
 
   it('may say that the certificate is of another name, or not to be verified', async () => {
     const cluster = { 'tls-server-name': 'localhost' };
-    expect(await getBy({ cluster })).toBeDefined();
-    await expect(getBy({ cluster: { 'tls-server-name': 'somebody' } })).rejects.toThrow(/altnames/);
-    await expect(getBy({ cluster: { 'certificate-authority': null } })).rejects.toThrow(
+    expect(await api.seenBy({ cluster })).toBeDefined();
+    await expect(api.seenBy({ cluster: { 'tls-server-name': 'somebody' } })).rejects.toThrow(/altnames/);
+    await expect(api.seenBy({ cluster: { 'certificate-authority': null } })).rejects.toThrow(
       /unable to verify|self-signed/,
     );
     const blind = { 'certificate-authority': null, 'insecure-skip-tls-verify': true };
-    expect(await getBy({ cluster: blind })).toBeDefined();
+    expect(await api.seenBy({ cluster: blind })).toBeDefined();
   });
 
   it('may name a proxy', async () => {
@@ -266,7 +195,7 @@ describe('a kubeconfig', () => {
     const proxy = createHttpServer().listen(0, '127.0.0.1');
     proxy.on('connect', ({ url = '' }, socket, head) => {
       asked.push(url);
-      const upstream = net.connect(port, '127.0.0.1', () => {
+      const upstream = net.connect(api.port, '127.0.0.1', () => {
         socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
         upstream.write(head);
         upstream.pipe(socket).pipe(upstream);
@@ -276,16 +205,16 @@ describe('a kubeconfig', () => {
     await once(proxy, 'listening');
     try {
       const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-      await getBy({ cluster: { 'proxy-url': url }, user: { token: 'abc' } });
-      expect(asked).toEqual([`127.0.0.1:${port}`]);
-      expect(seen).toMatchObject([{ authorization: 'Bearer abc' }]);
+      await api.seenBy({ cluster: { 'proxy-url': url }, user: { token: 'abc' } });
+      expect(asked).toEqual([`127.0.0.1:${api.port}`]);
+      expect(api.seen).toMatchObject([{ authorization: 'Bearer abc' }]);
     } finally {
       proxy.close().closeAllConnections();
     }
   });
 
   it('is enough for a watch, which ends when it is aborted', async () => {
-    const client = await clientOf({ KUBECONFIG: await kubeconfig({ user: { token: 'abc' } }) });
+    const client = await clientOf({ KUBECONFIG: await api.kubeconfig({ user: { token: 'abc' } }) });
     const control = new AbortController();
     const events: string[] = [];
     for await (const event of client.watch(namespaces, { resourceVersion: '1' }, control.signal)) {
@@ -295,7 +224,7 @@ describe('a kubeconfig', () => {
     expect(events).toEqual(['ADDED']);
   });
 
-  it.each<[string, Config | string, RegExp]>([
+  it.each<[string, Kubeconfig | string, RegExp]>([
     [
       'no context chosen',
       { more: { 'current-context': '' } },
@@ -310,9 +239,9 @@ describe('a kubeconfig', () => {
     ['text that is no YAML', '{', /config is no YAML: /],
     ['another document', '[1]', /config holds no kubeconfig/],
   ])('with %s is refused, saying where and what to do', async (_, config, message) => {
-    if (typeof config === 'string') await put('config', config);
-    else await kubeconfig(config);
-    await expect(programAccess({ KUBECONFIG: file('config') })).rejects.toMatchObject({
+    if (typeof config === 'string') await api.put('config', config);
+    else await api.kubeconfig(config);
+    await expect(programAccess({ KUBECONFIG: api.file('config') })).rejects.toMatchObject({
       code: 'Invalid',
       message: expect.stringMatching(message),
     });
@@ -336,108 +265,72 @@ describe('a kubeconfig', () => {
       /the credential plugin ".*plugin.sh" failed: Log in first: run it\.$/,
     ],
   ])('with %s fails requests with a message that says so', async (_, user, message) => {
-    await put('empty', '');
+    await api.put('empty', '');
     await plugin('printf "Log in first:\\nrun it.\\n" >&2; exit 1');
-    await expect(getBy({ user })).rejects.toMatchObject({
+    await expect(api.seenBy({ user })).rejects.toMatchObject({
       code: 'ServiceUnavailable',
       message: expect.stringMatching(message),
     });
-    expect(seen).toEqual([]);
-  });
-});
-
-describe('a kubeconfig with an auth-provider', () => {
-  const provider = (name: string, config = {}) => ({ 'auth-provider': { name, config } });
-  const idToken = (claims: object) =>
-    ['{}', JSON.stringify(claims), ''].map((part) => Buffer.from(part).toString('base64url')).join('.');
-  const soon = Math.round(Date.now() / 1000) + 3600;
-
-  it('signs in with the id-token of oidc while it is good', async () => {
-    const token = idToken({ exp: soon });
-    const config = { 'id-token': token, 'refresh-token': 'r', 'idp-issuer-url': 'https://127.0.0.1:9' };
-    expect(await getBy({ user: provider('oidc', config) })).toMatchObject({
-      authorization: `Bearer ${token}`,
-    });
-  });
-
-  it('signs in with a token beside it, as kubectl does', async () => {
-    expect(await getBy({ user: { ...provider('gcp'), token: 'abc' } })).toMatchObject({
-      authorization: 'Bearer abc',
-    });
-  });
-
-  it.each<[string, object, RegExp]>([
-    [
-      'an id-token that is good no longer',
-      provider('oidc', { 'id-token': idToken({ exp: 1 }), 'refresh-token': 'r' }),
-      /user u of context x, .*good no longer \(since 1970-.*what made this kubeconfig.*"kubectl oidc-login" of/,
-    ],
-    ['no id-token', provider('oidc', { 'refresh-token': 'r' }), /holds no id-token.*oidc-login/],
-    ['a cloud that kubectl has given up', provider('gcp'), /"gcp" work no longer.*gke-gcloud-auth-plugin/],
-    [
-      'another such cloud',
-      provider('azure', { 'access-token': 'secret' }),
-      /"azure".*kubelogin convert-kubeconfig/,
-    ],
-    ['a provider nobody knows', provider('mine'), /"mine" work no longer.*users\[\]\.user\.exec/],
-  ])('and %s is refused with the plugin to use', async (_, user, message) => {
-    await expect(getBy({ user })).rejects.toMatchObject({
-      code: 'Invalid',
-      message: expect.stringMatching(message),
-    });
-    await expect(getBy({ user })).rejects.not.toThrow(/secret|eyJ|ZXhw/);
-    expect(seen).toEqual([]);
+    expect(api.seen).toEqual([]);
   });
 });
 
 describe('programAccess', () => {
   it('takes the service account in a pod, and reads its token again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    await put('token', 'first');
+    await api.put('token', 'first');
     const client = await clientOf({
-      ...{ KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(port) },
-      ...{ ARC_TOKEN_FILE: file('token'), ARC_CA_FILE: file('ca.crt') },
+      ...{ KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(api.port) },
+      ...{ ARC_TOKEN_FILE: api.file('token'), ARC_CA_FILE: api.file('ca.crt') },
     });
     await client.get(namespaces, { name: 'default' });
-    await put('token', 'second');
+    await api.put('token', 'second');
     vi.setSystemTime(Date.now() + 61_000);
     await client.get(namespaces, { name: 'default' });
-    expect(seen.map((each) => each.authorization)).toEqual(['Bearer first', 'Bearer second']);
+    expect(api.seen.map((each) => each.authorization)).toEqual(['Bearer first', 'Bearer second']);
   });
 
   it('knows the namespace of the pod, which stands beside the token', async () => {
-    const env = { ARC_API_SERVER: server, ARC_TOKEN_FILE: file('token'), ARC_CA_FILE: file('ca.crt') };
+    const env = {
+      ARC_API_SERVER: api.server,
+      ARC_TOKEN_FILE: api.file('token'),
+      ARC_CA_FILE: api.file('ca.crt'),
+    };
     expect((await programAccess(env)).namespace).toBeUndefined();
-    await put('namespace', 'team\n');
+    await api.put('namespace', 'team\n');
     expect((await programAccess(env)).namespace).toBe('team');
   });
 
   it('follows a renewed authority without a restart', async () => {
-    await put('token', 'abc');
-    await put('pod-ca.crt', (await createAuthority('former')).cert);
-    const env = { ARC_API_SERVER: server, ARC_TOKEN_FILE: file('token'), ARC_CA_FILE: file('pod-ca.crt') };
+    await api.put('token', 'abc');
+    await api.put('pod-ca.crt', (await createAuthority('former')).cert);
+    const env = {
+      ARC_API_SERVER: api.server,
+      ARC_TOKEN_FILE: api.file('token'),
+      ARC_CA_FILE: api.file('pod-ca.crt'),
+    };
     const client = await clientOf(env);
     const get = () => client.get(namespaces, { name: 'default' });
     await expect(get()).rejects.toThrow(/unable to verify|self-signed|certificate signature/);
-    await put('pod-ca.crt', authority.cert);
+    await api.put('pod-ca.crt', api.authority.cert);
     await get();
-    expect(seen).toHaveLength(1);
+    expect(api.seen).toHaveLength(1);
   });
 
   it('takes ARC_API_SERVER before KUBECONFIG, that before the pod, and ~/.kube/config last', async () => {
-    const KUBECONFIG = await kubeconfig({ cluster: { server: 'https://kubeconfig' } });
+    const KUBECONFIG = await api.kubeconfig({ cluster: { server: 'https://kubeconfig' } });
     const pod = { KUBERNETES_SERVICE_HOST: 'pod' };
     const ARC_API_SERVER = 'https://explicit';
     expect((await programAccess({ KUBECONFIG, ARC_API_SERVER, ...pod })).server).toBe(ARC_API_SERVER);
     expect((await programAccess({ KUBECONFIG, ...pod })).server).toBe('https://kubeconfig');
-    await mkdir(file('.kube'));
-    await rename(KUBECONFIG, file('.kube/config'));
-    expect((await programAccess({ ...pod, HOME: folder })).server).toBe('https://pod:443');
-    expect((await programAccess({ HOME: folder })).server).toBe('https://kubeconfig');
+    await mkdir(api.file('.kube'));
+    await rename(KUBECONFIG, api.file('.kube/config'));
+    expect((await programAccess({ ...pod, HOME: api.folder })).server).toBe('https://pod:443');
+    expect((await programAccess({ HOME: api.folder })).server).toBe('https://kubeconfig');
   });
 
   it('says what to set when there is no cluster', async () => {
-    await expect(programAccess({ HOME: folder })).rejects.toMatchObject({
+    await expect(programAccess({ HOME: api.folder })).rejects.toMatchObject({
       code: 'Invalid',
       message: expect.stringMatching(
         /there is no .*KUBERNETES_SERVICE_HOST is not set.*KUBECONFIG, or ARC_API_SERVER/,
@@ -451,8 +344,8 @@ describe('functionAccess', () => {
     const pod = await functionAccess({ KUBERNETES_SERVICE_HOST: '10.0.0.1' });
     expect(pod).toMatchObject({ server: 'https://10.0.0.1:443', token: expect.any(Function) });
     expect(pod.fetch).toBeUndefined();
-    const KUBECONFIG = await kubeconfig({ user: { token: 'abc' } });
+    const KUBECONFIG = await api.kubeconfig({ user: { token: 'abc' } });
     const outside = await functionAccess({ KUBECONFIG });
-    expect(outside).toMatchObject({ server, fetch: expect.any(Function) });
+    expect(outside).toMatchObject({ server: api.server, fetch: expect.any(Function) });
   });
 });
