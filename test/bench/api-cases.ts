@@ -41,7 +41,7 @@ export const cases: readonly Case[] = [
     unit: '1/s',
     run: (target, round) =>
       rate(target, written, (connection, index) => {
-        const body = orderOf(target, writes, `o-${round}-${index}`, index);
+        const body = suspendedOrder(target, writes, `o-${round}-${index}`, index);
         return connection.send('POST', pathOf(target, writes), json, JSON.stringify(body));
       }),
   },
@@ -71,7 +71,7 @@ export const cases: readonly Case[] = [
     run: (target, round) =>
       rate(target, written, (connection, index) => {
         const name = `o-${index + written}`;
-        const body = orderOf(target, namespace, name, index + written, round);
+        const body = suspendedOrder(target, namespace, name, index + written, round);
         const path = `${pathOf(target)}/${name}?fieldManager=applier&force=true`;
         return connection.send('PATCH', path, apply, JSON.stringify(body));
       }),
@@ -87,7 +87,7 @@ export const cases: readonly Case[] = [
 /** Makes `count` objects, unmeasured. */
 export async function seed(target: Target, into: string, count: number): Promise<void> {
   await rate(target, count, (connection, index) => {
-    const body = JSON.stringify(orderOf(target, into, `o-${index}`, index));
+    const body = JSON.stringify(suspendedOrder(target, into, `o-${index}`, index));
     return connection.send('POST', pathOf(target, into), json, body);
   });
 }
@@ -168,7 +168,7 @@ async function fanOut(target: Target, round: number): Promise<Sample | undefined
   return { value: events / seconds, cpu: ((after.cpuSeconds - before.cpuSeconds) / events) * 1000 };
 }
 
-function orderOf(target: Target, inside: string, name: string, index: number, tag = 0) {
+function suspendedOrder(target: Target, inside: string, name: string, index: number, tag = 0) {
   return {
     apiVersion: `${target.group}/v1alpha1`,
     kind: 'Order',

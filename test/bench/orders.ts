@@ -59,7 +59,7 @@ async function runOrder(source: Registry, size: number): Promise<Run> {
 
   const before = { usage: await standalone.usage(), ...(await standalone.counts()) };
   const began = performance.now();
-  await standalone.admin.create(orders, orderOf(size), signal);
+  await standalone.admin.create(orders, orderOfCopies(size), signal);
   const order = await followOrder(standalone.admin, { namespace, name: 'bench' }, () => undefined, signal);
   const seconds = (performance.now() - began) / 1000;
   if (order.status?.phase !== 'Succeeded') throw new Error(`the Order ended ${order.status?.phase}`);
@@ -75,7 +75,7 @@ async function runOrder(source: Registry, size: number): Promise<Run> {
   };
 }
 
-function orderOf(size: number) {
+function orderOfCopies(size: number) {
   return {
     apiVersion: orders.apiVersion,
     kind: orders.kind,

@@ -13,7 +13,7 @@ import { namespace, platformObjects, tenantObjects } from '../../../scripts/demo
 import { median, progress, report } from '../report.ts';
 import { startMeasured } from '../standalone-process.ts';
 import { follow } from './follow.ts';
-import { each, orderOf } from './orders.ts';
+import { each, orderOfCopies } from './orders.ts';
 import { playArgo } from './played-argo.ts';
 
 const sizes = ['1x10', '1x100', '1x1000', '1x5000', '1000x1', '10000x1'];
@@ -101,7 +101,7 @@ async function run(registry: Registry, size: string) {
 
   const before = { usage: await standalone.usage(), ...(await standalone.counts()) };
   const began = performance.now();
-  await each(names, (name) => api.create(orders, orderOf(name, artifacts), signal));
+  await each(names, (name) => api.create(orders, orderOfCopies(name, artifacts), signal));
   await argo.running(count * artifacts);
   const submitted = argo.lastAppeared;
   await argo.succeed();

@@ -14,8 +14,8 @@ export async function each(
   if (first !== undefined) throw ArcError.from(first.error);
 }
 
-/** An Order of so many artifacts, between the Endpoints `source` and `destination`. */
-export function orderOf(name: string, artifacts: number, type = 'oci') {
+/** An Order of so many copies of one image, between the Endpoints `source` and `destination`. */
+export function orderOfCopies(name: string, artifacts: number, type = 'oci') {
   return {
     apiVersion: orders.apiVersion,
     kind: orders.kind,

@@ -12,7 +12,7 @@ import {
 import { progress, report } from '../report.ts';
 import { startMeasured } from '../standalone-process.ts';
 import { follow } from './follow.ts';
-import { each, orderOf } from './orders.ts';
+import { each, orderOfCopies } from './orders.ts';
 import { playArgo } from './played-argo.ts';
 
 const seconds = 60;
@@ -43,8 +43,8 @@ export async function benchRest([asked = '1000']: readonly string[]): Promise<vo
   );
   const names = Array.from({ length: finished }, (_, index) => `done-${index}`);
   const failing = Array.from({ length: finished / 10 }, (_, index) => `failed-${index}`);
-  await each(names, (name) => api.create(orders, orderOf(name, 1), signal));
-  await each(failing, (name) => api.create(orders, orderOf(name, 1, 'unknown'), signal));
+  await each(names, (name) => api.create(orders, orderOfCopies(name, 1), signal));
+  await each(failing, (name) => api.create(orders, orderOfCopies(name, 1, 'unknown'), signal));
   await argo.running(finished);
   await argo.succeed();
   await settled.until((chosen) => chosen === finished + failing.length);

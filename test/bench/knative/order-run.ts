@@ -72,14 +72,14 @@ async function orderAndFollow(
   signal: AbortSignal,
 ): Promise<number> {
   const { client, namespace } = setting;
-  await client.create(orders, orderOf(setting, name, size), signal);
+  await client.create(orders, orderOfCopies(setting, name, size), signal);
   const { status } = await followOrder(client, { namespace, name }, () => undefined, signal);
   if (status?.phase !== 'Succeeded')
     throw new Error(`Order ${name} ended ${status?.phase}: ${status?.message}`);
   return performance.now();
 }
 
-function orderOf({ namespace, image }: OrderSetting, name: string, size: number): Order {
+function orderOfCopies({ namespace, image }: OrderSetting, name: string, size: number): Order {
   return {
     apiVersion: orders.apiVersion,
     kind: orders.kind,
