@@ -5,6 +5,7 @@ export { breathe } from './breathe.ts';
 export { type Clock, steadyClock, systemClock } from './clock.ts';
 export { type Deadline, startDeadline, within } from './deadline.ts';
 export { DelayQueue } from './delay-queue.ts';
+export { endOnAbort } from './end-on-abort.ts';
 export { ConnectTimeoutError, connectLimitMs, farConnectLimitMs, limitConnect } from './limit-connect.ts';
 export { eachBounded, mapBounded } from './parallel.ts';
 export { pause } from './pause.ts';

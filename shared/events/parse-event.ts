@@ -7,6 +7,9 @@ import { decodeHeaderText } from './header-text.ts';
 /** Headers as fetch and as node:http give them. */
 export type HeaderSource = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** Headers by their names in lower case, each with all of its values. */
+export type HeaderMap = ReadonlyMap<string, string>;
+
 type Attributes = Record<string, string | number | boolean>;
 
 /**
@@ -17,7 +20,11 @@ type Attributes = Record<string, string | number | boolean>;
  * Throws BadRequest for anything but a CloudEvent, UnsupportedMediaType for batches and for data that is not JSON.
  */
 export function parseEvent(headers: HeaderSource, body: string | Uint8Array): CloudEvent<unknown> {
-  const all = headerMap(headers);
+  return readEvent(headerMap(headers), body);
+}
+
+/** The same, of headers that are read for more than the event. */
+export function readEvent(all: HeaderMap, body: string | Uint8Array): CloudEvent<unknown> {
   const media = mediaTypeOf(all.get('content-type'));
   const text = typeof body === 'string' ? body : decodeUtf8(body);
   if (media === 'application/cloudevents+json') return build(structured(text));
@@ -27,7 +34,7 @@ export function parseEvent(headers: HeaderSource, body: string | Uint8Array): Cl
   return build(binary(all, media, text));
 }
 
-function binary(headers: Map<string, string>, media: string | undefined, text: string) {
+function binary(headers: HeaderMap, media: string | undefined, text: string) {
   const attributes: Attributes = {};
   for (const [name, value] of headers) {
     if (name.startsWith('ce-')) attributes[name.slice(3)] = decodeHeaderText(value);
@@ -114,9 +121,11 @@ function fromBase64(data: unknown, encoded: unknown): unknown {
   return parseJson(decodeUtf8(Buffer.from(encoded, 'base64')), 'data');
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (caught) {
     throw new ArcError('BadRequest', 'the event holds bytes that are not UTF-8', { cause: caught });
   }

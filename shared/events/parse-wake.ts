@@ -3,7 +3,7 @@ import { isObjectName, isWakeReason, type WakeReason, wakeReasonNames } from '#s
 import { ArcError, type Cause } from '#shared/errors';
 import { isSampled, readTraceContext, type TraceContext } from '#shared/telemetry';
 import { longestAnswer, longestAttribute } from './limits.ts';
-import { type HeaderSource, headerMap, parseEvent } from './parse-event.ts';
+import { type HeaderSource, headerMap, readEvent } from './parse-event.ts';
 import { type DeliveryFailure, type Wake, type WakeData, wakeType } from './wake.ts';
 
 const isArtifactId = /^[0-9a-f]{16}$/;
@@ -24,8 +24,8 @@ export interface ParsedWake extends Wake {
  * parseEvent), Invalid for an event of another type, without the attributes of a wake-up, or with data of another shape.
  */
 export function parseWake(headers: HeaderSource, body: string | Uint8Array): ParsedWake {
-  const wake = readWake(parseEvent(headers, body));
   const all = headerMap(headers);
+  const wake = readWake(readEvent(all, body));
   const trace = preferred(wake.trace, readTraceContext(all.get('traceparent'), all.get('tracestate')));
   return { ...wake, ...(trace !== undefined && { trace }) };
 }

@@ -65,4 +65,21 @@ describe('nodeFetch', () => {
     await expect(endless.text()).rejects.toThrow();
     await expect(ask('/')).rejects.toThrow();
   });
+
+  it.each([
+    ['/a/b?c=d%20e&f=g/h', '/a/b?c=d%20e&f=g/h'],
+    ['?c=d', '/?c=d'],
+    ['', '/'],
+    ['/a b/../ä#c', '/ä'],
+    ['/a/./b', '/a/b'],
+    ['/a/%2E%2e/b', '/b'],
+    ['/a.b/c', '/a.b/c'],
+  ])('asks for %s as a URL would', async (where, asked) => {
+    const server = createServer((request, response) => void response.end(request.url));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => server.close().closeAllConnections());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const answer = await nodeFetch(2_000)(`${url}${where}`, { ...init, signal: AbortSignal.timeout(5_000) });
+    expect(await answer.text()).toBe(encodeURI(asked).replaceAll('%25', '%'));
+  });
 });

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type https from 'node:https';
-import { limitConnect } from '#shared/async';
+import { urlToHttpOptions } from 'node:url';
+import { endOnAbort, limitConnect } from '#shared/async';
 
 /** The part of a `Response` that the client uses; read once, by `text` or as `body`. */
 export interface Answer {
@@ -64,11 +65,41 @@ export function nodeFetch(limitMs: number, agent?: http.Agent): NodeFetch {
     const framed =
       body === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
     const own = isSecure ? tlsParts() : { request: http.request, agent: plain() };
-    const outgoing = own.request(url, { method, headers: framed, signal, agent: agent ?? own.agent });
+    const outgoing = own.request({ ...placeOf(url), method, headers: framed, agent: agent ?? own.agent });
     limitConnect(outgoing, limitMs);
-    outgoing.on('error', reject).on('response', resolve).end(body);
+    outgoing.on('error', reject).on('response', resolve);
+    endOnAbort(outgoing, signal);
+    outgoing.end(body);
     return answerOf(await promise);
   };
+}
+
+type Server = Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port' | 'auth'>;
+
+/** The servers that were asked last: one nearly always, and its address is parsed once. */
+const servers = new Map<string, Server>();
+const mostServers = 16;
+
+/** A server, and a path of characters that a URL leaves as they are. */
+const plainUrl = /^(https?:\/\/[^/?#\\]+)(\/[\w~!$&'()*+,;=:@%/.-]*(?:\?[\w~!$&()*+,;=:@%/?.-]*)?)$/;
+/** What a URL may take for a step up or for none. */
+const dots = /\/(?:\.|%2e)/i;
+
+function placeOf(url: string): Server & { path: string } {
+  const [, origin, path] = plainUrl.exec(url) ?? [];
+  if (origin === undefined || path === undefined || dots.test(path)) {
+    const { pathname, search } = new URL(url);
+    return { ...serverOf(url), path: `${pathname}${search}` };
+  }
+  const known = servers.get(origin) ?? serverOf(origin);
+  if (servers.size >= mostServers) servers.clear();
+  servers.set(origin, known);
+  return { ...known, path };
+}
+
+function serverOf(url: string): Server {
+  const { protocol, hostname, port, auth } = urlToHttpOptions(new URL(url));
+  return { protocol, hostname, ...(port !== undefined && { port }), ...(auth !== undefined && { auth }) };
 }
 
 function answerOf(incoming: http.IncomingMessage): Answer {
@@ -88,8 +119,13 @@ function readText(incoming: http.IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   incoming
     .on('data', (chunk: Buffer) => chunks.push(chunk))
-    .on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+    .on('end', () => resolve(textOf(chunks)))
     .on('error', reject)
     .on('close', () => reject(incoming.errored ?? new Error('the connection ended before the answer did')));
   return promise;
+}
+
+function textOf(chunks: readonly Buffer[]): string {
+  const [first] = chunks;
+  return (first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8');
 }

@@ -1,9 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import type { CloudEvent } from 'cloudevents';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { type ParsedWake, parseWake } from '#shared/events';
+import { type HeaderSource, type ParsedWake, parseWake } from '#shared/events';
 import { type KubeClient, sharedReads } from '#shared/kube';
 import { createMetrics, type Metrics, metricsContentType } from '#shared/telemetry';
 import { deliveryStatus, doneAnswer, failureAnswer, refusalAnswer } from './answer.ts';
@@ -49,7 +50,7 @@ export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
     // Clients and proxies must not send another request over a connection that is about to close.
     if (lifecycle.draining) context.header('connection', 'close');
   });
-  app.post('/', (context) => lifecycle.track(deliver(context.req.raw)));
+  app.post('/', ({ req, env }) => lifecycle.track(deliver(req.raw, headersOf(req.raw, env))));
   app.get('/health/liveness', () => health(fn.liveness?.() ?? true));
   app.get('/health/readiness', () =>
     health(lifecycle.ready && !lifecycle.draining && (fn.readiness?.() ?? true)),
@@ -75,12 +76,19 @@ interface DeliveryParts extends AppDependencies {
   measured: FunctionMetrics;
 }
 
-function createDelivery(fn: Fn, parts: DeliveryParts): (request: Request) => Promise<Response> {
+/** Those that Node has parsed, where the request came over a socket: a `Headers` would be built and sorted to be read once. */
+function headersOf(request: Request, env: unknown): HeaderSource {
+  return (env as { incoming?: IncomingMessage } | undefined)?.incoming?.headers ?? request.headers;
+}
+
+type Deliver = (request: Request, headers: HeaderSource) => Promise<Response>;
+
+function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
   const { log, lifecycle, measured, deadlineMs = times.deadline * 1000, maxInFlight = 250 } = parts;
 
   let active = 0;
 
-  return async (request) => {
+  return async (request, headers) => {
     const refused = refusal(lifecycle, active, maxInFlight);
     if (refused !== undefined) {
       measured.failed(refused.code);
@@ -90,7 +98,7 @@ function createDelivery(fn: Fn, parts: DeliveryParts): (request: Request) => Pro
     const deadline = startDeadline(deadlineMs, 'handling the event', lifecycle.signal);
     active += 1;
     try {
-      const wake = await receive(request, deadline.signal);
+      const wake = await receive(request, headers, deadline.signal);
       if (wake instanceof ArcError) {
         measured.failed(wake.code);
         // A body that arrives too late is not unreadable: the broker can deliver it again.
@@ -119,11 +127,15 @@ function refusal(lifecycle: Lifecycle, active: number, maxInFlight: number): Arc
   });
 }
 
-async function receive(request: Request, signal: AbortSignal): Promise<ParsedWake | ArcError> {
+async function receive(
+  request: Request,
+  headers: HeaderSource,
+  signal: AbortSignal,
+): Promise<ParsedWake | ArcError> {
   const arrival = startDeadline(times.arrival * 1000, 'receiving the event', signal);
   try {
     const body = await readBody(request, largestEvent, arrival.signal);
-    return parseWake(request.headers, body);
+    return parseWake(headers, body);
   } catch (caught) {
     return ArcError.from(caught);
   } finally {

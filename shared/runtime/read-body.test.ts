@@ -57,6 +57,19 @@ describe('readBody', () => {
     await expect(readBody(request(silent), 10, control.signal)).rejects.toThrow('too slow');
   });
 
+  it('reads a body of known length, with the same bounds', async () => {
+    const known = (text: string) => request(text, { 'content-length': '10' });
+    expect((await readBody(known('x'.repeat(10)), 10, calm)).byteLength).toBe(10);
+    await expect(readBody(known('x'.repeat(11)), 10, calm)).rejects.toMatchObject({
+      code: 'RequestEntityTooLarge',
+    });
+    const control = new AbortController();
+    const silent = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
+    const late = readBody(request(silent, { 'content-length': '10' }), 10, control.signal);
+    control.abort(new ArcError('Timeout', 'too slow'));
+    await expect(late).rejects.toThrow('too slow');
+  });
+
   it('rejects with BadRequest when the sender breaks off', async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error('reset')),

@@ -6,7 +6,10 @@ import { ArcError, bytesText } from '#shared/errors';
  * sender breaks off.
  */
 export async function readBody(request: Request, limit: number, signal: AbortSignal): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
+  const length = request.headers.get('content-length');
+  if (Number(length ?? 0) > limit) throw tooLarge(limit);
+  // The HTTP parser holds the sender to its length, and a stream would cost more than the rest of a short request.
+  if (length !== null) return whole(request, limit, signal);
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const stop = () => void reader.cancel(signal.reason).catch(() => undefined);
@@ -18,6 +21,23 @@ export async function readBody(request: Request, limit: number, signal: AbortSig
     return body;
   } catch (caught) {
     if (signal.aborted) throw ArcError.from(signal.reason);
+    throw ArcError.from(caught, 'BadRequest');
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** A body of known length. After an abort the rest of it is not waited for. */
+async function whole(request: Request, limit: number, signal: AbortSignal): Promise<Uint8Array> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(ArcError.from(signal.reason));
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const body = new Uint8Array(await Promise.race([request.arrayBuffer(), aborted]));
+    if (body.byteLength > limit) throw tooLarge(limit);
+    return body;
+  } catch (caught) {
     throw ArcError.from(caught, 'BadRequest');
   } finally {
     signal.removeEventListener('abort', stop);

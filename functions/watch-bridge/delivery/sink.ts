@@ -7,7 +7,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
-import { limitConnect } from '#shared/async';
+import { endOnAbort, limitConnect } from '#shared/async';
 
 /** The broker that wakes are sent to. */
 export interface Sink {
@@ -48,9 +48,8 @@ export function createPost(
         'content-length': Buffer.byteLength(body),
         ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
       },
-      signal,
     };
-    return exchange(request(url, options), body, maySend);
+    return exchange(request(url, options), body, signal, maySend);
   };
 }
 
@@ -82,12 +81,14 @@ function secure(authorities: Sink['authorities']): () => Promise<Connection> {
 function exchange(
   sent: ClientRequest,
   body: string,
+  signal: AbortSignal,
   maySend: () => boolean,
 ): Promise<SinkAnswer | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<SinkAnswer | undefined>();
   // The address of a broker's pod that has died may stay in use for a while: the retry takes a new connection.
   limitConnect(sent);
   sent.on('error', reject);
+  endOnAbort(sent, signal);
   sent.on('response', (response) => {
     const { statusCode: status = 0, headers } = response;
     response.on('error', reject);

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ArcError, bytesText } from '#shared/errors';
 import { type BrokerEvent, readEvent } from './event.ts';
 
@@ -13,12 +14,12 @@ export const answerLimit = 1024 * 1024;
 const retriedClientErrors = new Set([404, 408, 409, 429]);
 
 /** Maps an answer to what the broker does about it (Knative data-plane contract). */
-export function classifyAnswer(status: number, headers: Headers, body: Buffer): Outcome {
+export function classifyAnswer(status: number, headers: IncomingHttpHeaders, body: Buffer): Outcome {
   if (status < 200 || status >= 300) {
     return { kind: 'failed', retry: status >= 500 || retriedClientErrors.has(status), status, body };
   }
   // A 202 has accepted the work and cannot carry a reply.
-  if (body.length === 0 && !headers.has('ce-specversion')) return { kind: 'done', reply: undefined };
+  if (body.length === 0 && headers['ce-specversion'] === undefined) return { kind: 'done', reply: undefined };
   if (status === 202) return { kind: 'done', reply: undefined };
   try {
     const reply = readEvent(headers, body);
@@ -36,14 +37,27 @@ export function classifyAnswer(status: number, headers: Headers, body: Buffer): 
   return { kind: 'failed', retry: true, status: 502, body };
 }
 
-/** Reads at most `limit` bytes; what goes beyond makes the read fail with RequestEntityTooLarge. */
-export async function readBounded(stream: AsyncIterable<Uint8Array> | null, limit: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
+/**
+ * Reads at most `limit` bytes. Rejects with RequestEntityTooLarge where there are more, which are left unread, and with the error of a
+ * connection that ends too early. By its events, because to iterate costs more than the body.
+ */
+export function readBounded(stream: IncomingMessage, limit: number): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of stream ?? []) {
+  const read = (chunk: Buffer) => {
     size += chunk.length;
-    if (size > limit) throw new ArcError('RequestEntityTooLarge', `a body of more than ${bytesText(limit)}`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+    if (size <= limit) {
+      chunks.push(chunk);
+      return;
+    }
+    stream.off('data', read).pause();
+    reject(new ArcError('RequestEntityTooLarge', `a body of more than ${bytesText(limit)}`));
+  };
+  stream
+    .on('data', read)
+    .on('end', () => resolve(Buffer.concat(chunks)))
+    .on('error', reject)
+    .on('close', () => reject(stream.errored ?? new Error('the connection ended before the body did')));
+  return promise;
 }

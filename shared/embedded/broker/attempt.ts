@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { doubled, pause, type Semaphore, startDeadline } from '#shared/async';
+import { doubled, endOnAbort, pause, type Semaphore, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { answerLimit, classifyAnswer, type Outcome, readBounded } from './answer.ts';
 import { type BrokerEvent, eventHeaders } from './event.ts';
@@ -14,22 +14,17 @@ const agents = { plain: new http.Agent(keepAlive), secure: new https.Agent(keepA
 function post(event: BrokerEvent, url: URL, signal: AbortSignal): Promise<http.IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
   const headers = {
-    ...Object.fromEntries(eventHeaders(event)),
+    ...eventHeaders(event),
     prefer: 'reply',
     'content-length': String(event.data?.length ?? 0),
   };
   const isSecure = url.protocol === 'https:';
   const agent = isSecure ? agents.secure : agents.plain;
-  const sent = (isSecure ? https : http).request(url, { method: 'POST', headers, signal, agent });
-  sent.on('error', reject).on('response', resolve).end(event.data);
+  const sent = (isSecure ? https : http).request(url, { method: 'POST', headers, agent });
+  sent.on('error', reject).on('response', resolve);
+  endOnAbort(sent, signal);
+  sent.end(event.data);
   return promise;
-}
-
-function headersOf({ headers }: http.IncomingMessage): Headers {
-  const named = Object.entries(headers).filter(
-    ([name]) => name.startsWith('ce-') || name.startsWith('content-'),
-  );
-  return new Headers(named.map(([name, value]) => [name, String(value)]));
 }
 
 /** One POST of the event in binary mode. Never rejects: no answer in time is an outcome too. */
@@ -40,11 +35,13 @@ export async function attempt(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const deadline = startDeadline(timeoutMs, 'the subscriber', signal);
+  let answer: http.IncomingMessage | undefined;
   try {
-    const answer = await post(event, url, deadline.signal);
+    answer = await post(event, url, deadline.signal);
     const body = await readBounded(answer, answerLimit);
-    return classifyAnswer(answer.statusCode ?? 500, headersOf(answer), body);
+    return classifyAnswer(answer.statusCode ?? 500, answer.headers, body);
   } catch (caught) {
+    answer?.destroy();
     const error = ArcError.from(deadline.signal.aborted ? deadline.signal.reason : caught);
     return { kind: 'failed', retry: true, status: undefined, body: Buffer.from(error.message) };
   } finally {

@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serve } from '@hono/node-server';
+import { type HttpBindings, serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { ArcError, httpStatus } from '#shared/errors';
@@ -61,8 +62,8 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     depth,
   );
 
-  const app = new Hono();
-  app.post('*', (c) => receive(c.req.raw, accept));
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.post('*', ({ env }) => receive(env.incoming, accept));
   app.all('*', () => new Response(null, { status: 405, headers: { allow: 'POST' } }));
 
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
@@ -123,9 +124,12 @@ function laneFor(
   });
 }
 
-async function receive(request: Request, accept: (event: BrokerEvent) => boolean): Promise<Response> {
+async function receive(
+  incoming: IncomingMessage,
+  accept: (event: BrokerEvent) => boolean,
+): Promise<Response> {
   try {
-    const event = readEvent(request.headers, await readBounded(request.body, answerLimit));
+    const event = readEvent(incoming.headers, await readBounded(incoming, answerLimit));
     if (event === undefined)
       throw new ArcError('BadRequest', 'the request is not a CloudEvent: ce-specversion is missing');
     const given = event.attributes[ttlExtension];

@@ -6,13 +6,13 @@ const core = { id: '1', source: '/s', specversion: '1.0', type: 't' };
 const binary = { 'ce-id': '1', 'ce-source': '/s', 'ce-specversion': '1.0', 'ce-type': 't' };
 const structured = (value: unknown) =>
   readEvent(
-    new Headers({ 'content-type': 'application/cloudevents+json; charset=UTF-8' }),
+    { 'content-type': 'application/cloudevents+json; charset=UTF-8' },
     Buffer.from(JSON.stringify(value)),
   );
 
 describe('readEvent', () => {
   it('reads binary mode, extensions and content type included', () => {
-    const headers = new Headers({ ...binary, 'ce-kind': 'Order', 'content-type': 'application/json' });
+    const headers = { ...binary, 'ce-kind': 'Order', 'content-type': 'application/json' };
     expect(readEvent(headers, Buffer.from('{}'))).toEqual({
       attributes: { ...core, kind: 'Order', datacontenttype: 'application/json' },
       data: Buffer.from('{}'),
@@ -28,9 +28,7 @@ describe('readEvent', () => {
   });
 
   it('says that other messages are no events', () => {
-    expect(
-      readEvent(new Headers({ 'content-type': 'application/json' }), Buffer.from('{"ok":true}')),
-    ).toBeUndefined();
+    expect(readEvent({ 'content-type': 'application/json' }, Buffer.from('{"ok":true}'))).toBeUndefined();
   });
 
   it.each([
@@ -42,7 +40,7 @@ describe('readEvent', () => {
   ])('refuses %j', (value, message) => expect(() => structured(value)).toThrow(message));
 
   it('refuses batches', () => {
-    const headers = new Headers({ 'content-type': 'application/cloudevents-batch+json' });
+    const headers = { 'content-type': 'application/cloudevents-batch+json' };
     expect(() => readEvent(headers, Buffer.from('[]'))).toThrow(/one event per request/);
   });
 });
@@ -59,7 +57,7 @@ describe('eventHeaders', () => {
   });
 
   it('keeps headers ASCII', () => {
-    expect(eventHeaders({ attributes: { ...core, ext: 'é\n' }, data: undefined }).get('ce-ext')).toBe(
+    expect(eventHeaders({ attributes: { ...core, ext: 'é\n' }, data: undefined })['ce-ext']).toBe(
       '%C3%A9%0A',
     );
   });

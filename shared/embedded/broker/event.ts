@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { ArcError } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 
@@ -14,16 +15,16 @@ const required = ['id', 'source', 'specversion', 'type'] as const;
  * Reads a CloudEvent 1.0 in binary or structured mode (CloudEvents HTTP binding 1.0). undefined when the message is none:
  * it has the headers of neither mode. Throws BadRequest, naming the attribute, when it claims to be one and is malformed.
  */
-export function readEvent(headers: Headers, body: Buffer): BrokerEvent | undefined {
-  const contentType = headers.get('content-type') ?? '';
+export function readEvent(headers: IncomingHttpHeaders, body: Buffer): BrokerEvent | undefined {
+  const contentType = headers['content-type'] ?? '';
   if (/^application\/cloudevents-batch/i.test(contentType)) {
     throw new ArcError('BadRequest', 'batches are not accepted: send one event per request');
   }
   if (/^application\/cloudevents\b/i.test(contentType)) return checked(readStructured(body));
-  if (!headers.has('ce-specversion')) return undefined;
+  if (headers['ce-specversion'] === undefined) return undefined;
   const attributes: Record<string, string> = {};
-  for (const [name, value] of headers) {
-    if (name.startsWith('ce-')) attributes[name.slice(3)] = value;
+  for (const name in headers) {
+    if (name.startsWith('ce-')) attributes[name.slice(3)] = String(headers[name]);
   }
   if (contentType !== '') attributes.datacontenttype = contentType;
   return checked({ attributes, data: body.length > 0 ? body : undefined });
@@ -73,11 +74,11 @@ function checked(event: BrokerEvent): BrokerEvent {
 }
 
 /** The headers of the event in binary mode. All but printable ASCII is percent-encoded, as the binding requires. */
-export function eventHeaders(event: BrokerEvent): Headers {
-  const headers = new Headers();
+export function eventHeaders(event: BrokerEvent): Record<string, string> {
+  const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(event.attributes)) {
-    if (name === 'datacontenttype') headers.set('content-type', value);
-    else headers.set(`ce-${name}`, value.replace(/[^\x20-\x7e]+/g, encodeURIComponent));
+    if (name === 'datacontenttype') headers['content-type'] = value;
+    else headers[`ce-${name}`] = value.replace(/[^\x20-\x7e]+/g, encodeURIComponent);
   }
   return headers;
 }
