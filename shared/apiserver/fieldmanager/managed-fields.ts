@@ -79,7 +79,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 function fieldsOf(value: unknown): FieldSet | undefined {
   try {
-    return readFieldsV1(value);
+    return sorted(readFieldsV1(value));
   } catch (caught) {
     if (caught instanceof SyntaxError) return undefined;
     throw caught;

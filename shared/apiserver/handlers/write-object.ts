@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { sameJson } from '#shared/meta';
 import type { StoredItem } from '#shared/storage';
 import { notFound } from '../errors/resource-errors.ts';
 import { sameOwners } from '../fieldmanager/managed-fields.ts';
@@ -115,10 +116,9 @@ async function nextState(
   await betweenSteps(request);
   const metadata = withGeneration(request, admitted, old);
   const next = { ...item, value: encodeObject(definition, { ...admitted, metadata }) };
-  // Decoded again for the comparison, because fields that hold undefined are not stored.
   const same =
     metadata.generation === old.metadata.generation &&
-    (Buffer.compare(next.value, item.value) === 0 || isSame(decodeObject(next), old));
+    (Buffer.compare(next.value, item.value) === 0 || isSame({ ...admitted, metadata }, old));
   if (same) return { metadata, item, same };
   await betweenSteps(request);
   checkSize(
@@ -129,13 +129,14 @@ async function nextState(
   return { metadata, item: next, same };
 }
 
+/** What a write changes is compared first. A field that holds undefined is not stored, so it counts as absent. */
 function isSame(object: KubeObject, old: KubeObject): boolean {
-  const { managedFields, ...metadata } = object.metadata;
-  const { managedFields: former, ...oldMetadata } = old.metadata;
-  return (
-    isDeepStrictEqual({ ...object, metadata }, { ...old, metadata: oldMetadata }) &&
-    sameOwners(managedFields, former)
-  );
+  const { metadata, status, ...rest } = object;
+  const { metadata: oldMetadata, status: oldStatus, ...oldRest } = old;
+  if (!sameJson(status, oldStatus) || !sameJson(rest, oldRest)) return false;
+  const { managedFields, resourceVersion: _revision, ...others } = metadata;
+  const { managedFields: former, resourceVersion: _oldRevision, ...oldOthers } = oldMetadata;
+  return sameJson(others, oldOthers) && sameOwners(managedFields, former);
 }
 
 type Commit = { done: true; item: StoredItem } | { done: false; current: StoredItem | undefined };

@@ -84,17 +84,19 @@ function pruneList(tree: StructuralTree, list: readonly unknown[], walk: Walk): 
 /** A new object is made only where a field goes or changes: to build one with thousands of fields takes long. */
 function pruneObject(tree: StructuralTree, object: Record<string, unknown>, walk: Walk): object {
   if (tree.preserve && tree.fields.size === 0 && !tree.values) return object;
-  const kept: [string, unknown][] = [];
-  let changed = false;
-  for (const [name, value] of Object.entries(object)) {
+  let kept: [string, unknown][] | undefined;
+  const names = Object.keys(object);
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] ?? '';
+    const value = object[name];
     walk.steps.push(name);
     const pruned = pruneField(tree, name, value, walk);
     walk.steps.pop();
-    changed ||= pruned !== value;
-    if (pruned !== gone) kept.push([name, pruned]);
+    if (pruned !== value) kept ??= names.slice(0, at).map((one) => [one, object[one]]);
+    if (pruned !== gone) kept?.push([name, pruned]);
   }
   // fromEntries defines each key, so a field called __proto__ stays a field.
-  return changed ? Object.fromEntries(kept) : object;
+  return kept ? Object.fromEntries(kept) : object;
 }
 
 /** Stands for a field that is left out. */

@@ -25,7 +25,8 @@ function overlay(input: unknown, output: unknown): unknown {
   if (!isRecord(input) || !isRecord(output)) return output;
   // A new object is made only where something differs: to build one with thousands of fields takes long.
   const changes: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(output)) {
+  for (const name of Object.keys(output)) {
+    const value = output[name];
     if (value === undefined) continue;
     const laid = Object.hasOwn(input, name) ? overlay(input[name], value) : value;
     if (laid !== input[name]) changes.push([name, laid]);
@@ -47,13 +48,14 @@ function addTypeCauses(causes: Cause[], tree: StructuralTree, value: unknown, st
   }
   if (Array.isArray(value)) {
     const { items } = tree;
-    if (items) for (const [index, item] of value.entries()) below(causes, items, item, steps, index);
+    if (items)
+      for (let index = 0; index < value.length; index++) below(causes, items, value[index], steps, index);
     return;
   }
   if (!isRecord(value)) return;
-  for (const [name, field] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
     const child = tree.fields.get(name) ?? tree.values;
-    if (child) below(causes, child, field, steps, name);
+    if (child) below(causes, child, value[name], steps, name);
   }
 }
 

@@ -122,6 +122,8 @@ describe('operations', () => {
         expect(difference(a, union(b, c))).toEqual(difference(difference(a, b), c));
         expect(union(difference(a, b), intersection(a, b))).toEqual(a);
         expect(isEmpty(difference(a, a))).toBe(true);
+        const rest = difference(a, b);
+        expect(difference(rest, b)).toBe(rest);
       }),
     );
   });

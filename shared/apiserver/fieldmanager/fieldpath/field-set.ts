@@ -66,23 +66,32 @@ function unionNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return a === b ? a : node(isMember(a) || isMember(b), unionChildren(a, b));
 }
 
-/** Paths of `a` that are not in `b`. Prefixes and extensions of a path in `b` stay. */
+/** Paths of `a` that are not in `b`. Prefixes and extensions of a path in `b` stay. `a` itself where it has none of them. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(a) || isEmpty(b) ? a : differenceChildren(a, b);
 }
 
-function differenceChildren(a: FieldSet, b: FieldSet): Growing {
+function differenceChildren(a: FieldSet, b: FieldSet): FieldSet {
   const children: Growing = {};
-  for (const [element, child] of Object.entries(a)) {
+  let same = true;
+  for (const element of Object.keys(a)) {
     if (element === self) continue;
+    const child = a[element] ?? noFields;
     const other = b[element];
-    set(children, element, other === undefined ? child : differenceNodes(child, other));
+    const left = other === undefined ? child : differenceNodes(child, other);
+    if (left !== child) same = false;
+    set(children, element, left);
   }
-  return children;
+  return same ? a : children;
 }
 
 function differenceNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
-  return node(isMember(a) && !isMember(b), differenceChildren(a, b));
+  const member = isMember(a);
+  const stays = member && !isMember(b);
+  const left = differenceChildren(a, b);
+  if (left === a && stays === member) return a;
+  const { [self]: _self, ...children } = left;
+  return node(stays, children);
 }
 
 /** Paths in both. */
