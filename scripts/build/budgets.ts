@@ -5,15 +5,15 @@ const budgets: Record<string, number> = {
   // two thirds of it read charts, versions, bundles and certificates (YAML, semver, tar, zod, Sigstore): bundled, but run for those alone
   'transfer-worker': 653,
   // RE2 is a tenth of it: patterns of users, in linear time
-  'api-server': 1475,
+  'api-server': 1478,
   // speaks to registries, signs for S3, and reads the keys of bundles
-  'probe-endpoint': 332,
+  'probe-endpoint': 333,
   // these two run the plan of an Order
-  'decompose-order': 295,
-  'roll-up-order': 297,
+  'decompose-order': 296,
+  'roll-up-order': 298,
   // makes certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
-  'watch-bridge': 318,
+  'watch-bridge': 319,
   // loaded by programs, and by functions outside a cluster: YAML and SOCKS proxies are two thirds of it
   kubeconfig: 167,
   // every kind of transfer, and in arcctl kubeconfigs, YAML and events: compiled when they are used
@@ -21,7 +21,7 @@ const budgets: Record<string, number> = {
   'arcctl-start': 1,
   'arc-transfer': 705,
 };
-const functionBudget = 279;
+const functionBudget = 280;
 
 /** One line per bundle over its budget. */
 export function overBudget(bundles: readonly Bundle[]): string[] {

@@ -41,11 +41,11 @@ export function labelNameFaults(name: string): string[] {
 export function qualifiedFaults(key: string): string[] {
   const text =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-  const described = noMatch(text, qualifiedPattern, 'MyName', 'my.name', '123-abc');
+  const described = () => noMatch(text, qualifiedPattern, 'MyName', 'my.name', '123-abc');
   const parts = key.split('/');
   if (parts.length > 2) {
     return [
-      `a qualified name ${described} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a qualified name ${described()} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   }
   const name = parts.at(-1) ?? '';
@@ -53,7 +53,7 @@ export function qualifiedFaults(key: string): string[] {
   const prefixFaults = prefix === '' ? ['must be non-empty'] : prefix ? subdomainFaults(prefix) : [];
   const nameFaults = [
     ...(name === '' ? ['must be non-empty'] : name.length > 63 ? [tooLong(63)] : []),
-    ...(qualified.test(name) ? [] : [described]),
+    ...(qualified.test(name) ? [] : [described()]),
   ];
   return [
     ...prefixFaults.map((fault) => `prefix part ${fault}`),
