@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   group,
   mergeType,
@@ -105,6 +105,24 @@ describe('delete', () => {
     expect(body.kind).toBe('WidgetList');
     expect(body.items.map((item) => item.metadata.name)).toEqual(['c1', 'c2']);
     expect((await call('GET', `${widgets}/c3`)).status).toBe(200);
+  });
+
+  it('deletes the rest of a collection when somebody else deletes one object meanwhile', async () => {
+    for (const name of ['r1', 'r2', 'r3'])
+      await call('POST', widgets, widget(name, {}, { labels: { set: 'race' } }));
+    const { store } = server;
+    const remove = store.delete.bind(store);
+    const race = vi.spyOn(store, 'delete').mockImplementation(async (key, revision) => {
+      if (key.endsWith('/r1')) await remove(key, revision);
+      return remove(key, revision);
+    });
+    const answer = await call('DELETE', `${widgets}?labelSelector=set%3Drace`);
+    race.mockRestore();
+    expect([answer.status, answer.body.items?.map((item) => item.metadata.name)]).toEqual([
+      200,
+      ['r2', 'r3'],
+    ]);
+    expect((await call('GET', `${widgets}?labelSelector=set%3Drace`)).body.items).toEqual([]);
   });
 });
 

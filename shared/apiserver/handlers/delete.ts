@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { ArcError } from '#shared/errors';
 import { isoSeconds } from '#shared/meta';
 import type { StoredItem } from '#shared/storage';
 import { deletePreconditionFailed, notFound } from '../errors/resource-errors.ts';
@@ -67,7 +68,7 @@ export async function deleteCollection(request: ResourceRequest): Promise<Respon
   }
 }
 
-/** The object as it was before; undefined: it was deleted meanwhile. */
+/** The object as it was before; undefined: it was deleted meanwhile, which kube-apiserver passes over too. */
 async function removeIfPresent(
   request: ResourceRequest,
   item: StoredItem,
@@ -76,7 +77,12 @@ async function removeIfPresent(
   const name = decodeObject(item).metadata.name;
   const current = (await request.server.store.get(item.key)).item;
   if (!current) return undefined;
-  await remove(request, current, name, options);
+  try {
+    await remove(request, current, name, options);
+  } catch (caught) {
+    if (ArcError.is(caught, 'NotFound')) return undefined;
+    throw caught;
+  }
   return current;
 }
 
