@@ -8,6 +8,7 @@ import {
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { cronWorkflowName } from '../../shared/domain/identity/names.ts';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
@@ -245,6 +246,34 @@ describe('sync-status', () => {
       phase: 'Active',
       succeeded: 4,
       message: `run ${name}-1 failed: no`,
+    });
+  });
+
+  it('finds the runs of a schedule that was made by hand with a name that no label can hold', async () => {
+    const long = `${'made-by-hand.'.repeat(6)}nightly`;
+    const argoName = cronWorkflowName(long);
+    const scheduled = artifactWorkflow(long, {
+      spec: { ...submitted.spec, cron: { schedules: ['0 3 * * *'] } },
+      status: { workflowRef: { kind: 'CronWorkflow', name: argoName, attempt: 1 } },
+    });
+    const cron: CronWorkflow = {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'CronWorkflow',
+      metadata: { ...workflowOf(scheduled, argoName).metadata, uid: 'uid-cron' },
+      spec: { workflowSpec: {} },
+      status: { succeeded: 4, active: [] },
+    };
+    const run = workflowOf(scheduled, `${argoName}-1`, { phase: 'Failed', message: 'no' });
+    const metadata = {
+      ...run.metadata,
+      labels: { 'workflows.argoproj.io/cron-workflow': argoName },
+      ownerReferences: [{ apiVersion: cron.apiVersion, kind: cron.kind, name: argoName, uid: 'uid-cron' }],
+    };
+    const api = new FakeApi([scheduled, cron, { ...run, metadata }]);
+    await handle(contextOf(api), wakeOf(scheduled, 'workflow'));
+    expect(api.read(artifactWorkflows, { namespace, name: long })?.status).toMatchObject({
+      phase: 'Active',
+      message: `run ${argoName}-1 failed: no`,
     });
   });
 });

@@ -5,6 +5,7 @@ import {
   artifactMilestone,
   artifactWorkflows,
   type CronWorkflow,
+  isLabelValue,
   isOn,
   labels,
   stepEvent,
@@ -68,14 +69,19 @@ async function read(context: Context, artifactWorkflow: ArtifactWorkflow) {
   }
 }
 
-/** The newest Workflow that a CronWorkflow has started. Anybody can write the label that selects them; the owner reference decides. */
+/**
+ * The newest Workflow that a CronWorkflow has started. Anybody can write the label that selects them; the owner reference decides. A name
+ * that is too long for our label is in no label: Argo puts the name of the CronWorkflow, which fits, on its Workflows.
+ */
 async function newestRun(
   { api, signal }: Context,
   schedule: Workflow | CronWorkflow,
   { metadata }: ArtifactWorkflow,
 ): Promise<Workflow | undefined> {
   if (schedule.kind !== 'CronWorkflow') return undefined;
-  const labelSelector = `${labels.artifactWorkflow}=${metadata.name}`;
+  const labelSelector = isLabelValue(metadata.name)
+    ? `${labels.artifactWorkflow}=${metadata.name}`
+    : `${labels.argoCronWorkflow}=${schedule.metadata.name}`;
   const { items } = await api.list(workflows, { ...namespaceOf(schedule), labelSelector }, signal);
   const created = (run: Workflow) => run.metadata.creationTimestamp ?? '';
   return items

@@ -12,7 +12,7 @@ export {
   startSelectors,
   withDefaults,
 } from './identity/artifact.ts';
-export { isObjectName, keyOfName } from './identity/names.ts';
+export { isLabelValue, isObjectName, keyOfName } from './identity/names.ts';
 export type {
   CronWorkflow,
   OutputParameter,

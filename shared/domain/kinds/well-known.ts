@@ -18,6 +18,8 @@ export const labels = {
   argoInstance: 'workflows.argoproj.io/controller-instanceid',
   /** Argo's, on a pod: the name of its Workflow. */
   argoWorkflow: 'workflows.argoproj.io/workflow',
+  /** Argo's, on a Workflow: the name of the CronWorkflow that started it. */
+  argoCronWorkflow: 'workflows.argoproj.io/cron-workflow',
 } as const;
 
 export const annotations = {
