@@ -38,6 +38,7 @@ function setUp() {
     clock,
     random: () => 0.5,
     repeatMs: 60_000,
+    longestRepeatMs: 3_600_000,
     dueAt: (thing) => thing.at,
     repeats: (thing) => thing.once !== true,
     fire: () => fired.push(clock.now()),
@@ -92,12 +93,31 @@ describe('DueTimes', () => {
     due.update('a', { at: 5000 });
     clock.advance(65_000);
     due.update('a', { at: 5000 });
-    clock.advance(60_000);
-    expect(fired).toEqual([5000, 65_000, 125_000]);
+    clock.advance(120_000);
+    expect(fired).toEqual([5000, 65_000, 185_000]);
     due.update('a', {});
     clock.advance(600_000);
     expect(fired.length).toBe(3);
     expect(due.size).toBe(0);
+  });
+
+  it('repeats the same due time less and less often, at last each hour, and another one as at first', () => {
+    const { clock, fired, due } = setUp();
+    const minutes = () => fired.splice(0).map((at) => at / 60_000);
+    due.update('a', { at: 0 });
+    for (let hour = 0; hour < 5; hour++) {
+      clock.advance(3_600_000);
+      due.update('a', { at: 0 });
+    }
+    expect(minutes()).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+    due.update('a', { at: 300 * 60_000 });
+    clock.advance(4 * 60_000);
+    expect(minutes()).toEqual([300, 301, 303]);
+    // The uid again, after the object was forgotten.
+    due.forget('a');
+    due.update('a', { at: 300 * 60_000 });
+    clock.advance(3 * 60_000);
+    expect(minutes()).toEqual([304, 305, 307]);
   });
 
   it('follows a due time that moves', () => {
@@ -143,6 +163,7 @@ describe('1,000 due times and a clock that jumps both ways', () => {
       clock,
       random: () => 0.5,
       repeatMs: minute,
+      longestRepeatMs: 60 * minute,
       dueAt: ({ at }) => at,
       repeats: () => true,
       fire({ uid, at = 0 }) {

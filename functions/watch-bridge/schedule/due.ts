@@ -1,10 +1,12 @@
-import { type Clock, DelayQueue, jittered } from '#shared/async';
+import { type Clock, DelayQueue, doubled, jittered } from '#shared/async';
 
 export interface DueOptions<T> {
   clock: Clock;
   random(): number;
-  /** ms after which a due time fires again while the object still has it. */
+  /** ms after which a due time fires again while the object still has it; each further time it is twice as long. */
   repeatMs: number;
+  /** ms that this time grows to. */
+  longestRepeatMs: number;
   /** The object's next due time (ms since the epoch), if it has one. */
   dueAt(object: T): number | undefined;
   /** False for an object whose due time fires once: a resync does the rest. */
@@ -14,13 +16,15 @@ export interface DueOptions<T> {
 
 /**
  * Fires at the due time of each object: a retry, a TTL. It repeats until a newer state of the object has another due time or none,
- * because a wake may be lost.
+ * because a wake may be lost; less and less often, because nobody may be there to handle it: an operator may have switched TTLs off.
  */
 export class DueTimes<T> {
   readonly #options: DueOptions<T>;
   readonly #schedule: DelayQueue<T>;
   /** The due time of each object, without repetitions. */
   readonly #dueTimes = new Map<string, number>();
+  /** How often the due time of each object has been repeated. */
+  readonly #repetitions = new Map<string, number>();
 
   constructor(options: DueOptions<T>) {
     this.#options = options;
@@ -43,6 +47,7 @@ export class DueTimes<T> {
     const planned = this.#schedule.at(uid);
     if (same && planned === undefined && !this.#options.repeats(object)) return;
     this.#dueTimes.set(uid, at);
+    if (!same) this.#repetitions.delete(uid);
     // A due time that has fired keeps the time of its repetition.
     this.#schedule.set(uid, same ? (planned ?? at) : at, object);
   }
@@ -50,6 +55,7 @@ export class DueTimes<T> {
   forget(uid: string): void {
     this.#schedule.delete(uid);
     this.#dueTimes.delete(uid);
+    this.#repetitions.delete(uid);
   }
 
   close(): void {
@@ -57,8 +63,13 @@ export class DueTimes<T> {
   }
 
   #fire(uid: string, object: T): void {
-    const { clock, random, repeatMs, repeats, fire } = this.#options;
-    if (repeats(object)) this.#schedule.set(uid, clock.now() + jittered(repeatMs, random), object);
+    const { clock, random, repeatMs, longestRepeatMs, repeats, fire } = this.#options;
+    if (repeats(object)) {
+      const before = this.#repetitions.get(uid) ?? 0;
+      this.#repetitions.set(uid, before + 1);
+      const pauseMs = jittered(doubled(repeatMs, before, longestRepeatMs), random);
+      this.#schedule.set(uid, clock.now() + pauseMs, object);
+    }
     fire(object, String(clock.now()));
   }
 }

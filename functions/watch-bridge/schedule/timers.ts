@@ -28,7 +28,7 @@ export interface Intervals {
   settled: number;
   /** Between checks of the credentials of an Endpoint that unfinished work uses; default one minute. */
   credentials: number;
-  /** Until a due time fires again, while the object still has it; default one minute. */
+  /** Until a due time fires again, while the object still has it; default one minute. It doubles up to `settled`. */
   due: number;
 }
 
@@ -88,6 +88,7 @@ export class Timers {
       clock,
       random,
       repeatMs: intervals.due,
+      longestRepeatMs: intervals.settled,
       dueAt: (object) => dueAt(object, references),
       repeats: (object) => !this.#waitsForPerson(object),
       fire: (object, epoch) => {
