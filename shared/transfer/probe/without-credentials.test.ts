@@ -7,6 +7,7 @@ const bucket = 'https://mirror.s3.eu-central-1.amazonaws.com/';
 it.each([
   ['oci', registry, 'AWS'],
   ['s3', bucket, 'AWS'],
+  ['bundle', bucket, 'AWS'],
   ['oci', 'https://team1.azurecr.io/v2/', 'Azure'],
   ['oci', 'https://europe-docker.pkg.dev/v2/', 'Google'],
 ])('an Endpoint of type %s at %s may do with the identity of the workers', (type, url, cloud) => {

@@ -11,7 +11,8 @@ export interface Unknown {
 
 /** What that means: at servers of clouds the identity of the workers counts, which a probe does not have. */
 export function withoutCredentials({ name, type, tls }: Unknown, url: URL): Finding<AuthenticatedReason> {
-  const found = type === 's3' ? cloudStorage(url.origin) : cloudRegistry(url.origin);
+  const isStored = type === 's3' || type === 'bundle';
+  const found = isStored ? cloudStorage(url.origin) : cloudRegistry(url.origin);
   const secret = `name their Secret in spec.secretRef of Endpoint "${name}"`;
   if (found === undefined || hasOwnTrust(tls))
     return {
