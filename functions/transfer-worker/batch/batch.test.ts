@@ -361,6 +361,7 @@ describe('where an image of a chart is pulled from', () => {
         name: 'src',
         remoteURL: 'https://quay.io',
         image: 'team/app:1',
+        identity: false,
       });
     const local = { ...image, host: '127.0.0.1:5000' };
     expect(imageLocation(local, other, ['127.*']).remoteURL).toBe('http://127.0.0.1:5000');

@@ -83,7 +83,8 @@ function itemsOf(
 
 /**
  * Where an image is pulled from: its own registry, which must be that of the source Endpoint or stand in `spec.imageRegistries`. The
- * Endpoint's credentials go to its own registry; of a docker config, others get what it holds for them. Throws a config TransferError.
+ * Endpoint's credentials, and an identity of a cloud, go to its own registry: a chart's author would choose the other one. Of a docker
+ * config, others get what it holds for them. Throws a config TransferError.
  */
 export function imageLocation(
   { host, repository, tag, digest }: NamedImage,
@@ -109,6 +110,7 @@ export function imageLocation(
     remoteURL: registryURL(host),
     image: formatReference(name),
     ...(credentials && 'dockerConfigJson' in credentials ? { credentials } : {}),
+    identity: false,
   };
 }
 

@@ -2,8 +2,10 @@ import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEndpoint } from '#shared/domain';
 import { seedImage } from '#shared/embedded';
+import { openSession, registrySource } from '#shared/transfer';
 import { type Aws, awsServices } from '../../../shared/transfer/testing/aws.ts';
 import { type S3Server, startS3Server } from '../../../shared/transfer/testing/s3-server.ts';
+import { imageLocation } from '../batch/chart-images.ts';
 import { end, image, type Pod, startPod } from './testing/pod.ts';
 
 const role = 'arn:aws:iam::123456789012:role/arc';
@@ -71,6 +73,27 @@ describe('a worker with a role of AWS', () => {
     await expect(pod.move(image, ecr({ tls: { ca: pod.authority.cert } }), inner())).rejects.toThrow(
       'with spec.tls no identity of AWS is used',
     );
+  });
+
+  it('lends nothing of it to images of a chart in other registries than that of the Endpoint', async () => {
+    const found = { host: aws.registryHost, repository: 'team/app', tag: '1.0', written: 'private' };
+    await seedImage(pod.registry, 'team/app', '1.0');
+    const { signal } = new AbortController();
+    const session = openSession({ retry: { attempts: 1 }, proxyEnv: pod.env, identityEnv: pod.env });
+    const read = (charts: JobEndpoint) =>
+      registrySource(session.open(imageLocation(found, charts, ['*']), 'pull')).root(signal);
+    try {
+      const credentials = { username: 'u', password: 'p' };
+      for (const more of [{}, { credentials }, { tls: { ca: pod.authority.cert } }])
+        await expect(read(end('helm', 'https://charts.example.com', more))).rejects.toThrow(
+          'a Secret with .dockerconfigjson',
+        );
+      expect([pod.asked(sts), pod.asked(api)]).toEqual([0, 0]);
+      await read(ecr());
+      expect([pod.asked(sts), pod.asked(api)]).toEqual([1, 1]);
+    } finally {
+      session.close();
+    }
   });
 
   it('prefers what the Secret of the Endpoint holds', async () => {

@@ -1,5 +1,6 @@
 import { createMasker, type Masker } from '#shared/errors';
 import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
+import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { reworded, stopped, TransferError } from '../errors/transfer-error.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
 import { createLimiters, type Limiter } from '../http/limiter.ts';
@@ -23,6 +24,8 @@ export interface ImageLocation {
   credentials?: EndpointCredentials;
   /** Hosts of the registry's token service that get the credentials too (`isTrustedRealm`). */
   tokenHosts?: readonly string[];
+  /** False: another registry than the Endpoint's own, which gets no identity of a cloud. */
+  identity?: false;
 }
 
 export interface SessionOptions {
@@ -56,6 +59,10 @@ export interface Session {
   close(): void;
 }
 
+const notItsOwn: RegistryCredentials = {
+  kind: 'none',
+  hint: 'for registries other than its own, it needs a Secret with .dockerconfigjson',
+};
 /** Stands for any repository where only what is before its name counts. */
 const anyName = 'any';
 
@@ -72,15 +79,19 @@ export function openSession(options: SessionOptions = {}): Session {
     return fresh;
   }
   const identities = createIdentities({ env: options.identityEnv ?? {}, client, masker });
+  function credentialsOf(
+    { credentials, identity, tls }: Omit<ImageLocation, 'image'>,
+    { origin, host, repository }: ImageAddress,
+  ): RegistryCredentials {
+    if (credentials !== undefined) return credentialsFor(credentials, host, repository);
+    return identity === false ? notItsOwn : identities.registry(origin, tls);
+  }
   function connect(
     location: Omit<ImageLocation, 'image'>,
     address: ImageAddress,
     about: { place: string; scope: string },
   ): RegistryClient {
-    const credentials =
-      location.credentials === undefined
-        ? identities.registry(address.origin, location.tls)
-        : credentialsFor(location.credentials, address.host, address.repository);
+    const credentials = credentialsOf(location, address);
     for (const secret of secretsOf(credentials)) masker.add(secret);
     return createRegistryClient({
       ...about,
