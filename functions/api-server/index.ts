@@ -42,7 +42,7 @@ export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
       artifactSchemas(stored),
       byHand(stored, settings),
       operatorDefaults(settings),
-      operatorLimits(settings),
+      operatorLimits(stored, settings),
       ...admission,
       // Last: what another plug-in refuses takes no place.
       orderQuota(stored, settings, now),

@@ -128,6 +128,41 @@ describe("an operator's limit", () => {
     expect((await change({ maxInFlight: 3 })).status).toBe(200);
     expect((await change({ remoteURL: 'https://newer.example' })).status).toBe(422);
   });
+
+  it('of Endpoints: holds for an ArtifactWorkflow made by hand with parameters in place of Endpoints', async () => {
+    const parameters = (values: Record<string, string>) =>
+      Object.entries(values).map(([name, value]) => ({ name, value }));
+    const byHand = (name: string, values: Record<string, string>, more: object = {}) => {
+      const spec = { workflowTemplateRef: { name: 't' }, parameters: parameters(values), ...more };
+      return call('POST', 'team/artifactworkflows', of('ArtifactWorkflow', name, spec));
+    };
+    const far = { srcType: 's3', srcRemoteURL: 'https://far.example', specImage: 'other.example/a:1' };
+    await call('POST', 'team/endpoints', of('Endpoint', 'far', { type: 's3', remoteURL: far.srcRemoteURL }));
+    expect((await byHand('before', far)).status).toBe(201);
+
+    data = { 'limits.endpointHosts': '*.ours.example', 'limits.endpointTypes': 'oci, helm' };
+    const near = { dstType: 'oci', dstRemoteURL: 'a.ours.example/team' };
+    expect((await byHand('near', { ...near, srcRemoteURL: 'file:///release' })).status).toBe(201);
+    const hostRefused =
+      'Invalid value: host "far.example" is not allowed: limits.endpointHosts of the operator\'s settings';
+    const typeRefused =
+      'Unsupported value: "s3": supported values: "oci", "helm": limits.endpointTypes of the operator\'s settings';
+    expect(await byHand('far', { ...near, ...far })).toMatchObject({
+      status: 422,
+      message: `ArtifactWorkflow.arc.opendefense.cloud "far" is invalid: [spec.parameters[2].value: ${typeRefused}, spec.parameters[3].value: ${hostRefused}]`,
+    });
+    expect((await byHand('to', { dstRemoteURL: 'far.example' })).message).toContain(
+      `spec.parameters[0].value: ${hostRefused}`,
+    );
+    // What is there stays, and so does what Orders make of an Endpoint that was accepted before.
+    const suspended = await call('PATCH', 'team/artifactworkflows/before', { spec: { suspend: true } });
+    expect(suspended.status).toBe(200);
+    expect((await byHand('of-order', { ...near, ...far }, { srcRef: { name: 'far' } })).status).toBe(201);
+    const another = { ...far, srcRemoteURL: 'https://far.example/elsewhere' };
+    expect((await byHand('another', another, { srcRef: { name: 'far' } })).message).toContain(hostRefused);
+    expect((await byHand('side', far, { dstRef: { name: 'far' } })).status).toBe(422);
+    expect((await byHand('nowhere', far, { srcRef: { name: 'nowhere' } })).status).toBe(422);
+  });
 });
 
 describe('what is switched off', () => {

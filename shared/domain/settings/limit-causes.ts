@@ -37,50 +37,81 @@ function tooManyArtifacts(count: number, most: number): Cause {
   return { reason: 'FieldValueTooMany', field: 'spec.artifacts', message };
 }
 
+/**
+ * Also the parameters that stand for Endpoints, where somebody writes them by hand. Those that say what one of `endpoints` says, which the
+ * ArtifactWorkflow names, are left alone: that Endpoint was judged when it was written, and an Order may use it for as long as it is there.
+ */
 export function artifactWorkflowLimitCauses(
   { spec }: ArtifactWorkflow,
   old: ArtifactWorkflow | undefined,
   settings: Settings,
+  endpoints: readonly Endpoint[] = [],
 ): Cause[] {
   if (old) return [];
-  return intervalCauses('spec.cron', spec.cron, settings['limits.cronInterval'] ?? shortestCronIntervalMs);
+  const shortest = settings['limits.cronInterval'] ?? shortestCronIntervalMs;
+  const said = (ref: 'srcRef' | 'dstRef') =>
+    endpoints.find(({ metadata }) => metadata.name === spec[ref]?.name)?.spec;
+  const parameters = [...(spec.parameters ?? []).entries()].flatMap(([index, { name, value }]) => {
+    const stands = standsFor.get(name);
+    if (stands === undefined || said(stands.ref)?.[stands.field] === value) return [];
+    const field = `spec.parameters[${index}].value`;
+    return stands.field === 'type' ? typeCauses(field, value, settings) : urlCauses(field, value, settings);
+  });
+  return [...intervalCauses('spec.cron', spec.cron, shortest), ...parameters];
 }
+
+/** The parameters of an ArtifactWorkflow that say of an Endpoint where it is. */
+const standsFor = new Map<string, { ref: 'srcRef' | 'dstRef'; field: 'type' | 'remoteURL' }>([
+  ['srcType', { ref: 'srcRef', field: 'type' }],
+  ['srcRemoteURL', { ref: 'srcRef', field: 'remoteURL' }],
+  ['dstType', { ref: 'dstRef', field: 'type' }],
+  ['dstRemoteURL', { ref: 'dstRef', field: 'remoteURL' }],
+]);
 
 export function endpointLimitCauses(
   { spec }: Endpoint,
   old: Endpoint | undefined,
   settings: Settings,
 ): Cause[] {
-  const types = settings['limits.endpointTypes'];
-  const isRefused = types && spec.type !== old?.spec.type && !types.includes(spec.type);
-  const typeCause = (allowed: readonly string[]): Cause => ({
-    reason: 'FieldValueNotSupported',
-    field: 'spec.type',
-    message: `Unsupported value: ${quoted(spec.type)}: supported values: ${allowed.map((one) => quoted(one)).join(', ')}: ${by('limits.endpointTypes')}`,
-  });
-  return [...(isRefused ? [typeCause(types)] : []), ...hostLimitCauses(spec, old?.spec, settings)];
-}
-
-function hostLimitCauses(
-  { remoteURL, tokenHosts = [] }: Endpoint['spec'],
-  old: Endpoint['spec'] | undefined,
-  settings: Settings,
-): Cause[] {
-  const hosts = settings['limits.endpointHosts'];
-  if (!hosts) return [];
-  const refused = (field: string, host: string) =>
-    invalid(field, `Invalid value: host ${quoted(host)} is not allowed: ${by('limits.endpointHosts')}`);
-  const found = remoteURL === old?.remoteURL ? undefined : hostOf(remoteURL);
-  const fresh = [...tokenHosts.entries()].filter(([, host]) => !old?.tokenHosts?.includes(host));
+  const { type, remoteURL, tokenHosts = [] } = spec;
+  const fresh = [...tokenHosts.entries()].filter(([, host]) => !old?.spec.tokenHosts?.includes(host));
   return [
-    ...(found && !allowsHost(hosts, found.name, found.port) ? [refused('spec.remoteURL', found.name)] : []),
-    ...fresh.flatMap(([index, host]) =>
-      allowsHost(hosts, host, 443) ? [] : [refused(`spec.tokenHosts[${index}]`, host)],
+    ...(type === old?.spec.type ? [] : typeCauses('spec.type', type, settings)),
+    ...(remoteURL === old?.spec.remoteURL ? [] : urlCauses('spec.remoteURL', remoteURL, settings)),
+    ...fresh.flatMap(([index, name]) =>
+      hostCauses(`spec.tokenHosts[${index}]`, { name, port: 443 }, settings),
     ),
   ];
 }
 
-/** Host and port of a remoteURL that has been validated: a bare host is one of https. None of `file:///x`: a folder is on no host. */
+function typeCauses(field: string, type: string, settings: Settings): Cause[] {
+  const types = settings['limits.endpointTypes'];
+  if (!types || types.includes(type)) return [];
+  const allowed = types.map((one) => quoted(one)).join(', ');
+  const message = `Unsupported value: ${quoted(type)}: supported values: ${allowed}: ${by('limits.endpointTypes')}`;
+  return [{ reason: 'FieldValueNotSupported', field, message }];
+}
+
+function urlCauses(field: string, remoteURL: string, settings: Settings): Cause[] {
+  const host = hostOf(remoteURL);
+  return host ? hostCauses(field, host, settings) : [];
+}
+
+function hostCauses(
+  field: string,
+  { name, port }: { name: string; port: number },
+  settings: Settings,
+): Cause[] {
+  const hosts = settings['limits.endpointHosts'];
+  if (!hosts || allowsHost(hosts, name, port)) return [];
+  const message = `Invalid value: host ${quoted(name)} is not allowed: ${by('limits.endpointHosts')}`;
+  return [invalid(field, message)];
+}
+
+/**
+ * Host and port of a remoteURL: a bare host is one of https. None of `file:///x`: a folder is on no host. A parameter may hold what is no
+ * URL: that is on the host '', which no limit allows.
+ */
 function hostOf(remoteURL: string): { name: string; port: number } | undefined {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(remoteURL) ? remoteURL : `https://${remoteURL}`);
   if (url?.protocol === 'file:' && url.hostname === '') return undefined;
