@@ -37,6 +37,14 @@ describe('accessOf', () => {
       { 'trust.pub': 'p', token: 't' },
       { keys: { trust: 'p' }, credentials: { token: 't' } },
     ],
+    [
+      { 'sign.key': 'k', 'tls.crt': 'c', 'tls.key': 'x' },
+      { keys: { sign: 'k' }, client: { certificate: 'c', key: 'x' } },
+    ],
+    [
+      { 'sign.key': 'k', 'tls.crt': 'c' },
+      'Secret "s" has only one of tls.crt and tls.key: a client certificate needs both',
+    ],
     [{ token: 't' }, 'Secret "s" has neither sign.key, to write bundles, nor trust.pub, to read them'],
   ])('of a bundle, from %j', (data, expected) =>
     expect(accessOf('bundle', secret('s', data))).toEqual(expected),

@@ -14,20 +14,24 @@ export type Access = Pick<JobEndpoint, 'credentials' | 'keys'> & { client?: Clie
  */
 export function accessOf(type: string, secret: Secret): Access | string {
   const credentials = credentialsOf(secret);
-  if (type === bundleType) return bundleAccess(secret, credentials);
   const client = clientOf(secret);
   if (typeof client === 'string') return client;
+  if (type === bundleType) return bundleAccess(secret, credentials, client);
   if (typeof credentials !== 'string') return { credentials, ...(client && { client }) };
   return client ? { client } : credentials;
 }
 
-function bundleAccess(secret: Secret, credentials: JobCredentials | string): Access | string {
+function bundleAccess(
+  secret: Secret,
+  credentials: JobCredentials | string,
+  client: ClientCertificate | undefined,
+): Access | string {
   const sign = decoded(secret, 'sign.key');
   const trust = decoded(secret, 'trust.pub');
   if (sign === undefined && trust === undefined)
     return `Secret "${secret.metadata.name}" has neither sign.key, to write bundles, nor trust.pub, to read them`;
   const keys = { ...(sign !== undefined && { sign }), ...(trust !== undefined && { trust }) };
-  return { keys, ...(typeof credentials === 'string' ? {} : { credentials }) };
+  return { keys, ...(typeof credentials === 'string' ? {} : { credentials }), ...(client && { client }) };
 }
 
 /** The client certificate in a Secret by the keys of type kubernetes.io/tls. */
