@@ -44,9 +44,17 @@ const workflowTemplate = z.looseObject({
     templates: z.tuple([z.looseObject({ container: container.partial({ name: true }) })]),
   }),
 });
+const mount = z.looseObject({ name: z.string(), readOnly: z.boolean().optional() });
+const volume = z.looseObject({ name: z.string(), secret: z.unknown().optional() });
+const attestingTemplate = z.looseObject({
+  spec: z.looseObject({
+    volumes: z.array(volume),
+    templates: z.tuple([z.looseObject({ container: z.looseObject({ volumeMounts: z.array(mount) }) })]),
+  }),
+});
 const step = container.extend({
   dependencies: z.array(z.string()).optional(),
-  volumeMounts: z.array(z.looseObject({ name: z.string(), readOnly: z.boolean().optional() })),
+  volumeMounts: z.array(mount),
 });
 const quarantineTemplate = z.looseObject({
   spec: z.looseObject({
@@ -63,7 +71,7 @@ const quarantineTemplate = z.looseObject({
 /** What Argo lays over the pod of a quarantine. */
 const patch = z.looseObject({
   containers: z.array(z.looseObject({ name: z.string() })),
-  volumes: z.array(z.looseObject({ name: z.string(), secret: z.unknown().optional() })),
+  volumes: z.array(volume),
 });
 type Document = z.infer<typeof document>;
 
@@ -115,6 +123,39 @@ describe('every pod', () => {
         command: ['node', '/app/transfer-worker.mjs'],
       });
     }
+  });
+
+  it('gives the worker the key of attestations, wherever it moves what has manifests', async () => {
+    const texts = await Promise.all(
+      ['bundle', 'oci-image'].map((name) => readFile(`knative/workflow-templates/${name}.yaml`, 'utf8')),
+    );
+    const { podSpecPatch, templates } = quarantineTemplate.parse(
+      parse(await readFile('knative/components/quarantine/template.yaml', 'utf8')),
+    ).spec;
+    const inPods = [
+      ...texts.map((text) => {
+        const { spec } = attestingTemplate.parse(parse(text));
+        return { volumes: spec.volumes, mounts: spec.templates[0].container.volumeMounts };
+      }),
+      {
+        volumes: patch.parse(parse(podSpecPatch)).volumes,
+        mounts: templates[0].containerSet.containers[2].volumeMounts,
+      },
+    ];
+    for (const { volumes, mounts } of inPods) {
+      const secret = { secretName: 'arc-attestation-key', optional: true };
+      expect(volumes).toContainEqual({ name: 'attestation', secret });
+      expect(mounts).toContainEqual({
+        name: 'attestation',
+        mountPath: '/etc/arc/attestation',
+        readOnly: true,
+      });
+    }
+    // A template that is new is one of those above, or one whose artifacts are not attested.
+    const names = all
+      .filter(({ kind }) => kind === 'ClusterWorkflowTemplate')
+      .map(({ metadata: { name } }) => name);
+    expect(names.toSorted()).toEqual(['arc-bundle', 'arc-file', 'arc-oci-image']);
   });
 
   it('gives a scanner in quarantine no Secret, no token, and nothing to change', async () => {
