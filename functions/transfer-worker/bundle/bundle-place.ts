@@ -12,17 +12,19 @@ export interface BundleOptions extends CopyOptions {
 
 /** Where the bundles of an Endpoint lie. */
 export interface BundlePlace {
-  /** The folder in which they are, or are kept while they come from or go to a server. */
+  /** The folder in which they are, or which has what is made here until it is on a server. */
   folder: string;
+  /** The folder that has what `fetch` brings: what came from a server is never taken for something made here. */
+  fetched: string;
   /** For messages. */
   label: string;
-  /** Has the file of this name in the folder; false if there is none. Of a server at most `most` bytes are taken. */
+  /** Has the file of this name in the folder `fetched`; false if there is none. Of a server at most `most` bytes are taken. */
   fetch(name: string, most?: number): Promise<boolean>;
-  /** Takes the file of this name from the folder to where it belongs. */
+  /** Takes the file of this name from `folder` to where it belongs. */
   store(name: string, progress?: Progress): Promise<void>;
-  /** True if the folder is only a stop on the way. Then the record says that a bundle is whole: it is stored last, and fetched first. */
+  /** True if the folders are only a stop on the way. Then the record says that a bundle is whole: it is stored last, and fetched first. */
   onServer: boolean;
-  /** Removes what is in the folder only on its way. */
+  /** Removes what is in the folders only on its way. */
   tidy(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export async function folderPlace({ name, remoteURL }: JobEndpoint, bundleDir: s
   }
   return {
     folder,
+    fetched: folder,
     label: `the folder ${remoteURL}`,
     fetch: (file) => isFile(path.join(folder, file)),
     store: async () => undefined,
@@ -85,7 +88,7 @@ export async function fetchSigned(
 ): Promise<Buffer | undefined> {
   if (!(await place.fetch(name, bundles.maxRecordBytes))) return undefined;
   await place.fetch(`${name}.sig`, bundles.maxRecordBytes);
-  return readSigned(place.folder, name, keys, bundles, refusal);
+  return readSigned(place.fetched, name, keys, bundles, refusal);
 }
 
 /** The same of what is in a folder. */

@@ -9,6 +9,7 @@ import {
   inSession,
   loadBundles,
   TransferError,
+  throwIfStopped,
 } from '#shared/transfer';
 import { withPolicy } from '../policy.ts';
 import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
@@ -45,7 +46,8 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
   if (result === undefined) {
     // On its way to a server: an export that was killed had made it.
     const made = await readSigned(place.folder, record, keys, bundles, refusal);
-    result = made ? resultOfRecord(made, known, 'copied') : await write();
+    const ready = made && resultOfRecord(made, known, 'copied');
+    result = ready && (await isWhole(ready.digest)) ? ready : await write();
     const parts = (await bundles.partsOfFile(file)).map((part) => path.basename(part));
     // The record last: where it lies, the bundle is complete.
     for (const each of [...parts, `${record}.sig`, record]) await place.store(each, progress);
@@ -53,10 +55,28 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
   await place.tidy();
   return result;
 
+  /** What an import could not read is not sent: its record says nothing of its parts. */
+  async function isWhole(digest: string | undefined): Promise<boolean> {
+    try {
+      await bundles.readBundle({
+        name: file,
+        keys,
+        expected: { name, ...(digest && { digest }) },
+        signal: options.signal,
+      });
+      return true;
+    } catch (caught) {
+      throwIfStopped(options.signal);
+      if (caught instanceof TransferError) return false;
+      throw caught;
+    }
+  }
+
   async function write(): Promise<BatchResult> {
     const since = await baseOf({ job, place, keys, bundles });
     // What an export that was killed has left; its folder of blobs stays, and is gone on with.
-    await removeAll(await bundles.partsOfFile(file));
+    const stale = path.join(place.folder, record);
+    await removeAll([...(await bundles.partsOfFile(file)), stale, `${stale}.sig`]);
     const made = await inSession(options, async (opening) => {
       const { items, warnings } = await expandContents(job, contents, opening, {
         maxBytes: options.maxBytes,

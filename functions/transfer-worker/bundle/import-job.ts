@@ -100,7 +100,7 @@ async function arrived(
   { partName, partsOfFile, recordFileOf, maxRecordBytes }: Bundles,
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<string> {
-  const file = path.join(place.folder, `${name}.tar`);
+  const file = path.join(place.fetched, `${name}.tar`);
   const has = (each: string, most?: number) => place.fetch(path.basename(each), most);
   const isWhole = !place.onServer || (await has(recordFileOf(file), maxRecordBytes));
   // No more than is taken: the rest would fill the volume.

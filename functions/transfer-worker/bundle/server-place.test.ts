@@ -22,6 +22,7 @@ interface Medium {
   server: FaultServer;
   names(): string[];
   change(name: string): void;
+  clear(): void;
   endpoint: JobEndpoint;
 }
 
@@ -36,6 +37,7 @@ async function s3(): Promise<Medium> {
       const found = objects.get(`/bucket/pre/${name}`);
       if (found) objects.set(`/bucket/pre/${name}`, { ...found, ...changed(found.bytes), headers: {} });
     },
+    clear: () => objects.clear(),
     endpoint: { name: 'medium', type: 'bundle', remoteURL: `${url}/bucket/pre`, credentials, keys },
   };
 }
@@ -51,6 +53,7 @@ async function web(): Promise<Medium> {
       const found = files.get(`/share/${name}`);
       if (found) files.set(`/share/${name}`, { ...found, ...changed(found.bytes) });
     },
+    clear: () => files.clear(),
     endpoint: {
       ...{ name: 'medium', type: 'bundle', remoteURL: `${url}/share`, credentials, keys },
       tls: { plainHTTP: true },
@@ -196,6 +199,28 @@ describe.each([
     await expect(imported()).rejects.toThrow(/damaged or changed|not a tar|record says/);
     expect(inside.requests).toEqual([]);
     expect(await left('in')).toEqual([]);
+  });
+
+  it('is made anew after a refusal, once its files there have been taken away', async () => {
+    await exported();
+    const contents = [{ image: 'team/app:2.0' }];
+    await expect(exported({ contents })).rejects.toThrow('with other contents');
+    medium.clear();
+    await exported({ contents });
+    expect(await imported()).toMatchObject({ items: { copied: 1 } });
+    expect([...(inside.contents.get('team/app')?.tags.keys() ?? [])]).toContain('2.0');
+    expect([...(await left('out')), ...(await left('in'))]).toEqual([]);
+  });
+
+  it('that lost a part before it was sent is written anew', async () => {
+    refuse('PUT', 'first.tar.001');
+    await expect(exported()).rejects.toMatchObject({ reason: 'retryable' });
+    medium.server.fault = () => undefined;
+    const volume = path.join(root, 'out', '.servers');
+    const names = await readdir(volume, { recursive: true });
+    await rm(path.join(volume, names.find((name) => name.endsWith('first.tar.002')) ?? ''));
+    await exported();
+    expect(await imported()).toMatchObject({ items: { copied: 1 } });
   });
 
   it('of more bytes than are taken is refused before all of it is fetched', async () => {

@@ -39,7 +39,8 @@ export async function serverPlace(
     .update(JSON.stringify([endpoint.remoteURL, use]))
     .digest('hex');
   const folder = path.join(bundleDir, '.servers', id.slice(0, 32));
-  await mkdir(folder, { recursive: true }).catch((caught: Error) => {
+  const fetched = path.join(folder, 'fetched');
+  await mkdir(fetched, { recursive: true }).catch((caught: Error) => {
     throw config(
       `The volume for bundles cannot be used: ${caught.message}. It must be mounted at ${bundleDir} (ARC_BUNDLE_DIR), as files are there on their way.`,
     );
@@ -54,6 +55,7 @@ export async function serverPlace(
   const at = (name: string): FileLocation => ({ ...connection(endpoint), path: name });
   return {
     folder,
+    fetched,
     label: labelOf(endpoint),
     onServer: true,
 
@@ -62,7 +64,7 @@ export async function serverPlace(
         await copyFile({ ...options, ...(most !== undefined && { maxBytes: most }) }, async (opening) => {
           const source = kind.source(at(name), opening);
           await mustExist(source, opening.signal);
-          return { source, destination: localSink(path.join(folder, name)), name };
+          return { source, destination: localSink(path.join(fetched, name)), name };
         });
         return true;
       } catch (caught) {
