@@ -36,7 +36,7 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
   const digest = wantedDigest(artifact.spec);
   const keys = required(trustKeysOf(source), source, 'public key trust.pub of who makes the bundles');
   const signKey = signKeyOf(source);
-  const place = await openPlace(source, `import ${name}`, options);
+  const place = await openPlace(source, `import ${name} to ${destination.remoteURL}`, options);
   const file = await arrived(place, name, bundles, maxBytes);
   let report = phases(options.progress, 2);
   const bundle = await bundles

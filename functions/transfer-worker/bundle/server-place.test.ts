@@ -109,12 +109,12 @@ describe.each([
       },
       'out',
     );
-  const imported = (spec: object = {}, options = {}) =>
+  const imported = (spec: object = {}, options = {}, destination = registry(inside)) =>
     run(
       {
         artifact: { type: 'bundle-import', spec: { name: 'first', ...spec } },
         source: medium.endpoint,
-        destination: registry(inside),
+        destination,
       },
       'in',
       options,
@@ -221,6 +221,15 @@ describe.each([
     await rm(path.join(volume, names.find((name) => name.endsWith('first.tar.002')) ?? ''));
     await exported();
     expect(await imported()).toMatchObject({ items: { copied: 1 } });
+  });
+
+  it('is fetched for each destination into files of its own', async () => {
+    await exported();
+    refuse('GET', 'first.tar.002');
+    await expect(imported()).rejects.toMatchObject({ reason: 'retryable' });
+    medium.server.fault = () => undefined;
+    await imported({}, {}, { ...registry(inside), remoteURL: `${inside.url}/mirror` });
+    expect(await left('in')).toContain('first.tar.001');
   });
 
   it('of more bytes than are taken is refused before all of it is fetched', async () => {
