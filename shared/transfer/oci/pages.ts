@@ -21,28 +21,37 @@ export interface PagedList {
 }
 
 const maxNames = 100_000;
-const maxPages = 100;
+/** Registries filter a page after they have counted it, so some are empty; a list that goes in circles brings nothing new for ever. */
+const maxIdlePages = 100;
 
-/** Reads all pages, of up to 100,000 names in all. Rejects with a TransferError. */
+/** Reads all pages, of up to 100,000 names in all, each once. Rejects with a TransferError. */
 export async function readPages(
   list: PagedList,
   send: RegistryClient,
   signal: AbortSignal,
 ): Promise<string[]> {
   const { origin, expect, activity, what } = list;
-  const found: string[] = [];
+  const found = new Set<string>();
+  let idle = 0;
   let target: string | URL | undefined = list.target;
-  for (let page = 0; target !== undefined; page += 1) {
+  while (target !== undefined) {
     const response: RegistryResponse = await send(
       { method: 'GET', target, expect, activity, limit: maxManifestBytes },
       signal,
     );
-    found.push(...list.namesIn(response));
-    if (found.length > maxNames || page > maxPages)
+    const before = found.size;
+    for (const name of list.namesIn(response)) found.add(name);
+    if (found.size > maxNames)
       throw new TransferError('permanent', `There are more than ${maxNames} ${what}.`);
+    if (found.size === before) idle += 1;
+    if (idle > maxIdlePages) {
+      const { host } = new URL(origin);
+      const message = `Registry ${host} answered with more than ${maxIdlePages} pages without anything new while ${activity}: its list of ${what} has no end.`;
+      throw new TransferError('permanent', message);
+    }
     target = nextPage(response.headers.link, new URL(target, origin));
   }
-  return found;
+  return [...found];
 }
 
 /** The list of strings in a member of a JSON body; null counts as none. Undefined if there is no such list. */
