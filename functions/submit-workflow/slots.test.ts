@@ -134,6 +134,30 @@ describe('limits', () => {
     expect(runningOf(api)).toEqual([]);
   });
 
+  it.each([
+    ['maxInFlight', limited],
+    ['parallelism', { parallelism: 1 }],
+  ])('let another one go on where the Workflow of the first is refused: %s', async (_, spec) => {
+    const [first, second] = [ready('one', 0, spec), ready('one', 1, spec)];
+    const api = new FakeApi([endpoint('destination', { maxInFlight: 1 }), first, second]);
+    api.before = ({ verb, resource, body }) => {
+      if (verb === 'create' && resource === 'workflows' && JSON.stringify(body).includes(first.metadata.name))
+        throw new ArcError('Invalid', 'a policy denies it');
+    };
+    const reason = () => api.read(artifactWorkflows, first.metadata)?.status?.waitReason;
+    await deliver(api, [first]);
+    expect(reason()).toBe('SubmissionFailed');
+    expect(api.read(endpoints, destination)?.status?.inFlight ?? []).toEqual([]);
+    await deliver(api, [second]);
+    expect(runningOf(api).map(({ metadata }) => metadata.name)).toEqual([second.metadata.name]);
+    api.before = () => undefined;
+    await deliver(api, [first]);
+    expect(reason()).toBe('LimitReached');
+    await endOne(api);
+    await deliver(api, [first]);
+    expect(runningOf(api).map(({ metadata }) => metadata.name)).toEqual([first.metadata.name]);
+  });
+
   it('cost nothing where there is none', async () => {
     const one = ready('one', 0, {});
     const api = new FakeApi([endpoint('destination'), one]);

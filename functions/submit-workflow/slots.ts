@@ -64,7 +64,7 @@ function fullHold({ metadata, spec }: Endpoint, turn: Turn & { starts: false }):
   return holdFor(turn, `Endpoint "${metadata.name}" takes ${spec.maxInFlight} at a time (spec.maxInFlight)`);
 }
 
-/** Gives the slots of an ArtifactWorkflow back that does not run any more; whoever is next is woken by that. */
+/** Gives the slots of an ArtifactWorkflow back that does not run any more, or cannot; whoever is next is woken by that. */
 export async function giveSlotsBack(context: Context, workflow: ArtifactWorkflow): Promise<void> {
   const { api, signal } = context;
   for (const name of limitingEndpoints(workflow)) {

@@ -23,6 +23,7 @@ import { isOwnedBy } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 import { change, create, remove } from './argo.ts';
 import { announceSharing } from './sharing.ts';
+import { giveSlotsBack } from './slots.ts';
 
 /** W3C trace context of the event that a Workflow was created for. */
 const traceAnnotation = 'arc.opendefense.cloud/traceparent';
@@ -41,7 +42,9 @@ export async function submit(
   const recorded = await writeStatus(context, artifactWorkflows, workflow, status);
   if (recorded === undefined) return;
   const present = await createOwn(context, wake, recorded, object);
-  const ready = present && (await waitNoMore(context, recorded));
+  // Another one may run in its place until it is tried again. After its status: who is next depends on that.
+  if (present === undefined) return giveSlotsBack(context, recorded);
+  const ready = await waitNoMore(context, recorded);
   if (ready && isUnreleased(present)) await release(context, ready, present);
   if (ready && overwritten !== undefined) await announceSharing(context, workflow, overwritten);
 }

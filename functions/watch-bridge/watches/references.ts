@@ -122,6 +122,10 @@ export class References implements WakeIndex {
     return this.#endpointsBySecret.get(`${namespace}/${name}`);
   }
 
+  endpointNamed(namespace: string, name: string): Endpoint | undefined {
+    return this.#endpoints.get(`${namespace}/${name}`);
+  }
+
   artifactWorkflowNamed(namespace: string, name: string): ArtifactWorkflow | undefined {
     return this.#workflowsByName.get(`${namespace}/${name}`);
   }

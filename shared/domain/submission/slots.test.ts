@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
+import type { HoldReason } from '../lifecycle/holds.ts';
 import { artifactWorkflow, endpoint } from '../testing/objects.ts';
 import {
   endpointTurn,
@@ -146,6 +147,53 @@ describe('endpointTurn', () => {
       ),
       { seed: 12, numRuns: 200 },
     );
+  });
+});
+
+describe('one whose Workflow is refused', () => {
+  const spec = { parallelism: 1 };
+  const refused = (waitReason: HoldReason) => {
+    const tried = one('a', 'x', 0, { spec: { ...one('a', 'x').spec, ...spec } });
+    const workflowRef = { kind: 'Workflow', name: 'w', attempt: 1 } as const;
+    return { ...tried, status: { ...tried.status, workflowRef, waitReason } };
+  };
+  const second = one('b', 'x', 1, { spec: { ...one('b', 'x').spec, ...spec } });
+  const names = (found: readonly ArtifactWorkflow[]) => found.map(({ metadata }) => metadata.name);
+
+  it.each(['SubmissionFailed', 'NameTaken', 'NamespaceNotGiven', 'ArgoMissing'] as const)(
+    'has no place, and none in line: %s',
+    (reason) => {
+      const users = [refused(reason), second];
+      expect(endpointTurn(second, limited(1), users, now)).toMatchObject({ starts: true });
+      expect(orderTurn(second, users, now)).toEqual({ starts: true });
+      expect(names(nextInLine(limited(2), users))).toEqual(['b']);
+      expect(names(nextOfOrder(users))).toEqual(['b']);
+    },
+  );
+
+  it('is tried again after those in line, and holds its slot meanwhile', () => {
+    const first = refused('SubmissionFailed');
+    const waits = { starts: false, ahead: 1, running: 0 };
+    expect(endpointTurn(first, limited(1), [first, second], now)).toEqual(waits);
+    expect(orderTurn(first, [first, second], now)).toEqual(waits);
+    expect(orderTurn(first, [first], now)).toEqual({ starts: true });
+    expect(endpointTurn(first, limited(1), [first], now)).toEqual({ starts: true, inFlight: ['a'] });
+    expect(endpointTurn(second, limited(1, ['a']), [first, second], now)).toMatchObject({ starts: false });
+  });
+
+  it('is in line, and does not count as running, once it has been told to wait for its turn', () => {
+    const users = [refused('LimitReached'), second];
+    expect(names(nextInLine(limited(1), users))).toEqual(['a']);
+    expect(names(nextOfOrder(users))).toEqual(['a']);
+    expect(orderTurn(second, users, now)).toEqual({ starts: false, ahead: 1, running: 0 });
+    expect(orderTurn(users[0] as ArtifactWorkflow, users, now)).toEqual({ starts: true });
+  });
+
+  it('keeps its place while it runs though the rights to see it were withdrawn', () => {
+    const first = refused('NamespaceNotGiven');
+    const users = [running(first), second];
+    expect(endpointTurn(second, limited(1), users, now)).toMatchObject({ starts: false });
+    expect(orderTurn(second, users, now)).toMatchObject({ starts: false });
   });
 });
 

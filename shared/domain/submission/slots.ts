@@ -3,6 +3,7 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { labels } from '../kinds/well-known.ts';
 import { nextAttemptMs, owesAttempt, rerunRequested } from '../lifecycle/attempts.ts';
+import { isOutOfSight } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 
 /**
@@ -15,11 +16,22 @@ export type Turn =
   /** It may start. `inFlight`: what to write to the Endpoint first, guarded by its resourceVersion, where that differs. */
   { starts: true; inFlight?: string[] } | { starts: false; ahead: number; running: number };
 
-/** True while it takes a slot: its Workflow may be running. */
+/**
+ * True while its Workflow cannot be made: nothing of it runs, and it holds up nobody. When it is tried again it goes after those in line. One
+ * that runs, though the rights to see that were withdrawn, is not refused.
+ */
+export function isRefused(workflow: ArtifactWorkflow): boolean {
+  if (!isOutOfSight(workflow.status?.waitReason)) return false;
+  return phaseOf(workflow) === 'Pending' || owesAttempt(workflow);
+}
+
+/** True while it takes a slot: its Workflow may be running. One that waits has been refused before, or its Workflow would have ended the wait. */
 function isInFlight(workflow: ArtifactWorkflow): boolean {
   if (workflow.spec.cron !== undefined) return false;
   if (isDeleting(workflow)) return isHeld(workflow) && workflow.status?.workflowRef !== undefined;
-  return workflow.status?.workflowRef !== undefined && !hasEnded(workflow);
+  const { workflowRef, waitReason } = workflow.status ?? {};
+  if (workflowRef === undefined || hasEnded(workflow)) return false;
+  return waitReason === undefined || phaseOf(workflow) !== 'Pending';
 }
 
 /**
@@ -27,6 +39,10 @@ function isInFlight(workflow: ArtifactWorkflow): boolean {
  * that backs off after a failure is in line only if it has been told so.
  */
 function isInLine(workflow: ArtifactWorkflow, now: Date | undefined): boolean {
+  return !isRefused(workflow) && isToStart(workflow, now);
+}
+
+function isToStart(workflow: ArtifactWorkflow, now: Date | undefined): boolean {
   const { spec, status = {} } = workflow;
   if (isDeleting(workflow) || !isHeld(workflow) || status.configSecret === undefined) return false;
   if (spec.cron !== undefined || spec.suspend === true || spec.cancel === true) return false;
@@ -64,7 +80,7 @@ export function endpointTurn(
   return { starts: true, inFlight: [...holders, name].sort() };
 }
 
-/** The names that have a slot now: those recorded that are still to run or run, and those that run without being recorded. */
+/** The names that have a slot now: those recorded that are still to run (a refused one is being tried) or run, and those that run without being recorded. */
 function slotHolders(
   endpoint: Endpoint,
   users: readonly ArtifactWorkflow[],
@@ -72,7 +88,7 @@ function slotHolders(
 ): string[] {
   const recorded = new Set(endpoint.status?.inFlight);
   return users
-    .filter((user) => isInFlight(user) || (recorded.has(user.metadata.name) && isInLine(user, now)))
+    .filter((user) => isInFlight(user) || (recorded.has(user.metadata.name) && isToStart(user, now)))
     .map(({ metadata }) => metadata.name)
     .sort();
 }

@@ -61,6 +61,13 @@ describe('decideSubmission', () => {
     });
   });
 
+  it('ends its wait for a turn with the record, and a refusal only when the Workflow exists', () => {
+    const waiting = (waitReason: 'LimitReached' | 'SubmissionFailed') =>
+      decide(made({ ...rendered, waitReason, waitMessage: 'm' }));
+    expect(waiting('LimitReached')).toMatchObject({ status: { waitReason: null, waitMessage: null } });
+    expect(waiting('SubmissionFailed')).not.toHaveProperty('status.waitReason');
+  });
+
   it('puts the finalizer on first', () => {
     const workflow = made();
     expect(decide({ ...workflow, metadata: { ...workflow.metadata, finalizers: [] } })).toEqual({

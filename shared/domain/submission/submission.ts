@@ -10,7 +10,7 @@ import {
   referenceFor,
   rerunRequested,
 } from '../lifecycle/attempts.ts';
-import type { Hold, HoldReason } from '../lifecycle/holds.ts';
+import { type Hold, type HoldReason, isOutOfSight } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { isUnreleased, unreleased } from './release.ts';
 import { overwrittenBy } from './sharing.ts';
@@ -229,6 +229,10 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
       attempts: attempt,
       ...(status.nextAttemptTime === undefined ? {} : { nextAttemptTime: null }),
       ...(status.stopSince === undefined ? {} : { stopSince: null }),
+      // Its turn has come. A refusal stays until the Workflow exists: one that lasts must not come and go with each try.
+      ...(status.waitReason === undefined || isOutOfSight(status.waitReason)
+        ? {}
+        : { waitReason: null, waitMessage: null }),
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { KubeObject } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';
 
 /** What was seen of one watched object: both halves for a change, one for its appearance or disappearance. */
@@ -21,6 +22,7 @@ export interface WakeIndex {
   /** Those of the namespace that wait for a person. */
   ordersWaitingIn(namespace: string): Iterable<WakeObject>;
   endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject>;
+  endpointNamed(namespace: string, name: string): Endpoint | undefined;
   artifactWorkflowNamed(namespace: string, name: string): ArtifactWorkflow | undefined;
   order(uid: string): Order | undefined;
   /** The unfinished versions of one artifact (`artifactIdOf`). */

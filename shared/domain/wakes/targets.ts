@@ -5,7 +5,7 @@ import type { Endpoint } from '../kinds/endpoint.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { labels } from '../kinds/well-known.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
-import { nextInLine, nextOfOrder } from '../submission/slots.ts';
+import { limitingEndpoints, nextInLine, nextOfOrder } from '../submission/slots.ts';
 import type { WakeIndex, WakeObject } from './change.ts';
 
 export const itself = (about: KubeObject): WakeObject[] => [about];
@@ -40,6 +40,16 @@ export function nextUnderLimit(about: KubeObject, index: WakeIndex): Iterable<Wa
 export function nextSiblings(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
   if ((about as unknown as ArtifactWorkflow).spec.parallelism === undefined) return [];
   return nextOfOrder([...index.artifactWorkflowsOfOrder(ownerOfKind(about, 'Order')?.uid ?? '')]);
+}
+
+/** Those that may start in the place of one that cannot: of its Order, and under the limits of its Endpoints. */
+export function* nextInPlaceOf(about: KubeObject, index: WakeIndex): Iterable<WakeObject> {
+  yield* nextSiblings(about, index);
+  for (const name of limitingEndpoints(about as unknown as ArtifactWorkflow)) {
+    const endpoint = index.endpointNamed(namespaceOf(about), name);
+    if (endpoint?.spec.maxInFlight !== undefined)
+      yield* nextUnderLimit(endpoint as unknown as KubeObject, index);
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, isHeld, phaseOf } from '../lifecycle/phases.ts';
 import { needsConfiguration } from '../render/render.ts';
 import { shownOf } from '../roll-up/entry.ts';
-import { limitingEndpoints } from '../submission/slots.ts';
+import { isRefused, limitingEndpoints } from '../submission/slots.ts';
 import { isWorkflowWatched } from '../submission/submission.ts';
 import type { Change, WakeIndex, WakeObject } from './change.ts';
 import type { ChangeReason, WokenKind } from './reasons.ts';
@@ -14,6 +14,7 @@ import {
   endpointsOfSecret,
   itself,
   known,
+  nextInPlaceOf,
   nextSiblings,
   nextUnderLimit,
   orderOfLast,
@@ -134,6 +135,14 @@ export const wakeTable: readonly WakeRule[] = [
     target: 'ArtifactWorkflow',
     reason: 'slot',
     targets: nextSiblings,
+  },
+  {
+    watched: 'ArtifactWorkflow',
+    what: 'its Workflow is refused: others may start in its place, of its Order and under the limits of its Endpoints',
+    when: ({ before, after }) => refused(after) && !refused(before),
+    target: 'ArtifactWorkflow',
+    reason: 'slot',
+    targets: nextInPlaceOf,
   },
   {
     watched: 'Endpoint',
@@ -335,6 +344,10 @@ function hasStatus(object: KubeObject | undefined): boolean {
 
 function isCancelled(object: KubeObject | undefined): boolean {
   return (object as unknown as ArtifactWorkflow | undefined)?.spec.cancel === true;
+}
+
+function refused(object: KubeObject | undefined): boolean {
+  return object !== undefined && isRefused(object as unknown as ArtifactWorkflow);
 }
 
 function phase(object: KubeObject | undefined) {

@@ -53,6 +53,10 @@ const later: ArtifactWorkflow = {
 };
 
 const running = { ...made(), spec: { ...made().spec, parallelism: 1 } };
+const submitted = {
+  configSecret: { name: 'c' },
+  workflowRef: { kind: 'Workflow', name: 'w', attempt: 1 },
+} as const;
 const narrow = { ...source, spec: { ...source.spec, maxInFlight: 1 } };
 
 const index: WakeIndex = {
@@ -62,6 +66,7 @@ const index: WakeIndex = {
   ordersUsingTemplate: (namespace, name) => (namespace !== 'other' && name === 'steps' ? [anOrder] : []),
   endpointsUsingSecret: (_, name) => (name === 'login' ? [source] : []),
   order: () => anOrder,
+  endpointNamed: (_, name) => (name === 'from' ? narrow : undefined),
   artifactWorkflowNamed: (_, name) =>
     [moving(), stopped, sibling].find(({ metadata }) => metadata.name === name),
   artifactWorkflowsOfArtifact: (_, label) =>
@@ -223,6 +228,21 @@ const cases: Array<[string, KubeObject | undefined, KubeObject | undefined, stri
       'ArtifactWorkflow sibling slot',
       'ArtifactWorkflow queued slot',
     ],
+  ],
+  [
+    'its Workflow is refused, and its Order runs one at a time',
+    edited(running, { status: submitted }),
+    edited(running, { status: { ...submitted, waitReason: 'SubmissionFailed', waitMessage: 'denied' } }),
+    ['Order release children', 'ArtifactWorkflow queued slot'],
+  ],
+  [
+    'its Workflow is refused, and an Endpoint takes one at a time',
+    edited(made(), { spec: { ...made().spec, limitedBy: ['from', 'to'] }, status: submitted }),
+    edited(made(), {
+      spec: { ...made().spec, limitedBy: ['from', 'to'] },
+      status: { ...submitted, waitReason: 'SubmissionFailed', waitMessage: 'denied' },
+    }),
+    ['Order release children', 'ArtifactWorkflow queued slot'],
   ],
   ['an Endpoint goes', source, undefined, ['Order release inputs', `ArtifactWorkflow ${aw} inputs`]],
   ['a type of the cluster appears', undefined, artifactType(), ['Order release inputs']],
