@@ -181,6 +181,14 @@ describe('one whose Workflow is refused', () => {
     expect(endpointTurn(second, limited(1, ['a']), [first, second], now)).toMatchObject({ starts: false });
   });
 
+  it('lets an older one that was refused go first when all are tried at once', () => {
+    const first = refused('SubmissionFailed');
+    const other = { ...second, status: { ...first.status } };
+    expect(orderTurn(first, [first, other], now)).toEqual({ starts: true });
+    expect(orderTurn(other, [first, other], now)).toEqual({ starts: false, ahead: 1, running: 0 });
+    expect(endpointTurn(other, limited(1, ['a']), [first, other], now)).toMatchObject({ starts: false });
+  });
+
   it('is in line, and does not count as running, once it has been told to wait for its turn', () => {
     const users = [refused('LimitReached'), second];
     expect(names(nextInLine(limited(1), users))).toEqual(['a']);

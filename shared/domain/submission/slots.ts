@@ -140,7 +140,9 @@ export function orderTurn(
   if (parallelism === undefined || workflow.spec.cron !== undefined || isInFlight(workflow))
     return { starts: true };
   const running = siblings.filter(isInFlight).length;
-  const line = orderLine(siblings, now).map(({ metadata }) => metadata.name);
+  // Of several that were refused the oldest goes first: they may all be tried again at once.
+  const refused = siblings.filter((one) => isRefused(one) && isToStart(one, now)).sort(compareAge);
+  const line = [...orderLine(siblings, now), ...refused].map(({ metadata }) => metadata.name);
   const found = line.indexOf(workflow.metadata.name);
   const ahead = found < 0 ? line.length : found;
   return running + ahead < parallelism ? { starts: true } : { starts: false, ahead, running };
