@@ -127,6 +127,21 @@ describe('a bundle of an Order', () => {
     expect(await sides.imported()).toMatchObject({ items: { copied: 1 } });
   });
 
+  it('is refused where the rules are others by now, or cannot be read', async () => {
+    await seedImage(sides.source, 'team/app', '1.0', light);
+    const policy = JSON.stringify({ maxBytes: 10 ** 9 });
+    await sides.exported({}, { policy });
+    for (const more of [{}, { policy: JSON.stringify({ maxBytes: 10 }) }])
+      await expect(sides.exported({}, more)).rejects.toMatchObject({
+        reason: 'config',
+        message: expect.stringContaining('made under another policy'),
+      });
+    await expect(sides.exported({}, { policy: '{"maxByts":1}' })).rejects.toThrow(
+      'The policy cannot be read',
+    );
+    expect(await sides.exported({}, { policy: `${policy} ` })).toMatchObject({ items: { unchanged: 1 } });
+  });
+
   it('of another key, an old one under a new name, and one with another digest are refused', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});

@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '#shared/domain';
 import {
   type BatchResult,
@@ -34,11 +35,12 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
   const contents = contentsOf(artifact.spec);
   const partSize = bundles.partSizeOf(textOf(artifact.spec, 'partSize') ?? usualPart, 'spec.partSize');
   const signKey = required(signKeyOf(destination), destination, 'private key sign.key');
+  const policed = withPolicy(job, options);
   const place = await openPlace(destination, `export ${name}`, options);
   const file = path.join(place.folder, `${name}.tar`);
   const keys = [createPublicKey(signKey)];
   const record = path.basename(bundles.recordFileOf(file));
-  const known = { bundles, contents, name };
+  const known = { bundles, contents, name, policy: job.policy };
   const refusal = foreign(name, job);
   const there = await fetchSigned(place, record, keys, bundles, refusal);
   let progress = phases(options.progress, 1);
@@ -83,7 +85,7 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
       });
       progress = phases(options.progress, items.length + (place.onServer ? 2 : 1));
       const exported = await bundles.exportBundle(items, {
-        ...withPolicy(job, options),
+        ...policed,
         ...(progress && { progress }),
         ...(job.policy !== undefined && { policyText: job.policy }),
         ...(since && { since }),
@@ -102,15 +104,18 @@ interface Known {
   contents: readonly Content[];
   name: string;
   bundles: Bundles;
+  /** The rules of today, as JSON. */
+  policy: string | undefined;
 }
 
 /** What a repeat of an order finds: the bundle that it has made. */
 function resultOfRecord(
   bytes: Buffer,
-  { contents, name, bundles }: Known,
+  { contents, name, bundles, policy }: Known,
   outcome: 'copied' | 'unchanged',
 ): BatchResult {
-  const { items, blobs } = bundles.parseRecord(bytes, `The record of bundle "${name}"`);
+  const made = bundles.parseRecord(bytes, `The record of bundle "${name}"`);
+  const { items, blobs } = made;
   // One entry of the contents may stand for several artifacts.
   const asked = [...new Set(items.map((item) => item.asked))];
   const isSame =
@@ -119,9 +124,18 @@ function resultOfRecord(
     throw config(
       `The bundle "${name}" is there already, with other contents, and a bundle never changes: write another spec.name.`,
     );
+  if (!isSameJSON(made.policy, policy))
+    throw config(
+      `The bundle "${name}" is there already, made under another policy, and a bundle never changes: write another spec.name.`,
+    );
   const total = blobs.reduce((sum, { size }) => sum + size, 0);
-  const made = { digest: bundles.bundleDigest(bytes), bytes: total, record: { blobs }, warnings: [] };
-  return resultOf(items, made, outcome);
+  const digest = bundles.bundleDigest(bytes);
+  return resultOf(items, { digest, bytes: total, record: made, warnings: [] }, outcome);
+}
+
+function isSameJSON(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
 }
 
 interface Made {
