@@ -17,7 +17,7 @@ import {
 import { withPolicy } from '../policy.ts';
 import { bundleDestination } from './bundle-destination.ts';
 import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
-import type { BundleOptions, BundlePlace } from './bundle-place.ts';
+import { type BundleOptions, type BundlePlace, fetchSigned } from './bundle-place.ts';
 import { bundleName, wantedDigest } from './bundle-spec.ts';
 import { openPlace } from './open-place.ts';
 import { phases } from './phases.ts';
@@ -37,7 +37,11 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
   const keys = required(trustKeysOf(source), source, 'public key trust.pub of who makes the bundles');
   const signKey = signKeyOf(source);
   const place = await openPlace(source, `import ${name} to ${destination.remoteURL}`, options);
-  const file = await arrived(place, name, bundles, maxBytes);
+  const refusal = new TransferError(
+    'permanent',
+    `${name}.arc-bundle.json in ${place.label} is not signed by a key of trust.pub of Endpoint "${source.name}", so no part was fetched: bring the bundle there again with its .sig, or correct trust.pub or remoteURL.`,
+  );
+  const file = await arrived(place, { name, keys, refusal, bundles, maxBytes }).catch(anew);
   let report = phases(options.progress, 2);
   const bundle = await bundles
     .readBundle({
@@ -47,11 +51,7 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
       progress: (done, total) => report?.(done, total),
       signal,
     })
-    .catch(async (caught: unknown) => {
-      // What is wrong may have become so here: the next attempt fetches it anew.
-      if (caught instanceof TransferError && caught.reason === 'permanent') await place.tidy();
-      throw caught;
-    });
+    .catch(anew);
   report = phases(options.progress, 1 + bundle.record.items.length);
   report?.(1, 1);
   const landing = bundleDestination({ artifact: { ...artifact, spec: {} }, destination });
@@ -83,6 +83,12 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
     warnings: warnings.slice(0, 20),
     items: batchItems(results),
   };
+
+  /** What is wrong may have become so here: the next attempt fetches it anew. */
+  async function anew(caught: unknown): Promise<never> {
+    if (caught instanceof TransferError && caught.reason === 'permanent') await place.tidy();
+    throw caught;
+  }
 }
 
 const none: Counts = { copied: 0, existed: 0, mounted: 0 };
@@ -93,21 +99,33 @@ function resultOf({ name, digest, outcome, blobs = none, reason, message = '' }:
   return { source: name, target: name, digest, outcome: blobs.copied > 0 ? 'copied' : 'unchanged' };
 }
 
-/** The file of a bundle, or the name of its parts, once it is there. */
+interface Wanted {
+  name: string;
+  keys: Parameters<typeof fetchSigned>[2];
+  refusal: TransferError;
+  bundles: Bundles;
+  maxBytes: number | undefined;
+}
+
+/** The file of a bundle, or the name of its parts, once it is there. Of a server no part is taken without a signed record: some answer 200 to all. */
 async function arrived(
   place: BundlePlace,
-  name: string,
-  { partName, partsOfFile, recordFileOf, maxRecordBytes }: Bundles,
-  maxBytes = Number.POSITIVE_INFINITY,
+  { name, keys, refusal, bundles, maxBytes = Number.POSITIVE_INFINITY }: Wanted,
 ): Promise<string> {
+  const { partName, partsOfFile, recordFileOf } = bundles;
   const file = path.join(place.fetched, `${name}.tar`);
-  const has = (each: string, most?: number) => place.fetch(path.basename(each), most);
-  const isWhole = !place.onServer || (await has(recordFileOf(file), maxRecordBytes));
+  const record = path.basename(recordFileOf(file));
+  const isWhole = !place.onServer || (await fetchSigned(place, record, keys, bundles, refusal)) !== undefined;
+  let first = 1;
   // No more than is taken: the rest would fill the volume.
   for (let number = 1, bytes = 0; isWhole && bytes <= maxBytes; number += 1) {
     const part = partName(file, number);
-    if (!(await has(part))) break;
-    bytes += (await stat(part)).size;
+    if (!(await place.fetch(path.basename(part)))) break;
+    const { size } = await stat(part);
+    bytes += size;
+    if (number === 1) first = Math.max(size, 1);
+    // The last part, or none.
+    if (size < first) break;
   }
   const parts = isWhole ? await partsOfFile(file) : [];
   if (parts.length > 0) return file;

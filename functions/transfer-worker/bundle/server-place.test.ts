@@ -22,6 +22,7 @@ interface Medium {
   server: FaultServer;
   names(): string[];
   change(name: string): void;
+  put(name: string, bytes: Buffer): void;
   clear(): void;
   endpoint: JobEndpoint;
 }
@@ -36,6 +37,9 @@ async function s3(): Promise<Medium> {
     change(name) {
       const found = objects.get(`/bucket/pre/${name}`);
       if (found) objects.set(`/bucket/pre/${name}`, { ...found, ...changed(found.bytes), headers: {} });
+    },
+    put(name, bytes) {
+      objects.set(`/bucket/pre/${name}`, { bytes, etag: '"put"', headers: {} });
     },
     clear: () => objects.clear(),
     endpoint: { name: 'medium', type: 'bundle', remoteURL: `${url}/bucket/pre`, credentials, keys },
@@ -52,6 +56,9 @@ async function web(): Promise<Medium> {
     change(name) {
       const found = files.get(`/share/${name}`);
       if (found) files.set(`/share/${name}`, { ...found, ...changed(found.bytes) });
+    },
+    put(name, bytes) {
+      files.set(`/share/${name}`, { bytes, mediaType: 'text/html' });
     },
     clear: () => files.clear(),
     endpoint: {
@@ -230,6 +237,27 @@ describe.each([
     medium.server.fault = () => undefined;
     await imported({}, {}, { ...registry(inside), remoteURL: `${inside.url}/mirror` });
     expect(await left('in')).toContain('first.tar.001');
+  });
+
+  it('ends with the part that is shorter than the first one', async () => {
+    await exported();
+    const parts = medium.names().filter((name) => name.includes('.tar.'));
+    const further = `first.tar.${String(parts.length + 1).padStart(3, '0')}`;
+    medium.put(further, Buffer.from('<html>'));
+    expect(await imported()).toMatchObject({ items: { copied: 1 } });
+    expect(medium.server.requests.filter((one) => one.path.endsWith(further))).toEqual([]);
+  });
+
+  it('is refused before any part is fetched where its record is another page', async () => {
+    await exported();
+    medium.put('first.arc-bundle.json', Buffer.from('<html>'));
+    medium.server.requests.length = 0;
+    await expect(imported()).rejects.toMatchObject({
+      reason: 'permanent',
+      message: expect.stringContaining('is not signed by a key of trust.pub'),
+    });
+    expect(medium.server.requests.filter((one) => one.path.includes('.tar.'))).toEqual([]);
+    expect(await left('in')).toEqual([]);
   });
 
   it('of more bytes than are taken is refused before all of it is fetched', async () => {
