@@ -1,7 +1,7 @@
 /** transfer-worker: the program that moves one artifact; `main.ts` runs it as a process. */
 export { batchOf } from './batch/batch-of.ts';
 export { bundleDestination } from './bundle/bundle-destination.ts';
-export { expandContents } from './bundle/expand-contents.ts';
+export { expandContents, type Holding } from './bundle/expand-contents.ts';
 export { isFileJob } from './ends/files.ts';
 export { policyPlace, withPolicy } from './policy.ts';
 export { compareJob, planFileJob, transferJob, verifyFileJob } from './transfer-job.ts';

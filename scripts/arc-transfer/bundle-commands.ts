@@ -3,7 +3,12 @@ import { Command } from 'commander';
 import type { Job } from '#shared/domain';
 import { bytesText } from '#shared/errors';
 import { type ExportItem, inSession, loadBundles, secretsOfEndpoint, TransferError } from '#shared/transfer';
-import { bundleDestination, expandContents, withPolicy } from '../../functions/transfer-worker/index.ts';
+import {
+  bundleDestination,
+  expandContents,
+  type Holding,
+  withPolicy,
+} from '../../functions/transfer-worker/index.ts';
 import {
   connecting,
   type JobOptions,
@@ -115,7 +120,7 @@ async function exportTo(
   };
   const made = await withProgress(terminal, shown, (progress) =>
     inSession(copying, async (opening) => {
-      const known = new Map<string, string>();
+      const known = new Map<string, Holding>();
       const items: ExportItem[] = [];
       const warnings: string[] = [];
       for (const [index, job] of jobs.entries()) {

@@ -55,6 +55,20 @@ describe('the contents of a bundle', () => {
     );
   });
 
+  it('have a name for one thing: other platforms of it are refused', async () => {
+    const platforms = ['linux/amd64', 'linux/arm64'];
+    await seedImage(sides.source, 'team/app', '1.0', { ...light, platforms, signature: false });
+    const tags = { image: 'team/app', tags: { names: ['1.0'] } };
+    const contents = [
+      { ...tags, platforms: ['linux/amd64'] },
+      { ...tags, tags: { match: '1*' } },
+    ];
+    await expect(sides.exported({ contents })).rejects.toMatchObject({
+      reason: 'config',
+      message: expect.stringMatching(/contents\[0\].*contents\[1\].*"team\/app:1\.0"/),
+    });
+  });
+
   it('can be charts with every image that they name, what both need once', async () => {
     const values = `image: ${sides.source.host}/team/app:1.0\n`;
     for (const name of ['web', 'shop']) {

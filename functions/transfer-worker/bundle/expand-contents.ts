@@ -17,7 +17,13 @@ type From = Omit<Job, 'destination'>;
 
 interface Bounds {
   maxBytes?: number | undefined;
-  known?: Map<string, string>;
+  known?: Map<string, Holding>;
+}
+
+/** What is called by a name, and the entry that it came by. */
+export interface Holding {
+  what: string;
+  at: string;
 }
 
 /**
@@ -31,7 +37,7 @@ export async function expandContents(
   { artifact, source }: From,
   contents: readonly Content[],
   opening: Opening,
-  { maxBytes = Number.MAX_SAFE_INTEGER, known = new Map<string, string>() }: Bounds = {},
+  { maxBytes = Number.MAX_SAFE_INTEGER, known = new Map<string, Holding>() }: Bounds = {},
 ): Promise<{ items: ExportItem[]; warnings: string[] }> {
   const items: ExportItem[] = [];
   const warnings: string[] = [];
@@ -83,9 +89,9 @@ function single({ text, at, spec }: Content, job: From, maxBytes: number): Expor
 
 /** What several charts need is in the bundle once: `known` says what is called by a name. */
 function several(
-  { text, at }: Content,
+  { text, at, spec }: Content,
   { items, last }: Expansion,
-  known: Map<string, string>,
+  known: Map<string, Holding>,
 ): ExportItem[] {
   const found = [...items, ...(last ? [last] : [])];
   const added = found.filter(isNew);
@@ -101,8 +107,16 @@ function several(
 
   function isNew({ source, name }: Found): boolean {
     const target = formatReference(name);
-    if (known.get(target) === source) return false;
-    known.set(target, source);
-    return true;
+    // A part of an image is not the whole of it.
+    const what = JSON.stringify([source, spec.platforms]);
+    const held = known.get(target);
+    if (held === undefined) {
+      known.set(target, { what, at });
+      return true;
+    }
+    if (held.what === what) return false;
+    throw config(
+      `${held.at} and ${at} put different things into the bundle as "${target}": give both the same platforms, or one of them an override or another bundle.`,
+    );
   }
 }
