@@ -95,34 +95,51 @@ describe('a bundle of an Order', () => {
     );
   });
 
-  it.each<[string, () => Promise<unknown>, RegExp]>([
+  it.each<[string, 'permanent' | 'retryable', () => Promise<unknown>, RegExp]>([
     [
       'a byte that is another one',
+      'permanent',
       () => change(sides.into('first.tar.002')),
       /damaged or changed|not a tar|record says/,
     ],
     [
       'a part that is cut',
+      'retryable',
       () => truncate(sides.into('first.tar.002'), 100),
       /part .*002 has 100 bytes.*copy it again/,
     ],
-    ['no second part', () => rm(sides.into('first.tar.002')), /part .*002 is missing/],
+    ['no second part', 'retryable', () => rm(sides.into('first.tar.002')), /part .*002 is missing/],
     [
       'no last part',
+      'retryable',
       async () => rm(sides.into((await partsIn(sides.into())).at(-1) ?? '')),
       /is missing|shorter than it was written/,
     ],
-  ])('with %s is refused before anything is sent', async (_, damage, message) => {
+  ])('with %s is refused before anything is sent: %s', async (_, reason, damage, message) => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     await sides.carry();
     await damage();
     await expect(sides.imported()).rejects.toMatchObject({
-      reason: 'permanent',
+      reason,
+      again: false,
       message: expect.stringMatching(message),
     });
     expect(sides.inside.requests).toEqual([]);
     expect(await readdir(sides.into())).not.toContain('first.receipt.json');
+    await sides.carry();
+    expect(await sides.imported()).toMatchObject({ items: { copied: 1 } });
+  });
+
+  it('of which somebody still copies the first part is waited for', async () => {
+    await seedImage(sides.source, 'team/app', '1.0', light);
+    await sides.exported({});
+    await mkdir(sides.into(), { recursive: true });
+    for (const length of [60_000, 1000, 512, 100, 0]) {
+      await cp(sides.out('first.tar.001'), sides.into('first.tar.001'));
+      await truncate(sides.into('first.tar.001'), length);
+      await expect(sides.imported()).rejects.toMatchObject({ reason: 'retryable', again: false });
+    }
     await sides.carry();
     expect(await sides.imported()).toMatchObject({ items: { copied: 1 } });
   });

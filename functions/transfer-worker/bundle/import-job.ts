@@ -86,6 +86,9 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
 
   /** What is wrong may have become so here: the next attempt fetches it anew. */
   async function anew(caught: unknown): Promise<never> {
+    // Somebody may be copying it still: an Order that waits for the bundle waits for all of it.
+    if (caught instanceof bundles.IncompleteBundle && !place.onServer)
+      throw new TransferError('retryable', caught.message, { cause: caught, again: false });
     if (caught instanceof TransferError && caught.reason === 'permanent') await place.tidy();
     throw caught;
   }

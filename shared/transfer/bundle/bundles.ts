@@ -2,7 +2,7 @@
 export { exportBundle, recordFileOf } from './export-bundle.ts';
 export { importBundle } from './import-bundle.ts';
 export { partSizeOf } from './part-size.ts';
-export { findParts, partName, partsOfFile } from './parts.ts';
+export { findParts, IncompleteBundle, partName, partsOfFile } from './parts.ts';
 export { readBundle } from './read-bundle.ts';
 export { parseReceipt, receiptOf, saveReceipt } from './receipt.ts';
 export { bundleDigest, maxRecordBytes, parseRecord } from './record.ts';

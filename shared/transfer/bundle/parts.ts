@@ -21,6 +21,13 @@ interface Part {
   size: number;
 }
 
+/** A bundle of which files, or bytes at the end of one, are not there: they may still be on their way. */
+export class IncompleteBundle extends TransferError {
+  constructor(message: string) {
+    super('permanent', message);
+  }
+}
+
 const ending = /\.(\d{3,6})$/;
 
 /** The name of part `number`, from 1 on: `FILE.001`. */
@@ -74,8 +81,8 @@ async function numbersOf(file: string, asked: string): Promise<number[]> {
   throw new TransferError('config', `There is no bundle ${asked}, nor a part ${partName(file, 1)} of one.`);
 }
 
-function incomplete(why: string): TransferError {
-  return new TransferError('permanent', `The bundle is incomplete: ${why}.`);
+function incomplete(why: string): IncompleteBundle {
+  return new IncompleteBundle(`The bundle is incomplete: ${why}.`);
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

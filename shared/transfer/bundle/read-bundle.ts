@@ -5,7 +5,7 @@ import { type ExtractEvents, extract } from 'tar-stream';
 import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import { type LayoutReader, markerText } from '../layout/layout-files.ts';
 import { digestOf, hashFor } from '../reference/digest.ts';
-import { findParts, type Parts } from './parts.ts';
+import { findParts, IncompleteBundle, type Parts } from './parts.ts';
 import {
   type BundleRecord,
   bundleDigest,
@@ -92,7 +92,7 @@ export async function readBundle({
     throwIfStopped(signal);
     if (caught instanceof TransferError) throw caught;
     const why = caught instanceof Error ? caught.message : String(caught);
-    if (why === 'Unexpected end of data') throw refused(place, parts.cutShort);
+    if (why === 'Unexpected end of data') throw cut(place, parts.cutShort);
     throw refused(place, `it is not a tar that arc-transfer wrote: ${why}`, caught);
   } finally {
     archive.destroy();
@@ -132,13 +132,14 @@ class Reading {
   }
 
   whole(): Bundle {
-    this.#mustBeSigned();
-    if (this.#record === undefined) throw this.#refused(`it has no ${recordName}`);
+    const { place, cutShort } = this.#parts;
+    if (this.#record === undefined) throw cut(place, `it has no ${recordName}; ${cutShort}`);
+    // One that ends with its record lacks its signature and its files.
+    if (this.#entries > 1) this.#mustBeSigned();
     const missing = [...this.#expected.keys()].find((name) => !this.#found.has(name));
-    if (missing !== undefined)
-      throw this.#refused(`it has no ${missing}, which its record lists; ${this.#parts.cutShort}`);
+    if (missing !== undefined) throw cut(place, `it has no ${missing}, which its record lists; ${cutShort}`);
     return {
-      place: this.#parts.place,
+      place,
       record: this.#record,
       digest: bundleDigest(this.#bytes),
       signature: this.#signature,
@@ -163,7 +164,7 @@ class Reading {
     ]);
     // Told at once, and not after hours of reading.
     const least = record.blobs.reduce((sum, { size }) => sum + 512 + size, 0);
-    if (least > this.#parts.size) throw this.#refused(this.#parts.cutShort);
+    if (least > this.#parts.size) throw cut(this.#parts.place, this.#parts.cutShort);
   }
 
   async #takeSignature(entry: Entry): Promise<void> {
@@ -251,6 +252,10 @@ export function fileName(digest: string): string {
 
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, 200));
+}
+
+function cut(place: string, why: string): IncompleteBundle {
+  return new IncompleteBundle(`Nothing was imported from ${place}: ${why}.`);
 }
 
 function refused(place: string, why: string, cause?: unknown): TransferError {
