@@ -144,6 +144,18 @@ describe('a bundle of an Order', () => {
     expect(await sides.imported()).toMatchObject({ items: { copied: 1 } });
   });
 
+  it('says of a tag that it was written, where only the tag was missing', async () => {
+    await seedImage(sides.source, 'team/app', '1.0', light);
+    await sides.exported({});
+    await sides.carry();
+    await sides.imported();
+    sides.inside.contents.get('mirror/team/app')?.tags.delete('1.0');
+    expect(await sides.imported()).toMatchObject({
+      items: { copied: 1, unchanged: 0 },
+      bytes: { copied: 0 },
+    });
+  });
+
   it('is refused where the rules are others by now, or cannot be read', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     const policy = JSON.stringify({ maxBytes: 10 ** 9 });

@@ -96,10 +96,10 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
 
 const none: Counts = { copied: 0, existed: 0, mounted: 0 };
 
-function resultOf({ name, digest, outcome, blobs = none, reason, message = '' }: ImportedItem): ItemResult {
+function resultOf({ name, digest, outcome, written, reason, message = '' }: ImportedItem): ItemResult {
   if (outcome !== 'imported')
     return { source: name, target: name, outcome: 'failed', ...(reason && { reason }), message };
-  return { source: name, target: name, digest, outcome: blobs.copied > 0 ? 'copied' : 'unchanged' };
+  return { source: name, target: name, digest, outcome: written ? 'copied' : 'unchanged' };
 }
 
 interface Wanted {

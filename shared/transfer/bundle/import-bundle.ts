@@ -27,6 +27,8 @@ export interface ImportedItem {
   outcome: 'imported' | 'failed' | 'stopped';
   reason?: FailureReason;
   message?: string;
+  /** A manifest or the tag of it was not there before. */
+  written?: boolean;
   blobs?: Counts;
   bytes?: Counts;
   referrers?: number;
@@ -71,14 +73,22 @@ export async function importBundle(
       continue;
     }
     try {
+      let written = false;
       const copied = await copyArtifact(options, async (opening) => {
         const sink = await destination.sink(landingOf(item), opening);
         await gather(elsewhere.get(item) ?? [], sink, destination, opening);
-        return { source: sourceIn(bundle.reader, { digest }), destination: sink };
+        const watched: ContentSink = {
+          ...sink,
+          putManifest(...manifest) {
+            written = true;
+            return sink.putManifest(...manifest);
+          },
+        };
+        return { source: sourceIn(bundle.reader, { digest }), destination: watched };
       });
       warnings.push(...copied.warnings);
       const { blobs, bytes, referrers } = copied;
-      items.push({ name, digest, outcome: 'imported', blobs, bytes, referrers });
+      items.push({ name, digest, outcome: 'imported', written, blobs, bytes, referrers });
     } catch (caught) {
       failure ??= caught;
       const known = caught instanceof TransferError;
