@@ -4,6 +4,8 @@ import type { JobEndpoint } from '#shared/domain';
 import { seedImage } from '#shared/embedded';
 import { openSession, registrySource } from '#shared/transfer';
 import { type Aws, awsServices } from '../../../shared/transfer/testing/aws.ts';
+import type { CloudService } from '../../../shared/transfer/testing/cloud.ts';
+import { passOn, replayed } from '../../../shared/transfer/testing/front.ts';
 import { type S3Server, startS3Server } from '../../../shared/transfer/testing/s3-server.ts';
 import { imageLocation } from '../batch/chart-images.ts';
 import { end, image, type Pod, startPod } from './testing/pod.ts';
@@ -24,7 +26,22 @@ beforeEach(async () => {
       AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,
       AWS_REGION: 'eu-central-1',
     };
-    return { services: aws.services, env };
+    const region = 'us-west-2';
+    const elsewhere: CloudService = (_, response) =>
+      response.writeHead(301, { 'x-amz-bucket-region': region }).end();
+    const there: CloudService = (request, response, body) => {
+      const { url = '/', headers } = request;
+      if (headers.authorization?.includes(`/${region}/s3/`) === true)
+        passOn(storage.url, replayed(request, body, `/mirror${url}`), response);
+      else response.writeHead(403).end();
+    };
+    const buckets = {
+      'far.s3.eu-central-1.amazonaws.com': elsewhere,
+      'far.s3.us-west-2.amazonaws.com': there,
+      'lost.s3.eu-central-1.amazonaws.com': elsewhere,
+      'lost.s3.us-west-2.amazonaws.com': elsewhere,
+    };
+    return { services: { ...aws.services, ...buckets }, env };
   });
 });
 afterEach(() => pod.close());
@@ -58,6 +75,26 @@ describe('a worker with a role of AWS', () => {
     expect(storage.objects.get('/mirror/c.bin')?.bytes.toString()).toBe('hello');
     expect(pod.asked(sts)).toBe(3);
   });
+
+  it('reaches s3://bucket in its own region, and in the one that the bucket says it is in', async () => {
+    storage.objects.set('/mirror/a.bin', { bytes: Buffer.from('hello'), etag: '"1"', headers: {} });
+    const file = (path: string, override: string) => ({ type: 'file', spec: { path, override } });
+    await pod.move(file('a.bin', 'b.bin'), end('s3', 's3://mirror'), end('s3', 's3://far'));
+    await pod.move(file('b.bin', 'c.bin'), end('s3', 's3://far'), end('s3', 's3://mirror'));
+    expect(storage.objects.get('/mirror/c.bin')?.bytes.toString()).toBe('hello');
+    expect(pod.cloud.strangers).toEqual([]);
+  });
+
+  it.each(['https://far.s3.eu-central-1.amazonaws.com', 's3://lost'])(
+    'says where the bucket is if it does not go there: %s',
+    async (remoteURL) => {
+      const file = { type: 'file', spec: { path: 'a.bin', override: 'b.bin' } };
+      await expect(pod.move(file, end('s3', remoteURL), end('s3', 's3://mirror'))).rejects.toMatchObject({
+        reason: 'config',
+        message: expect.stringContaining('the bucket is in region us-west-2'),
+      });
+    },
+  );
 
   it('sends nothing of it to servers that are not of AWS, nor where the Endpoint says whom to trust', async () => {
     await seedImage(pod.registry, 'team/app', '1.0');

@@ -43,7 +43,7 @@ export type FileServer = (request: ServerRequest, signal: AbortSignal) => Promis
 export interface Signer {
   readonly hasCredentials: boolean;
   headers(request: ServerRequest, signal: AbortSignal): Promise<Record<string, string>>;
-  /** Takes an unexpected answer; true if another attempt would send other headers. */
+  /** Takes an unexpected answer; true if another attempt would be another request. */
   learn(status: number, headers: IncomingHttpHeaders, body: Buffer): boolean;
 }
 
@@ -55,10 +55,16 @@ export interface FileServerOptions {
   limiter: Limiter;
   retry: RetryPolicy;
   signer: Signer;
+  /** Where a URL of the server is asked for by now: a signer can learn that too. Default: there. */
+  at?: (url: URL) => URL;
   /** Hosts, with a port where they have one, that reading may be redirected to; `any`: all. They receive no credentials. */
   redirectHosts: readonly string[] | 'any';
   /** What the body of a failure says; undefined where it says nothing. */
-  readFailure?: (status: number, body: Buffer) => { quote: string; advice?: Advice } | undefined;
+  readFailure?: (
+    status: number,
+    body: Buffer,
+    headers: IncomingHttpHeaders,
+  ) => { quote: string; advice?: Advice } | undefined;
 }
 
 const userAgent = 'arc-transfer';
@@ -68,8 +74,8 @@ const nothing = Buffer.alloc(0);
 
 /** A client for one file server, with credentials, redirects, limits, retries and explained failures. */
 export function createFileServer(options: FileServerOptions): FileServer {
-  const { client, limiter, origin, signer } = options;
-  const isServer = (url: URL): boolean => isSameServer(origin, url);
+  const { client, limiter, origin, signer, at = (url: URL) => url } = options;
+  const isServer = (url: URL): boolean => isSameServer(at(origin), url);
   const isAllowed = (url: URL): boolean =>
     isServer(url) ||
     ((options.redirectHosts === 'any' || options.redirectHosts.includes(url.host)) &&
@@ -78,11 +84,13 @@ export function createFileServer(options: FileServerOptions): FileServer {
   /** One attempt, repeated while the signer learns from the answer: that credentials are wanted, and for which region. */
   async function attempt(request: ServerRequest, context: FileContext, signal: AbortSignal) {
     for (let repeated = 0; ; repeated += 1) {
-      const { response, url } = await sendFollowing(client, await httpRequest(request, signer, signal), {
+      const next = await httpRequest({ ...request, url: at(request.url) }, signer, signal);
+      context.host = at(origin).host;
+      const { response, url } = await sendFollowing(client, next, {
         trusted: isServer,
         allowed: isAllowed,
-        onRequest: (next) => {
-          context.redirectHost = isServer(next) ? undefined : next.host;
+        onRequest: (asked) => {
+          context.redirectHost = isServer(asked) ? undefined : asked.host;
         },
       });
       const { status, headers, body } = response;
@@ -94,7 +102,7 @@ export function createFileServer(options: FileServerOptions): FileServer {
         continue;
       }
       if (expected) return { status, headers, bytes, stream: body };
-      const said = whatItSays(options, status, bytes);
+      const said = whatItSays(options, status, bytes, headers);
       const failure = fileStatusFailure(context, status, headers, said?.quote, said?.advice);
       if (status === 429 || status === 503)
         limiter.slowDown(
@@ -129,9 +137,14 @@ export function createFileServer(options: FileServerOptions): FileServer {
   };
 }
 
-function whatItSays({ endpoint, readFailure }: FileServerOptions, status: number, body: Buffer) {
+function whatItSays(
+  { endpoint, readFailure }: FileServerOptions,
+  status: number,
+  body: Buffer,
+  headers: IncomingHttpHeaders,
+) {
   const refusal = certificateRefusal(status, body, endpoint);
-  if (refusal === undefined) return readFailure?.(status, body);
+  if (refusal === undefined) return readFailure?.(status, body, headers);
   return { quote: '', advice: { reason: 'config', text: refusal } as const };
 }
 

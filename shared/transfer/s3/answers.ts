@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Advice } from '../files/failures.ts';
 import { elements, rootOf, textOf } from './xml.ts';
 
@@ -92,14 +93,24 @@ const adviceOf: Readonly<Record<string, Advice>> = {
   XMinioStorageFull: again('its storage is full: make room there'),
 };
 
+/** AWS answers so, without a Location, at the host of a region in which the bucket is not. */
+function elsewhereAdvice({ 'x-amz-bucket-region': named }: IncomingHttpHeaders): Advice {
+  const region =
+    typeof named === 'string' && /^[a-z0-9-]{1,40}$/.test(named) ? `region ${named}` : 'another region';
+  const fix = 'set remoteURL of the Endpoint to s3://bucket, or to the host of that region';
+  return { reason: 'config', text: `the bucket is in ${region}: ${fix}` };
+}
+
 /** What the body of a failure says, for the message. */
 export function readFailure(
-  _status: number,
+  status: number,
   bytes: Uint8Array,
+  headers: IncomingHttpHeaders = {},
 ): { quote: string; advice?: Advice } | undefined {
   const error = s3Error(bytes);
-  if (error === undefined) return undefined;
+  const elsewhere = status === 301 && headers.location === undefined ? elsewhereAdvice(headers) : undefined;
+  if (error === undefined) return elsewhere && { quote: '', advice: elsewhere };
   const { code, message } = error;
-  const advice = Object.hasOwn(adviceOf, code) ? adviceOf[code] : undefined;
+  const advice = elsewhere ?? (Object.hasOwn(adviceOf, code) ? adviceOf[code] : undefined);
   return { quote: message === '' ? code : `${code}: ${message}`, ...(advice && { advice }) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { s3Place } from './place.ts';
+import { inRegion, s3Place } from './place.ts';
 
 describe('s3Place', () => {
   it.each([
@@ -35,6 +35,15 @@ describe('s3Place', () => {
     expect(place.url.href).toBe(url);
     expect(place.bucketURL.pathname).toBe(bucketPath);
     expect(place).toMatchObject({ key, region });
+  });
+
+  it('of s3:// is in the region given, and can be asked for in another', () => {
+    const { url } = s3Place('s3://b/pre', 'a', {}, 'eu-west-1');
+    expect(url.host).toBe('b.s3.eu-west-1.amazonaws.com');
+    expect(s3Place('s3://b', 'a', {}, 'cn-north-1').url.host).toBe('b.s3.cn-north-1.amazonaws.com.cn');
+    expect(inRegion(url, 'us-west-2').href).toBe('https://b.s3.us-west-2.amazonaws.com/pre/a');
+    expect(inRegion(s3Place('s3://b.c', 'a').url, 'us-west-2').host).toBe('s3.us-west-2.amazonaws.com');
+    for (const region of ['minio', 'evil.example/', '']) expect(inRegion(url, region)).toBe(url);
   });
 
   it('names a copy by bucket and key, escaped', () => {

@@ -21,8 +21,8 @@ export const awsHost =
 
 /**
  * The object at `path` below an Endpoint's `remoteURL`: `https://host/bucket[/prefix]` (path style), the same without a bucket, with which
- * `path` begins then, `https://bucket.s3.region.amazonaws.com[/prefix]` (virtual-host style) or `s3://bucket[/prefix]` (AWS). Throws a
- * config TransferError.
+ * `path` begins then, `https://bucket.s3.region.amazonaws.com[/prefix]` (virtual-host style) or `s3://bucket[/prefix]` (AWS, in `region`).
+ * Throws a config TransferError.
  */
 export function s3Place(remoteURL: string, path: string, tls: TlsSettings = {}, region?: string): S3Place {
   const url = fileURL(awsURL(remoteURL, region), path, tls);
@@ -47,11 +47,25 @@ export function s3Place(remoteURL: string, path: string, tls: TlsSettings = {}, 
   };
 }
 
+/** True for `s3://bucket`, which says nothing of where the bucket is. */
+export function isAnywhere(remoteURL: string): boolean {
+  return remoteURL.startsWith('s3://');
+}
+
+/** A URL of AWS with the host of another region; the URL itself if there is no such host. */
+export function inRegion(url: URL, region: string): URL {
+  const moved = new URL(url);
+  moved.hostname = url.hostname.replace(
+    /(^|\.)s3\.[a-z0-9-]+\.amazonaws\.com/,
+    `$1s3.${region}.amazonaws.com`,
+  );
+  return awsHost.exec(moved.hostname)?.[2] === region ? moved : url;
+}
+
 function awsURL(remoteURL: string, region = 'us-east-1'): string {
   const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]*)(\/.*)?$/.exec(remoteURL) ?? [];
   if (bucket === undefined) return remoteURL;
   // The certificate of AWS has no names with further dots.
-  return bucket.includes('.')
-    ? `https://s3.${region}.amazonaws.com/${bucket}${prefix}`
-    : `https://${bucket}.s3.${region}.amazonaws.com${prefix}`;
+  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  return bucket.includes('.') ? `https://${host}/${bucket}${prefix}` : `https://${bucket}.${host}${prefix}`;
 }

@@ -10,8 +10,8 @@ import { readFailure } from './answers.ts';
 import { ask, askAtLength, metadataOf, noBytes, type S3Object, s3Dialect, withQuery } from './bucket.ts';
 import { MultipartUpload, type PartSender } from './multipart.ts';
 import { inParts, PartBuffers, partBytes, usualPart } from './parts.ts';
-import { type S3Place, s3Place } from './place.ts';
-import { createS3Signer, s3Keys } from './signer.ts';
+import { inRegion, isAnywhere, type S3Place, s3Place } from './place.ts';
+import { createS3Signer, type S3Signer, s3Keys } from './signer.ts';
 
 /** Bytes that one request copies: S3 takes 5 GiB, and then answers after minutes. */
 const rangeBytes = 512 * 1024 ** 2;
@@ -159,16 +159,22 @@ async function copyObject(
 function objectOf({ name, remoteURL, path, tls = {}, credentials }: FileLocation, session: Session) {
   const keys = s3Keys(credentials, name);
   for (const secret of secretsOfEndpoint(credentials)) session.masker.add(secret);
-  const place = s3Place(remoteURL, path, tls, keys?.region);
+  const place = s3Place(remoteURL, path, tls, keys?.region ?? session.identities.region);
   const origin = new URL(place.url.origin);
   const lend = credentials === undefined ? session.identities.storage(origin.origin, tls) : undefined;
+  const region = isAnywhere(remoteURL) ? place.region : undefined;
+  const signer = createS3Signer(
+    keys ?? lend,
+    region ?? keys?.region ?? place.region ?? session.identities.region,
+  );
   const plain = createFileServer({
     endpoint: name,
     origin,
     client: session.client(tls, origin.origin),
     limiter: session.limiter(origin.origin),
     retry: session.retry,
-    signer: createS3Signer(keys ?? lend, keys?.region ?? place.region ?? session.identities.region),
+    signer,
+    ...(region !== undefined && { at: movingOnce(region, signer) }),
     redirectHosts: [],
     readFailure,
   });
@@ -176,6 +182,15 @@ function objectOf({ name, remoteURL, path, tls = {}, credentials }: FileLocation
   const send = isSigned ? findingRegion(plain, place) : plain;
   const object: S3Object = { send, place, label: labelOf(path, place.url), retry: session.retry };
   return { object, storage: `${origin.origin} ${keys?.accessKeyID ?? ''}` };
+}
+
+/** Where the bucket is that the Endpoint only names: in `region`, until the storage has named another one. Such a change is made once. */
+function movingOnce(region: string, signer: S3Signer): (url: URL) => URL {
+  let moved: string | undefined;
+  return (url) => {
+    if (signer.region !== region) moved ??= signer.region;
+    return moved === undefined ? url : inRegion(url, moved);
+  };
 }
 
 /**

@@ -73,3 +73,13 @@ describe('signature version 4', () => {
     expect(await signer.headers(request, signal)).toEqual({});
   });
 });
+
+it('without keys learns where the bucket is, and nothing from a refusal', () => {
+  const signer = createS3Signer(undefined, 'us-east-1', now);
+  const headers = { 'x-amz-bucket-region': 'eu-west-3' };
+  expect(signer.learn(403, headers, Buffer.alloc(0))).toBe(false);
+  expect(signer.region).toBe('us-east-1');
+  expect(signer.learn(301, headers, Buffer.alloc(0))).toBe(true);
+  expect(signer.region).toBe('eu-west-3');
+  expect(signer.learn(301, headers, Buffer.alloc(0))).toBe(false);
+});

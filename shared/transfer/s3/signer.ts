@@ -25,6 +25,12 @@ export function s3Keys(
   );
 }
 
+/** A signer that knows in which region the storage is. */
+export interface S3Signer extends Signer {
+  /** As far as the storage has said it. */
+  readonly region: string;
+}
+
 /**
  * Signs requests with AWS Signature Version 4; without keys it sends them unsigned. Keys that are lent for the identity of a pod are used
  * once the storage has refused a request without: what is public needs none. The region is corrected if the storage names another one.
@@ -34,12 +40,15 @@ export function createS3Signer(
   keys: S3Credentials | Lend<S3Credentials> | undefined,
   region = 'us-east-1',
   now: () => number = Date.now,
-): Signer {
+): S3Signer {
   let current = region;
   let isWanted = typeof keys !== 'function';
   const cache = new Map<string, ArrayBuffer>();
   return {
     hasCredentials: keys !== undefined,
+    get region() {
+      return current;
+    },
 
     async headers({ method, url, headers = {}, body, bodyHash }: ServerRequest, signal: AbortSignal) {
       if (keys === undefined || !isWanted) return {};
@@ -63,7 +72,7 @@ export function createS3Signer(
     },
 
     learn(status, headers, bytes) {
-      if (keys === undefined || ![301, 307, 400, 401, 403].includes(status)) return false;
+      if (![301, 307, 400, 401, 403].includes(status)) return false;
       const refused = status === 401 || status === 403;
       if (refused && isWanted) return false;
       const named = regionOf(headers, bytes);
