@@ -4,7 +4,7 @@ import type { Descriptor, Manifest } from '../oci/manifest.ts';
 
 /** On the entries of an index that BuildKit adds for its attestations. */
 const attestationAnnotation = 'vnd.docker.reference.type';
-/** The only layers that these have (BuildKit, docs/attestations/attestation-storage.md). */
+/** The only layers that these have (BuildKit, "Attestation Storage"). */
 const statementLayer = 'application/vnd.in-toto+json';
 
 /** The name by which users know a place: Docker Hub is served by another host than the one that they write. */
