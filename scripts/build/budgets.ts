@@ -3,9 +3,9 @@ import type { Bundle } from './bundle.ts';
 /** KiB. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
 const budgets: Record<string, number> = {
   // two thirds of it read charts, versions, bundles and certificates (YAML, semver, tar, zod, Sigstore): bundled, but run for those alone
-  'transfer-worker': 653,
+  'transfer-worker': 660,
   // RE2 is a tenth of it: patterns of users, in linear time
-  'api-server': 1478,
+  'api-server': 1482,
   // speaks to registries, signs for S3, and reads the keys of bundles
   'probe-endpoint': 340,
   // these two run the plan of an Order
