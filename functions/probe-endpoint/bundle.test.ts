@@ -55,15 +55,16 @@ describe('the probe of an Endpoint for bundles', () => {
   });
 
   it.each([
-    ['s3://releases/air-gap', 'releases.s3.us-east-1.amazonaws.com'],
-    ['s3://releases.example/air-gap', 's3.us-east-1.amazonaws.com'],
-  ])('asks AWS about %s', async (remoteURL, host) => {
+    ['s3://releases/air-gap', undefined, 'releases.s3.us-east-1.amazonaws.com'],
+    ['s3://releases.example/air-gap', undefined, 's3.us-east-1.amazonaws.com'],
+    ['s3://releases/air-gap', 'eu-central-1', 'releases.s3.eu-central-1.amazonaws.com'],
+  ])('asks AWS about %s with the region %s', async (remoteURL, region, host) => {
     const names: string[] = [];
     const { reachable } = await probeServer({
       name: 'disk',
       type: 'bundle',
       remoteURL,
-      credentials: keys,
+      credentials: { ...keys, ...(region && { region }) },
       guard: {
         ...createAddressGuard(),
         lookup(name, _, callback) {

@@ -54,7 +54,7 @@ export async function probeServer(request: ProbeRequest): Promise<ProbeResult> {
   const masker = createMasker();
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(deadlineMs)]);
   try {
-    const url = targetOf(type, remoteURL, tls);
+    const url = targetOf(request);
     if (url === undefined && type === 'bundle' && /^file:/i.test(remoteURL))
       return untried('Unknown', 'NotProbed', 'a folder of the volume arc-bundles is seen by workers only');
     if (url === undefined)
@@ -82,15 +82,19 @@ function untried(status: 'False' | 'Unknown', reason: ReachableReason, message: 
   };
 }
 
-/** What to GET: the version check of a registry, the index of a Helm repository, else the URL itself. */
-function targetOf(type: string, remoteURL: string, tls: TlsSettings): URL | undefined {
+/** What to GET: the version check of a registry, the index of a Helm repository, a bucket in the region of its keys, else the URL itself. */
+function targetOf({ type, remoteURL, tls = {}, credentials }: ProbeRequest): URL | undefined {
   if (type === 'oci') return new URL('/v2/', resolveAddress(remoteURL, 'probe', tls).origin);
   const scheme = tls.plainHTTP === true ? 'http' : 'https';
   if ((type === 's3' || type === 'bundle') && remoteURL.startsWith('s3://'))
-    return s3Place(remoteURL, 'probe', tls).bucketURL;
+    return s3Place(remoteURL, 'probe', tls, regionOf(credentials)).bucketURL;
   const text = remoteURL.includes('://') ? remoteURL : `${scheme}://${remoteURL}`;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
   return type === 'helm' ? new URL(`${text.replace(/\/+$/, '')}/index.yaml`) : new URL(text);
+}
+
+function regionOf(credentials: EndpointCredentials | undefined): string | undefined {
+  return credentials && 'accessKeyID' in credentials ? credentials.region : undefined;
 }
 
 interface Answer {
