@@ -3,6 +3,7 @@ export { type Backoff, type BackoffOptions, backoffMs, createBackoff, doubled, j
 export { Batches } from './batches.ts';
 export { breathe } from './breathe.ts';
 export { type Clock, steadyClock, systemClock } from './clock.ts';
+export { whenConnected } from './connected.ts';
 export { type Deadline, startDeadline, within } from './deadline.ts';
 export { DelayQueue } from './delay-queue.ts';
 export { endOnAbort } from './end-on-abort.ts';

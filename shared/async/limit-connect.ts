@@ -1,5 +1,5 @@
 import type { ClientRequest } from 'node:http';
-import type { Socket } from 'node:net';
+import { isConnecting, onceConnected } from './connected.ts';
 
 /** ms that a new connection may take, TLS handshake included, when its peer is in the same cluster. */
 export const connectLimitMs = 2_000;
@@ -18,18 +18,17 @@ export class ConnectTimeoutError extends Error {
  * begins with the socket: waiting for a free one of the agent, and a proxy's tunnel, are not part of it.
  */
 export function limitConnect(request: ClientRequest, ms: number = connectLimitMs): void {
-  request.once('socket', (socket: Socket & { secureConnecting?: boolean }) => {
-    const isPending = () => socket.connecting || socket.secureConnecting === true;
-    if (!isPending()) return;
+  request.once('socket', (socket) => {
+    if (!isConnecting(socket)) return;
     const late = () => {
       const peer = request.getHeader('host') ?? request.host;
       const text = `no connection to ${peer} within ${ms / 1000} s (TLS handshake included)`;
-      if (isPending()) request.destroy(new ConnectTimeoutError(text));
+      if (isConnecting(socket)) request.destroy(new ConnectTimeoutError(text));
     };
     // After a pause of this process its timers run before it reads what has arrived meanwhile.
     const timer = setTimeout(() => setImmediate(late), ms);
     const stop = () => clearTimeout(timer);
-    socket.once('secureConnecting' in socket ? 'secureConnect' : 'connect', stop);
+    onceConnected(socket, stop);
     request.once('response', stop).once('close', stop);
   });
 }

@@ -5,9 +5,8 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
 import tls from 'node:tls';
-import { endOnAbort, limitConnect } from '#shared/async';
+import { endOnAbort, limitConnect, whenConnected } from '#shared/async';
 
 /** The broker that wakes are sent to. */
 export interface Sink {
@@ -95,6 +94,7 @@ function exchange(
     // The body is not needed, but must be read before the connection can be reused.
     response.on('end', () => resolve({ status, retryAfter: headers['retry-after'] })).resume();
   });
+  // Nothing of a request is written before its `end`.
   whenConnected(sent, () => {
     if (maySend()) {
       sent.end(body);
@@ -104,12 +104,4 @@ function exchange(
     sent.destroy();
   });
   return promise;
-}
-
-/** Nothing of a request is written before its `end`. */
-function whenConnected(request: ClientRequest, then: () => void): void {
-  request.once('socket', (socket: Socket & { secureConnecting?: boolean }) => {
-    if (!socket.connecting && socket.secureConnecting !== true) then();
-    else socket.once('secureConnecting' in socket ? 'secureConnect' : 'connect', then);
-  });
 }
