@@ -1,11 +1,10 @@
 import type { ContentSource } from '../content/content.ts';
 import type { CopyPlan } from '../copy/plan.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
+import { inTotoType } from './signature.ts';
 
 /** On the entries of an index that BuildKit adds for its attestations. */
 const attestationAnnotation = 'vnd.docker.reference.type';
-/** The only layers that these have (BuildKit, "Attestation Storage"). */
-const statementLayer = 'application/vnd.in-toto+json';
 
 /** The name by which users know a place: Docker Hub is served by another host than the one that they write. */
 export function placeName({
@@ -50,7 +49,8 @@ function isAttested({ annotations }: Descriptor): boolean {
   return annotations?.[attestationAnnotation] === 'attestation-manifest';
 }
 
+/** As BuildKit makes them ("Attestation Storage"). */
 function holdsStatementsAlone({ blobs, foreign }: Manifest): boolean {
   const [_config, ...layers] = blobs;
-  return foreign.length === 0 && layers.every(({ mediaType }) => mediaType === statementLayer);
+  return foreign.length === 0 && layers.every(({ mediaType }) => mediaType === inTotoType);
 }
