@@ -4,5 +4,5 @@ export { bundleDestination } from './bundle/bundle-destination.ts';
 export { expandContents, type Holding } from './bundle/expand-contents.ts';
 export { isFileJob } from './ends/files.ts';
 export { policyPlace, withPolicy } from './policy.ts';
-export { compareJob, planFileJob, transferJob, verifyFileJob } from './transfer-job.ts';
+export { compareJob, moveJob, planFileJob, verifyFileJob } from './transfer-job.ts';
 export { runWorker, type WorkerProcess } from './worker.ts';

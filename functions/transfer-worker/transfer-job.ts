@@ -1,20 +1,29 @@
 import type { Job } from '#shared/domain';
 import {
+  type BatchResult,
   type Comparison,
   type CopyOptions,
   type CopyResult,
   compareArtifact,
   copyArtifact,
+  copyBatch,
   type FileComparison,
   planFile,
   TransferError,
   verifyFile,
 } from '#shared/transfer';
+import { batchOf } from './batch/batch-of.ts';
 import { openEnds } from './ends/ends.ts';
 import { isFileJob, moveFile, openFileEnds } from './ends/files.ts';
 import { policyPlace, withPolicy } from './policy.ts';
 
-/** Does what a job says, whatever the types of its Endpoints. Rejects with a TransferError. */
+/** Moves what a job names: one artifact, or the several ones that it stands for. Rejects with a TransferError. */
+export async function moveJob(job: Job, options: CopyOptions): Promise<CopyResult | BatchResult> {
+  const expand = batchOf(job);
+  return expand === undefined ? transferJob(job, options) : copyBatch(withPolicy(job, options), expand);
+}
+
+/** Does what a job for one artifact says, whatever the types of its Endpoints. Rejects with a TransferError. */
 export async function transferJob(job: Job, options: CopyOptions): Promise<CopyResult> {
   if (isFileJob(job)) return moveFile(withoutPolicy(job), options);
   return copyArtifact(withPolicy(job, options), (opening) => openEnds(job, opening));

@@ -6,20 +6,17 @@ import {
   BatchError,
   type BatchResult,
   type CopyResult,
-  copyBatch,
   exitCodes,
   secretsOfEndpoint,
   TransferError,
 } from '#shared/transfer';
 import { attesting } from './attesting.ts';
-import { batchOf } from './batch/batch-of.ts';
 import { bundleJob } from './bundle/bundle-job.ts';
 import { readJob } from './job-file.ts';
-import { withPolicy } from './policy.ts';
 import { progressFile } from './progress-file.ts';
 import { intoQuarantine, outOfQuarantine } from './quarantine.ts';
 import { type Outcome, report } from './report.ts';
-import { transferJob } from './transfer-job.ts';
+import { moveJob } from './transfer-job.ts';
 
 /** What the worker needs from its process. */
 export interface WorkerProcess {
@@ -102,8 +99,7 @@ async function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<C
   const quarantine = env.ARC_QUARANTINE_DIR ?? '/var/lib/arc/quarantine';
   if (env.ARC_STEP === 'quarantine') return intoQuarantine(job, quarantine, options);
   if (env.ARC_STEP === 'promote') return outOfQuarantine(job, quarantine, await readFetched(env), options);
-  const expand = batchOf(job);
-  return expand === undefined ? transferJob(job, options) : copyBatch(withPolicy(job, options), expand);
+  return moveJob(job, options);
 }
 
 /** Where the first step leaves its result for the last one; the scanner between them cannot write it. */

@@ -5,7 +5,6 @@ import {
   type BatchResult,
   type Comparison,
   type CopyOptions,
-  copyBatch,
   exitCodes,
   secretsOfEndpoint,
   TransferError,
@@ -14,11 +13,10 @@ import {
   batchOf,
   compareJob,
   isFileJob,
+  moveJob,
   planFileJob,
   policyPlace,
-  transferJob,
   verifyFileJob,
-  withPolicy,
 } from '../../functions/transfer-worker/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
 import { connecting, type JobOptions, makeJob, policyOption, trustedRootOption, trusting } from './job.ts';
@@ -123,18 +121,10 @@ type Act = (
 const copy: Act = async (job, asked, terminal) => {
   if (asked.options.dryRun) return plan(job, asked, terminal);
   const { json } = asked.options;
-  const expand = batchOf(job);
-  if (expand) {
-    const options = withPolicy(job, judging(terminal, asked.options));
-    const many = await withProgress(terminal, asked.options, (shown) =>
-      copyBatch({ ...options, ...shown }, expand),
-    );
-    print(terminal, json, many, linesOf(many, asked));
-    return;
-  }
   const result = await withProgress(terminal, asked.options, (shown) =>
-    transferJob(job, { ...judging(terminal, asked.options), ...shown }),
+    moveJob(job, { ...judging(terminal, asked.options), ...shown }),
   );
+  if ('items' in result) return print(terminal, json, result, linesOf(result, asked));
   const { bytes, blobs, digest, referrers } = result;
   const parts = [
     `${blobs.copied} blobs copied (${bytesText(bytes.copied)})`,
@@ -160,7 +150,6 @@ const plan: Act = async (job, asked, terminal) => {
       'config',
       'A plan is for one artifact: select no tags, and no images of a chart.',
     );
-
   if (isFileJob(job)) return planOfFile(job, asked, terminal);
   const found = await compareJob(job, judging(terminal, asked.options));
   const { missing, blobs, manifests, bytes, referrers, digest } = found;
