@@ -8,14 +8,13 @@ import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import type { FaultServer } from '../../../shared/transfer/testing/fault-server.ts';
 import { startS3Server } from '../../../shared/transfer/testing/s3-server.ts';
 import { startWebServer } from '../../../shared/transfer/testing/web-server.ts';
-import { bundleJob } from './bundle-job.ts';
+import { light, runBundle } from './testing/sides.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const keys = {
   sign: String(privateKey.export({ format: 'pem', type: 'pkcs8' })),
   trust: String(publicKey.export({ format: 'pem', type: 'spki' })),
 };
-const light = { platforms: ['linux/amd64'], layers: 2, layerBytes: 80 * 1024 };
 
 /** A server that is no registry, as the Endpoint of both sides. */
 interface Medium {
@@ -95,15 +94,7 @@ describe.each([
   });
 
   const registry = ({ url }: Registry): JobEndpoint => ({ name: 'registry', type: 'oci', remoteURL: url });
-  const run = (job: Job, side: string, options = {}) =>
-    bundleJob(job)?.({
-      signal: new AbortController().signal,
-      retry: { attempts: 1, baseMs: 1, maxMs: 2 },
-      workDir: path.join(root, 'work'),
-      bundleDir: path.join(root, side),
-      maxBytes: 64 * 1024 ** 2,
-      ...options,
-    });
+  const run = (job: Job, side: string, options = {}) => runBundle(root, job, side, options);
   const exported = (spec: object = {}) =>
     run(
       {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Job, JobEndpoint } from '#shared/domain';
 import { type Registry, startRegistry } from '#shared/embedded';
 import { bundleJob } from '../bundle-job.ts';
+import type { BundleOptions } from '../bundle-place.ts';
 
 /** The keys of who makes bundles, of who takes them, and of somebody else. */
 export const [maker, taker, other] = [keyPair(), keyPair(), keyPair()];
@@ -43,6 +44,23 @@ export interface Sides {
   close(): Promise<void>;
 }
 
+/** Runs a job with the volume of one side below `root`. */
+export function runBundle(
+  root: string,
+  job: Job,
+  side: string,
+  options: Partial<BundleOptions> = {},
+): Outcome | undefined {
+  return bundleJob(job)?.({
+    signal: new AbortController().signal,
+    retry: { attempts: 1, baseMs: 1, maxMs: 2 },
+    workDir: path.join(root, 'work'),
+    bundleDir: path.join(root, side),
+    maxBytes: 64 * 1024 ** 2,
+    ...options,
+  });
+}
+
 export async function startSides(): Promise<Sides> {
   const root = await mkdtemp(path.join(os.tmpdir(), 'arc-bundles-'));
   const [source, inside] = [await startRegistry({}), await startRegistry({})];
@@ -53,14 +71,7 @@ export async function startSides(): Promise<Sides> {
     root,
     out: (...names) => path.join(root, 'out', 'bundles', ...names),
     into: (...names) => path.join(root, 'in', 'bundles', ...names),
-    run: (job, side) =>
-      bundleJob(job)?.({
-        signal: new AbortController().signal,
-        retry: { attempts: 1, baseMs: 1, maxMs: 2 },
-        workDir: path.join(root, 'work'),
-        bundleDir: path.join(root, side),
-        maxBytes: 64 * 1024 ** 2,
-      }),
+    run: (job, side) => runBundle(root, job, side),
     exported: (spec, { from = registry('registry', source), keys = { sign: maker.sign }, policy } = {}) =>
       sides.run(
         {
