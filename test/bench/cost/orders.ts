@@ -1,7 +1,7 @@
 import { eachBounded } from '#shared/async';
 import { orders } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { namespace } from '../../../scripts/demo/objects.ts';
+import { namespace as demo } from '../../../scripts/demo/objects.ts';
 
 const parallel = 16;
 
@@ -14,8 +14,19 @@ export async function each(
   if (first !== undefined) throw ArcError.from(first.error);
 }
 
+interface Copies {
+  type?: string;
+  /** Default: that of the demo. */
+  namespace?: string;
+  image?: string;
+}
+
 /** An Order of so many copies of one image, between the Endpoints `source` and `destination`. */
-export function orderOfCopies(name: string, artifacts: number, type = 'oci') {
+export function orderOfCopies(
+  name: string,
+  artifacts: number,
+  { type = 'oci', namespace = demo, image = 'team/app:1.0' }: Copies = {},
+) {
   return {
     apiVersion: orders.apiVersion,
     kind: orders.kind,
@@ -24,7 +35,7 @@ export function orderOfCopies(name: string, artifacts: number, type = 'oci') {
       defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
       artifacts: Array.from({ length: artifacts }, (_, index) => ({
         type,
-        spec: { image: 'team/app:1.0', override: `${name}/app-${index}:1.0` },
+        spec: { image, override: `${name}/copy-${index}:1.0` },
       })),
     },
   };

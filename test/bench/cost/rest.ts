@@ -44,7 +44,7 @@ export async function benchRest([asked = '1000']: readonly string[]): Promise<vo
   const names = Array.from({ length: finished }, (_, index) => `done-${index}`);
   const failing = Array.from({ length: finished / 10 }, (_, index) => `failed-${index}`);
   await each(names, (name) => api.create(orders, orderOfCopies(name, 1), signal));
-  await each(failing, (name) => api.create(orders, orderOfCopies(name, 1, 'unknown'), signal));
+  await each(failing, (name) => api.create(orders, orderOfCopies(name, 1, { type: 'unknown' }), signal));
   await argo.running(finished);
   await argo.succeed();
   await settled.until((chosen) => chosen === finished + failing.length);

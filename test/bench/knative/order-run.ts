@@ -1,8 +1,9 @@
-import { type Order, orders } from '#shared/domain';
+import { orders } from '#shared/domain';
 import type { KubeClient } from '#shared/kube';
 import { followOrder } from '../../../scripts/demo/follow.ts';
 import { atZero, auditLog } from '../../cluster/knative/conduit.ts';
 import { kubectl } from '../../cluster/knative/kubectl.ts';
+import { orderOfCopies } from '../cost/orders.ts';
 import { startCpuAccount } from './cpu-account.ts';
 import { followWorkflows } from './follow.ts';
 import { type Pod, sumByPart } from './parts.ts';
@@ -72,26 +73,11 @@ async function orderAndFollow(
   signal: AbortSignal,
 ): Promise<number> {
   const { client, namespace } = setting;
-  await client.create(orders, orderOfCopies(setting, name, size), signal);
+  await client.create(orders, orderOfCopies(name, size, setting), signal);
   const { status } = await followOrder(client, { namespace, name }, () => undefined, signal);
   if (status?.phase !== 'Succeeded')
     throw new Error(`Order ${name} ended ${status?.phase}: ${status?.message}`);
   return performance.now();
-}
-
-function orderOfCopies({ namespace, image }: OrderSetting, name: string, size: number): Order {
-  return {
-    apiVersion: orders.apiVersion,
-    kind: orders.kind,
-    metadata: { name, namespace },
-    spec: {
-      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
-      artifacts: Array.from({ length: size }, (_, index) => ({
-        type: 'oci',
-        spec: { image, override: `${name}/copy-${index}:1.0` },
-      })),
-    },
-  };
 }
 
 /** By account, as the audit log of the api-server has it. */
