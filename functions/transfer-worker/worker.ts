@@ -90,6 +90,7 @@ async function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<C
     retry: attempts === undefined ? {} : { attempts },
     maxBytes,
     trustedRoot: path.join(env.ARC_TRUST_DIR ?? '/etc/arc/trust', 'trusted_root.json'),
+    ...(env.ARC_WAITS_DIR === undefined ? {} : { waitsDir: env.ARC_WAITS_DIR }),
     ...(env.ARC_REPORTS_DIR === undefined ? {} : { reportsFolder: env.ARC_REPORTS_DIR }),
     ...(progress === undefined ? {} : { progress }),
     ...(await attesting(job, env.ARC_ATTESTATION_DIR ?? '/etc/arc/attestation')),

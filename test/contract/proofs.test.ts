@@ -7,6 +7,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 it.each([
   ['test/README.md', 'for every way in which a status was false', 14],
   ['test/e2e/README.md', 'for every behaviour in the life of an Order', 12],
+  ['shared/transfer/README.md', 'for every feature that people compare tools by', 11],
 ])('%s names only tests that exist, %s', async (file, _, points) => {
   const table = await readFile(path.join(root, file), 'utf8');
   const rows = [...table.matchAll(/^\| (\d+) \| .* \| `([^`]+)` \| (.+) \|$/gm)];

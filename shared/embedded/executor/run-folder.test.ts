@@ -93,6 +93,7 @@ describe('environmentOf', () => {
       ARC_RESULT_FILE: path.join(run.volumes.get('work') ?? '', 'result.json'),
       ARGO_PROGRESS_FILE: run.progressFile,
       ARC_EXIT_WITH_PARENT: '1',
+      ARC_WAITS_DIR: path.join(path.dirname(run.path), '.waits'),
       ARC_RUN: 'u.0',
       HOME: path.join(run.path, 'home'),
     });

@@ -127,6 +127,8 @@ export function environmentOf(
     ARC_TERMINATION_LOG: terminationLog(run, container),
     ARGO_PROGRESS_FILE: run.progressFile,
     ARC_EXIT_WITH_PARENT: '1',
+    // Beside the folders of runs, and removed with them at a start.
+    ARC_WAITS_DIR: path.join(path.dirname(run.path), '.waits'),
     [runVariable]: path.basename(run.path),
   });
   for (const { name, mountPath } of container.mounts) {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -268,6 +269,27 @@ describe('a redirect to another host', () => {
     await copy();
     expect(store.requests).toMatchObject([{ method: 'GET', status: 200, authorized: false }]);
     await store.close();
+  });
+});
+
+describe('a rate limit', () => {
+  it('that one copy meets is kept by another on the same machine', async () => {
+    const waitsDir = path.join(workDir, 'waits');
+    source.faults.add({ times: 1, fault: { kind: 'status', status: 429, retryAfter: '2' } });
+    const first = copy({ waitsDir });
+    await expect.poll(() => existsSync(waitsDir), { timeout: 10_000 }).toBe(true);
+    const told = Date.now();
+    const other = {
+      name: 'dst',
+      remoteURL: destination.url,
+      image: 'mirror/other:1.0',
+      credentials: account,
+    };
+    let begun = 0;
+    const second = copy({ waitsDir, destination: other, progress: () => (begun ||= Date.now()) });
+    await Promise.all([first, second]);
+    // The wait is in whole seconds, from when the first was told.
+    expect(begun - told).toBeGreaterThan(1_000);
   });
 });
 

@@ -91,4 +91,21 @@ describe('the requests of a copy', () => {
     expect(blobs).toMatchObject({ mounted: 0 });
     expect(front.requests.filter(({ method }) => method === 'POST')).toHaveLength(blobs.copied);
   });
+
+  it('are under way for several blobs at a time', async () => {
+    await seedImage(source, 'team/app', '1.0', { ...platform, layers: 4 });
+    const { promise: three, resolve } = Promise.withResolvers<void>();
+    let asked = 0;
+    // No blob is answered before three are asked for: one after the other they would never arrive.
+    const front = await startRegistryFront(source.url, ({ url }) => {
+      if (!url.includes('/blobs/')) return undefined;
+      asked += 1;
+      if (asked === 3) resolve();
+      const answer = (response: ServerResponse) =>
+        void three.then(() => response.writeHead(307, { location: `${source.url}${url}` }).end());
+      return { answer };
+    });
+    const { blobs } = await copy(front).finally(() => front.close());
+    expect(blobs.copied).toBe(5);
+  });
 });

@@ -5,7 +5,7 @@ const signal = new AbortController().signal;
 
 describe('the limiter of a host', () => {
   it('runs no more operations at a time than its limit', async () => {
-    const limiter = createLimiter(2);
+    const limiter = createLimiter({ max: 2 });
     let running = 0;
     let most = 0;
     const work = async (): Promise<void> => {
@@ -20,7 +20,7 @@ describe('the limiter of a host', () => {
 
   it('halves its limit once per burst of refusals, never below one, and recovers', async () => {
     let now = 0;
-    const limiter = createLimiter(8, () => now);
+    const limiter = createLimiter({ now: () => now });
     limiter.slowDown(10);
     limiter.slowDown(10);
     expect(limiter.limit).toBe(4);
@@ -35,13 +35,13 @@ describe('the limiter of a host', () => {
   });
 
   it('frees the slot of an operation that fails', async () => {
-    const limiter = createLimiter(1);
+    const limiter = createLimiter({ max: 1 });
     await expect(limiter.run(signal, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await limiter.run(signal, async () => 'next')).toBe('next');
   });
 
   it('drops a waiting request that is aborted and serves the next', async () => {
-    const limiter = createLimiter(1);
+    const limiter = createLimiter({ max: 1 });
     const gate = Promise.withResolvers<void>();
     const first = limiter.run(signal, () => gate.promise);
     const controller = new AbortController();

@@ -1,6 +1,7 @@
 import { createSemaphore } from '#shared/async';
 import { stopped } from '../errors/transfer-error.ts';
 import { pauseOrStop } from './retry.ts';
+import type { Waits } from './waits.ts';
 
 /** Bounds the requests to one host that are under way, and delays all of them when the host asks for it. */
 export interface Limiter {
@@ -13,8 +14,16 @@ export interface Limiter {
   readonly limit: number;
 }
 
+export interface LimiterOptions {
+  /** Requests at a time; default 8. */
+  max?: number;
+  now?: () => number;
+  /** What this host has asked of other workers. */
+  waits?: Waits | undefined;
+}
+
 /** A limiter of at most `max` requests at a time; after each full round of successes its limit rises by one. */
-export function createLimiter(max = 8, now: () => number = Date.now): Limiter {
+export function createLimiter({ max = 8, now = Date.now, waits }: LimiterOptions = {}): Limiter {
   const slots = createSemaphore(max);
   let successes = 0;
   let closedUntil = 0;
@@ -26,9 +35,21 @@ export function createLimiter(max = 8, now: () => number = Date.now): Limiter {
     successes = 0;
   }
 
+  function close(until: number): void {
+    const burst = closedUntil > now();
+    if (!burst) slots.limit = Math.max(1, Math.floor(slots.limit / 2));
+    successes = 0;
+    closedUntil = Math.max(closedUntil, until);
+  }
+
+  function untilOpen(): number {
+    const told = waits?.until() ?? 0;
+    if (told > closedUntil && told > now()) close(told);
+    return closedUntil - now();
+  }
+
   async function pass(signal: AbortSignal): Promise<void> {
-    for (let wait = closedUntil - now(); wait > 0; wait = closedUntil - now())
-      await pauseOrStop(wait, signal);
+    for (let wait = untilOpen(); wait > 0; wait = untilOpen()) await pauseOrStop(wait, signal);
   }
 
   return {
@@ -49,21 +70,20 @@ export function createLimiter(max = 8, now: () => number = Date.now): Limiter {
       }
     },
     slowDown(waitMs) {
-      const burst = closedUntil > now();
-      if (!burst) slots.limit = Math.max(1, Math.floor(slots.limit / 2));
-      successes = 0;
-      closedUntil = Math.max(closedUntil, now() + waitMs);
+      const until = now() + waitMs;
+      close(until);
+      waits?.tell(until);
     },
   };
 }
 
-/** Makes a function that returns the one limiter of a host. */
-export function createLimiters(max?: number): (host: string) => Limiter {
+/** Makes a function that returns the one limiter of a host, which obeys what `waitsOf` knows of it. */
+export function createLimiters(waitsOf?: (host: string) => Waits): (host: string) => Limiter {
   const byHost = new Map<string, Limiter>();
   return (host) => {
     const known = byHost.get(host);
     if (known) return known;
-    const fresh = createLimiter(max);
+    const fresh = createLimiter({ waits: waitsOf?.(host) });
     byHost.set(host, fresh);
     return fresh;
   };

@@ -6,6 +6,7 @@ import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } fro
 import { createLimiters, type Limiter } from '../http/limiter.ts';
 import { mayKnow } from '../http/redirect.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
+import { waitsIn } from '../http/waits.ts';
 import { createIdentities, type Identities } from '../identity/identities.ts';
 import { type ImageAddress, resolveAddress, type TlsSettings } from '../reference/image-address.ts';
 import { listRepositories } from './catalog.ts';
@@ -35,6 +36,8 @@ export interface SessionOptions {
   proxyEnv?: Readonly<Record<string, string | undefined>>;
   /** The environment in which a cloud has told a pod its identity (`createIdentities`); default: no identity. */
   identityEnv?: Readonly<Record<string, string | undefined>>;
+  /** A folder in which workers of one machine tell one another how long a server wants no requests. */
+  waitsDir?: string;
 }
 
 /** The state that the parts of one transfer share: limits per host, secrets to mask, connections to close. */
@@ -69,7 +72,7 @@ const anyName = 'any';
 /** Starts a session. It sends nothing until a repository is used. */
 export function openSession(options: SessionOptions = {}): Session {
   const masker = createMasker();
-  const limiterOf = createLimiters();
+  const limiterOf = createLimiters(options.waitsDir === undefined ? undefined : waitsIn(options.waitsDir));
   const retry = { ...defaultRetry, ...options.retry };
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const clients: HttpClient[] = [];
