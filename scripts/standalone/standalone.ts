@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import tls from 'node:tls';
 import type { Logger } from 'pino';
-import { serve } from '#shared/apiserver';
+import { inProcess, serve } from '#shared/apiserver';
 import type { Settings } from '#shared/domain';
 import {
   createLiveLogs,
@@ -70,7 +70,8 @@ export interface Standalone {
 
 /**
  * The whole conduit in one process: API server on an embedded store, broker, bridge, every function behind its own HTTP
- * server and identity, executor and garbage collector. The parts meet only over HTTP, as they do in a cluster.
+ * server and identity, executor and garbage collector. The parts meet only through the API and by events, as they do in a cluster; their
+ * requests to the API need no connection here, and are authenticated and authorized all the same.
  */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { log } = options;
@@ -106,27 +107,28 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   // The API server serves the ConfigMap that it follows.
   const liveLogs = createLiveLogs();
   const operator: { settings: () => Settings } = { settings: () => ({}) };
-  const api = await serve(
-    composeApi({
-      ...{ store: options.wrapStore?.(store) ?? store, identities, manifests, liveLogs, log },
-      settings: () => operator.settings(),
-    }),
-    { certificate: pki, host: '127.0.0.1', port: options.port || (await rememberedPort(folder)) },
-  );
+  const server = composeApi({
+    ...{ store: options.wrapStore?.(store) ?? store, identities, manifests, liveLogs, log },
+    settings: () => operator.settings(),
+  });
+  const api = await serve(server, {
+    certificate: pki,
+    host: '127.0.0.1',
+    port: options.port || (await rememberedPort(folder)),
+  });
   stack.defer(() => api.close({ graceMs: 2_000 }));
   await rememberPort(folder, api.port);
   const url = `https://127.0.0.1:${api.port}`;
-  // The API server is a part of this process: what holds a connection up is work of its own, not a server that has gone. At a start
-  // on a busy machine, dozens of TLS handshakes wait for each other.
-  const fetch = nodeFetch(30_000);
   const accessOf = (name: string) => ({
     server: url,
-    fetch,
+    fetch: inProcess(server),
     token: () => identities.tokenOf(name),
     userAgent: `arc-${name}`,
   });
   const clientOf = (name: string) => createKubeClient(accessOf(name));
-  const admin = clientOf('admin');
+  // As whoever comes from outside: over TLS. What holds such a connection up is work of this very process, not a server that has gone.
+  const overTls = { ...accessOf('admin'), fetch: nodeFetch(30_000) };
+  const admin = createKubeClient(overTls);
   await ensureNamespaces(admin);
   await ensureSettings(admin, manifests);
   stack.defer(() => ending.abort()); // also when one of the next does not start
@@ -211,6 +213,6 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const kubeconfig = path.join(folder, 'kubeconfig');
   await writeKubeconfig(kubeconfig, { server: url, ca: pki.ca, token: identities.tokenOf('admin') });
   const running = stack.move();
-  const transport = createTransport(accessOf('admin'));
+  const transport = createTransport(overTls);
   return { url, kubeconfig, admin, transport, close: () => running.disposeAsync() };
 }

@@ -25,4 +25,5 @@ export { processMetrics } from './metrics/process-metrics.ts';
 export { storagePrefix } from './registry/keys.ts';
 export { type StoredObjects, storedObjects } from './registry/stored-objects.ts';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
+export { type Call, callChannel, inProcess } from './serving/in-process.ts';
 export { type Certificate, type ServeOptions, type Serving, serve } from './serving/serve.ts';

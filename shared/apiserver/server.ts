@@ -19,6 +19,7 @@ import { authenticationMeasure, authorizationMeasure } from './metrics/auth-metr
 import { type RequestMetrics, requestMetrics } from './metrics/request-metrics.ts';
 import { keyPrefix } from './registry/keys.ts';
 import { ApiRequest } from './request/api-request.ts';
+import type { IncomingRequest } from './request/incoming-request.ts';
 import type { ServerContext } from './request/server-context.ts';
 import { respondError } from './response/respond.ts';
 
@@ -54,6 +55,10 @@ export interface ApiServerOptions {
 
 export interface ApiServer {
   app: Hono;
+  /** Answers a request that came over no socket. Never rejects; `end` says that the response has been read, or that its client has left. */
+  call(request: IncomingRequest): Promise<{ response: Response; end(): void }>;
+  /** Aborted when the server closes. */
+  readonly closing: AbortSignal;
   /** Makes /readyz fail; everything is served as before. */
   drain(): void;
   /**
@@ -106,7 +111,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const probe = await health(url, { checks, notices: options.notices, log: server.log });
     if (probe) return probe;
     if (metrics && requests && url.pathname === '/metrics') return exposition(server, metrics, requests);
-    const found = await discovery.fetch(raw);
+    // Its routes read no more of a request than this.
+    const found = await discovery.fetch(raw as Request);
     return found.status === 404 ? undefined : found;
   }
 
@@ -137,6 +143,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   });
   return {
     app,
+    closing: closing.signal,
+    async call(raw) {
+      const request = new ApiRequest(server, raw);
+      return { response: await handle(request), end: () => request.end() };
+    },
     drain() {
       draining = true;
     },

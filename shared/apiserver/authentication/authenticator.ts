@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { ArcError } from '#shared/errors';
+import type { IncomingRequest } from '../request/incoming-request.ts';
 import { chainsTo, subjectValues } from './chain.ts';
 import type { AuthenticationConfig } from './config.ts';
 import { type Connection, headerValues } from './connection.ts';
@@ -23,7 +24,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const { config, reviewToken, now = () => new Date() } = options;
   const isTrusted = cachedChains(now);
 
-  const byCertificate = (request: Request, connection: Connection, certificate: X509Certificate) => {
+  const byCertificate = (request: IncomingRequest, connection: Connection, certificate: X509Certificate) => {
     const { clientAuthorities, frontProxy } = config();
     if (
       frontProxy &&

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import type { IncomingRequest } from '../request/incoming-request.ts';
 
 /** The connection of a request: what `Request` does not carry. */
 export interface Connection {
@@ -92,7 +93,7 @@ function certificateOf(socket: Socket): X509Certificate | undefined {
  * are UTF-8.
  */
 export function headerValues(
-  request: Request,
+  request: IncomingRequest,
   connection: Connection | undefined,
   name: string,
 ): readonly string[] {
@@ -102,7 +103,7 @@ export function headerValues(
 }
 
 /** The names of all headers, lower-case. */
-export function headerNames(request: Request, connection: Connection | undefined): string[] {
+export function headerNames(request: IncomingRequest, connection: Connection | undefined): string[] {
   return [...(connection ?? request).headers.keys()];
 }
 

@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import type { IncomingRequest } from '../request/incoming-request.ts';
 import { subjectValues } from './chain.ts';
 import type { FrontProxyConfig } from './config.ts';
 import { type Connection, extraKey, headerNames, headerValues } from './connection.ts';
@@ -16,7 +17,7 @@ export function isAllowedName(config: FrontProxyConfig, certificate: X509Certifi
  */
 export function remoteUser(
   config: FrontProxyConfig,
-  request: Request,
+  request: IncomingRequest,
   connection: Connection,
 ): User | undefined {
   const values = (names: readonly string[]) =>

@@ -1,3 +1,4 @@
+import type { IncomingRequest } from '../request/incoming-request.ts';
 import type { Connection } from './connection.ts';
 
 /** A user, with the field names of a SubjectAccessReview. */
@@ -13,7 +14,7 @@ export interface User {
  * `connection` is undefined unless the request came over a socket.
  */
 export type Authenticator = (
-  request: Request,
+  request: IncomingRequest,
   connection: Connection | undefined,
 ) => Promise<User | undefined>;
 
@@ -22,7 +23,7 @@ const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthentic
 /** The user of a request: system:anonymous without a credential, else also a member of system:authenticated. */
 export async function authenticateRequest(
   authenticate: Authenticator,
-  request: Request,
+  request: IncomingRequest,
   connection: Connection | undefined,
 ): Promise<User> {
   const user = await authenticate(request, connection);

@@ -1,13 +1,14 @@
 import { ArcError } from '#shared/errors';
 import { type Connection, extraKey, headerNames, headerValues } from '../authentication/connection.ts';
 import type { User } from '../authentication/user.ts';
+import type { IncomingRequest } from '../request/incoming-request.ts';
 import type { Attributes, Authorizer } from './authorizer.ts';
 import { mustBeAllowed } from './authorizer.ts';
 
 const extraPrefix = 'impersonate-extra-';
 
 /** The user named by the Impersonate-* headers; undefined without them. Throws BadRequest where they name no user. */
-function impersonated(request: Request, connection: Connection | undefined): User | undefined {
+function impersonated(request: IncomingRequest, connection: Connection | undefined): User | undefined {
   const values = (name: string) => headerValues(request, connection, name);
   const [name = ''] = values('impersonate-user');
   const groups = values('impersonate-group');
@@ -37,7 +38,7 @@ function impersonated(request: Request, connection: Connection | undefined): Use
 export async function impersonate(
   authorize: Authorizer,
   user: User,
-  request: Request,
+  request: IncomingRequest,
   connection: Connection | undefined,
 ): Promise<User> {
   const wanted = impersonated(request, connection);

@@ -4,6 +4,7 @@ import type { RequestLimits } from '../fairness/limits.ts';
 import type { RefusalReason } from '../fairness/refusal.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ApiRequest } from '../request/api-request.ts';
+import type { IncomingRequest } from '../request/incoming-request.ts';
 
 /** Counts requests under the names that dashboards of Kubernetes API servers use. */
 export interface RequestMetrics {
@@ -164,7 +165,7 @@ function labelsOf({ raw, info }: ApiRequest): Labels & { verb: string } {
   };
 }
 
-function verbLabel(verb: string, raw: Request, method: string): string {
+function verbLabel(verb: string, raw: IncomingRequest, method: string): string {
   if (verb === 'list' || verb === 'watch' || verb === 'deletecollection') return verb.toUpperCase();
   const isApply = raw.headers.get('content-type')?.startsWith('application/apply-patch') === true;
   return verb === 'patch' && isApply ? 'APPLY' : method;

@@ -4,6 +4,7 @@ import { applyMergePatch, isRecord } from '#shared/meta';
 import { bodyLimit, parseBody, parseJson } from '../codec/parse-body.ts';
 import { badRequest, unsupportedMediaType } from '../errors/request-errors.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
+import type { IncomingRequest } from '../request/incoming-request.ts';
 import { type BodySource, bodyType, readBody } from '../request/request-body.ts';
 import { applyOperation, type Costs, isOperation, type Operation } from './json-patch.ts';
 import { strategicMerge } from './strategic-merge.ts';
@@ -26,7 +27,7 @@ export type Patch =
  * The media type of a patch; throws UnsupportedMediaType for an unknown one. Strategic merge patches exist only for the core
  * kinds: for all others this 415 makes clients fall back to a merge patch.
  */
-export function patchType(request: Request, definition: KindDefinition): string {
+export function patchType(request: IncomingRequest, definition: KindDefinition): string {
   const type = bodyType(request);
   const accepted = [jsonType, mergeType, ...(definition.group === '' ? [strategicType] : []), applyType];
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted);

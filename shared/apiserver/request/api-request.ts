@@ -6,6 +6,7 @@ import type { User } from '../authentication/user.ts';
 import type { Representation } from '../codec/negotiate.ts';
 import type { FairUse } from '../fairness/limits.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
+import type { IncomingRequest } from './incoming-request.ts';
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts';
 import type { ServerContext } from './server-context.ts';
 
@@ -15,7 +16,7 @@ import type { ServerContext } from './server-context.ts';
  */
 export class ApiRequest {
   readonly server: ServerContext;
-  readonly raw: Request;
+  readonly raw: IncomingRequest;
   readonly url: URL;
   /** The path and query as they were sent: `url` has no dot segments any more. */
   readonly target: string;
@@ -64,7 +65,7 @@ export class ApiRequest {
   #isOver: boolean;
 
   /** @param env as @hono/node-server gives it, or nothing */
-  constructor(server: ServerContext, raw: Request, env?: unknown) {
+  constructor(server: ServerContext, raw: IncomingRequest, env?: unknown) {
     this.server = server;
     this.raw = raw;
     this.url = new URL(raw.url);

@@ -1,12 +1,13 @@
 import { ArcError } from '#shared/errors';
 import { bodyLimit } from '../codec/parse-body.ts';
 import type { ApiRequest } from './api-request.ts';
+import type { IncomingRequest } from './incoming-request.ts';
 
 /** A too large body without a length is read up to here and dropped, so that the connection stays usable. */
 const discardLimit = 2 * bodyLimit;
 
 /** The media type of the body in lower case, without parameters; '' when the client sends none. */
-export function bodyType(request: Request): string {
+export function bodyType(request: IncomingRequest): string {
   const header = (request.headers.get('content-type') ?? '').trim().toLowerCase();
   return header.split(';')[0]?.trim() || header;
 }
@@ -15,7 +16,7 @@ export function bodyType(request: Request): string {
 const parameter = /^[\w!#$%&'*+.^`|~-]+=([\w!#$%&'*+.^`|~-]+|"[^"]*")$/;
 
 /** As bodyType; the whole header where its parameters cannot be read, which no type equals. */
-export function parsedBodyType(request: Request): string {
+export function parsedBodyType(request: IncomingRequest): string {
   const header = request.headers.get('content-type') ?? '';
   const [, ...parameters] = header.split(';').map((part) => part.trim());
   if (parameters.at(-1) === '') parameters.pop();
@@ -59,7 +60,7 @@ async function receive({ raw, use }: BodySource): Promise<Uint8Array> {
 }
 
 /** Reads a body of known length, which the HTTP parser enforces, without a stream. */
-async function whole(request: Request): Promise<Uint8Array> {
+async function whole(request: IncomingRequest): Promise<Uint8Array> {
   return new Uint8Array(await request.arrayBuffer().catch(incomplete));
 }
 
@@ -77,7 +78,7 @@ async function inTime(body: Promise<Uint8Array>, size: number): Promise<Uint8Arr
 }
 
 /** Reads a body of unknown length. */
-async function collect(request: Request, reserve: (bytes: number) => void): Promise<Uint8Array> {
+async function collect(request: IncomingRequest, reserve: (bytes: number) => void): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;

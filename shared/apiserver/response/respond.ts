@@ -10,6 +10,8 @@ import { toPartial } from '../printers/partial.ts';
 import { toTable } from '../printers/table.ts';
 import { decodeObject, withRevision } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
+import type { IncomingRequest } from '../request/incoming-request.ts';
+import { responseOf } from './content.ts';
 import { acceptsGzip, gzipFrom, gzipped } from './gzip.ts';
 import { metadataOf } from './item-encoder.ts';
 
@@ -101,18 +103,18 @@ export function respondStream(request: ResourceRequest, chunks: AsyncGenerator<U
   // Too late for a Status: the client sees an incomplete body.
   const onError = (caught: unknown) => request.server.log('a list ended early', caught);
   if (!acceptsGzip(request.raw.headers.get('accept-encoding')))
-    return new Response(streamOf(chunks, onError), { headers });
-  return new Response(gzipped(chunks, onError), { headers: withGzip(headers) });
+    return responseOf(streamOf(chunks, onError), { headers });
+  return responseOf(gzipped(chunks, onError), { headers: withGzip(headers) });
 }
 
 /** The lines of a watch, as they come. */
 export function respondWatch(request: ResourceRequest, body: ReadableStream<Uint8Array>): Response {
-  return new Response(body, { headers: headersOf(request, 'application/json') });
+  return responseOf(body, { headers: headersOf(request, 'application/json') });
 }
 
 /** A text while it is written. */
 export function respondTextStream(request: ResourceRequest, body: ReadableStream<Uint8Array>): Response {
-  return new Response(body, { headers: headersOf(request, plainText) });
+  return responseOf(body, { headers: headersOf(request, plainText) });
 }
 
 function streamOf(
@@ -140,9 +142,9 @@ function send(request: ResourceRequest, body: string | Uint8Array, status: numbe
   const headers = headersOf(request, type);
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (bytes.byteLength < gzipFrom || !acceptsGzip(request.raw.headers.get('accept-encoding')))
-    return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers });
+    return responseOf(bytes as Uint8Array<ArrayBuffer>, { status, headers });
   const onError = (caught: unknown) => request.server.log('a response could not be compressed', caught);
-  return new Response(gzipped([bytes], onError), { status, headers: withGzip(headers) });
+  return responseOf(gzipped([bytes], onError), { status, headers: withGzip(headers) });
 }
 
 function withGzip(headers: Headers): Headers {
@@ -180,7 +182,7 @@ function warningTexts(warnings: readonly string[]): string[] {
 /** The Status response of a failure to who asked, with the warnings that the request had caused before. */
 export function respondError(
   caught: unknown,
-  { headers: asked, url }: Pick<Request, 'headers' | 'url'>,
+  { headers: asked, url }: Pick<IncomingRequest, 'headers' | 'url'>,
   warnings: readonly string[] = [],
 ): Response {
   const status = toStatus(caught);
@@ -194,7 +196,7 @@ export function respondError(
   const body = yaml
     ? stringifyYaml(status, yamlForm)
     : JSON.stringify(status, undefined, indent ? 2 : undefined);
-  return new Response(body, { status: status.code, headers });
+  return responseOf(body, { status: status.code, headers });
 }
 
 /** Failures are YAML where the client prefers it. An Accept header that cannot be met gets JSON. */

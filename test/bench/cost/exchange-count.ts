@@ -1,5 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
+import { callChannel } from '#shared/apiserver';
 
 /** What has gone over HTTP between the parts of a standalone. */
 export interface ExchangeCount {
@@ -14,13 +15,13 @@ export interface ExchangeCount {
 const group = '/apis/arc.opendefense.cloud/v1alpha1/';
 const others = /^arc-(argo|kube-system)\//;
 
-/** Counts the requests that every HTTP server of this process takes, from now on. */
+/** Counts the requests that every HTTP server of this process takes and those that need none, from now on. */
 export function countExchanges(): ExchangeCount {
   const count: ExchangeCount = { requests: 0, deliveries: 0, detail: {} };
   const note = (what: string) => {
     count.detail[what] = (count.detail[what] ?? 0) + 1;
   };
-  subscribe('http.server.request.start', (message) => {
+  const take = (message: unknown) => {
     const { method = '', url = '', headers } = (message as { request: IncomingMessage }).request;
     // The broker asks for a reply; nobody else does.
     if (headers.prefer === 'reply') {
@@ -32,7 +33,9 @@ export function countExchanges(): ExchangeCount {
     if (!agent.startsWith('arc-') || agent === 'arc-admin') return;
     note(`${agent.slice(4)} ${method} ${collectionOf(url)}`);
     if (url.startsWith(group) && !others.test(agent)) count.requests += 1;
-  });
+  };
+  subscribe('http.server.request.start', take);
+  subscribe(callChannel, take);
   return count;
 }
 
