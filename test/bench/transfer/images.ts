@@ -1,40 +1,105 @@
 import { randomBytes } from 'node:crypto';
-import { type Descriptor, digestOf, openSession, parseManifest, putBlob } from '#shared/transfer';
+import {
+  type Descriptor,
+  digestOf,
+  type Manifest,
+  openSession,
+  parseManifest,
+  putBlob,
+  registrySink,
+} from '#shared/transfer';
 
-/** Stores an image of `layers` random layers of `layerBytes` under `name` (`path:tag`) in the registry at `host`. */
-export async function storeImage(
-  host: string,
-  name: string,
-  layers: number,
-  layerBytes: number,
-): Promise<void> {
-  const signal = AbortSignal.timeout(600_000);
+/** What is copied: an image of random layers, or an index of such images, with a signature and an SBOM for each manifest. */
+export interface Shape {
+  layers: number;
+  layerBytes: number;
+  /** The number of images in the index; absent: one image, without index and referrers. */
+  platforms?: number;
+}
+
+const oci = 'application/vnd.oci';
+const attached = ['application/vnd.dev.cosign.artifact.sig.v1+json', 'application/spdx+json'];
+const attachedBytes = 4096;
+
+/** Stores it under `name` (`path:tag`) in the registry at `host`. Resolves with the digests of all its manifests. */
+export async function storeImage(host: string, name: string, shape: Shape): Promise<string[]> {
+  const { signal } = new AbortController();
+  const session = openSession();
+  const repository = session.open({ name: 'seed', remoteURL: `http://${host}`, image: name }, 'pull,push');
+  const { keepReferrers } = registrySink(repository);
+  const stored: string[] = [];
+
+  async function blob(mediaType: string, bytes: Buffer): Promise<Descriptor> {
+    const descriptor = { mediaType, digest: digestOf(bytes), size: bytes.length };
+    await putBlob(repository, descriptor, bytes, session.retry, signal);
+    return descriptor;
+  }
+
+  async function manifest(content: object, tag?: string): Promise<Manifest> {
+    const parsed = parseManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, ...content })), name);
+    await repository.putManifest(tag ?? parsed.digest, parsed, signal);
+    stored.push(parsed.digest);
+    return parsed;
+  }
+
+  async function image(variant: number, tag?: string): Promise<Manifest> {
+    // One buffer with another beginning for each layer: random bytes for 10 GiB would take longer than their copy.
+    const bytes = randomBytes(shape.layerBytes);
+    const layers: Descriptor[] = [];
+    for (let layer = 0; layer < shape.layers; layer += 1) {
+      bytes.writeUInt32LE(layer);
+      layers.push(await blob(`${oci}.image.layer.v1.tar`, bytes));
+    }
+    const rootfs = { type: 'layers', diff_ids: layers.map(({ digest }) => digest) };
+    const config = JSON.stringify({ ...platformOf(variant), config: {}, rootfs });
+    const parts = { config: await blob(`${oci}.image.config.v1+json`, Buffer.from(config)), layers };
+    return manifest({ mediaType: `${oci}.image.manifest.v1+json`, ...parts }, tag);
+  }
+
+  async function attach({ descriptor: { mediaType, digest, size } }: Manifest): Promise<void> {
+    for (const artifactType of attached) {
+      const layers = [await blob(artifactType, randomBytes(attachedBytes))];
+      const config = await blob(`${oci}.empty.v1+json`, Buffer.from('{}'));
+      const subject = { mediaType, digest, size };
+      const type = { mediaType: `${oci}.image.manifest.v1+json`, artifactType };
+      await keepReferrers(digest, [await manifest({ ...type, config, layers, subject })], signal);
+    }
+  }
+
+  try {
+    const { tag } = repository.address;
+    if (shape.platforms === undefined) {
+      await image(0, tag);
+      return stored;
+    }
+    const images: Manifest[] = [];
+    for (let variant = 0; variant < shape.platforms; variant += 1) images.push(await image(variant));
+    const manifests = images.map(({ descriptor }, variant) => {
+      const { mediaType, digest, size } = descriptor;
+      return { mediaType, digest, size, platform: platformOf(variant) };
+    });
+    const root = await manifest({ mediaType: `${oci}.image.index.v1+json`, manifests }, tag);
+    for (const subject of [root, ...images]) await attach(subject);
+    return stored;
+  } finally {
+    session.close();
+  }
+}
+
+/** Distinct for each variant, and known to no tool as the one it runs on. */
+function platformOf(variant: number) {
+  return { os: 'linux', architecture: 'arm', variant: `v${variant}` };
+}
+
+/** How many of the manifests the repository at `host` lacks. */
+export async function missing(host: string, name: string, digests: readonly string[]): Promise<number> {
   const session = openSession();
   try {
-    const repository = session.open({ name: 'seed', remoteURL: `http://${host}`, image: name }, 'pull,push');
-    const store = async (mediaType: string, bytes: Buffer): Promise<Descriptor> => {
-      const descriptor = { mediaType, digest: digestOf(bytes), size: bytes.length };
-      await putBlob(repository, descriptor, bytes, session.retry, signal);
-      return descriptor;
-    };
-    const stored: Descriptor[] = [];
-    for (let layer = 0; layer < layers; layer += 1)
-      stored.push(await store('application/vnd.oci.image.layer.v1.tar', randomBytes(layerBytes)));
-    const diffIds = stored.map(({ digest }) => digest);
-    const config = {
-      os: 'linux',
-      architecture: 'amd64',
-      config: {},
-      rootfs: { type: 'layers', diff_ids: diffIds },
-    };
-    const manifest = {
-      schemaVersion: 2,
-      mediaType: 'application/vnd.oci.image.manifest.v1+json',
-      config: await store('application/vnd.oci.image.config.v1+json', Buffer.from(JSON.stringify(config))),
-      layers: stored,
-    };
-    const parsed = parseManifest(Buffer.from(JSON.stringify(manifest)), name);
-    await repository.putManifest(repository.address.tag ?? 'latest', parsed, signal);
+    const repository = session.open({ name: 'look', remoteURL: `http://${host}`, image: name }, 'pull');
+    let count = 0;
+    for (const digest of digests)
+      if ((await repository.head(digest, new AbortController().signal)) === undefined) count += 1;
+    return count;
   } finally {
     session.close();
   }

@@ -10,18 +10,22 @@ export interface Cost {
   peakMebibytes: number;
 }
 
+/** Moves an image from `from` to `to`, both `host/path:tag`. Aborted: it is killed, and rejects. */
+export type Tool = (from: string, to: string, signal?: AbortSignal) => Promise<Cost>;
+
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 const sampleMs = 10;
 
 /** Runs a program to its end. Throws with what it printed if it fails. Only one may run at a time: CPU is that of all ended children. */
 export async function measure(
   command: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, signal }: { env?: Readonly<Record<string, string>>; signal?: AbortSignal } = {},
 ): Promise<Cost> {
   const [program = '', ...args] = command;
   const cpuBefore = await childrenSeconds();
   const begun = performance.now();
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  signal?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
