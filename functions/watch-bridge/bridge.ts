@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '#shared/async';
+import { type Shard, wholeShard } from '#shared/domain';
 import type { KubeClient } from '#shared/kube';
 import type { Logger, Metrics } from '#shared/telemetry';
 import { bridgeMetrics } from './bridge-metrics.ts';
@@ -26,6 +27,8 @@ export interface BridgeOptions {
   watchSecrets?: boolean;
   /** Watch CronWorkflows. Default: true. */
   watchSchedules?: boolean;
+  /** Which objects it wakes. Default: all. */
+  shard?: Shard;
 }
 
 export interface Bridge {
@@ -44,7 +47,13 @@ export interface Bridge {
 /** Starts to watch and to send wakes. No guarantee depends on how it ends: the next start wakes every unsettled object. */
 export function startBridge(options: BridgeOptions): Bridge {
   const { api, log, signal, clock = systemClock, random = Math.random, parallel = 32 } = options;
-  const { maySend = () => true, watchSecrets = false, watchSchedules = true, intervals } = options;
+  const {
+    maySend = () => true,
+    watchSecrets = false,
+    watchSchedules = true,
+    intervals,
+    shard = wholeShard,
+  } = options;
   const metrics = bridgeMetrics(options.metrics);
   const sender = new WakeSender({
     ...options,
@@ -59,6 +68,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     clock,
     random,
     intervals,
+    shard,
     send: (waking, observed, when) => sender.send(waking, observed, when),
     forget: (uid) => sender.forget(uid),
     foundWork: () => metrics.foundWork(),
@@ -76,6 +86,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     log,
     watchSecrets,
     watchSchedules,
+    shard,
     onSynced,
     onChange: (change) => waker.change(change),
   });

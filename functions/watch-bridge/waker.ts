@@ -1,16 +1,21 @@
 import type { Clock } from '#shared/async';
 import {
+  type ArtifactWorkflow,
   asksForRetry,
   type Change,
   isOnlySubmitted,
   isWokenKind,
+  type Shard,
+  shardOf,
   type Waking,
   wakesFor,
   wakingOf,
+  wholeShard,
 } from '#shared/domain';
 import type { KubeObject } from '#shared/meta';
 import { RollUpPace, runOf } from './schedule/roll-up-pace.ts';
 import { defaultIntervals, type Intervals, Timers } from './schedule/timers.ts';
+import { isForeign, withForgotten } from './watches/foreign.ts';
 import { References } from './watches/references.ts';
 
 /** So long an Order is not told that a Workflow was submitted, ms: most of them run by then, and that is told at once. */
@@ -20,6 +25,8 @@ export interface WakerOptions {
   clock: Clock;
   random: () => number;
   intervals?: Partial<Intervals> | undefined;
+  /** Which objects it wakes; default all. Others are only looked at for what they mean to these. */
+  shard?: Shard | undefined;
   /** Sends a wake, or replaces the pending one of its object and reason; `at` (ms since the epoch) is when, default at once. */
   send(waking: Waking, observed: KubeObject, options: { at?: number; epoch?: string }): void;
   /** Drops the pending wakes of an object that is gone. */
@@ -31,6 +38,7 @@ export interface WakerOptions {
 /** Which objects wake, when and why, by what is observed and by the clock. It reads and sends nothing itself. */
 export class Waker {
   readonly #options: WakerOptions;
+  readonly #shard: Shard;
   readonly #references = new References();
   readonly #pace = new RollUpPace();
   readonly #timers: Timers;
@@ -41,8 +49,9 @@ export class Waker {
   readonly #changedBeforeSync = new Map<string, Change>();
 
   constructor(options: WakerOptions) {
-    const { clock, random, intervals, send } = options;
+    const { clock, random, intervals, send, shard = wholeShard } = options;
     this.#options = options;
+    this.#shard = shard;
     this.#timers = new Timers({
       clock,
       random,
@@ -63,7 +72,11 @@ export class Waker {
   }
 
   /** Takes a change of a watched object; in a first list, its appearance. */
-  change(change: Change): void {
+  change(observed: Change): void {
+    this.#change(withForgotten(observed, this.#shard));
+  }
+
+  #change(change: Change): void {
     const { before, after } = change;
     const observed = after ?? before;
     if (observed === undefined) return;
@@ -72,7 +85,7 @@ export class Waker {
     if (this.#ready) this.#wake(change, observed);
     else {
       if (after === undefined) this.#seenBeforeSync.delete(uid);
-      else if (isWokenKind(after.kind)) this.#seenBeforeSync.set(uid, after);
+      else if (isWokenKind(after.kind) && !this.#isForeign(after)) this.#seenBeforeSync.set(uid, after);
       if (before !== undefined)
         this.#changedBeforeSync.set(uid, {
           ...change,
@@ -110,8 +123,29 @@ export class Waker {
   }
 
   #update(object: KubeObject): void {
+    if (this.#isForeign(object)) {
+      this.#updateForeign(object);
+      return;
+    }
     this.#references.put(object);
     if (isWokenKind(object.kind) && this.#timers.update(object)) this.#options.foundWork();
+  }
+
+  #updateForeign(object: KubeObject): void {
+    const { uid, name, namespace = '' } = object.metadata;
+    if (object.kind === 'ArtifactWorkflow') {
+      // One that was made by hand may be labelled as another Order's.
+      const own = this.#references.artifactWorkflowNamed(namespace, name);
+      if (own?.metadata.uid === uid) this.#forget(object);
+      this.#references.putForeign(object as unknown as ArtifactWorkflow);
+    } else if (object.kind === 'Endpoint') {
+      this.#references.put(object);
+      this.#timers.updateForeign(object);
+    }
+  }
+
+  #isForeign(object: KubeObject): boolean {
+    return isForeign(object, this.#shard);
   }
 
   #forget(object: KubeObject): void {
@@ -124,7 +158,9 @@ export class Waker {
 
   #wake(change: Change, observed: KubeObject): void {
     const { clock, send } = this.#options;
+    const { index, of } = this.#shard;
     for (const waking of wakesFor(change, this.#references)) {
+      if (shardOf(waking.partitionKey, of) !== index) continue;
       const { uid } = waking.target;
       this.#timers.woken(uid);
       // The broker may take this wake and lose it. No status shows by which type or template it was computed, or every retry that is owed.

@@ -141,6 +141,7 @@ export { isEndRecorded, isOverwritten, leavesRecord } from './submission/record.
 export { isUnreleased, releasePatch } from './submission/release.ts';
 export {
   endpointTurn,
+  isRefused,
   limitingEndpoints,
   orderTurn,
   slotsWithout,
@@ -196,6 +197,7 @@ export {
   wakeReasons,
   wokenKinds,
 } from './wakes/reasons.ts';
+export { isInShard, type Shard, shardOf, wholeShard } from './wakes/shards.ts';
 export { type WakeRule, wakeTable } from './wakes/wake-table.ts';
 export {
   asksForRetry,

@@ -27,10 +27,13 @@ export interface KnownObjects<T extends KubeObject, K> {
   readonly size: number;
 }
 
-/** `keep` returns the part of an object to keep: a projection bounds the memory for a kind with many objects. */
+/**
+ * `keep` returns the part of an object to keep: a projection bounds the memory for a kind with many objects. Where it returns undefined the
+ * object is forgotten: its next state counts as added, and its end is not reported.
+ */
 export function createKnownObjects<T extends KubeObject, K>(
   kind: Kind<T>,
-  keep: (object: T) => K,
+  keep: (object: T) => K | undefined,
 ): KnownObjects<T, K> {
   const all = new Map<string, Known<K>>();
   const key = (namespace: string | undefined, name: string) =>
@@ -45,7 +48,9 @@ export function createKnownObjects<T extends KubeObject, K>(
       const known = all.get(at);
       // Servers resend states (argo-events#1404 and watch resumption): the same version is not a change.
       if (known?.uid === uid && known.resourceVersion === resourceVersion) return [];
-      all.set(at, { uid, resourceVersion, value: keep(object) });
+      const value = keep(object);
+      if (value === undefined) all.delete(at);
+      else all.set(at, { uid, resourceVersion, value });
       if (known === undefined) return [{ type: 'added', after: object }];
       if (known.uid === uid) return [{ type: 'modified', before: known.value, after: object }];
       // Another object of the same name: its deletion was missed.
@@ -59,7 +64,7 @@ export function createKnownObjects<T extends KubeObject, K>(
       const known = all.get(at);
       if (known === undefined || known.uid !== (object.metadata.uid ?? '')) return [];
       all.delete(at);
-      return [{ type: 'deleted', before: keep(object) }];
+      return [{ type: 'deleted', before: keep(object) ?? known.value }];
     },
     retain(keys) {
       const changes: Change<T, K>[] = [];

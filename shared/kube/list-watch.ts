@@ -11,8 +11,8 @@ export interface ListWatchHandler<T extends KubeObject, K = T> extends Selection
   onSync?(sync: { first: boolean; resourceVersion: string }): void;
   /** A list or watch failed; the loop tries again. For the log. */
   onFailure?(error: ArcError): void;
-  /** The part of each object to keep, and to give as `before`. Default: the whole object. */
-  keep?(object: T): K;
+  /** The part of each object to keep, and to give as `before`; undefined keeps nothing of it. Default: the whole object. */
+  keep?(object: T): K | undefined;
 }
 
 export interface ListWatchOptions {

@@ -26,6 +26,9 @@ export interface CredentialLooksOptions {
 /**
  * When the Secrets of Endpoints are looked at, though nobody may watch them, and even then an event may be lost: often while unfinished
  * work uses them, and when such work begins. Endpoints that nothing uses are looked at when they are resynced with all that is settled.
+ *
+ * Each shard sees to the Endpoints that its own work uses, so an Endpoint may be looked at by several: that is cheap, and none need know the
+ * work of the others.
  */
 export class CredentialLooks {
   readonly #options: CredentialLooksOptions;
@@ -49,17 +52,30 @@ export class CredentialLooks {
 
   /** Takes the newest state of an Endpoint. */
   update(object: KubeObject): void {
+    const missing = this.#put(object);
+    if (missing !== undefined) this.#secondLooks.update(object, missing);
+  }
+
+  /** The same for one of another shard, which sees to it when it comes without its Secret. */
+  updateForeign(object: KubeObject): void {
+    this.#put(object);
+  }
+
+  /** Returns what the Endpoint lacks. */
+  #put(object: KubeObject): string | undefined {
     const endpoint = object as unknown as Endpoint;
     const { uid = '' } = endpoint.metadata;
     const { secretRef, tls } = endpoint.spec;
     if ((secretRef ?? tls?.caSecretRef) === undefined) {
       this.forget(uid);
-      return;
+      return undefined;
     }
     // A change that makes it known wakes it as well.
     if (!this.#lastLooks.has(uid)) this.#lastLooks.set(uid, this.#options.clock.now());
     this.#sweep.set(uid, object);
-    this.#secondLooks.update(object, lacks(endpoint));
+    const missing = lacks(endpoint);
+    if (missing === undefined) this.#secondLooks.forget(uid);
+    return missing;
   }
 
   /** Work begins: Endpoints of the Order that were at rest are looked at now, or it would run with the old count and again with the new one. */

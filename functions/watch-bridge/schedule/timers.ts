@@ -117,6 +117,11 @@ export class Timers {
     return foundWork;
   }
 
+  /** Takes the newest state of an Endpoint of another shard: it is looked at while work of this one uses it. */
+  updateForeign(endpoint: KubeObject): void {
+    this.#credentialLooks.updateForeign(endpoint);
+  }
+
   /** The object is woken: whether it is settled is decided again within the interval of what is not; with `again` it is woken then in any case. */
   doubt(uid: string, again: boolean): void {
     this.#resync.doubt(uid, again);

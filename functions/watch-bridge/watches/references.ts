@@ -55,6 +55,13 @@ export class References implements WakeIndex {
       this.#putType(object as unknown as ArtifactType);
   }
 
+  /** Takes the newest state of an ArtifactWorkflow of another shard: of those, only slots depend on it. */
+  putForeign(workflow: ArtifactWorkflow): void {
+    const { uid = '', namespace = '' } = workflow.metadata;
+    const limited = isFinished(workflow) ? [] : within(namespace, limitingEndpoints(workflow));
+    this.#limitedByEndpoint.set(uid, workflow, limited);
+  }
+
   remove(object: WakeObject): void {
     const { uid = '' } = object.metadata;
     if (object.kind === 'Order') this.#orders.delete(uid);
@@ -256,8 +263,7 @@ export class References implements WakeIndex {
     this.#waitingByTarget.set(uid, target, waiting ? written : []);
     this.#waitingByEndpoint.set(uid, target, waiting ? endpoints : []);
     this.#waitingByOrder.set(uid, target, waiting ? orders : []);
-    const limited = within(namespace, limitingEndpoints(workflow));
-    this.#limitedByEndpoint.set(uid, workflow, waiting ? limited : []);
+    this.putForeign(workflow);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   group,
   isQueued,
   orders,
+  type Shard,
   secrets,
   serviceAccounts,
   tenantAccount,
@@ -20,6 +21,7 @@ import { ArcError } from '#shared/errors';
 import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import type { Logger } from '#shared/telemetry';
+import { keptOf } from './foreign.ts';
 
 export interface WatchesOptions {
   api: KubeClient;
@@ -30,6 +32,8 @@ export interface WatchesOptions {
   watchSecrets: boolean;
   /** Watch CronWorkflows; without schedules there are none, and the right is missing. */
   watchSchedules: boolean;
+  /** Of objects of others only what concerns this one is kept. */
+  shard: Shard;
   /** Called for each change of an object; both states are trimmed in the same way. */
   onChange(change: WakeChange): void;
   /** Called once, when every kind has been listed. */
@@ -81,7 +85,7 @@ export interface Watches {
 /** Lists and watches every kind whose changes wake an object. */
 export function startWatches(options: WatchesOptions): Watches {
   const { api, signal, random, log, onChange, onSynced } = options;
-  const { watchSecrets, watchSchedules } = options;
+  const { watchSecrets, watchSchedules, shard } = options;
   const watched = [
     ...always,
     tenantWatch,
@@ -99,7 +103,7 @@ export function startWatches(options: WatchesOptions): Watches {
         kind,
         {
           ...selection,
-          keep: trimmed,
+          keep: (object) => keptOf(trimmed(object), shard),
           onChange: ({ before, after }) =>
             onChange({ kind: kind.kind, before, after: after && trimmed(after) }),
           onSync: () => markListed(kind.kind),

@@ -60,8 +60,8 @@ export function artifactWorkflowOf(about: KubeObject, index: WakeIndex): WakeObj
   const owner = ownerAsTarget(about, 'ArtifactWorkflow');
   const named = owner[0]?.metadata.name ?? about.metadata.labels?.[labels.artifactWorkflow];
   const known = named === undefined ? undefined : index.artifactWorkflowNamed(namespaceOf(about), named);
-  const isSame = known?.metadata.uid === owner[0]?.metadata.uid;
-  return known === undefined || isSame ? owner : [known];
+  // As it is known it shows its Order, which its Secret does not.
+  return known === undefined ? owner : [known];
 }
 
 /** The owner of an object as something to wake; it may be gone, which the function that is woken will see. */

@@ -70,6 +70,8 @@ export function wakingOf(object: WakeObject, reason: WakeReason): Waking {
 
 /** Uid of the Order that an object belongs to, else its own: what keeps the events of one Order together. */
 export function rootUid(object: WakeObject): string {
-  const order = ownerOfKind(object, 'Order');
-  return order?.uid ?? object.metadata.labels?.[labels.order] ?? object.metadata.uid ?? '';
+  const { uid = '', labels: selected } = object.metadata;
+  // Both are roots, whatever labels they carry.
+  if (object.kind === 'Order' || object.kind === 'Endpoint') return uid;
+  return ownerOfKind(object, 'Order')?.uid ?? selected?.[labels.order] ?? uid;
 }
