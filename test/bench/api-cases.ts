@@ -148,7 +148,10 @@ async function fanOut(target: Target, round: number): Promise<Sample | undefined
     if (delivered >= watchers * updates) resolve(true);
   };
   const connections = await Promise.all(Array.from({ length: watchers }, () => target.open()));
-  const query = `?watch=true&resourceVersion=${await target.revision(`${pathOf(target)}?limit=1`)}`;
+  const one = JSON.parse(await target.read(`${pathOf(target)}?limit=1`)) as {
+    metadata: { resourceVersion: string };
+  };
+  const query = `?watch=true&resourceVersion=${one.metadata.resourceVersion}`;
   const path = pathOf(target);
   await Promise.all(
     connections.map((connection) => connection.watch(`${path}${query}`, count, () => resolve(false))),

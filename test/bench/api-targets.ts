@@ -23,17 +23,19 @@ export const many = 'bench-many';
 
 /** A server under measurement. */
 export interface Target {
-  name: 'ours' | 'theirs';
+  name: 'ours' | 'theirs' | 'bare';
   group: string;
   pid: number;
   open(): Promise<RawConnection>;
-  /** The revision of the list at `path`. */
-  revision(path: string): Promise<string>;
+  /** The body that a GET of `path` is answered with. */
+  read(path: string): Promise<string>;
 }
 
 export interface Targets {
   ours: Target;
   theirs: Target;
+  /** Starts a bare hono server that answers with `sample`, one of our objects as we print it: what Node can do at most. */
+  bare(sample: string): Promise<Target>;
   /** How long our event loop was held up since this was last asked. */
   stall(): Promise<Stall>;
   stop(): Promise<void>;
@@ -83,6 +85,13 @@ export async function startTargets(assets: string): Promise<Targets> {
     return {
       ours: targetOf('ours', clients.ours, ours.pid),
       theirs: targetOf('theirs', clients.theirs, reference.pid),
+      async bare(sample) {
+        const bare = await startBare(path.join(folder, 'ours'), sample);
+        stops.push(bare.stop);
+        const client = new Client({ ...server, url: bare.url });
+        stops.push(async () => client.close());
+        return targetOf('bare', client, bare.pid);
+      },
       stall: ours.stall,
       stop,
     };
@@ -99,9 +108,9 @@ function targetOf(name: Target['name'], client: Client, pid: number): Target {
     group,
     pid,
     open: () => RawConnection.open(url, ca, tokens.admin),
-    async revision(path) {
+    async read(path) {
       const { text } = await client.send({ method: 'GET', path, headers: asAdmin(client), body: undefined });
-      return (JSON.parse(text) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
+      return text;
     },
   };
 }
@@ -115,6 +124,26 @@ async function createNamespace(client: Client, name: string): Promise<void> {
   const raw = { method: 'POST', path: '/api/v1/namespaces', headers: asAdmin(client), body };
   const { code, text } = await client.send(raw);
   if (code !== 201) throw new Error(`namespace ${name}: ${code} ${text}`);
+}
+
+/** @param folder that of our server's certificate and key */
+async function startBare(folder: string, sample: string) {
+  await writeFile(path.join(folder, 'sample.json'), sample);
+  const outfile = path.join(folder, 'bare.mjs');
+  const entryPoints = [path.join(import.meta.dirname, 'bare-hono/tls-server.ts')];
+  await build({ ...bundleSettings, entryPoints, outfile });
+  const [port] = await freePorts(1);
+  const child = fork(outfile, { cwd: folder, env: { ...process.env, PORT: String(port) } });
+  const exited = once(child, 'exit');
+  await once(child, 'message', { signal: AbortSignal.timeout(10_000) });
+  return {
+    url: `https://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    async stop() {
+      child.disconnect();
+      await exited;
+    },
+  };
 }
 
 interface OursParts {

@@ -19,11 +19,12 @@ export async function benchApi(asked: readonly string[]): Promise<void> {
   tellConditions(assets);
   const targets = await startTargets(assets);
   try {
-    const both = [targets.ours, targets.theirs];
+    const both = [targets.ours, targets.theirs] as const;
     await reportMemory('rssIdle', 0, both);
     for (const target of both) await seed(target, namespace, seeded);
     progress(`${seeded} objects on both sides`);
-    for (const one of cases) if (isAsked(one.name)) await compare(one, targets);
+    for (const one of cases) if (isAsked(one.name)) await compare(one.name, one, both);
+    await benchBare(targets, isAsked);
     await reportMemory('rss', seeded, both);
     if (isAsked('stall')) await reportStall(targets);
   } finally {
@@ -31,27 +32,41 @@ export async function benchApi(asked: readonly string[]): Promise<void> {
   }
 }
 
-/** The first round of each case is for warming up and not counted. */
-async function compare(one: Case, { ours, theirs }: Targets): Promise<void> {
-  const samples: Record<Target['name'], Sample[]> = { ours: [], theirs: [] };
+/** Requests beside a server that does nothing but parse and print the same bytes. */
+async function benchBare({ ours, bare }: Targets, isAsked: (name: string) => boolean): Promise<void> {
+  const asked = ['get', 'create'].filter((name) => isAsked(`${name}Bare`));
+  if (asked.length === 0) return;
+  const pair = [ours, await bare(await ours.read(`${pathOf(ours)}/o-0`))] as const;
+  for (const one of cases)
+    if (asked.includes(one.name)) await compare(`${one.name}Bare`, one, pair, rounds + 1);
+}
+
+/**
+ * `pair` is ours and theirs. The first round of each case is for warming up and not counted.
+ * @param firstRound above those of an earlier run of the case, which has made objects named by their round
+ */
+async function compare(
+  name: string,
+  one: Case,
+  pair: readonly [Target, Target],
+  firstRound = 0,
+): Promise<void> {
+  const samples: [Sample[], Sample[]] = [[], []];
+  const { n, unit } = one;
   for (let round = 0; round <= rounds; round++) {
-    for (const target of round % 2 === 0 ? [ours, theirs] : [theirs, ours]) {
-      const sample = await one.run(target, round);
-      if (!sample) progress(`${one.name} ${round}/${rounds} ${target.name}: gave up`);
+    for (const which of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+      const told = `${name} ${round}/${rounds} ${pair[which].name}`;
+      const sample = await one.run(pair[which], firstRound + round);
+      if (!sample) progress(`${told}: gave up`);
       if (!sample) continue;
-      if (round > 0) samples[target.name].push(sample);
-      const { value, cpu } = sample;
-      progress(
-        `${one.name} ${round}/${rounds} ${target.name}: ${value.toFixed(1)} ${one.unit}, ${cpu.toFixed(3)} ms of CPU`,
-      );
+      if (round > 0) samples[which].push(sample);
+      progress(`${told}: ${sample.value.toFixed(1)} ${unit}, ${sample.cpu.toFixed(3)} ms of CPU`);
     }
   }
-  const of = (name: Target['name'], field: keyof Sample) =>
-    median(samples[name].map((sample) => sample[field]));
-  const { name, n, unit } = one;
-  const values = { ours: of('ours', 'value'), theirs: of('theirs', 'value') };
+  const of = (which: 0 | 1, field: keyof Sample) => median(samples[which].map((sample) => sample[field]));
+  const values = { ours: of(0, 'value'), theirs: of(1, 'value') };
   report({ bench: 'api', case: name, n, ...values, unit, less: unit === 'ms' });
-  const cpu = { ours: of('ours', 'cpu'), theirs: of('theirs', 'cpu') };
+  const cpu = { ours: of(0, 'cpu'), theirs: of(1, 'cpu') };
   const each = unit === 'events/s' ? 'event' : 'request';
   report({ bench: 'api', case: `${name}Cpu`, n, ...cpu, unit: `ms of CPU/${each}`, less: true });
 }
