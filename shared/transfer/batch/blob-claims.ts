@@ -37,8 +37,8 @@ export function createBlobClaims(): BlobClaims {
           if (has) drop(key);
           return has;
         },
-        async upload(blob, body, signal) {
-          await sink.upload(blob, body, signal);
+        async upload(blob, body, signal, rest) {
+          await sink.upload(blob, body, signal, rest);
           drop(keyOf(blob.digest));
         },
       };

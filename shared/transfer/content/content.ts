@@ -55,6 +55,9 @@ export interface ContentSource extends BlobSource {
   findReferrers(subject: Manifest, warn: (text: string) => void, signal: AbortSignal): Promise<Referrer[]>;
 }
 
+/** The content of a blob from an offset on; undefined where it can only be read from its beginning. */
+export type BlobRest = (offset: number) => ReturnType<BodySource> | undefined;
+
 /** A place that blobs are written to. Each operation rejects with a TransferError and may be repeated. */
 export interface BlobSink {
   readonly place: string;
@@ -65,9 +68,10 @@ export interface BlobSink {
   mount?(digest: string, from: string, signal: AbortSignal): Promise<boolean>;
   /**
    * Stores one blob, without retries: `body` gives the content from its beginning, for every attempt anew. The last byte of the body comes
-   * only when its digest is verified, and the body throws if it is wrong; a sink must not keep a blob whose body has not ended.
+   * only when its digest is verified, and the body throws if it is wrong; a sink must not keep a blob whose body has not ended. `rest` gives the
+   * content from an offset on, for a sink that holds what an attempt before has sent.
    */
-  upload(blob: Descriptor, body: BodySource, signal: AbortSignal): Promise<void>;
+  upload(blob: Descriptor, body: BodySource, signal: AbortSignal, rest?: BlobRest): Promise<void>;
 }
 
 /** The answer to a stored manifest. */

@@ -63,7 +63,7 @@ async function fromMemory(copier: BlobCopier, blob: Descriptor, signal: AbortSig
 
 /**
  * Uploads what is downloaded at the same time, so that neither memory nor disk holds it. After a failed upload the blob is kept in a file,
- * so that a destination that keeps failing costs the source two downloads and no more.
+ * so that a destination that keeps failing costs the source two downloads and no more, and can be sent from where it was left.
  */
 async function streamed(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {
   const { source, destination, folder, retry, onSent } = copier;
@@ -72,10 +72,10 @@ async function streamed(copier: BlobCopier, blob: Descriptor, signal: AbortSigna
     blobContent({ source, blob, retry }, until);
   let begun = false;
   let maxSent = 0;
-  async function* body(until: AbortSignal): AsyncIterable<Uint8Array> {
+  async function* body(until: AbortSignal, offset = 0): AsyncIterable<Uint8Array> {
     begun = true;
-    let sent = 0;
-    for await (const chunk of spool.filled ? spool.read() : download(until)) {
+    let sent = offset;
+    for await (const chunk of spool.filled ? spool.read(offset) : download(until)) {
       yield chunk;
       sent += chunk.length;
       if (sent <= maxSent) continue;
@@ -89,7 +89,8 @@ async function streamed(copier: BlobCopier, blob: Descriptor, signal: AbortSigna
       const ended = new AbortController();
       const either = AbortSignal.any([signal, ended.signal]);
       try {
-        await destination.upload(blob, () => body(either), signal);
+        const rest = (offset: number) => (spool.filled ? body(either, offset) : undefined);
+        await destination.upload(blob, () => body(either), signal, rest);
       } finally {
         ended.abort();
       }

@@ -9,7 +9,8 @@ export interface Spool {
   readonly filled: boolean;
   /** Writes the whole content. Rejects with its TransferError, or with one about the file. */
   fill(content: AsyncIterable<Uint8Array>): Promise<void>;
-  read(): AsyncIterable<Uint8Array>;
+  /** The content from `offset` (0) on. */
+  read(offset?: number): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -39,7 +40,7 @@ export function createSpool(path: string): Spool {
         throw caught instanceof TransferError ? caught : explain(caught, path, written);
       }
     },
-    read: () => createReadStream(path, { highWaterMark: readChunkBytes }),
+    read: (offset = 0) => createReadStream(path, { highWaterMark: readChunkBytes, start: offset }),
     async close() {
       filled = false;
       await rm(path, { force: true });

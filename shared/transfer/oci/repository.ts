@@ -1,8 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { BlobSink, BlobSource, OpenBlob, Stored } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { byteCount } from '../http/body.ts';
-import { isDigest } from '../reference/digest.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
 import { isTag } from '../reference/reference.ts';
 import {
@@ -15,6 +13,8 @@ import {
 import { nextPage } from './next-page.ts';
 import { readPages, stringsIn } from './pages.ts';
 import type { RegistryClient, RegistryRequest, RegistryResponse } from './registry-client.ts';
+import { reportedDigest } from './reported-digest.ts';
+import { createUploads } from './uploads.ts';
 
 /** The operations of the OCI distribution specification on one repository. Each rejects with a TransferError. */
 export interface Repository extends BlobSource, BlobSink {
@@ -36,17 +36,9 @@ const maxPages = 100;
 /** Statuses of registries that support GET but not HEAD. A blob then counts as absent and is sent. */
 const noHead = [400, 405, 501];
 
-/** The digest that the registry reports; undefined unless it is valid. */
-function reportedDigest(headers: IncomingHttpHeaders): string | undefined {
-  const digest = headers['docker-content-digest'];
-  return typeof digest === 'string' && isDigest(digest) ? digest : undefined;
-}
-
 /** The operations on the repository that `send` belongs to. */
 export function createRepository(address: ImageAddress, send: RegistryClient): Repository {
   const base = `/v2/${address.repository}`;
-  /** Uploads that the registry opened because it could not mount the blob. */
-  const opened = new Map<string, Pick<RegistryResponse, 'headers' | 'url'>>();
   const place = `repository ${address.repository} of registry ${address.host}`;
 
   async function manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined> {
@@ -148,24 +140,6 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     return { start: byteCount(start) ?? offset, size: byteCount(size), stream };
   }
 
-  /** The URL of an upload. A registry behind a proxy may return http:// for its own host: then its origin is used. */
-  function uploadTarget(location: string | undefined, opened: URL, digest: string): URL {
-    if (location === undefined || !URL.canParse(location, opened.href)) {
-      throw new TransferError(
-        'permanent',
-        `Registry ${address.host} opened an upload to repository ${address.repository} without a valid Location header.`,
-      );
-    }
-    const url = new URL(location, opened);
-    const origin = new URL(address.origin);
-    if (url.hostname === origin.hostname && url.protocol === 'http:' && origin.protocol === 'https:') {
-      url.protocol = origin.protocol;
-      url.port = origin.port;
-    }
-    url.searchParams.set('digest', digest);
-    return url;
-  }
-
   return {
     address,
     place,
@@ -176,52 +150,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     hasBlob,
     openBlob,
 
-    async mount(digest, from, signal) {
-      const query = new URLSearchParams({ mount: digest, from });
-      const mountRequest: RegistryRequest = {
-        method: 'POST',
-        target: `${base}/blobs/uploads/?${query}`,
-        scopes: [`repository:${from}:pull`],
-        expect: [201, 202],
-        writing: true,
-        activity: `mounting blob ${digest} from ${from}`,
-      };
-      try {
-        const { status, headers, url } = await send(mountRequest, signal);
-        if (status === 202) opened.set(digest, { headers, url });
-        return status === 201 && (reportedDigest(headers) ?? digest) === digest;
-      } catch (caught) {
-        if (signal.aborted || !(caught instanceof TransferError)) throw caught;
-        // Mounting is only an optimisation: a real problem appears again when the blob is sent.
-        return false;
-      }
-    },
-
-    async upload(blob, body, signal) {
-      const openRequest: RegistryRequest = {
-        method: 'POST',
-        target: `${base}/blobs/uploads/`,
-        expect: [202],
-        writing: true,
-        activity: `starting the upload of blob ${blob.digest}`,
-      };
-      const { headers, url } = opened.get(blob.digest) ?? (await send(openRequest, signal));
-      opened.delete(blob.digest);
-      await send(
-        {
-          method: 'PUT',
-          target: uploadTarget(headers.location, url, blob.digest),
-          headers: { 'content-type': 'application/octet-stream' },
-          body,
-          length: blob.size,
-          expect: [201, 204],
-          writing: true,
-          retried: false,
-          activity: `sending blob ${blob.digest}`,
-        },
-        signal,
-      );
-    },
+    ...createUploads(address, send),
 
     tags(signal, mayBeAbsent = false) {
       const list = {
