@@ -40,6 +40,12 @@ const formatKey = metaKey('format');
 const format = '1';
 
 /**
+ * Addresses set aside for the file, no memory. Where lmdb has to find more as the file grows, it maps the file anew and keeps the maps that
+ * it had, and the pages of each count as memory of this process: twice the file and more. A file that grows beyond this is mapped anew, too.
+ */
+const mapSize = 8 * 1024 ** 3;
+
+/**
  * Opens lmdb in `folder`. Without overlapping sync a commit is flushed before its promise resolves. Without event turn
  * batching, which batch() does not need, a commit that fails leaves no rejected promise that nobody can catch. One
  * keyspace instead of named databases, because a batch is one transaction only within one database. lmdb is a native addon
@@ -53,7 +59,7 @@ export async function openDatabase(folder: string): Promise<Database> {
   });
   const encodings = { encoding: 'binary', keyEncoding: 'binary' } as const;
   const commits = { overlappingSync: false, eventTurnBatching: false };
-  return open<Buffer, Buffer>({ path: folder, noSubdir: false, ...encodings, ...commits });
+  return open<Buffer, Buffer>({ path: folder, noSubdir: false, mapSize, ...encodings, ...commits });
 }
 
 export function metaKey(name: string): Buffer {
