@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
@@ -7,61 +6,40 @@ import { digestOf } from '#shared/transfer';
 import { attach } from '../../shared/transfer/testing/signing.ts';
 import { Sigstore } from '../../shared/transfer/testing/sigstore.ts';
 import { scan } from '../../test/fixtures/scanner/stand-in.ts';
-import { runWorker } from './worker.ts';
+import { type QuarantinePod, quarantinePod } from './testing/quarantine-pod.ts';
 
 const name = 'team/app';
 const policy = JSON.stringify({ vulnerabilities: { max: { critical: 0 } } });
+let pod: QuarantinePod;
 let folder = '';
 let source: Registry;
 let destination: Registry;
 let digest = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'arc-quarantine-'));
-  for (const each of ['config', 'work', 'quarantine', 'reports']) await mkdir(path.join(folder, each));
+  pod = await quarantinePod();
+  ({ folder } = pod);
   source = await startRegistry();
   destination = await startRegistry();
   ({ digest } = await seedImage(source, name, '1.0', { layerBytes: 100 }));
 });
 afterEach(async () => {
   await Promise.all([source.close(), destination.close()]);
-  await rm(folder, { recursive: true });
+  await pod.remove();
 });
 
-/** The steps of the pod, one after the other, over its volumes. */
-async function step(ARC_STEP: string, more: Record<string, string> = {}) {
-  const lines: string[] = [];
-  const exitCode = await runWorker({
-    env: {
-      ARC_STEP,
-      ARC_CONFIG_DIR: path.join(folder, 'config'),
-      ARC_WORK_DIR: path.join(folder, 'work'),
-      ARC_RESULT_FILE: path.join(folder, 'work', 'result.json'),
-      ARC_TERMINATION_LOG: path.join(folder, 'termination'),
-      ARC_QUARANTINE_DIR: path.join(folder, 'quarantine'),
-      ARC_REPORTS_DIR: path.join(folder, 'reports'),
-      ARC_RETRY_ATTEMPTS: '1',
-      ...more,
-    },
-    stop: new AbortController().signal,
-    print: (line) => lines.push(line),
-    warn: (line) => lines.push(line),
-  });
-  return { exitCode, outcome: JSON.parse(lines.at(-1) ?? '{}') };
-}
-
 async function order(spec: object = {}, rules = policy): Promise<void> {
-  const job = {
+  await pod.order({
     artifact: { type: 'oci-quarantine', spec: { image: `${name}:1.0`, ...spec } },
     source: { name: 'src', type: 'oci', remoteURL: source.url },
     destination: { name: 'dst', type: 'oci', remoteURL: destination.url },
     policy: rules,
     attest: true,
-  };
-  await writeFile(path.join(folder, 'config', 'job.json'), JSON.stringify(job));
+  });
 }
 
-const scanAll = () => scan(path.join(folder, 'quarantine', 'images'), path.join(folder, 'reports'));
+const step: QuarantinePod['step'] = (...args) => pod.step(...args);
+const scanAll = () => scan(pod.images, pod.reports);
 const writes = () => destination.count('POST') + destination.count('PUT') + destination.count('PATCH');
 const landed = () => destination.contents.get(name)?.tags.get('1.0');
 
@@ -72,11 +50,11 @@ describe('an image that goes through quarantine', () => {
     expect(fetched).toMatchObject({ exitCode: 0, outcome: { digest, referrers: 1 } });
     expect(writes()).toBe(0);
     await scanAll();
-    expect(await readdir(path.join(folder, 'reports'))).toEqual(['0.json', '1.json']);
+    expect(await readdir(pod.reports)).toEqual(['0.json', '1.json']);
     expect(await step('promote')).toMatchObject({
       exitCode: 0,
       // A statement of the transfer, and a report of each platform.
-      outcome: { outcome: 'succeeded', digest, referrers: fetched.outcome.referrers + 3 },
+      outcome: { outcome: 'succeeded', digest, referrers: 1 + 3 },
     });
     expect(landed()).toBe(digest);
     const result = await readFile(path.join(folder, 'work', 'result.json'), 'utf8');
@@ -138,7 +116,7 @@ describe('an image that goes through quarantine', () => {
   it('is not fetched at all if a rule denies it that needs no scanner', async () => {
     await order({}, JSON.stringify({ maxBytes: 5, ...JSON.parse(policy) }));
     expect(await step('quarantine')).toMatchObject({ exitCode: 0, outcome: { outcome: 'failed' } });
-    expect(await readdir(path.join(folder, 'quarantine'))).toEqual([]);
+    expect(await readdir(pod.quarantine)).toEqual([]);
     expect(await step('promote')).toMatchObject({
       exitCode: 15,
       outcome: { reason: 'denied-by-policy', message: expect.stringContaining('rule maxBytes') },

@@ -68,18 +68,12 @@ export class Sigstore {
 
   /** A bundle as cosign 3 writes it. */
   bundle(digest: string, made: Made = {}): Buffer {
-    const { certified, key, atMs } = this.#signer(made);
-    const plain = JSON.parse(bundleOf(digest, key, made.predicateType).toString());
+    const { publicKey, privateKey } = pair();
+    const certified = this.certify(publicKey, made);
+    const plain = JSON.parse(bundleOf(digest, privateKey, made.predicateType).toString());
     const { payload, signatures } = plain.dsseEnvelope;
-    const body = {
-      apiVersion: '0.0.1',
-      kind: 'dsse',
-      spec: {
-        payloadHash: { algorithm: 'sha256', value: sha256(Buffer.from(payload, 'base64')).toString('hex') },
-        signatures: [{ signature: signatures[0].sig, verifier: '' }],
-      },
-    };
-    const entry = (made.log ?? this).#entry(body, atMs);
+    const body = dsseEntry(JSON.stringify(plain.dsseEnvelope), payload, signatures[0].sig, pemOf(certified));
+    const entry = (made.log ?? this).record(body, recordedAt(made));
     plain.verificationMaterial = {
       certificate: { rawBytes: base64(certified) },
       tlogEntries: made.isRecorded === false ? [] : [entry],
@@ -94,20 +88,21 @@ export class Sigstore {
 
   /** The layer that cosign 2 writes: the payload, and all else as annotations. */
   payloadLayer(digest: string, made: Made = {}): Attachment {
-    const { certified, key, atMs } = this.#signer(made);
-    const layer = payloadLayer(payloadOf(digest), signed(payloadOf(digest), key));
+    const { publicKey, privateKey } = pair();
+    const certified = this.certify(publicKey, made);
+    const layer = payloadLayer(payloadOf(digest), signed(payloadOf(digest), privateKey));
     const content = layer.annotations?.['dev.cosignproject.cosign/signature'];
     const body = {
       apiVersion: '0.0.1',
       kind: 'hashedrekord',
       spec: {
-        data: { hash: { algorithm: 'sha256', value: sha256(layer.content).toString('hex') } },
-        signature: { content, publicKey: { content: '' } },
+        data: { hash: hashOf(layer.content) },
+        signature: { content, publicKey: { content: base64(Buffer.from(pemOf(certified))) } },
       },
     };
-    const { canonicalizedBody, integratedTime, inclusionPromise, logId } = (made.log ?? this).#entry(
+    const { canonicalizedBody, integratedTime, inclusionPromise, logId } = (made.log ?? this).record(
       body,
-      atMs,
+      recordedAt(made),
     );
     const entry = {
       SignedEntryTimestamp: inclusionPromise.signedEntryTimestamp,
@@ -122,25 +117,24 @@ export class Sigstore {
       ...layer,
       annotations: {
         ...layer.annotations,
-        'dev.sigstore.cosign/certificate': `-----BEGIN CERTIFICATE-----\n${base64(certified)}\n-----END CERTIFICATE-----\n`,
+        'dev.sigstore.cosign/certificate': pemOf(certified),
         ...(made.isRecorded !== false && { 'dev.sigstore.cosign/bundle': JSON.stringify(entry) }),
       },
     };
   }
 
-  #signer({
-    identity = 'https://github.com/acme/app/.github/workflows/release.yml@refs/tags/v1.0',
-    issuer = 'https://token.actions.githubusercontent.com',
-    at = Date.now() - 30 * day,
-    lateMs,
-    usage = codeSigning,
-    recordedBy = this,
-  }: Made) {
-    const { publicKey, privateKey } = pair();
-    // Logs know seconds.
-    const atMs = Math.floor(at / 1000) * 1000;
+  /** A certificate for a key, as DER. */
+  certify(publicKey: KeyObject, made: Made = {}): Buffer {
+    const {
+      identity = 'https://github.com/acme/app/.github/workflows/release.yml@refs/tags/v1.0',
+      issuer = 'https://token.actions.githubusercontent.com',
+      lateMs,
+      usage = codeSigning,
+      recordedBy = this,
+    } = made;
+    const atMs = recordedAt(made);
     const to = lateMs === undefined ? atMs + 600_000 : atMs - lateMs;
-    const certified = certificate({
+    return certificate({
       subject: '',
       key: publicKey,
       by: this.#authority.privateKey,
@@ -156,7 +150,6 @@ export class Sigstore {
         return [...plain, extension('1.3.6.1.4.1.11129.2.4.2', der(0x04, scts))];
       },
     });
-    return { certified, key: privateKey, atMs };
   }
 
   /** The record of a certificate (RFC 6962). */
@@ -174,13 +167,13 @@ export class Sigstore {
   }
 
   /** An entry of a log that has no other one. */
-  #entry(content: object, atMs: number) {
+  record(content: object, atMs: number) {
     const body = Buffer.from(JSON.stringify(content));
     const [id, integratedTime] = [idOf(this.#log.publicKey), atMs / 1000];
     // The names in this order are the canonical form.
     const promise = { body: base64(body), integratedTime, logID: id.toString('hex'), logIndex: 0 };
     const rootHash = base64(sha256(Buffer.concat([Buffer.from([0]), body])));
-    const note = `log.example.com\n1\n${rootHash}\n`;
+    const note = `log.example.com - 1\n1\n${rootHash}\n`;
     const hinted = Buffer.concat([id.subarray(0, 4), this.#signed(note)]);
     return {
       logIndex: '0',
@@ -205,6 +198,33 @@ export class Sigstore {
 }
 
 const day = 24 * 3_600_000;
+
+/** Logs know seconds. */
+function recordedAt({ at = Date.now() - 30 * day }: Made): number {
+  return Math.floor(at / 1000) * 1000;
+}
+
+/** What a log keeps of a bundle with an envelope; the names stand in the order of their canonical form. */
+export function dsseEntry(envelope: string, payload: string, signature: string, verifier: string): object {
+  return {
+    apiVersion: '0.0.1',
+    kind: 'dsse',
+    spec: {
+      envelopeHash: hashOf(Buffer.from(envelope)),
+      payloadHash: hashOf(Buffer.from(payload, 'base64')),
+      signatures: [{ signature, verifier: base64(Buffer.from(verifier)) }],
+    },
+  };
+}
+
+export function pemOf(certificate: Buffer): string {
+  const lines = base64(certificate).match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+}
+
+function hashOf(bytes: Buffer) {
+  return { algorithm: 'sha256', value: sha256(bytes).toString('hex') };
+}
 
 function pair() {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' });
