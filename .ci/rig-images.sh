@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # rig-images.sh: gives the rig what the manifests name (it has no registry and no storage class): our image, etcd's, the
-# tests' registry, web server and S3 storage, what the bench compares with, and volumes whose data outlives an installation: one for overlays/dev, three
+# tests' registry, web server, S3 storage and scanner, what the bench compares with, and volumes whose data outlives an installation: one for overlays/dev, three
 # for overlays/production, one for the bundles of a team.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,6 +26,16 @@ binary dev.local/registry:test /registry "$REGISTRY_TOOLS/registry"
 binary dev.local/versitygw:test /versitygw "$STORAGE_TOOLS/versitygw"
 # BusyBox is what it is called.
 binary dev.local/httpd:test /httpd "$(command -v busybox)"
+
+# A scanner as an operator makes one: Grype, a database, and the script of the examples.
+scanner="$work/scanner"
+mkdir -p "$scanner/bin" "$scanner/tmp"
+cp "$(command -v busybox)" "$scanner/bin/busybox"
+for name in sh basename; do ln -s busybox "$scanner/bin/$name"; done
+cp "$REGISTRY_TOOLS/grype" "$scanner/bin/grype"
+cp knative/examples/scan-with-grype.sh "$scanner/scan"
+"$REGISTRY_TOOLS/grype-db" "$scanner/db" musl '< 1.2.4-r2' CVE-2024-0001 critical
+bash "$rig/image.sh" dev.local/scanner:test "$scanner" /scan
 
 # A class keeps the volumes of the two overlays apart, whose claims are called alike: Kubernetes binds a volume to the claim it
 # names without a look at the class.

@@ -144,6 +144,8 @@ export class Sigstore {
         const plain = [
           extension('2.5.29.37', der(0x30, oid(usage))),
           extension('2.5.29.17', der(0x30, der(0x86, Buffer.from(identity))), true),
+          // Fulcio writes it twice: some read the first, some the second.
+          extension('1.3.6.1.4.1.57264.1.1', Buffer.from(issuer)),
           extension('1.3.6.1.4.1.57264.1.8', der(0x0c, Buffer.from(issuer))),
         ];
         const scts = recordedBy.#sct(tbs(plain), spki(this.#authority.publicKey), to - 1_000_000);
@@ -263,9 +265,10 @@ function nameOf(name: string): Buffer {
   return der(0x30, der(0x31, der(0x30, oid('2.5.4.3'), der(0x0c, Buffer.from(name)))));
 }
 
+/** Years of two digits: what certificates have until 2049. */
 function timeOf(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/[-T:]|\.\d+/g, '');
-  return der(0x18, Buffer.from(digits));
+  return der(0x17, Buffer.from(digits.slice(2)));
 }
 
 function oid(id: string): Buffer {

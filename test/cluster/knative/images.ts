@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { seedChart } from '../../../shared/transfer/testing/charts.ts';
+import { pushAlpine } from '../../fixtures/image/alpine-image.ts';
 import { crane, registryTools } from '../../fixtures/image/registry-tools.ts';
 import { field } from './kubectl.ts';
 
@@ -12,6 +13,8 @@ export interface Registries {
   destination: string;
   /** Pushes a two-platform image to the source; resolves with the digest of its index. */
   seed(repository: string, tag: string, layerBytes?: number): Promise<string>;
+  /** Pushes an image with one package of Alpine Linux, musl of that version, to the source; resolves with its digest. */
+  seedAlpine(repository: string, tag: string, musl: string): Promise<string>;
   /** Pushes a chart to the source, under its version. */
   seedChart(repository: string, tgz: Buffer): Promise<void>;
   digest(reference: string): Promise<string>;
@@ -48,6 +51,7 @@ export async function reachRegistries(): Promise<Registries> {
     destination,
     seed: (repository, tag, layerBytes = 256 * 1024) =>
       push(repository, (registry) => seedImage(registry, repository, tag, { signature: false, layerBytes })),
+    seedAlpine: (repository, tag, musl) => pushAlpine(tools, `${source}/${repository}:${tag}`, musl),
     async seedChart(repository, tgz) {
       await push(repository, (registry) => seedChart(registry, repository, tgz));
     },

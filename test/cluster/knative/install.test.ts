@@ -8,6 +8,7 @@ import type { Registries } from './images.ts';
 import { apply, everything, field, kubectl, lines, refusals } from './kubectl.ts';
 import { describeLife } from './life.ts';
 import { describePeople } from './people.ts';
+import { describeSigned } from './signed.ts';
 import { disturb, mine, objects, order, prepareTeam, removeTeam } from './team.ts';
 import { describeTruth } from './truth.ts';
 import { describeTypes } from './types.ts';
@@ -223,6 +224,8 @@ describeLife();
 describeTypes(() => registries);
 
 describeGuarded(() => registries);
+
+describeSigned(() => registries);
 
 describePeople(() => registries);
 
