@@ -9,5 +9,5 @@ reports="${ARC_REPORTS_DIR:-/var/lib/arc/reports}"
 for image in "${ARC_QUARANTINE_DIR:-/var/lib/arc/quarantine}"/images/*/; do
   [ -d "$image" ] || continue
   name=$(basename "$image")
-  grype "oci-dir:$image" --quiet --output "json=$reports/$name.json" --output "cyclonedx-json=$reports/$name.sbom.json"
+  grype "oci-dir:$image" --output "json=$reports/$name.json" --output "cyclonedx-json=$reports/$name.sbom.json"
 done

@@ -84,8 +84,8 @@ describe.skipIf(!tools)('an image in quarantine, scanned by Grype itself', () =>
     await expect(digestAt(destination, 'team/old')).rejects.toThrow('UNKNOWN');
   });
 
-  it('arrives with its digest and the report, if there is nothing in it', async () => {
-    await fetched('team/new', noCritical);
+  it('arrives with its digest and the report, if nothing is wrong with its packages', async () => {
+    await fetched('team/new', { ...noCritical, requiredSbom: true });
     await scan();
     const digest = await digestAt(source, 'team/new');
     expect(await pod.step('promote')).toMatchObject({ exitCode: 0, outcome: { digest } });
@@ -106,7 +106,17 @@ describe.skipIf(!tools)('an image in quarantine, scanned by Grype itself', () =>
   it('is not taken for clean by a Grype without a database', async () => {
     await fetched('team/new', noCritical);
     await expect(scan(inFolder('none'))).rejects.toThrow(/database/);
-    expect(await pod.step('promote')).toMatchObject({ exitCode: 15 });
+    // Grype has begun a report.
+    expect(await pod.step('promote')).toMatchObject({ exitCode: 14, outcome: { reason: 'config' } });
+  });
+
+  it('passes for clean if Grype sees no package in it, unless an SBOM is required', async () => {
+    await pushAlpine(tools ?? '', `${source.host}/team/bare:1`, undefined);
+    await fetched('team/bare', { ...noCritical, requiredSbom: true });
+    await scan();
+    expect((await pod.step('promote')).outcome.message).toMatch(/rule requiredSbom/);
+    await fetched('team/bare', noCritical);
+    expect(await pod.step('promote')).toMatchObject({ exitCode: 0 });
   });
 
   it.each(['cyclonedx-json', 'spdx-json'])('has an SBOM, of Syft as %s', async (format) => {

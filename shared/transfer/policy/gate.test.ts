@@ -257,6 +257,7 @@ describe('a policy before a copy', () => {
       const sboms = configs().map((value) => ({
         bomFormat: 'CycloneDX',
         metadata: { component: { properties: [{ name: 'aquasecurity:trivy:ImageID', value }] } },
+        components: [{ type: 'library', name: 'musl' }],
       }));
       const [first] = sboms;
       await transferFailure(judged({ requiredSbom: true }, await scanned(first ?? {})));

@@ -23,7 +23,11 @@ describe('the reports of a scanner', () => {
   it('are the JSON files of a folder, and others are passed over', async () => {
     await write('trivy.json', trivyReport(digest));
     await write('grype.json', grypeReport({ imageID: digest }));
-    await write('sbom.cdx.json', { bomFormat: 'CycloneDX', metadata: { component: { version: digest } } });
+    await write('sbom.cdx.json', {
+      bomFormat: 'CycloneDX',
+      metadata: { component: { version: digest } },
+      components: [{ type: 'library', name: 'musl' }],
+    });
     await write('other.json', { hello: 'world' });
     await writeFile(file('trivy.log'), 'not JSON');
     const { scans, described } = await readReports(folder, signal);

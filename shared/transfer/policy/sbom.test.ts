@@ -45,6 +45,24 @@ describe('an SBOM', () => {
     expect(describedIn(value)).toEqual(new Set([`sha256:${hex}`]));
   });
 
+  it.each<[string, object]>([
+    ['CycloneDX of Syft', { ...cycloneDX, components: undefined }],
+    ['CycloneDX of Trivy', { ...cycloneDX, components: [{ type: 'operating-system', name: 'alpine' }] }],
+    ['SPDX of Syft', { ...spdx, packages: spdx.packages.slice(0, 1) }],
+    [
+      'SPDX of Trivy',
+      {
+        ...spdx,
+        packages: [
+          ...spdx.packages.slice(0, 1),
+          { SPDXID: 'SPDXRef-os', primaryPackagePurpose: 'OPERATING-SYSTEM' },
+        ],
+      },
+    ],
+  ])('that lists no package describes nothing: %s', (_, value) => {
+    expect(describedIn(value)).toEqual(new Set());
+  });
+
   it.each([[{}], [[spdx]], [null], ['SPDX-2.3'], [{ bomFormat: 'other', metadata: cycloneDX.metadata }]])(
     'is not %j',
     (value) => expect(describedIn(value)).toBeUndefined(),

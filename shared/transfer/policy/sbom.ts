@@ -6,12 +6,14 @@ export const sbomTypes =
 
 /**
  * The SHA-256 digests by which a parsed SBOM (CycloneDX or SPDX 2, JSON) names what it describes; undefined if it is none. What it lists beside that,
- * such as the image that another one was built from, is not described by it.
+ * such as the image that another one was built from, is not described by it. One that lists no package has looked at nothing and describes nothing.
  */
 export function describedIn(value: unknown): Set<string> | undefined {
   if (!isRecord(value)) return undefined;
-  if (value.bomFormat === 'CycloneDX')
-    return digestsIn(isRecord(value.metadata) ? value.metadata.component : undefined);
+  if (value.bomFormat === 'CycloneDX') {
+    const listed = recordsIn(value.components).some(({ type }) => !noPackages.has(String(type)));
+    return digestsIn(listed && isRecord(value.metadata) ? value.metadata.component : undefined);
+  }
   if (typeof value.spdxVersion !== 'string') return undefined;
   const { name, documentNamespace, packages, relationships, documentDescribes } = value;
   const described = new Set([
@@ -20,9 +22,15 @@ export function describedIn(value: unknown): Set<string> | undefined {
       .map((each) => each.relatedSpdxElement),
     ...(Array.isArray(documentDescribes) ? documentDescribes : []),
   ]);
-  const roots = recordsIn(packages).filter(({ SPDXID }) => described.has(SPDXID));
-  return digestsIn([name, documentNamespace, roots]);
+  const [roots, others] = [true, false].map((isRoot) =>
+    recordsIn(packages).filter(({ SPDXID }) => described.has(SPDXID) === isRoot),
+  );
+  const listed = others?.some(({ primaryPackagePurpose: is }) => !noPackages.has(String(is).toLowerCase()));
+  return listed ? digestsIn([name, documentNamespace, roots]) : new Set();
 }
+
+/** The image itself, and where its packages come from. */
+const noPackages = new Set(['container', 'operating-system', 'file']);
 
 /** The algorithm stands in front of the digest, or beside it, or is understood. */
 function digestsIn(value: unknown): Set<string> {
