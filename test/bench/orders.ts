@@ -7,7 +7,6 @@ import { median, progress, report } from './report.ts';
 import { startMeasured } from './standalone-process.ts';
 
 const sizes = [1, 10, 100, 1000];
-const rounds = 5;
 
 interface Run {
   seconds: number;
@@ -25,8 +24,11 @@ const units: Record<keyof Run, string> = {
   bytesPerArtifact: 'bytes/artifact',
 };
 
-/** Orders of n one-blob artifacts, each against a fresh standalone: POST -> all Succeeded. Sizes are interleaved. */
-export async function benchOrders(): Promise<void> {
+/** `bench order [--rounds=5] [n …]`: Orders of n one-blob artifacts, each against a fresh standalone: POST -> all Succeeded. Sizes are interleaved. */
+export async function benchOrders(words: readonly string[]): Promise<void> {
+  const rounds = Number(words.find((word) => word.startsWith('--rounds='))?.slice('--rounds='.length) ?? 5);
+  const numbers = words.filter((word) => !word.startsWith('--')).map(Number);
+  const asked = numbers.length > 0 ? numbers : sizes;
   const source = await startRegistry({ auth: 'none' });
   await seedImage(source, 'team/app', '1.0', {
     platforms: ['linux/amd64'],
@@ -34,12 +36,12 @@ export async function benchOrders(): Promise<void> {
     layerBytes: 4096,
     signature: false,
   });
-  const runs = new Map<number, Run[]>(sizes.map((size) => [size, []]));
+  const runs = new Map<number, Run[]>(asked.map((size) => [size, []]));
   for (let round = 1; round <= rounds; round++)
-    for (const size of sizes) {
+    for (const size of asked) {
       const run = await runOrder(source, size);
       runs.get(size)?.push(run);
-      progress(`order ${size}, run ${round} of ${rounds}: ${run.seconds.toFixed(2)} s`);
+      progress(`order ${size}, run ${round} of ${rounds}: ${JSON.stringify(run)}`);
     }
   for (const [size, measured] of runs)
     for (const [name, unit] of Object.entries(units) as [keyof Run, string][])
