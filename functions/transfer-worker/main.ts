@@ -1,18 +1,12 @@
 import { printable } from '#shared/errors';
 import { exitWithParent } from './exit-with-parent.ts';
-import { readRun } from './prepared.ts';
+import { takeRuns } from './prepared/take-runs.ts';
 import { runWorker } from './worker.ts';
 
-// The process starts once per artifact, so it imports only what a copy needs.
+// On a cluster the process starts once per artifact, so it imports only what a copy needs.
+if (process.env.ARC_PREPARED) await takeRuns();
 const stop = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(name));
-if (process.env.ARC_PREPARED) {
-  const run = await readRun(process.stdin);
-  if (run === undefined) process.exit(0);
-  for (const name of Object.keys(process.env)) delete process.env[name];
-  Object.assign(process.env, run.env);
-  process.chdir(run.cwd);
-}
 if (process.env.ARC_EXIT_WITH_PARENT) exitWithParent(process.stdin, () => process.exit(1));
 
 const code = await runWorker({

@@ -12,7 +12,7 @@ import {
   readIfThere,
   terminationLog,
 } from './run-folder.ts';
-import type { Spares } from './spares.ts';
+import type { Workers } from './workers.ts';
 import type { Parameter } from './workflow.ts';
 
 /** Why a run is being stopped; the reason of its AbortSignal. */
@@ -35,7 +35,7 @@ export interface AttemptResult {
 export interface AttemptOptions {
   api: KubeClient;
   programs: Programs;
-  spares: Spares | undefined;
+  workers: Workers | undefined;
   /** Made by this attempt; not there yet. */
   folder: string;
   claims: string;
@@ -97,9 +97,12 @@ async function runContainers(plan: Plan, options: AttemptOptions): Promise<Attem
     if (program === undefined) return unmapped(container);
     const env = environmentOf(run, container, options.env);
     const live = options.logs.of(container.name);
+    // One step of several has a process of its own: what it has in memory is not for the others.
+    const isAlone = plan.containers.length === 1 && container.args.length === 0;
+    const worker = isAlone ? options.workers?.take(program, env) : undefined;
     const result = await runChild({
       command: [...program, ...container.args],
-      spare: container.args.length === 0 ? options.spares?.take(program, env) : undefined,
+      worker,
       cwd: run.path,
       env,
       record: run.path,

@@ -3,17 +3,42 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ArcError } from '#shared/errors';
 import { type ProcessMark, signalGroup, startTimeOf } from './processes.ts';
-import type { PipedChild } from './spares.ts';
 import { createTail } from './tail.ts';
 
-export interface ChildOptions {
-  command: readonly string[];
+/** What a program runs in. */
+export interface Run {
   cwd: string;
   env: Readonly<Record<string, string>>;
+}
+
+/** Takes stdout and stderr, as they come. */
+export type Outputs = readonly ((chunk: Buffer) => void)[];
+
+/** A process, leader of a group of its own, that waits for the word to run. */
+export interface Startable {
+  /** Undefined: it could not be started. */
+  readonly pid: number | undefined;
+  /**
+   * Passes on what it prints from now on, and resolves with the exit code of the run when all of that has come: 128 + number for a signal, as
+   * shells count. Rejects with InternalError when it could not be started.
+   */
+  follow(outputs: Outputs): Promise<number>;
+  /** Gives the word. */
+  go(run: Run): void;
+}
+
+/** A process that is there for run after run. */
+export interface Worker extends Startable {
+  /** Ends the run's use of it. `isGood`: that has ended by itself, so that another one may follow; else the process is ended. */
+  giveBack(isGood: boolean): Promise<void>;
+}
+
+export interface ChildOptions extends Run {
+  command: readonly string[];
   /** Where pid and start time are kept before the program starts. */
   record: string;
-  /** Started ahead for this program; it takes exactly this run. */
-  spare?: PipedChild | undefined;
+  /** A process of this program that is there already; it takes this run. */
+  worker?: Worker | undefined;
   /** Makes what takes the output as it comes, one for each stream. */
   live?: () => (chunk: Buffer) => void;
   /** Aborted: the group gets TERM, and KILL after `graceMs`. */
@@ -22,7 +47,6 @@ export interface ChildOptions {
 }
 
 export interface ChildResult {
-  /** 128 + number for a signal, as shells count. */
   exitCode: number;
   /** The last 200 lines, at most 16 KiB, of stdout and stderr as they came. */
   tail: string;
@@ -45,33 +69,21 @@ export const recordName = 'process.json';
 
 /**
  * Runs a program in a process group of its own, its stdin a pipe that ends with us, and resolves when the whole group has
- * ended. Rejects with InternalError when it could not be started.
+ * ended, or the worker's process when its run has. Rejects with InternalError when it could not be started.
  */
 export async function runChild(options: ChildOptions): Promise<ChildResult> {
   const { signal } = options;
-  const { cwd, env, spare } = options;
-  const child = spare ?? startGated(options);
+  const program = options.worker ?? startGated(options);
   const tail = createTail();
-  for (const stream of [child.stdout, child.stderr]) {
+  const output = () => {
     const live = options.live?.();
-    stream.on('data', (chunk: Buffer) => {
+    return (chunk: Buffer) => {
       tail.push(chunk);
       live?.(chunk);
-    });
-  }
-  // A program that ends without reading its stdin breaks the pipe: its exit tells more.
-  child.stdin.on('error', () => undefined);
-  const ended = new Promise<number>((resolve, reject) => {
-    child.once('error', (caught) =>
-      reject(new ArcError('InternalError', `cannot start a program: ${caught.message}`)),
-    );
-    child.once('exit', () => {
-      // Children it left behind would keep the pipes open, and run on.
-      if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
-    });
-    child.once('close', (code, name) => resolve(code ?? 128 + (signalNumbers[name ?? ''] ?? 0)));
-  });
-  const { pid } = child;
+    };
+  };
+  const ended = program.follow([output(), output()]);
+  const { pid } = program;
   if (pid === undefined) return ended.then((exitCode) => ({ exitCode, tail: '' }));
 
   let killer: NodeJS.Timeout | undefined;
@@ -83,7 +95,7 @@ export async function runChild(options: ChildOptions): Promise<ChildResult> {
   if (signal.aborted) stop();
   try {
     await keepRecord(options.record, pid);
-    child.stdin.write(spare ? `${JSON.stringify({ env, cwd })}\n` : 'go\n');
+    program.go(options);
     return { exitCode: await ended, tail: tail.text() };
   } catch (caught) {
     signalGroup(pid, 'SIGKILL');
@@ -92,16 +104,44 @@ export async function runChild(options: ChildOptions): Promise<ChildResult> {
   } finally {
     clearTimeout(killer);
     signal.removeEventListener('abort', stop);
+    await options.worker?.giveBack(!signal.aborted);
   }
 }
 
-function startGated({ command, cwd, env }: ChildOptions): PipedChild {
-  return spawn('/bin/sh', ['-c', gate, 'arc-run', ...command], {
+function startGated({ command, cwd, env }: ChildOptions): Startable {
+  const child = spawn('/bin/sh', ['-c', gate, 'arc-run', ...command], {
     cwd,
     env: { ...env },
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // A program that ends without reading its stdin breaks the pipe: its exit tells more.
+  child.stdin.on('error', () => undefined);
+  return {
+    pid: child.pid,
+    follow(outputs) {
+      for (const [index, stream] of [child.stdout, child.stderr].entries())
+        stream.on('data', (chunk: Buffer) => outputs[index]?.(chunk));
+      return new Promise<number>((resolve, reject) => {
+        child.once('error', (caught) => reject(notStarted(caught)));
+        child.once('exit', () => {
+          // Children it left behind would keep the pipes open, and run on.
+          if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
+        });
+        child.once('close', (code, name) => resolve(exitCodeOf(code, name)));
+      });
+    },
+    go: () => void child.stdin.write('go\n'),
+  };
+}
+
+export function notStarted({ message }: Error): ArcError {
+  return new ArcError('InternalError', `cannot start a program: ${message}`);
+}
+
+/** 128 + number for a signal. */
+export function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {
+  return code ?? 128 + (signalNumbers[signal ?? ''] ?? 0);
 }
 
 async function keepRecord(folder: string, pid: number): Promise<void> {

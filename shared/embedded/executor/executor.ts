@@ -7,9 +7,9 @@ import type { LiveLogs } from './live-logs.ts';
 import type { Programs } from './programs.ts';
 import { recoverRuns } from './recover.ts';
 import { runWorkflow } from './run.ts';
-import { createSpares } from './spares.ts';
 import { dueTime } from './ttl.ts';
 import { createTurns } from './turns.ts';
+import { createWorkers } from './workers.ts';
 import { isCompleted, type Workflow, workflows } from './workflow.ts';
 
 export interface ExecutorOptions {
@@ -22,7 +22,7 @@ export interface ExecutorOptions {
   programs: Programs;
   /** Where the output of programs is seen while they run. */
   liveLogs: LiveLogs;
-  /** One of the programs, whose processes may be started ahead (`Spares`). */
+  /** One of the programs, whose processes do run after run (`Workers`). */
   prepared?: readonly string[] | undefined;
   signal: AbortSignal;
   log: Logger;
@@ -65,12 +65,13 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
   await recoverRuns(options.workFolder, graceMs, log);
   const parallelism = options.parallelism ?? Math.max(4, 2 * os.availableParallelism());
   const env = options.env ?? process.env;
-  const spares = options.prepared && createSpares(options.prepared, env);
+  const workers =
+    options.prepared && createWorkers({ command: options.prepared, outer: env, most: parallelism });
   const waiting = createTurns<Summary>();
   const runOptions = {
     api,
     programs: options.programs,
-    spares,
+    workers,
     workFolder: options.workFolder,
     claims: options.claims,
     graceMs,
@@ -121,7 +122,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       if (summary.stop) active.control.abort(summary.stop);
       return;
     }
-    if (summary.wanted) spares?.warm();
+    if (summary.wanted) workers?.warm();
     if (summary.wanted) waiting.push(namespace, uid, summary);
     else waiting.remove(namespace, uid);
     fill();
@@ -174,7 +175,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
     await loop.done;
     expiring.close();
     for (const { control } of running.values()) control.abort({ why: 'executor ends' } satisfies StopReason);
-    await spares?.close();
+    await workers?.close();
     while (running.size > 0) await Promise.allSettled([...running.values()].map((run) => run.done));
   };
   return { done: end() };

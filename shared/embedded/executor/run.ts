@@ -8,7 +8,6 @@ import { type Plan, type Planned, planWorkflow } from './plan.ts';
 import { createPod, type PodOptions, removeLeftPods } from './pod.ts';
 import type { Programs } from './programs.ts';
 import { readIfThere } from './run-folder.ts';
-import type { Spares } from './spares.ts';
 import {
   type Attempt,
   finishedPatch,
@@ -18,6 +17,7 @@ import {
   refusedPatch,
   startedPatch,
 } from './status.ts';
+import type { Workers } from './workers.ts';
 import {
   clusterWorkflowTemplates,
   isCompleted,
@@ -29,7 +29,7 @@ import { writeUntilDone } from './write.ts';
 
 export interface RunOptions extends PodOptions {
   programs: Programs;
-  spares: Spares | undefined;
+  workers: Workers | undefined;
   workFolder: string;
   /** The folder of the volumes that are claimed. */
   claims: string;
@@ -104,7 +104,7 @@ async function runAttempts(
   control: AbortController,
   options: RunOptions,
 ): Promise<void> {
-  const { api, programs, spares, workFolder, claims, graceMs, env } = options;
+  const { api, programs, workers, workFolder, claims, graceMs, env } = options;
   const { uid = '', namespace = '' } = workflow.metadata;
   const attempts: Attempt[] = [];
   let result: AttemptResult;
@@ -134,7 +134,7 @@ async function runAttempts(
     result = await runAttempt(todo, {
       api,
       programs,
-      spares,
+      workers,
       folder,
       claims,
       namespace,

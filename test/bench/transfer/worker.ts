@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildFunctions } from '../../../scripts/build/bundle.ts';
 import { runChild } from '../../../shared/embedded/executor/child.ts';
 import { inheritedEnvironment } from '../../../shared/embedded/executor/run-folder.ts';
-import { createSpares } from '../../../shared/embedded/executor/spares.ts';
+import { createWorkers } from '../../../shared/embedded/executor/workers.ts';
 import { usageOf } from '../process-usage.ts';
-import { type Cost, measure, type Tool } from './measured-program.ts';
+import { measure, type Tool } from './measured-program.ts';
 
-/** Our worker as it is in the image: a process for each copy, or one that the standalone has started ahead. */
+/** Our worker as it is in the image: a process for each copy, or one of the standalone that does one after the other. */
 export interface Workers {
   cold: Tool;
   pool: Tool;
@@ -16,7 +16,6 @@ export interface Workers {
 }
 
 const startMs = 1500;
-const sampleMs = 10;
 
 export async function openWorkers(work: string): Promise<Workers> {
   const bundles = await buildFunctions(path.join(work, 'bundles'));
@@ -35,7 +34,7 @@ export async function openWorkers(work: string): Promise<Workers> {
   const command = [process.execPath, bundle.file];
   const writeJob = (from: string, to: string) =>
     writeFile(path.join(config, 'job.json'), JSON.stringify(jobOf(from, to)));
-  const spares = createSpares(command, process.env);
+  const workers = createWorkers({ command, outer: process.env, most: 1 });
   return {
     async cold(from, to, signal) {
       await writeJob(from, to);
@@ -43,39 +42,32 @@ export async function openWorkers(work: string): Promise<Workers> {
     },
     async pool(from, to) {
       await writeJob(from, to);
-      spares.warm();
-      // Started ahead means: it has started, and waits.
+      workers.warm();
+      // It has started, and waits.
       await sleep(startMs);
-      const spare = spares.take(command, env);
-      if (spare?.pid === undefined) throw new Error('no worker was started ahead');
-      const watched = watch(spare.pid);
+      const worker = workers.take(command, env);
+      if (worker?.pid === undefined) throw new Error('no worker is there');
+      const before = await usageOf(worker.pid);
       const begun = performance.now();
       const { signal } = new AbortController();
-      const child = { command, cwd: work, env, record: work, spare, signal, graceMs: 0 };
+      const child = { command, cwd: work, env, record: work, worker, signal, graceMs: 0 };
       const { exitCode, tail } = await runChild(child);
       const seconds = (performance.now() - begun) / 1000;
       if (exitCode !== 0) throw new Error(`the worker failed: ${tail}`);
-      return { seconds, ...(await watched) };
+      const after = await usageOf(worker.pid);
+      return {
+        seconds,
+        cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+        peakMebibytes: after.peakMebibytes,
+      };
     },
     async close() {
       // Idle ones keep nobody alive, not even who waits for their end.
       const alive = setInterval(() => undefined, startMs);
-      await spares.close();
+      await workers.close();
       clearInterval(alive);
     },
   };
-}
-
-/** What a process uses from now to its end, as often as it is looked at. */
-async function watch(pid: number): Promise<Omit<Cost, 'seconds'>> {
-  const first = await usageOf(pid);
-  let last = first;
-  for (let found: typeof first | undefined = first; found !== undefined; ) {
-    last = found.peakMebibytes > 0 ? found : last;
-    await sleep(sampleMs);
-    found = await usageOf(pid).catch(() => undefined);
-  }
-  return { cpuSeconds: last.cpuSeconds - first.cpuSeconds, peakMebibytes: last.peakMebibytes };
 }
 
 function jobOf(from: string, to: string): object {

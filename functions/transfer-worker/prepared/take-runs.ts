@@ -1,0 +1,58 @@
+import { printable } from '#shared/errors';
+import { exitWithParent } from '../exit-with-parent.ts';
+import { runWorker } from '../worker.ts';
+import { mayTakeAnother } from './another.ts';
+import { isQuiet, openResources } from './quiet.ts';
+import { type Run, readRuns } from './runs.ts';
+
+/**
+ * Does the runs that this process is told of, one after the other, each as if the process had been started for it: in its environment and folder
+ * alone. The end of a run is a line on stdout and stderr that begins with NUL and the run's mark, after all that the run has printed. A run
+ * after which there is to be no other one ends the process, with the exit code of the run.
+ */
+export async function takeRuns(): Promise<never> {
+  const runs = readRuns(process.stdin);
+  // They are opened when they are first asked for, and so by no run.
+  const streams = [process.stdout, process.stderr];
+  let stop: AbortController | undefined;
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
+    process.on(name, () => (stop === undefined ? process.exit(0) : stop.abort(name)));
+  exitWithParent(process.stdin, () => process.exit(stop === undefined ? 0 : 1));
+
+  for (let count = 1; ; count += 1) {
+    const run = await runs.next();
+    if (run === undefined) process.exit(0);
+    stop = new AbortController();
+    const open = openResources();
+    const code = await work(run, stop.signal);
+    const rss = process.memoryUsage.rss();
+    if (run.mark === undefined || !mayTakeAnother({ code, count, rss, stopped: stop.signal.aborted }))
+      process.exit(code);
+    // Whatever it has left behind ends now, or with the process.
+    stop.abort();
+    if (!(await isQuiet(open))) process.exit(code);
+    stop = undefined;
+    become({ env: {}, cwd: '/' });
+    for (const stream of streams) stream.write(`\0${run.mark} ${code}\n`);
+  }
+}
+
+/** One run; what it has left behind prints nothing once it has ended. */
+async function work(run: Run, stop: AbortSignal): Promise<number> {
+  become(run);
+  let isOver = false;
+  const code = await runWorker({
+    env: run.env,
+    stop,
+    print: (line) => isOver || process.stdout.write(`${line}\n`),
+    warn: (line) => isOver || process.stderr.write(`${printable(line)}\n`),
+  });
+  isOver = true;
+  return code;
+}
+
+function become({ env, cwd }: Run): void {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
+  process.chdir(cwd);
+}
