@@ -1,3 +1,4 @@
+import type { Shard } from '#shared/domain';
 import type { Metrics } from '#shared/telemetry';
 
 interface Gauges {
@@ -9,44 +10,50 @@ interface Gauges {
 
 const none = () => 0;
 
+/** The labels of the metrics of a shard: none where there is only one. */
+export function shardLabels({ index, of }: Shard): Record<string, number> {
+  return of === 1 ? {} : { shard: index };
+}
+
 /** The metrics of the bridge: delay and number of pending wakes, retries, and events that were missed. */
-export function bridgeMetrics(metrics: Metrics) {
+export function bridgeMetrics(metrics: Metrics, shard: Shard) {
+  const own = shardLabels(shard);
+  const labels = Object.keys(own);
   const lag = metrics.histogram({
     name: 'arc_bridge_lag_seconds',
     help: 'Time from when a wake became due until the broker accepted it.',
+    labels,
   });
   const deliveries = metrics.counter({
     name: 'arc_bridge_deliveries_total',
     help: 'Wakes that were delivered or refused, by outcome.',
-    labels: ['outcome'],
+    labels: [...labels, 'outcome'],
   });
   const retries = metrics.counter({
     name: 'arc_bridge_retries_total',
     help: 'Delivery attempts that failed and are retried.',
+    labels,
   });
   const found = metrics.counter({
     name: 'arc_bridge_resyncs_found_work_total',
     help: 'Objects that changed after a resync woke them, because an event was lost.',
+    labels,
   });
   const observe = ({ depth, unsettled, gaps, relists }: Gauges): void => {
-    metrics.gauge({ name: 'arc_bridge_depth', help: 'Wakes that are pending or under way.' }, depth);
-    metrics.gauge({ name: 'arc_bridge_unsettled', help: 'Objects that are not settled.' }, unsettled);
-    metrics.gauge(
-      { name: 'arc_bridge_gaps', help: 'Times the history of a watch was gone, since the start.' },
-      gaps,
-    );
-    metrics.gauge(
-      { name: 'arc_bridge_relists', help: 'Lists after the first one, since the start.' },
-      relists,
-    );
+    const gauge = (name: string, help: string, read: () => number) =>
+      metrics.gauge({ name, help, labels }, read, own);
+    gauge('arc_bridge_depth', 'Wakes that are pending or under way.', depth);
+    gauge('arc_bridge_unsettled', 'Objects that are not settled.', unsettled);
+    gauge('arc_bridge_gaps', 'Times the history of a watch was gone, since the start.', gaps);
+    gauge('arc_bridge_relists', 'Lists after the first one, since the start.', relists);
   };
   return {
     delivered(outcome: string, lagMs: number): void {
-      deliveries.inc({ outcome });
-      lag.observe(Math.max(0, lagMs) / 1000);
+      deliveries.inc({ ...own, outcome });
+      lag.observe(Math.max(0, lagMs) / 1000, own);
     },
-    retried: () => retries.inc(),
-    foundWork: () => found.inc(),
+    retried: () => retries.inc(own),
+    foundWork: () => found.inc(own),
     /** Sets the sources of the gauges. */
     observe,
     /** Lets go of the sources: the registry outlives the bridge. */

@@ -54,7 +54,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     intervals,
     shard = wholeShard,
   } = options;
-  const metrics = bridgeMetrics(options.metrics);
+  const metrics = bridgeMetrics(options.metrics, shard);
   const sender = new WakeSender({
     ...options,
     metrics,

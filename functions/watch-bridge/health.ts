@@ -5,7 +5,7 @@ import { type Metrics, metricsContentType } from '#shared/telemetry';
 const maxSilenceMs = 10 * 60_000;
 
 export interface Health {
-  /** True for a leader that has listed every kind, and for a standby that has seen the holder of the Lease. */
+  /** True for a leader that has listed every kind, and for a standby that has seen the holder of the Lease; of every shard. */
   ready(): boolean;
   /** ms since the slowest loop last made progress. */
   silentMs(): number;

@@ -1,4 +1,4 @@
-/** The bridge as a program, in a container: one of its replicas leads, the others stand by. */
+/** The bridge as a program, in a container: one of its replicas leads, or one for each shard, the others stand by. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { serve } from '@hono/node-server';
@@ -9,11 +9,10 @@ import { conduitNamespace } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { createKubeClient, fileToken, programAccess } from '#shared/kube';
 import { createLogger, createMetrics } from '#shared/telemetry';
-import { type Bridge, startBridge } from './bridge.ts';
 import type { Sink } from './delivery/sink.ts';
 import { sinkAuthorities } from './delivery/trust.ts';
-import { runElection } from './election/election.ts';
 import { createHealthApp } from './health.ts';
+import { runReplica } from './replica.ts';
 
 const settings = z.object({
   K_SINK: z.url({ protocol: /^https?$/, error: 'expected the http(s) URL of the broker' }),
@@ -21,6 +20,8 @@ const settings = z.object({
   ARC_SINK_TOKEN_FILE: z.string().optional(),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   ARC_NAMESPACE: z.string().default(conduitNamespace),
+  ARC_BRIDGE_SHARDS: z.coerce.number().int().min(1).max(64).default(1),
+  ARC_BRIDGE_MOST_SHARDS: z.coerce.number().int().min(1).optional(),
   ARC_WATCH_SECRETS: z.enum(['true', 'false']).default('false'),
   ARC_WATCH_SCHEDULES: z.enum(['true', 'false']).default('true'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -40,45 +41,21 @@ async function main(): Promise<void> {
   };
   const api = createKubeClient({ ...(await programAccess(process.env)), userAgent: 'arc-watch-bridge' });
 
-  let bridge: Bridge | undefined;
-  const election = runElection({
-    api,
-    lease: { namespace: config.ARC_NAMESPACE, name: 'watch-bridge' },
+  const replica = runReplica({
+    ...{ api, sink, log, metrics, steadyClock, signal: control.signal },
+    namespace: config.ARC_NAMESPACE,
     identity: `${hostname()}_${randomUUID()}`,
-    clock: steadyClock,
-    log,
-    signal: control.signal,
-    async lead({ signal, holds }) {
-      const watchSecrets = config.ARC_WATCH_SECRETS === 'true';
-      const watchSchedules = config.ARC_WATCH_SCHEDULES === 'true';
-      bridge = startBridge({
-        ...{ api, sink, log, metrics, signal, watchSecrets, watchSchedules },
-        maySend: holds,
-      });
-      try {
-        await bridge.done;
-      } finally {
-        bridge = undefined;
-      }
-    },
+    shards: config.ARC_BRIDGE_SHARDS,
+    mostShards: config.ARC_BRIDGE_MOST_SHARDS,
+    watchSecrets: config.ARC_WATCH_SECRETS === 'true',
+    watchSchedules: config.ARC_WATCH_SCHEDULES === 'true',
   });
-  metrics.gauge({ name: 'arc_bridge_leader', help: '1 while this replica leads.' }, () =>
-    election.role === 'leader' ? 1 : 0,
-  );
-
-  const health = createHealthApp(
-    {
-      ready: () => bridge?.ready ?? election.role === 'standby',
-      silentMs: () =>
-        Math.max(steadyClock.now() - election.lastTurn, bridge ? Date.now() - bridge.lastTurn() : 0),
-    },
-    metrics,
-  );
+  const health = createHealthApp(replica, metrics);
   const http = serve({ fetch: health.fetch, port: config.PORT }, ({ port }) =>
     log.info({ sink: config.K_SINK, port }, 'started'),
   );
   try {
-    await election.done;
+    await replica.done;
   } finally {
     http.close();
     if ('closeAllConnections' in http) http.closeAllConnections();

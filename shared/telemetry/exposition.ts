@@ -10,11 +10,10 @@ function lines(series: Series): string[] {
     `# HELP ${series.name} ${escapeHelp(series.help)}\n`,
     `# TYPE ${series.name} ${series.type}\n`,
   ];
-  if (series.read !== undefined) return [...head, `${series.name} ${number(series.read())}\n`];
   const body = [...series.samples.values()].flatMap((sample) =>
     series.type === 'histogram'
       ? histogram(series, sample)
-      : [line(series.name, sample.labels, sample.value)],
+      : [line(series.name, sample.labels, sample.read?.() ?? sample.value)],
   );
   return [...head, ...body];
 }

@@ -20,8 +20,8 @@ export interface Histogram {
 export interface Metrics {
   /** `read`, if given, returns the value at every exposition; only for a metric without labels. */
   counter(spec: MetricSpec, read?: () => number): Counter;
-  /** `read` as for a counter. */
-  gauge(spec: MetricSpec, read?: () => number): Gauge;
+  /** `read`, if given, returns the value of these labels at every exposition. */
+  gauge(spec: MetricSpec, read?: () => number, labels?: Labels): Gauge;
   histogram(spec: HistogramSpec): Histogram;
   /** All metrics in the Prometheus text format 0.0.4. */
   expose(): string;
@@ -58,7 +58,7 @@ export function createMetrics(): Metrics {
   return {
     counter(spec, read) {
       const series = register('counter', spec);
-      if (read !== undefined) series.read = read;
+      if (read !== undefined) series.at({}).read = read;
       return {
         inc(labels = {}, by = 1) {
           if (!(by >= 0))
@@ -67,9 +67,9 @@ export function createMetrics(): Metrics {
         },
       };
     },
-    gauge(spec, read) {
+    gauge(spec, read, ofLabels = {}) {
       const series = register('gauge', spec);
-      if (read !== undefined) series.read = read;
+      if (read !== undefined) series.at(ofLabels).read = read;
       return {
         set: (value, labels = {}) => {
           series.at(labels).value = value;

@@ -23,6 +23,8 @@ export interface Sample {
   value: number;
   count: number;
   buckets: number[];
+  /** Returns the value instead, at every exposition. */
+  read?: () => number;
 }
 
 /** One metric: its description and a bounded number of label sets. */
@@ -32,7 +34,6 @@ export interface Series {
   help: string;
   labels: readonly string[];
   buckets: readonly number[];
-  read: (() => number) | undefined;
   samples: Map<string, Sample>;
   at(labels: Labels): Sample;
 }
@@ -70,5 +71,5 @@ export function createSeries(type: Series['type'], spec: HistogramSpec): Series 
   };
 
   if (names.length === 0) sampleOf([]);
-  return { type, name: spec.name, help: spec.help, labels: names, buckets, read: undefined, samples, at };
+  return { type, name: spec.name, help: spec.help, labels: names, buckets, samples, at };
 }

@@ -2,7 +2,8 @@ import { type Clock, jittered, pause, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { Key, KubeClient } from '#shared/kube';
 import type { Logger } from '#shared/telemetry';
-import { heldBy, type Lease, leases, ObservedLease, released } from './lease.ts';
+import { heldBy, isWanted, type Lease, leases, ObservedLease, released, wanted, written } from './lease.ts';
+import { Share } from './share.ts';
 
 /** All in ms; the defaults are client-go's: a leader stops five seconds before another may take over. */
 export interface ElectionTiming {
@@ -42,6 +43,8 @@ export interface ElectionOptions {
   clock: Clock;
   random?: () => number;
   timing?: ElectionTiming;
+  /** What this process leads besides: the same for all its elections. Default: nothing. */
+  share?: Share;
 }
 
 export interface Election {
@@ -59,21 +62,38 @@ export interface Election {
  */
 export function runElection(options: ElectionOptions): Election {
   const { identity, lead, log, signal, clock, random = Math.random, timing = defaults } = options;
+  const { share = new Share(identity) } = options;
   const observed = new ObservedLease();
   const state: { role: Election['role']; lastTurn: number } = { role: 'unknown', lastTurn: clock.now() };
-  const claim = createClaim(options, observed, timing);
+  const claim = createClaim(options, observed, timing, share);
+  /** Other replicas come first for a Lease that was left to one of them. */
+  let handicapMs = 0;
 
-  /** When the successful claim began; 'theirs': another holds the Lease; 'unclear': a race was lost or the server did not answer. */
-  const attempt = async (deadlineMs: number): Promise<number | 'theirs' | 'unclear'> => {
+  /** When the successful claim began; 'theirs': another holds the Lease, or is to; 'unclear': a race was lost or the server did not answer. */
+  const attempt = async (
+    deadlineMs: number,
+    mayClaim: (found: Lease | undefined) => boolean,
+  ): Promise<number | 'theirs' | 'unclear'> => {
     state.lastTurn = clock.now();
     try {
-      return (await claim(deadlineMs)) ?? 'theirs';
+      return (await claim(deadlineMs, mayClaim)) ?? 'theirs';
     } catch (caught) {
       const error = ArcError.from(caught);
       if (!signal.aborted && !ArcError.is(error, 'Conflict', 'AlreadyExists'))
         log.warn({ err: error }, 'cannot read or write the Lease; retrying');
       return 'unclear';
     }
+  };
+
+  /** Takes the Lease if it is free and this replica's turn. */
+  const take = async (): Promise<number | 'theirs' | 'unclear'> => {
+    let taken = false;
+    const result = await attempt(requestDeadlineMs, () => {
+      taken = share.take(observed.freeFor(identity, clock.now()) - handicapMs);
+      return taken;
+    });
+    if (taken && typeof result !== 'number') share.give();
+    return result;
   };
 
   const serve = async (since: number): Promise<void> => {
@@ -91,27 +111,37 @@ export function runElection(options: ElectionOptions): Election {
     while (holds()) {
       await pause(Math.min(jittered(timing.retry, random), left()), control.signal, clock);
       if (!holds()) break;
-      const result = await attempt(Math.min(requestDeadlineMs, left()));
+      const result = await attempt(Math.min(requestDeadlineMs, left()), (found) => {
+        if (found !== undefined && isWanted(found) && share.canSpare) handicapMs = timing.lease;
+        return handicapMs === 0;
+      });
       if (result === 'theirs') break;
       if (result !== 'unclear') renewed = result;
     }
     control.abort();
     signal.removeEventListener('abort', end);
     state.role = 'unknown';
-    await work;
+    try {
+      await work;
+    } finally {
+      share.give();
+    }
     log.info({ identity, holder: observed.holder }, 'stopped leading');
+    if (handicapMs > 0) await release(options, observed);
   };
 
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      const result = await attempt(requestDeadlineMs);
+      const result = await take();
       if (signal.aborted) break;
       if (typeof result === 'number') {
+        handicapMs = 0;
         await serve(result);
         continue;
       }
       // The role stays as it was while the server does not answer.
       if (result === 'theirs') state.role = 'standby';
+      if (observed.holder !== '' && observed.holder !== identity) handicapMs = 0;
       await pause(jittered(timing.retry, random), signal, clock);
     }
     await release(options, observed);
@@ -129,21 +159,36 @@ export function runElection(options: ElectionOptions): Election {
 }
 
 /** Makes one attempt to take or renew the Lease. Resolves with the time the successful write began, undefined when another holds it. */
-function createClaim(options: ElectionOptions, observed: ObservedLease, timing: ElectionTiming) {
+function createClaim(
+  options: ElectionOptions,
+  observed: ObservedLease,
+  timing: ElectionTiming,
+  share: Share,
+) {
   const { api, lease: key, identity, clock, signal } = options;
-  return async (deadlineMs: number): Promise<number | undefined> => {
+  return async (
+    deadlineMs: number,
+    mayClaim: (found: Lease | undefined) => boolean,
+  ): Promise<number | undefined> => {
     const deadline = startDeadline(deadlineMs, `Lease ${key.name}`, signal);
     try {
       const found = await api.get(leases, key, deadline.signal);
-      if (found !== undefined) observed.observe(found, clock.now());
-      if (found !== undefined && !observed.isFree(identity, clock.now())) return undefined;
+      observed.observe(found ?? {}, clock.now());
+      share.observe(key.name, observed.holder);
+      if (found !== undefined && !observed.isFree(identity, clock.now())) {
+        if (share.asksFor(key.name) && !isWanted(found))
+          await api.replace(leases, wanted(found, identity), deadline.signal);
+        return undefined;
+      }
+      if (!mayClaim(found)) return undefined;
       const began = clock.now();
       const spec = heldBy(identity, timing.lease, new Date(), found?.spec);
-      const written =
+      const lease =
         found === undefined
           ? await api.create(leases, leaseOf(key, spec), deadline.signal)
-          : await api.replace(leases, { ...found, spec }, deadline.signal);
-      observed.observe(written, clock.now());
+          : await api.replace(leases, written(found, spec), deadline.signal);
+      observed.observe(lease, clock.now());
+      share.observe(key.name, identity);
       return began;
     } finally {
       deadline.end();
@@ -161,7 +206,7 @@ async function release(
   try {
     const found = await api.get(leases, key, deadline.signal);
     if (found?.spec?.holderIdentity !== identity) return;
-    await api.replace(leases, { ...found, spec: released(new Date(), found.spec) }, deadline.signal);
+    await api.replace(leases, written(found, released(new Date(), found.spec)), deadline.signal);
   } catch (caught) {
     log.warn({ err: ArcError.from(caught) }, 'cannot release the Lease; it will expire');
   } finally {

@@ -39,7 +39,7 @@ export class ObservedLease {
   }
 
   /** @param now ms of a monotonic clock */
-  observe({ spec = {} }: Lease, now: number): void {
+  observe({ spec = {} }: Pick<Lease, 'spec'>, now: number): void {
     const text = JSON.stringify(spec);
     if (text === this.#spec) return;
     this.#spec = text;
@@ -53,6 +53,32 @@ export class ObservedLease {
     if (this.#holder === '' || this.#holder === identity) return true;
     return now - this.#since > this.#durationMs;
   }
+
+  /** How long `identity` has been able to take the Lease, ms; one that it holds itself it may take at any time. */
+  freeFor(identity: string, now: number): number {
+    if (this.#holder === identity) return Number.POSITIVE_INFINITY;
+    return now - this.#since - (this.#holder === '' ? 0 : this.#durationMs);
+  }
+}
+
+/** On a Lease, by a replica that leads too few: the holder is asked to leave it to that replica. */
+const wantedBy = 'arc.opendefense.cloud/wanted-by';
+
+/** True if another replica asks the holder for the Lease. */
+export function isWanted({ metadata }: Lease): boolean {
+  return metadata.annotations?.[wantedBy] !== undefined;
+}
+
+/** The Lease with the wish of `identity`. Its times stay, so it expires as if nothing had been written. */
+export function wanted(lease: Lease, identity: string): Lease {
+  const { annotations, ...metadata } = lease.metadata;
+  return { ...lease, metadata: { ...metadata, annotations: { ...annotations, [wantedBy]: identity } } };
+}
+
+/** The Lease with another spec; a wish is over. */
+export function written(lease: Lease, spec: LeaseSpec): Lease {
+  const { annotations: { [wantedBy]: _wish, ...annotations } = {}, ...metadata } = lease.metadata;
+  return { ...lease, metadata: { ...metadata, annotations }, spec };
 }
 
 /** The spec with which `identity` takes or renews a Lease whose spec was `before`. */
