@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { wakeReasonNames, wakeReasons, wakeTable, wokenKinds } from '#shared/domain';
 import { loadManifests } from '#shared/embedded';
 import { times } from '#shared/runtime';
+import { leaseName } from '../../functions/watch-bridge/replica.ts';
 
 const base = 'knative/base';
 const notFunctions = ['api-server', 'certificate-issuer', 'watch-bridge', 'transfer-worker'];
@@ -134,6 +135,39 @@ describe('the manifests in knative/', () => {
       expect(services).toContain(spec.subscriber.ref.name);
       expect(spec.delivery.deadLetterSink.ref.name, one.metadata.name).toBe('report-dead-letter');
     }
+  });
+
+  it('let a sharded bridge hold the Lease of each shard, and those of sets that run beside it', async () => {
+    const folder = 'knative/components/sharded-bridge';
+    const patch = z.looseObject({
+      spec: z.object({
+        replicas: z.int(),
+        template: z.object({
+          spec: z.object({
+            containers: z.tuple([
+              z.object({ env: z.array(z.object({ name: z.string(), value: z.string() })) }),
+            ]),
+          }),
+        }),
+      }),
+    });
+    const { spec } = patch.parse(parse(await readFile(`${folder}/watch-bridge.yaml`, 'utf8')));
+    const [{ env }] = spec.template.spec.containers;
+    const shards = Number(env.find(({ name }) => name === 'ARC_BRIDGE_SHARDS')?.value);
+    expect(spec.replicas).toBe(shards);
+    const { patches } = z
+      .looseObject({ patches: z.array(z.looseObject({ patch: z.string().optional() })) })
+      .parse(parse(await readFile(`${folder}/kustomization.yaml`, 'utf8')));
+    const operations = z
+      .array(z.object({ op: z.string(), path: z.string(), value: z.unknown() }))
+      .parse(parse(patches.find((one) => one.patch !== undefined)?.patch ?? ''));
+    const names = z.array(z.string()).parse(operations.at(-1)?.value);
+    const sets = Array.from({ length: shards }, (_, at) => at + 1);
+    const wanted = sets.flatMap((of) => Array.from({ length: of }, (_, index) => leaseName({ index, of })));
+    expect(names).toEqual(wanted);
+    const base = all.find(({ kind, metadata }) => kind === 'Role' && metadata.name === 'arc-watch-bridge');
+    const { rules } = z.object({ rules: z.array(rule) }).parse(base);
+    expect(rules[1]?.resourceNames).toEqual([leaseName({ index: 0, of: 1 })]);
   });
 
   it('let replies of functions into a guarded Broker (components/oidc)', async () => {
