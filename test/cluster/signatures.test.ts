@@ -24,9 +24,10 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** The two forms in which cosign 3 attaches signatures: as version 2 did, under a tag, and as a bundle that refers to the image. */
 const forms = {
-  tag: ['--use-signing-config=false', '--new-bundle-format=false'],
-  bundle: ['--use-signing-config=false'],
+  tag: ['--new-bundle-format=false'],
+  bundle: [],
 } as const;
+const offline = ['--use-signing-config=false', '--tlog-upload=false'];
 const formNames = ['tag', 'bundle'] as const;
 const withoutLog = '--insecure-ignore-tlog=true';
 
@@ -66,7 +67,7 @@ describe.skipIf(!tools)('cosign itself', () => {
   const sign = (name: string, digest: string, ...flags: readonly string[]) =>
     cosign('sign', '--yes', ...flags, `${source.host}/${name}@${digest}`);
   const signByKey = (name: string, digest: string, form: keyof typeof forms) =>
-    sign(name, digest, '--key', inFolder('maker.key'), '--tlog-upload=false', ...forms[form]);
+    sign(name, digest, '--key', inFolder('maker.key'), ...offline, ...forms[form]);
 
   const copy = (name: string, policy: Policy, more: Partial<CopyRequest> = {}) =>
     copyImage({
@@ -173,7 +174,7 @@ describe.skipIf(!tools)('cosign itself', () => {
       const predicate = { invocation: {}, scanner: { uri: 'trivy', result: report }, metadata: {} };
       await writeFile(inFolder('vuln.json'), JSON.stringify(predicate));
       await cosign(
-        ...['attest', '--yes', '--key', inFolder('maker.key'), '--tlog-upload=false', ...forms.bundle],
+        ...['attest', '--yes', '--key', inFolder('maker.key'), ...offline],
         ...['--type', 'vuln', '--predicate', inFolder('vuln.json'), `${source.host}/${name}@${image}`],
       );
     }
@@ -217,6 +218,16 @@ describe.skipIf(!tools)('cosign itself', () => {
       expect(denied.message).toContain(`by "${identity}" of "${issuer}"`);
       expect((await copy(name, by('https://github.com/acme/*'), more)).digest).toBe(digest);
       expect(await verify(name, ...keyless())).toContain(digest);
+    });
+
+    it('signs by the second version of the log, with the time of an authority', async () => {
+      const name = 'keyless/version2';
+      const digest = await seed(name);
+      const flags = await services.flagsOfVersion2(inFolder('signing_config.json'));
+      await sign(name, digest, ...flags, '--trusted-root', trustedRoot());
+      const more = { trustedRoot: trustedRoot() };
+      expect((await copy(name, by('https://github.com/acme/*'), more)).digest).toBe(digest);
+      expect(await verify(name, ...keyless('--use-signed-timestamps'))).toContain(digest);
     });
 
     it.each(['sig', 'referrer'] as const)(

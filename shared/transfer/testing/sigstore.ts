@@ -18,6 +18,7 @@ export interface Made {
 }
 
 const codeSigning = '1.3.6.1.5.5.7.3.3';
+const timeStamping = '1.3.6.1.5.5.7.3.8';
 const caName = 'arc test authority';
 
 /** A Sigstore for tests: an authority, a log for certificates and one for signatures. */
@@ -25,7 +26,9 @@ export class Sigstore {
   readonly #authority = pair();
   readonly #certificates = pair();
   readonly #log = pair();
+  readonly #clock = pair();
   readonly #root: Buffer;
+  readonly #timestamper: Buffer;
 
   constructor() {
     this.#root = certificate({
@@ -39,6 +42,20 @@ export class Sigstore {
         extension('2.5.29.19', der(0x30, der(0x01, Buffer.from([0xff]))), true),
       ],
     });
+    this.#timestamper = certificate({
+      subject: 'arc test clock',
+      key: this.#clock.publicKey,
+      by: this.#authority.privateKey,
+      from: Date.now() - 1000 * day,
+      to: Date.now() + 1000 * day,
+      extensions: () => [extension('2.5.29.37', der(0x30, oid(timeStamping)), true)],
+    });
+  }
+
+  /** Who signs times (RFC 3161), as PEM. */
+  timestamper(): { certificate: string; key: string } {
+    const key = this.#clock.privateKey.export({ format: 'pem', type: 'pkcs8' });
+    return { certificate: pemOf(this.#timestamper), key: String(key) };
   }
 
   /** The text of trusted_root.json. */
@@ -50,19 +67,18 @@ export class Sigstore {
       publicKey: { rawBytes: base64(spki(key)), keyDetails: 'PKIX_ECDSA_P256_SHA_256', validFor },
       logId: { keyId: base64(idOf(key)) },
     });
+    const authority = (uri: string, ...chain: Buffer[]) => ({
+      subject: { organization: 'example.com', commonName: caName },
+      uri,
+      certChain: { certificates: chain.map((each) => ({ rawBytes: base64(each) })) },
+      validFor,
+    });
     return JSON.stringify({
       mediaType: 'application/vnd.dev.sigstore.trustedroot+json;version=0.1',
       tlogs: [log('https://log.example.com', this.#log.publicKey)],
-      certificateAuthorities: [
-        {
-          subject: { organization: 'example.com', commonName: caName },
-          uri: 'https://ca.example.com',
-          certChain: { certificates: [{ rawBytes: base64(this.#root) }] },
-          validFor,
-        },
-      ],
+      certificateAuthorities: [authority('https://ca.example.com', this.#root)],
       ctlogs: [log('https://ct.example.com', this.#certificates.publicKey)],
-      timestampAuthorities: [],
+      timestampAuthorities: [authority('https://time.example.com', this.#timestamper, this.#root)],
     });
   }
 
@@ -174,24 +190,36 @@ export class Sigstore {
     const [id, integratedTime] = [idOf(this.#log.publicKey), atMs / 1000];
     // The names in this order are the canonical form.
     const promise = { body: base64(body), integratedTime, logID: id.toString('hex'), logIndex: 0 };
-    const rootHash = base64(sha256(Buffer.concat([Buffer.from([0]), body])));
-    const note = `log.example.com - 1\n1\n${rootHash}\n`;
-    const hinted = Buffer.concat([id.subarray(0, 4), this.#signed(note)]);
     return {
       logIndex: '0',
       logId: { keyId: base64(id) },
       kindVersion: { kind: Reflect.get(content, 'kind'), version: '0.0.1' },
       integratedTime: String(integratedTime),
       inclusionPromise: { signedEntryTimestamp: base64(this.#signed(JSON.stringify(promise))) },
-      inclusionProof: {
-        logIndex: '0',
-        rootHash,
-        treeSize: '1',
-        hashes: [],
-        checkpoint: { envelope: `${note}\n\u2014 log.example.com ${base64(hinted)}\n` },
-      },
+      // The number of a tree is in the name.
+      inclusionProof: this.#proof(body, 'log.example.com - 1'),
       canonicalizedBody: base64(body),
     };
+  }
+
+  /** What the second version of the log answers: no time and no promise. */
+  recordUntimed(content: object) {
+    const body = Buffer.from(JSON.stringify(content));
+    return {
+      logIndex: '0',
+      logId: { keyId: base64(idOf(this.#log.publicKey)) },
+      kindVersion: { kind: 'hashedrekord', version: '0.0.2' },
+      inclusionProof: this.#proof(body, 'log.example.com'),
+      canonicalizedBody: base64(body),
+    };
+  }
+
+  #proof(body: Buffer, origin: string) {
+    const rootHash = base64(sha256(Buffer.concat([Buffer.from([0]), body])));
+    const note = `${origin}\n1\n${rootHash}\n`;
+    const hinted = Buffer.concat([idOf(this.#log.publicKey).subarray(0, 4), this.#signed(note)]);
+    const envelope = `${note}\n\u2014 log.example.com ${base64(hinted)}\n`;
+    return { logIndex: '0', rootHash, treeSize: '1', hashes: [], checkpoint: { envelope } };
   }
 
   #signed(text: string): Buffer {

@@ -45,7 +45,7 @@ export function describeSigned(registries: () => Registries): void {
       await judgeBy(
         transferJudges() ?? '',
         [
-          ...(['cosign', 'sign', '--yes', '--allow-http-registry', '--use-signing-config=false'] as const),
+          ...(['cosign', 'sign', '--yes', '--allow-http-registry'] as const),
           ...[...services.flags, '--trusted-root', path.join(folder, 'trusted_root.json')],
           `${source}/${repository}@${digest}`,
         ],
