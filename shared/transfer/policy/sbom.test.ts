@@ -40,6 +40,16 @@ describe('an SBOM', () => {
   it.each<[string, object]>([
     ['CycloneDX', cycloneDX],
     ['SPDX', spdx],
+    [
+      'SPDX whose image is named by its namespace, and whose packages are all described',
+      {
+        ...spdx,
+        documentNamespace: `https://example.com/${hex}`,
+        packages: ['SPDXRef-a', 'SPDXRef-b'].map((SPDXID) => ({ SPDXID, name: 'a' })),
+        relationships: [],
+        documentDescribes: ['SPDXRef-a', 'SPDXRef-b'],
+      },
+    ],
     ['SPDX with documentDescribes', { ...spdx, relationships: [], documentDescribes: ['SPDXRef-root'] }],
   ])('of %s says what it describes, and not what that contains', (_, value) => {
     expect(describedIn(value)).toEqual(new Set([`sha256:${hex}`]));

@@ -22,11 +22,13 @@ export function describedIn(value: unknown): Set<string> | undefined {
       .map((each) => each.relatedSpdxElement),
     ...(Array.isArray(documentDescribes) ? documentDescribes : []),
   ]);
-  const [roots, others] = [true, false].map((isRoot) =>
-    recordsIn(packages).filter(({ SPDXID }) => described.has(SPDXID) === isRoot),
+  const roots = recordsIn(packages).filter(({ SPDXID }) => described.has(SPDXID));
+  const listed = recordsIn(packages).filter(
+    ({ primaryPackagePurpose: is }) => !noPackages.has(String(is).toLowerCase()),
   );
-  const listed = others?.some(({ primaryPackagePurpose: is }) => !noPackages.has(String(is).toLowerCase()));
-  return listed ? digestsIn([name, documentNamespace, roots]) : new Set();
+  // What is described may be the image, or each of its packages.
+  const isEmpty = listed.length < 2 && listed.every(({ SPDXID }) => described.has(SPDXID));
+  return isEmpty ? new Set() : digestsIn([name, documentNamespace, roots]);
 }
 
 /** The image itself, and where its packages come from. */
