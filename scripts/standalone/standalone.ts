@@ -15,7 +15,7 @@ import {
   startGarbageCollector,
 } from '#shared/embedded';
 import { createKubeClient, createTransport, type KubeClient, nodeFetch, type Transport } from '#shared/kube';
-import { serveFunction } from '#shared/runtime';
+import { type Served, serveFunction } from '#shared/runtime';
 import { openEmbeddedStore, type Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
 import { followSettings } from '../../functions/api-server/operator/follow-settings.ts';
@@ -26,6 +26,7 @@ import { functions } from './functions.ts';
 import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
+import { sendInProcess } from './send-event.ts';
 import { rememberedPort, rememberPort } from './state-files.ts';
 import { isInstalled, type Switch, switchedOff } from './switches.ts';
 import { keepHeapSmall } from './thrifty-heap.ts';
@@ -71,7 +72,7 @@ export interface Standalone {
 /**
  * The whole conduit in one process: API server on an embedded store, broker, bridge, every function behind its own HTTP
  * server and identity, executor and garbage collector. The parts meet only through the API and by events, as they do in a cluster; their
- * requests to the API need no connection here, and are authenticated and authorized all the same.
+ * requests to the API and the events for functions need no connection here; each is authenticated, authorized and answered all the same.
  */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { log } = options;
@@ -142,6 +143,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   await followed.ready;
 
   const urls = new Map<string, URL>();
+  const takers = new Map<string, Served['fetch']>();
   const installed = Object.entries(functions).filter(([name]) => isInstalled(manifests, name));
   for (const [name, fn] of installed) {
     const served = await serveFunction(fn, {
@@ -153,7 +155,9 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       drainMs: 2_000,
     });
     stack.defer(() => served.close());
-    urls.set(name, new URL(served.url));
+    const address = new URL(served.url);
+    urls.set(name, address);
+    takers.set(address.origin, served.fetch);
   }
 
   const resolve = (to: Destination) =>
@@ -161,6 +165,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const broker = await startBroker({
     triggers: parseTriggers(manifests),
     resolve,
+    send: sendInProcess(takers),
     log: log.child({ part: 'broker' }),
     concurrency: deliveriesPerTrigger,
   });

@@ -1,6 +1,7 @@
 /** What a cluster would otherwise provide: a broker, an executor, the cluster's kinds, RBAC, garbage collection and a registry. */
 
 // A broker with Knative's delivery rules, wired from Trigger manifests.
+export { type Post, type PostAnswer, type SendPost, sendOverHttp } from './broker/attempt.ts';
 export { type Broker, type BrokerOptions, startBroker } from './broker/broker.ts';
 export { type Delivery, type Destination, parseTriggers, type Trigger } from './broker/trigger.ts';
 // Schedules of Workflows.

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import type { Hono } from 'hono';
 import { within } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { createMetrics } from '#shared/telemetry';
@@ -24,6 +25,8 @@ export interface ServeOptions extends Omit<AppDependencies, 'lifecycle'> {
 
 export interface Served {
   url: string;
+  /** Takes a request as the server behind `url` does, but over no socket. */
+  fetch: Hono['fetch'];
   /** Stops accepting, lets deliveries in flight finish up to `drainMs`, aborts the rest, then calls `shutdown`. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -66,7 +69,7 @@ export async function serveFunction(fn: Fn, options: ServeOptions): Promise<Serv
   createFunctionMetrics(metrics, name).started((performance.now() - startedAt) / 1000);
   lifecycle.ready = true;
   log.info({ url }, 'ready');
-  return { url, close };
+  return { url, fetch: app.fetch, close };
 }
 
 async function listen(server: Server, port: number, host: string): Promise<string> {

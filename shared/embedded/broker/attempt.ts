@@ -10,38 +10,55 @@ import type { Delivery } from './trigger.ts';
 const keepAlive = { keepAlive: true, timeout: 60_000 } as const;
 const agents = { plain: new http.Agent(keepAlive), secure: new https.Agent(keepAlive) };
 
+/** The POST of an event in binary mode: headers by their names in lower case. */
+export interface Post {
+  headers: Record<string, string>;
+  body: Buffer | undefined;
+}
+
+/** The answer to a POST, read whole. */
+export interface PostAnswer {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** Rejects where there is no answer, and when `signal` is aborted. */
+export type SendPost = (url: URL, post: Post, signal: AbortSignal) => Promise<PostAnswer>;
+
 /** Follows no redirect: it is a failure that is not retried, not a place to send users' events to. */
-function post(event: BrokerEvent, url: URL, signal: AbortSignal): Promise<http.IncomingMessage> {
+export const sendOverHttp: SendPost = async (url, { headers, body }, signal) => {
   const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
-  const headers = {
-    ...eventHeaders(event),
-    prefer: 'reply',
-    'content-length': String(event.data?.length ?? 0),
-  };
   const isSecure = url.protocol === 'https:';
   const agent = isSecure ? agents.secure : agents.plain;
   const sent = (isSecure ? https : http).request(url, { method: 'POST', headers, agent });
   sent.on('error', reject).on('response', resolve);
   endOnAbort(sent, signal);
-  sent.end(event.data);
-  return promise;
-}
+  sent.end(body);
+  const answer = await promise;
+  try {
+    const read = await readBounded(answer, answerLimit);
+    return { status: answer.statusCode ?? 500, headers: answer.headers, body: read };
+  } catch (caught) {
+    answer.destroy();
+    throw caught;
+  }
+};
 
 /** One POST of the event in binary mode. Never rejects: no answer in time is an outcome too. */
-export async function attempt(
+async function attempt(
   event: BrokerEvent,
   url: URL,
   timeoutMs: number,
-  signal: AbortSignal,
+  { send = sendOverHttp, signal }: Pick<TryOptions, 'send' | 'signal'>,
 ): Promise<Outcome> {
   const deadline = startDeadline(timeoutMs, 'the subscriber', signal);
-  let answer: http.IncomingMessage | undefined;
+  const { data: body } = event;
+  const length = { prefer: 'reply', 'content-length': String(body?.length ?? 0) };
   try {
-    answer = await post(event, url, deadline.signal);
-    const body = await readBounded(answer, answerLimit);
-    return classifyAnswer(answer.statusCode ?? 500, answer.headers, body);
+    const answer = await send(url, { headers: { ...eventHeaders(event), ...length }, body }, deadline.signal);
+    return classifyAnswer(answer.status, answer.headers, answer.body);
   } catch (caught) {
-    answer?.destroy();
     const error = ArcError.from(deadline.signal.aborted ? deadline.signal.reason : caught);
     return { kind: 'failed', retry: true, status: undefined, body: Buffer.from(error.message) };
   } finally {
@@ -68,6 +85,8 @@ export interface TryOptions {
   defaultTimeoutMs: number;
   backoffCapMs: number;
   signal: AbortSignal;
+  /** Default: over HTTP. */
+  send?: SendPost | undefined;
   /** One for each attempt; a retry that waits holds none. */
   slots: Semaphore;
   /** Runs on the outcome of every attempt; may turn it into a failure (a reply that finds no room). */
@@ -80,7 +99,7 @@ export async function tryDelivery(event: BrokerEvent, url: URL, options: TryOpti
   const timeoutMs = delivery.timeoutMs ?? options.defaultTimeoutMs;
   for (let retries = 0; ; retries += 1) {
     const outcome = await options.slots.run(async () =>
-      options.inspect(await attempt(event, url, timeoutMs, signal)),
+      options.inspect(await attempt(event, url, timeoutMs, options)),
     );
     if (outcome.kind === 'done' || !outcome.retry || retries >= delivery.retry || signal.aborted)
       return outcome;

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { ArcError, httpStatus } from '#shared/errors';
 import type { Metrics } from '#shared/telemetry';
 import { answerLimit, readBounded } from './answer.ts';
+import type { SendPost } from './attempt.ts';
 import { type BrokerEvent, readEvent, withAttributes } from './event.ts';
 import { createLane, type Lane, ttlExtension } from './lane.ts';
 import type { Destination, Trigger } from './trigger.ts';
@@ -14,6 +15,8 @@ export interface BrokerOptions {
   triggers: readonly Trigger[];
   /** The URL of a subscriber or dead letter sink; undefined where there is none: such a Trigger is not ready. */
   resolve(destination: Destination): URL | undefined;
+  /** How an event reaches a subscriber. Default: over HTTP. */
+  send?: SendPost;
   log: Logger;
   metrics?: Metrics;
   /** Loopback port (default 0: any free one). */
@@ -110,6 +113,7 @@ function laneFor(
     defaultTimeoutMs: options.defaultTimeoutMs ?? 600_000,
     backoffCapMs: options.backoffCapMs ?? 30_000,
     signal,
+    send: options.send,
     log: options.log,
     reply(event, cause) {
       const left = Number(cause.attributes[ttlExtension] ?? firstTtl) - 1;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { createSemaphore } from '#shared/async';
 import type { Outcome } from './answer.ts';
-import { type TryOptions, tryDelivery } from './attempt.ts';
+import { type SendPost, type TryOptions, tryDelivery } from './attempt.ts';
 import { type BrokerEvent, withAttributes } from './event.ts';
 import { type Filter, matches } from './filter.ts';
 import type { Destination, Trigger } from './trigger.ts';
@@ -26,6 +26,7 @@ export interface LaneOptions {
   defaultTimeoutMs: number;
   backoffCapMs: number;
   signal: AbortSignal;
+  send?: SendPost | undefined;
   log: Logger;
   /** Takes a reply back into the broker; false when there is no room, which fails the delivery. */
   reply(event: BrokerEvent, cause: BrokerEvent): boolean;

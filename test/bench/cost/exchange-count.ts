@@ -1,6 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { callChannel } from '#shared/apiserver';
+import { answeredChannel, sentChannel } from '../../../scripts/standalone/send-event.ts';
 
 /** What has gone over HTTP between the parts of a standalone. */
 export interface ExchangeCount {
@@ -36,13 +37,14 @@ export function countExchanges(): ExchangeCount {
   };
   subscribe('http.server.request.start', take);
   subscribe(callChannel, take);
+  subscribe(sentChannel, take);
   return count;
 }
 
 /** Notes when functions have answered events, from now on: ms since the epoch, by the name of the woken object. */
 export function noteAnswers(): ReadonlyMap<string, number> {
   const answers = new Map<string, number>();
-  subscribe('http.server.response.finish', (message) => {
+  subscribe(answeredChannel, (message) => {
     const { headers } = (message as { request: IncomingMessage }).request;
     if (headers.prefer === 'reply') answers.set(String(headers['ce-name']), Date.now());
   });

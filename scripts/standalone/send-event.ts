@@ -1,0 +1,55 @@
+import { channel } from 'node:diagnostics_channel';
+import { type Post, type SendPost, sendOverHttp } from '#shared/embedded';
+import type { Served } from '#shared/runtime';
+
+/** Told of each event that is given to a function: `{ request: { headers } }`, as `http.server.request.start` is of one over the wire. */
+export const sentChannel = 'arc.event.sent';
+/** The same when it has answered, as `http.server.response.finish`. */
+export const answeredChannel = 'arc.event.answered';
+const sent = channel(sentChannel);
+const answered = channel(answeredChannel);
+
+type Take = Served['fetch'];
+
+/** Gives events to functions of this process without a connection, by the origins of their URLs. All others go over HTTP. */
+export function sendInProcess(functions: ReadonlyMap<string, Take>): SendPost {
+  return async (url, post, signal) => {
+    const take = functions.get(url.origin);
+    if (take === undefined) return sendOverHttp(url, post, signal);
+    const { headers } = post;
+    sent.publish({ request: { headers } });
+    const response = await beforeAbort(
+      async () => take(requestOf(url, post), { incoming: { headers } }),
+      signal,
+    );
+    const body = response.status === 204 ? none : Buffer.from(await response.arrayBuffer());
+    answered.publish({ request: { headers } });
+    return { status: response.status, headers: Object.fromEntries(response.headers), body };
+  };
+}
+
+const none = Buffer.alloc(0);
+
+/** A POST with all that a function reads of one. A `Request` would copy its headers and make a stream of its body. */
+function requestOf(url: URL, { headers, body = none }: Post): Request {
+  const bytes = new Uint8Array(body);
+  const request = {
+    ...{ method: 'POST', url: url.href, body: null },
+    headers: { get: (name: string) => headers[name.toLowerCase()] ?? null },
+    arrayBuffer: () => Promise.resolve(bytes.buffer),
+  };
+  return request as unknown as Request;
+}
+
+/** Rejects at once when `signal` is aborted. The function goes on, as it does when a connection breaks: it has a deadline of its own. */
+async function beforeAbort(take: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
+  const { promise: left, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal.reason);
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([take(), left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
