@@ -1,19 +1,19 @@
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { bundleKubeconfig, bundleSettings } from '../../scripts/build/bundle.ts';
-import { loadPki, type Pki } from '../../scripts/standalone/pki.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { bundleSettings } from '../../scripts/build/bundle.ts';
+import { loadPki } from '../../scripts/standalone/pki.ts';
 import { Client, type Server } from '../conformance/client.ts';
 import { prepare } from '../conformance/prepare.ts';
 import { startReference } from '../conformance/reference.ts';
 import { startEtcd } from '../fixtures/etcd/process.ts';
 import { freePorts } from '../fixtures/program.ts';
 import type { Stall } from './api-child.ts';
+import { startOurs } from './our-server.ts';
 import { RawConnection } from './raw-connection.ts';
 
 /** The namespaces of the seeded objects, of those that are created while it is measured, and of the many for `stall`. */
@@ -58,11 +58,10 @@ export async function startTargets(assets: string): Promise<Targets> {
     const tokens = { admin: token(), nobody: token(), wrong: token(), anonymous: '' };
     const reference = await startReference(assets, path.join(folder, 'theirs'), pki, tokens);
     stops.push(reference.stop);
-    await mkdir(path.join(folder, 'ours'));
     const etcd = await startEtcd(path.join(assets, 'etcd'));
     stops.push(etcd.stop);
     const ours = await startOurs({
-      folder,
+      folder: path.join(folder, 'ours'),
       pki,
       token: tokens.admin,
       etcd: etcd.endpoint,
@@ -139,72 +138,6 @@ async function startBare(folder: string, sample: string) {
   return {
     url: `https://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
-    async stop() {
-      child.disconnect();
-      await exited;
-    },
-  };
-}
-
-interface OursParts {
-  folder: string;
-  pki: Pki;
-  token: string;
-  etcd: string;
-  cluster: string;
-}
-
-/** As in the image: what Node needs to read TypeScript is none of the server's memory. */
-async function bundled(outfile: string): Promise<string> {
-  const entryPoints = [path.join(import.meta.dirname, 'api-child.ts')];
-  await Promise.all([
-    build({ ...bundleSettings, entryPoints, outfile }),
-    bundleKubeconfig(path.dirname(outfile)),
-  ]);
-  return outfile;
-}
-
-async function startOurs({ folder, pki, token, etcd, cluster }: OursParts) {
-  const file = (name: string) => path.join(folder, 'ours', name);
-  await writeFile(file('ca.crt'), pki.ca);
-  for (const [name, text] of [
-    ['tls.crt', pki.cert],
-    ['tls.key', pki.key],
-    ['token', token],
-  ] as const)
-    await writeFile(file(name), text, { mode: 0o600 });
-  const [port] = await freePorts(1);
-  const child = fork(await bundled(file('api-server.mjs')), {
-    env: {
-      ...process.env,
-      ARC_API_SERVER: cluster,
-      ARC_TOKEN_FILE: file('token'),
-      ARC_CA_FILE: file('ca.crt'),
-      ARC_TLS_CERT_FILE: file('tls.crt'),
-      ARC_TLS_KEY_FILE: file('tls.key'),
-      ARC_ETCD_ENDPOINTS: etcd,
-      ARC_BIND_ADDRESS: '127.0.0.1',
-      ARC_SHUTDOWN_DELAY_SECONDS: '0',
-      PORT: String(port),
-      LOG_LEVEL: 'error',
-    },
-  });
-  const exited = once(child, 'exit');
-  const url = `https://127.0.0.1:${port}`;
-  await eventually('our API server to serve', 30_000, async () => {
-    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
-    const connection = await RawConnection.open(url, pki.ca, token);
-    await connection.send('GET', '/readyz').finally(() => connection.close());
-  });
-  return {
-    url,
-    pid: child.pid ?? 0,
-    async stall() {
-      const answer = once(child, 'message', { signal: AbortSignal.timeout(10_000) });
-      child.send('stall');
-      const [stall] = (await answer) as [Stall];
-      return stall;
-    },
     async stop() {
       child.disconnect();
       await exited;

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [order|orders|rest|api|knative|transfer|people [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
+ * `npm run bench [order|orders|rest|api|knative|transfer|people|scale [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
  */
 import { benchApi } from './api.ts';
 import { benchCost } from './cost/index.ts';
@@ -7,6 +7,7 @@ import { benchRest } from './cost/rest.ts';
 import { benchKnative } from './knative/index.ts';
 import { benchOrders } from './orders.ts';
 import { benchPeople } from './people.ts';
+import { benchScale } from './scale/index.ts';
 import { benchTransfer } from './transfer/index.ts';
 
 const benches: Record<string, (cases: readonly string[]) => Promise<void>> = {
@@ -17,6 +18,7 @@ const benches: Record<string, (cases: readonly string[]) => Promise<void>> = {
   knative: benchKnative,
   transfer: benchTransfer,
   people: benchPeople,
+  scale: benchScale,
 };
 const [asked, ...cases] = process.argv.slice(2);
 if (asked !== undefined && !(asked in benches)) {

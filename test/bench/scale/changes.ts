@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { report } from '../report.ts';
+import type { BridgeState } from './bridge-child.ts';
+import { nameOfOrder } from './settled.ts';
+import type { CountingSink } from './sink.ts';
+
+const seconds = 40;
+const perSecond = 200;
+
+/** ms from each change to its wake, and how many changes had none. */
+export interface Lags {
+  lags: number[];
+  missing: number;
+}
+
+/** Changes `perSecond` Orders a second, spread over all of them; resolves with how late their wakes were. */
+export async function changesAtRate(
+  sink: CountingSink,
+  orders: number,
+  change: (index: number) => Promise<void>,
+): Promise<Lags> {
+  const changed = new Map<string, number>();
+  const under: Promise<void>[] = [];
+  const began = performance.now();
+  for (let number = 0; number < seconds * perSecond; number += 1) {
+    const wait = began + (number * 1_000) / perSecond - performance.now();
+    if (wait > 1) await sleep(wait);
+    const index = Math.floor((number * orders) / (seconds * perSecond));
+    changed.set(nameOfOrder(index), performance.now());
+    under.push(change(index));
+  }
+  await Promise.all(under);
+  await sleep(2_000);
+  const lags = [...changed].flatMap(([name, since]) => {
+    const arrived = sink.arrived.get(name);
+    return arrived === undefined || arrived < since ? [] : [arrived - since];
+  });
+  return { lags: lags.toSorted((a, b) => a - b), missing: changed.size - lags.length };
+}
+
+export function reportLags(bench: string, n: number, { lags, missing }: Lags, { depth }: BridgeState): void {
+  const figure = { bench, n, less: true } as const;
+  const at = (part: number) => lags[Math.floor(part * (lags.length - 1))] ?? Number.NaN;
+  report({ ...figure, case: `wake p50 at ${perSecond} changes/s`, ours: at(0.5), unit: 'ms' });
+  report({ ...figure, case: `wake p99 at ${perSecond} changes/s`, ours: at(0.99), unit: 'ms' });
+  report({ ...figure, case: 'changes without a wake', ours: missing, unit: 'changes' });
+  report({ ...figure, case: 'wakes that wait at the end', ours: depth, unit: 'wakes' });
+}
