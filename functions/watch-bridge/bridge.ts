@@ -5,6 +5,7 @@ import type { Logger, Metrics } from '#shared/telemetry';
 import { bridgeMetrics } from './bridge-metrics.ts';
 import type { Sink } from './delivery/sink.ts';
 import { WakeSender } from './delivery/wake-sender.ts';
+import { ObjectTable } from './objects/object-table.ts';
 import type { Intervals } from './schedule/timers.ts';
 import { Waker } from './waker.ts';
 import { startWatches } from './watches/watches.ts';
@@ -64,7 +65,9 @@ export function startBridge(options: BridgeOptions): Bridge {
     maySend,
     delivered: (uid) => waker.delivered(uid),
   });
+  const objects = new ObjectTable();
   const waker = new Waker({
+    objects,
     clock,
     random,
     intervals,
@@ -75,8 +78,7 @@ export function startBridge(options: BridgeOptions): Bridge {
   });
   const synced = Promise.withResolvers<void>();
   const onSynced = () => {
-    waker.synced();
-    synced.resolve();
+    waker.synced().then(synced.resolve, synced.reject);
   };
 
   const watches = startWatches({
@@ -87,6 +89,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     watchSecrets,
     watchSchedules,
     shard,
+    objects,
     onSynced,
     onChange: (change) => waker.change(change),
   });

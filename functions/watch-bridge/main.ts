@@ -8,6 +8,7 @@ import { readConfig } from '#shared/config';
 import { conduitNamespace } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { createKubeClient, fileToken, programAccess } from '#shared/kube';
+import { keepHeapSmall } from '#shared/runtime';
 import { createLogger, createMetrics } from '#shared/telemetry';
 import type { Sink } from './delivery/sink.ts';
 import { sinkAuthorities } from './delivery/trust.ts';
@@ -28,6 +29,7 @@ const settings = z.object({
 });
 
 async function main(): Promise<void> {
+  keepHeapSmall();
   const config = readConfig(settings, process.env);
   const log = createLogger({ name: 'watch-bridge', level: config.LOG_LEVEL });
   const metrics = createMetrics();

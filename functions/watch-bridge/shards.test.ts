@@ -4,9 +4,10 @@ import type { KubeObject } from '#shared/meta';
 import { FakeClock } from '../../shared/async/testing/fake-clock.ts';
 import { createKnownObjects, type KnownObjects } from '../../shared/kube/known-objects.ts';
 import { fc, runs, timeoutOf } from '../../shared/testing/index.ts';
+import { ObjectTable } from './objects/object-table.ts';
 import { histories, type Step, World } from './testing/history.ts';
 import { Waker } from './waker.ts';
-import { isOutOfTheWay, keptOf } from './watches/foreign.ts';
+import { isOutOfTheWay, keptOf, withForeignApart } from './watches/foreign.ts';
 import { trimmed } from './watches/watches.ts';
 
 /** What one shard's bridge makes of the states that its watches show it. */
@@ -14,12 +15,14 @@ class Observer {
   readonly sent: Waking[] = [];
   readonly shard: Shard;
   readonly #waker: Waker;
+  readonly #objects = new ObjectTable(1);
   readonly #known = new Map<string, KnownObjects<KubeObject, KubeObject>>();
 
   /** @param present what its first lists hold */
   constructor(shard: Shard, clock: FakeClock, present: Iterable<KubeObject>) {
     this.shard = shard;
     this.#waker = new Waker({
+      objects: this.#objects,
       clock,
       random: () => 0.5,
       shard,
@@ -28,7 +31,7 @@ class Observer {
       foundWork: () => undefined,
     });
     for (const object of present) this.see(object, false);
-    this.#waker.synced();
+    void this.#waker.synced();
   }
 
   see(object: KubeObject, gone: boolean): void {
@@ -53,6 +56,7 @@ class Observer {
     const made = createKnownObjects<KubeObject, KubeObject>(
       { apiVersion: '', kind, plural: '', namespaced },
       (object) => keptOf(trimmed(object), this.shard),
+      withForeignApart(this.#objects.ofKind({ kind, namespaced }), this.shard),
     );
     this.#known.set(kind, made);
     return made;

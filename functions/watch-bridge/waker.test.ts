@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#shared/meta';
 import { FakeClock } from '../../shared/async/testing/fake-clock.ts';
 import { artifactWorkflow, endpoint, ociType, order } from '../../shared/domain/testing/objects.ts';
+import { ObjectTable } from './objects/object-table.ts';
 import { Waker } from './waker.ts';
 
 const minute = 60_000;
@@ -93,6 +94,8 @@ function setUp(objects: readonly KubeObject[]) {
   const clock = new FakeClock();
   const sent: { at: number; wake: string }[] = [];
   const waker = new Waker({
+    // Nothing stays as it is: each state is read back when it is needed.
+    objects: new ObjectTable(1),
     clock,
     random: () => 0.5,
     send: ({ target, reason }) =>
@@ -101,7 +104,7 @@ function setUp(objects: readonly KubeObject[]) {
     foundWork: () => undefined,
   });
   for (const object of objects) waker.change({ kind: object.kind, after: object });
-  waker.synced();
+  void waker.synced();
   const since = (at: number) => sent.filter((one) => one.at >= at).map(({ wake }) => wake);
   return { clock, sent, waker, since };
 }

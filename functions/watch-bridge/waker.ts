@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/async';
+import { breathe, type Clock } from '#shared/async';
 import {
   type ArtifactWorkflow,
   asksForRetry,
@@ -13,6 +13,7 @@ import {
   wholeShard,
 } from '#shared/domain';
 import type { KubeObject } from '#shared/meta';
+import { ObjectTable } from './objects/object-table.ts';
 import { RollUpPace, runOf } from './schedule/roll-up-pace.ts';
 import { defaultIntervals, type Intervals, Timers } from './schedule/timers.ts';
 import { isForeign, withForgotten } from './watches/foreign.ts';
@@ -20,10 +21,14 @@ import { References } from './watches/references.ts';
 
 /** So long an Order is not told that a Workflow was submitted, ms: most of them run by then, and that is told at once. */
 const submittedMs = 3_000;
+/** Objects that are looked at while others wait. */
+const looksAtOnce = 500;
 
 export interface WakerOptions {
   clock: Clock;
   random: () => number;
+  /** Where the states of the objects are. */
+  objects?: ObjectTable;
   intervals?: Partial<Intervals> | undefined;
   /** Which objects it wakes; default all. Others are only looked at for what they mean to these. */
   shard?: Shard | undefined;
@@ -39,19 +44,21 @@ export interface WakerOptions {
 export class Waker {
   readonly #options: WakerOptions;
   readonly #shard: Shard;
-  readonly #references = new References();
+  readonly #references: References;
   readonly #pace = new RollUpPace();
   readonly #timers: Timers;
+  /** True once every kind has been listed. */
+  #isListed = false;
   #ready = false;
-  /** Objects seen before every kind was listed. Whether they are settled depends on all of them. */
-  readonly #seenBeforeSync = new Map<string, KubeObject>();
-  /** What changed meanwhile, after it was first seen: the sum of the changes of each object. */
+  #isClosed = false;
+  /** What changed before every kind was listed, after it was first seen: the sum of the changes of each object. */
   readonly #changedBeforeSync = new Map<string, Change>();
 
   constructor(options: WakerOptions) {
-    const { clock, random, intervals, send, shard = wholeShard } = options;
+    const { clock, random, intervals, send, objects = new ObjectTable(), shard = wholeShard } = options;
     this.#options = options;
     this.#shard = shard;
+    this.#references = new References(objects);
     this.#timers = new Timers({
       clock,
       random,
@@ -61,7 +68,7 @@ export class Waker {
     });
   }
 
-  /** True once every kind has been listed. */
+  /** True once every kind has been listed and what is unsettled wakes. */
   get ready(): boolean {
     return this.#ready;
   }
@@ -81,35 +88,37 @@ export class Waker {
     const observed = after ?? before;
     if (observed === undefined) return;
     const { uid = '' } = observed.metadata;
-    if (after !== undefined) this.#update(after);
-    if (this.#ready) this.#wake(change, observed);
-    else {
-      if (after === undefined) this.#seenBeforeSync.delete(uid);
-      else if (isWokenKind(after.kind) && !this.#isForeign(after)) this.#seenBeforeSync.set(uid, after);
-      if (before !== undefined)
-        this.#changedBeforeSync.set(uid, {
-          ...change,
-          before: this.#changedBeforeSync.get(uid)?.before ?? before,
-        });
-    }
+    if (after !== undefined) this.#update(after, before);
+    if (this.#isListed) this.#wake(change, observed);
+    else if (before !== undefined)
+      this.#changedBeforeSync.set(uid, {
+        ...change,
+        before: this.#changedBeforeSync.get(uid)?.before ?? before,
+      });
     if (after === undefined) this.#forget(observed);
   }
 
-  /** Every kind has been listed: what is unsettled wakes, and what changed since it was first seen. */
-  synced(): void {
-    this.#ready = true;
+  /** Every kind has been listed: what is unsettled wakes, and what changed since it was first seen. Others run in between. */
+  async synced(): Promise<void> {
+    this.#isListed = true;
     const epoch = `start-${this.#options.clock.now()}`;
-    for (const object of this.#seenBeforeSync.values()) {
+    let looks = 0;
+    for (const id of this.#references.ids()) {
+      looks += 1;
+      if (looks % looksAtOnce === 0) await breathe();
+      const object = this.#references.object(id);
+      if (object === undefined || !isWokenKind(object.kind) || this.#isForeign(object)) continue;
       // Until now it was unknown what the object refers to, whatever the order of the lists.
       this.#timers.update(object);
       if (this.#timers.isUnsettled(object)) this.#options.send(wakingOf(object, 'resync'), object, { epoch });
     }
-    this.#seenBeforeSync.clear();
+    if (this.#isClosed) return;
     for (const change of this.#changedBeforeSync.values()) {
       const observed = change.after ?? change.before;
       if (observed !== undefined) this.#wake(change, observed);
     }
     this.#changedBeforeSync.clear();
+    this.#ready = true;
     this.#timers.start();
   }
 
@@ -119,19 +128,21 @@ export class Waker {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#timers.close();
   }
 
-  #update(object: KubeObject): void {
+  #update(object: KubeObject, before: KubeObject | undefined): void {
     if (this.#isForeign(object)) {
-      this.#updateForeign(object);
+      this.#updateForeign(object, before);
       return;
     }
-    this.#references.put(object);
-    if (isWokenKind(object.kind) && this.#timers.update(object)) this.#options.foundWork();
+    this.#references.put(object, before);
+    if (!this.#isListed || !isWokenKind(object.kind)) return;
+    if (this.#timers.update(object)) this.#options.foundWork();
   }
 
-  #updateForeign(object: KubeObject): void {
+  #updateForeign(object: KubeObject, before: KubeObject | undefined): void {
     const { uid, name, namespace = '' } = object.metadata;
     if (object.kind === 'ArtifactWorkflow') {
       // One that was made by hand may be labelled as another Order's.
@@ -139,7 +150,7 @@ export class Waker {
       if (own?.metadata.uid === uid) this.#forget(object);
       this.#references.putForeign(object as unknown as ArtifactWorkflow);
     } else if (object.kind === 'Endpoint') {
-      this.#references.put(object);
+      this.#references.put(object, before);
       this.#timers.updateForeign(object);
     }
   }
@@ -150,8 +161,8 @@ export class Waker {
 
   #forget(object: KubeObject): void {
     const { uid = '' } = object.metadata;
+    this.#timers.forget(object);
     this.#references.remove(object);
-    this.#timers.forget(uid);
     this.#pace.forget(uid);
     this.#options.forget(uid);
   }

@@ -15,7 +15,7 @@ import {
   startGarbageCollector,
 } from '#shared/embedded';
 import { createKubeClient, createTransport, type KubeClient, nodeFetch, type Transport } from '#shared/kube';
-import { type Served, serveFunction } from '#shared/runtime';
+import { keepHeapSmall, type Served, serveFunction } from '#shared/runtime';
 import { openEmbeddedStore, type Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
 import { followSettings } from '../../functions/api-server/operator/follow-settings.ts';
@@ -29,7 +29,6 @@ import { loadPki } from './pki.ts';
 import { sendInProcess } from './send-event.ts';
 import { rememberedPort, rememberPort } from './state-files.ts';
 import { isInstalled, type Switch, switchedOff } from './switches.ts';
-import { keepHeapSmall } from './thrifty-heap.ts';
 import { withWorker } from './worker-program.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

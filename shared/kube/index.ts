@@ -20,7 +20,7 @@ export type {
 export { createKubeClient } from './create-client.ts';
 export { isGone } from './gone.ts';
 export { fileToken } from './in-cluster.ts';
-export type { Change } from './known-objects.ts';
+export type { Change, KnownStates } from './known-objects.ts';
 export {
   type ListWatch,
   type ListWatchCounters,

@@ -7,10 +7,18 @@ export type Change<T extends KubeObject, K = T> =
   | { type: 'modified'; before: K; after: T }
   | { type: 'deleted'; before: K; after?: undefined };
 
-interface Known<K> {
+export interface Known<K> {
   uid: string;
   resourceVersion: string;
   value: K;
+}
+
+/** Where the kept parts are, by `<namespace>/<name>`, or name where there are no namespaces. A Map is one. */
+export interface KnownStates<K> {
+  get(key: string): Known<K> | undefined;
+  set(key: string, known: Known<K>): unknown;
+  delete(key: string): unknown;
+  entries(): Iterable<[string, Known<K>]>;
 }
 
 /** The objects of one kind as last seen, and the changes that each new state makes. */
@@ -29,13 +37,14 @@ export interface KnownObjects<T extends KubeObject, K> {
 
 /**
  * `keep` returns the part of an object to keep: a projection bounds the memory for a kind with many objects. Where it returns undefined the
- * object is forgotten: its next state counts as added, and its end is not reported.
+ * object is forgotten: its next state counts as added, and its end is not reported. `all`, empty at first, is where the parts are kept.
  */
 export function createKnownObjects<T extends KubeObject, K>(
   kind: Kind<T>,
   keep: (object: T) => K | undefined,
+  all: KnownStates<K> = new Map<string, Known<K>>(),
 ): KnownObjects<T, K> {
-  const all = new Map<string, Known<K>>();
+  let size = 0;
   const key = (namespace: string | undefined, name: string) =>
     kind.namespaced ? `${namespace ?? ''}/${name}` : name;
   const keyOf = (object: T) => key(object.metadata.namespace, object.metadata.name);
@@ -51,6 +60,7 @@ export function createKnownObjects<T extends KubeObject, K>(
       const value = keep(object);
       if (value === undefined) all.delete(at);
       else all.set(at, { uid, resourceVersion, value });
+      size += Number(value !== undefined) - Number(known !== undefined);
       if (known === undefined) return [{ type: 'added', after: object }];
       if (known.uid === uid) return [{ type: 'modified', before: known.value, after: object }];
       // Another object of the same name: its deletion was missed.
@@ -64,23 +74,25 @@ export function createKnownObjects<T extends KubeObject, K>(
       const known = all.get(at);
       if (known === undefined || known.uid !== (object.metadata.uid ?? '')) return [];
       all.delete(at);
+      size -= 1;
       return [{ type: 'deleted', before: keep(object) ?? known.value }];
     },
     retain(keys) {
       const changes: Change<T, K>[] = [];
-      for (const [at, known] of all) {
+      for (const [at, known] of all.entries()) {
         if (keys.has(at)) continue;
         all.delete(at);
+        size -= 1;
         changes.push({ type: 'deleted', before: known.value });
       }
       return changes;
     },
     get: (namespace, name) => all.get(key(namespace, name))?.value,
     *values() {
-      for (const known of all.values()) yield known.value;
+      for (const [, known] of all.entries()) yield known.value;
     },
     get size() {
-      return all.size;
+      return size;
     },
   };
 }

@@ -2,7 +2,7 @@ import { createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
 import type { Kind, KubeClient, Selection } from './client.ts';
-import { type Change, createKnownObjects, type KnownObjects } from './known-objects.ts';
+import { type Change, createKnownObjects, type KnownObjects, type KnownStates } from './known-objects.ts';
 
 /** What to watch, and the callbacks. They are called in order, one after the other; they must not throw. */
 export interface ListWatchHandler<T extends KubeObject, K = T> extends Selection {
@@ -13,6 +13,8 @@ export interface ListWatchHandler<T extends KubeObject, K = T> extends Selection
   onFailure?(error: ArcError): void;
   /** The part of each object to keep, and to give as `before`; undefined keeps nothing of it. Default: the whole object. */
   keep?(object: T): K | undefined;
+  /** Where those parts are kept; empty at first. Default: a Map. */
+  states?: KnownStates<K>;
 }
 
 export interface ListWatchOptions {
@@ -68,7 +70,7 @@ export function listWatch<T extends KubeObject, K = T>(
   const { signal, random = Math.random, inactivityMs = 180_000 } = options;
   // Without `keep`, K is T, by the default of the type parameter. The compiler cannot see that.
   const keep = handler.keep?.bind(handler) ?? ((object: T) => object as unknown as K);
-  const known = createKnownObjects(kind, keep);
+  const known = createKnownObjects(kind, keep, handler.states);
   const counters: ListWatchCounters = { relists: 0, gaps: 0, foundDeleted: 0, watches: 0, changes: 0 };
   const backoff = createBackoff({ ...options.backoff, random });
   const state = { synced: false, lastTurn: Date.now(), resourceVersion: undefined as string | undefined };
@@ -94,7 +96,8 @@ export function listWatch<T extends KubeObject, K = T>(
 
   const list = async (): Promise<string> => {
     if (state.synced) counters.relists += 1;
-    const seen = new Set<string>();
+    // Into nothing there is nothing to be deleted: what is seen is not noted, of what may be a million objects.
+    const seen = known.size > 0 ? new Set<string>() : undefined;
     let next: { continue?: string } = {};
     let resourceVersion: string | undefined;
     do {
@@ -102,13 +105,13 @@ export function listWatch<T extends KubeObject, K = T>(
       turn();
       resourceVersion ??= page.resourceVersion;
       for (const object of page.items) {
-        seen.add(known.keyOf(object));
+        seen?.add(known.keyOf(object));
         emit(known.put(object));
       }
       next = page.continue === undefined ? {} : { continue: page.continue };
     } while (next.continue !== undefined && !signal.aborted);
     if (signal.aborted) return resourceVersion;
-    const deleted = known.retain(seen);
+    const deleted = seen === undefined ? [] : known.retain(seen);
     counters.foundDeleted += deleted.length;
     emit(deleted);
     const first = !state.synced;

@@ -3,4 +3,5 @@ export { type AppDependencies, createApp } from './app.ts';
 export type { Context, Fn, Unreadable, Wake } from './function.ts';
 export { runMain } from './main.ts';
 export { type Served, type ServeOptions, serveFunction } from './serve.ts';
+export { keepHeapSmall } from './thrifty-heap.ts';
 export { times } from './times.ts';

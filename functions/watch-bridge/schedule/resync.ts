@@ -50,13 +50,13 @@ interface Waiting<T> {
  * does not add to what they have to do. What waits for something outside, as for the end of a transfer, is only looked at, not woken;
  * what waits for a person is left to the bunch after a while, so that functions can sleep.
  */
-export class Resync<T> {
+export class Resync<T, K = string> {
   readonly #options: ResyncOptions<T>;
   /** Objects that are not settled, or may not be, in the order in which they were last touched. */
-  readonly #unsettled = new Map<string, Waiting<T>>();
-  readonly #settled: Sweep<T>;
+  readonly #unsettled = new Map<K, Waiting<T>>();
+  readonly #settled: Sweep<T, K>;
   /** Objects that a resync has woken and that have neither changed nor been woken for another reason since. */
-  readonly #unanswered = new Set<string>();
+  readonly #unanswered = new Set<K>();
   readonly #started: number;
   #eagerUntil = Number.NEGATIVE_INFINITY;
   /** How often an object changed since the last portion. */
@@ -73,7 +73,7 @@ export class Resync<T> {
       clock,
       random,
       everyMs: settledMs,
-      wake: (uid, object) => this.#wake(uid, object),
+      wake: (key, object) => this.#wake(key, object),
     });
   }
 
@@ -82,8 +82,8 @@ export class Resync<T> {
   }
 
   /** True for an object that is not settled, or may not be. */
-  isWaiting(uid: string): boolean {
-    return this.#unsettled.has(uid);
+  isWaiting(key: K): boolean {
+    return this.#unsettled.has(key);
   }
 
   *unsettledObjects(): Iterable<T> {
@@ -94,12 +94,12 @@ export class Resync<T> {
    * Takes the newest state of an object. Returns true when it changed after a resync without another wake in between: an event was
    * lost, and the resync found the work.
    */
-  update(uid: string, object: T): boolean {
+  update(key: K, object: T): boolean {
     this.#changes += 1;
-    const foundWork = this.#unanswered.delete(uid);
-    const isDoubtful = this.#unsettled.get(uid)?.again === true;
-    if (isDoubtful || this.#options.isUnsettled(object)) this.#expect(uid, object);
-    else this.#settle(uid, object);
+    const foundWork = this.#unanswered.delete(key);
+    const isDoubtful = this.#unsettled.get(key)?.again === true;
+    if (isDoubtful || this.#options.isUnsettled(object)) this.#expect(key, object);
+    else this.#settle(key, object);
     return foundWork;
   }
 
@@ -107,10 +107,10 @@ export class Resync<T> {
    * The object is woken: it is looked at again with the next resync of what is unsettled. With `again` it is woken then whatever it looks
    * like, for what it does not show itself: which type or template it was judged by.
    */
-  doubt(uid: string, again = false): void {
-    const object = this.#settled.get(uid);
-    if (object !== undefined) this.#expect(uid, object);
-    const waiting = this.#unsettled.get(uid);
+  doubt(key: K, again = false): void {
+    const object = this.#settled.get(key);
+    if (object !== undefined) this.#expect(key, object);
+    const waiting = this.#unsettled.get(key);
     if (waiting !== undefined && again) waiting.again = true;
   }
 
@@ -129,25 +129,25 @@ export class Resync<T> {
   }
 
   /** The object is woken for another reason, so its next change does not count as found by a resync. */
-  woken(uid: string): void {
-    this.#unanswered.delete(uid);
-    this.touch(uid);
+  woken(key: K): void {
+    this.#unanswered.delete(key);
+    this.touch(key);
   }
 
   /** The broker has taken a wake of the object: functions get an interval to act on it. */
-  touch(uid: string): void {
-    const waiting = this.#unsettled.get(uid);
+  touch(key: K): void {
+    const waiting = this.#unsettled.get(key);
     const now = this.#options.clock.now();
     if (waiting === undefined || now - waiting.resynced >= longestRest * this.#options.unsettledMs) return;
     // Put behind the others.
-    this.#unsettled.delete(uid);
-    this.#unsettled.set(uid, { ...waiting, touched: now });
+    this.#unsettled.delete(key);
+    this.#unsettled.set(key, { ...waiting, touched: now });
   }
 
-  forget(uid: string): void {
-    this.#unsettled.delete(uid);
-    this.#settled.delete(uid);
-    this.#unanswered.delete(uid);
+  forget(key: K): void {
+    this.#unsettled.delete(key);
+    this.#settled.delete(key);
+    this.#unanswered.delete(key);
   }
 
   close(): void {
@@ -156,28 +156,28 @@ export class Resync<T> {
     this.#settled.close();
   }
 
-  #wake(uid: string, object: T): void {
+  #wake(key: K, object: T): void {
     const { clock, wake } = this.#options;
     wake(object, `${this.#started}-${clock.now()}`);
-    this.#unanswered.add(uid);
+    this.#unanswered.add(key);
   }
 
-  #expect(uid: string, object: T): void {
+  #expect(key: K, object: T): void {
     const now = this.#options.clock.now();
-    const known = this.#unsettled.get(uid);
-    this.#settled.delete(uid);
+    const known = this.#unsettled.get(key);
+    this.#settled.delete(key);
     if (known === undefined)
-      this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false, tries: 0 });
+      this.#unsettled.set(key, { object, touched: now, resynced: now, again: false, tries: 0 });
     else {
       known.object = object;
-      this.touch(uid);
+      this.touch(key);
     }
     this.#arm();
   }
 
-  #settle(uid: string, object: T): void {
-    this.#unsettled.delete(uid);
-    this.#settled.set(uid, object);
+  #settle(key: K, object: T): void {
+    this.#unsettled.delete(key);
+    this.#settled.set(key, object);
   }
 
   #arm(): void {
@@ -204,19 +204,19 @@ export class Resync<T> {
     let left = isEager ? Math.max(1, portionSize - this.#changes) : portionSize;
     this.#changes = 0;
     let looks = mostLooks;
-    for (const [uid, waiting] of this.#unsettled) {
+    for (const [key, waiting] of this.#unsettled) {
       const { object, touched, resynced, again, tries } = waiting;
       if (left === 0 || looks === 0 || touched + this.#interval() > now) break;
       looks -= 1;
-      this.#unsettled.delete(uid);
+      this.#unsettled.delete(key);
       if (!again && now - resynced < settledMs && isUnsettled(object) && isInStep(object))
-        this.#unsettled.set(uid, { ...waiting, touched: now });
+        this.#unsettled.set(key, { ...waiting, touched: now });
       else if (again || (isUnsettled(object) && !(waitsForPerson(object) && tries >= mostTries))) {
         const next = waitsForPerson(object) ? tries + 1 : 0;
-        this.#unsettled.set(uid, { object, touched: now, resynced: now, again: false, tries: next });
-        this.#wake(uid, object);
+        this.#unsettled.set(key, { object, touched: now, resynced: now, again: false, tries: next });
+        this.#wake(key, object);
         left -= 1;
-      } else this.#settled.set(uid, object);
+      } else this.#settled.set(key, object);
     }
     this.#arm();
   }

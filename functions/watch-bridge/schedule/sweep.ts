@@ -1,6 +1,6 @@
 import { type Clock, jittered } from '#shared/async';
 
-export interface SweepOptions<T> {
+export interface SweepOptions<T, K> {
   clock: Clock;
   random(): number;
   /** ms between two sweeps. */
@@ -8,7 +8,7 @@ export interface SweepOptions<T> {
   /** Called at the start of each sweep: the objects that it is about. Default: all. */
   select?(): (object: T) => boolean;
   /** Called for each object; `epoch` differs for each sweep. */
-  wake(uid: string, object: T, epoch: string): void;
+  wake(key: K, object: T, epoch: string): void;
 }
 
 /** Objects that one sweep wakes each second: what a broker takes without holding up other wakes. */
@@ -18,27 +18,27 @@ const perSecond = 100;
  * Wakes all its objects at intervals, in one bunch and not each at its own time: functions can scale to zero between two bunches. The
  * interval is jittered for the sweep as a whole, so that bridges do not keep step. A large bunch is sent in portions, one each second.
  */
-export class Sweep<T> {
-  readonly #options: SweepOptions<T>;
-  readonly #objects = new Map<string, T>();
+export class Sweep<T, K = string> {
+  readonly #options: SweepOptions<T, K>;
+  readonly #objects = new Map<K, T>();
   readonly #portions = new Map<string, () => void>();
   #cancel: () => void = () => undefined;
 
-  constructor(options: SweepOptions<T>) {
+  constructor(options: SweepOptions<T, K>) {
     this.#options = options;
     this.#schedule(options.everyMs);
   }
 
-  set(uid: string, object: T): void {
-    this.#objects.set(uid, object);
+  set(key: K, object: T): void {
+    this.#objects.set(key, object);
   }
 
-  get(uid: string): T | undefined {
-    return this.#objects.get(uid);
+  get(key: K): T | undefined {
+    return this.#objects.get(key);
   }
 
-  delete(uid: string): void {
-    this.#objects.delete(uid);
+  delete(key: K): void {
+    this.#objects.delete(key);
   }
 
   /** The next sweep comes in about `ms`, and the ones after it at the usual interval. */
@@ -62,23 +62,27 @@ export class Sweep<T> {
     const { clock, everyMs, select } = this.#options;
     this.#schedule(everyMs);
     const isMeant = select?.() ?? (() => true);
-    const uids = [...this.#objects].filter(([, object]) => isMeant(object)).map(([uid]) => uid);
+    const keys: K[] = [];
+    for (const [key, object] of this.#objects) if (isMeant(object)) keys.push(key);
     // However many there are, a sweep ends well before the next one begins.
-    const size = Math.max(perSecond, Math.ceil(uids.length / Math.max(1, everyMs / 2_000)));
-    this.#wake(uids, size, String(clock.now()));
+    const size = Math.max(perSecond, Math.ceil(keys.length / Math.max(1, everyMs / 2_000)));
+    this.#wake({ keys, size, epoch: String(clock.now()) }, 0);
   }
 
-  #wake(uids: readonly string[], size: number, epoch: string): void {
+  /** Wakes the portion that begins with key `from`, and the next ones after it. */
+  #wake(bunch: { keys: readonly K[]; size: number; epoch: string }, from: number): void {
+    const { keys, size, epoch } = bunch;
+    const to = Math.min(from + size, keys.length);
     this.#portions.delete(epoch);
-    for (const uid of uids.slice(0, size)) {
-      const object = this.#objects.get(uid);
-      if (object !== undefined) this.#options.wake(uid, object, epoch);
+    for (let at = from; at < to; at += 1) {
+      const key = keys[at] as K;
+      const object = this.#objects.get(key);
+      if (object !== undefined) this.#options.wake(key, object, epoch);
     }
-    const rest = uids.slice(size);
-    if (rest.length === 0) return;
+    if (to === keys.length) return;
     this.#portions.set(
       epoch,
-      this.#options.clock.after(1_000, () => this.#wake(rest, size, epoch)),
+      this.#options.clock.after(1_000, () => this.#wake(bunch, to)),
     );
   }
 }

@@ -14,6 +14,7 @@ import {
   waitsForPerson,
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
+import type { Id } from '../objects/object-table.ts';
 import type { References } from '../watches/references.ts';
 import { CredentialLooks } from './credential-looks.ts';
 import { DueTimes } from './due.ts';
@@ -52,29 +53,34 @@ export interface TimersOptions {
 /** The wakes that a time causes, and no change: resyncs, due times and checks of credentials. */
 export class Timers {
   readonly #references: References;
-  readonly #resync: Resync<KubeObject>;
+  readonly #resync: Resync<Id, Id>;
   readonly #credentialLooks: CredentialLooks;
-  readonly #dueTimes: DueTimes<KubeObject>;
+  readonly #dueTimes: DueTimes<Id>;
   readonly #secondLooks: SecondLooks;
 
   constructor({ clock, random, intervals, references, wake }: TimersOptions) {
     this.#references = references;
+    // What is kept for each of very many objects is its number; one that is gone is forgotten here as well.
+    const known = <T>(id: Id, otherwise: T, ask: (object: KubeObject) => T): T => {
+      const object = references.object(id);
+      return object === undefined ? otherwise : ask(object);
+    };
     this.#resync = new Resync({
       clock,
       random,
       unsettledMs: intervals.unsettled,
       settledMs: intervals.settled,
-      isUnsettled: (object) => this.isUnsettled(object),
-      isInStep: (object) => references.isInStep(object, new Date(clock.now())),
-      waitsForPerson: (object) => this.#waitsForPerson(object),
-      wake: (object, epoch) => wake(object, 'resync', epoch),
+      isUnsettled: (id) => known(id, false, (object) => this.isUnsettled(object)),
+      isInStep: (id) => known(id, true, (object) => references.isInStep(object, new Date(clock.now()))),
+      waitsForPerson: (id) => known(id, false, (object) => this.#waitsForPerson(object)),
+      wake: (id, epoch) => known(id, undefined, (object) => wake(object, 'resync', epoch)),
     });
     this.#credentialLooks = new CredentialLooks({
       clock,
       random,
       everyMs: intervals.credentials,
       references,
-      unsettled: () => this.#resync.unsettledObjects(),
+      unsettled: () => this.#unsettledObjects(),
       look: (endpoint, epoch) => {
         this.woken(endpoint.metadata.uid ?? '');
         wake(endpoint, 'resync', epoch);
@@ -89,13 +95,21 @@ export class Timers {
       random,
       repeatMs: intervals.due,
       longestRepeatMs: intervals.settled,
-      dueAt: (object) => dueAt(object, references),
-      repeats: (object) => !this.#waitsForPerson(object),
-      fire: (object, epoch) => {
-        this.woken(object.metadata.uid ?? '');
-        wake(object, 'due', epoch);
-      },
+      dueAt: (id) => known(id, undefined, (object) => dueAt(object, references)),
+      repeats: (id) => known(id, false, (object) => !this.#waitsForPerson(object)),
+      fire: (id, epoch) =>
+        known(id, undefined, (object) => {
+          this.woken(object.metadata.uid ?? '');
+          wake(object, 'due', epoch);
+        }),
     });
+  }
+
+  *#unsettledObjects(): Iterable<KubeObject> {
+    for (const id of this.#resync.unsettledObjects()) {
+      const object = this.#references.object(id);
+      if (object !== undefined) yield object;
+    }
   }
 
   /** Objects that are not settled. */
@@ -106,13 +120,15 @@ export class Timers {
   /** Takes the newest state of an object. Returns true when its change was found by a resync, because an event was lost. */
   update(object: KubeObject): boolean {
     const { uid = '' } = object.metadata;
-    const wasUnsettled = this.#resync.isWaiting(uid);
-    const foundWork = this.#resync.update(uid, object);
-    this.#dueTimes.update(uid, object);
+    const id = this.#references.idOf(object);
+    if (id === undefined) return false;
+    const wasUnsettled = this.#resync.isWaiting(id);
+    const foundWork = this.#resync.update(id, id);
+    this.#dueTimes.update(uid, id);
     if (object.kind === 'Order') this.#updateExpiries(uid);
     if (object.kind === 'Endpoint') this.#credentialLooks.update(object);
     if (object.kind === 'ArtifactWorkflow') this.#secondLooks.update(object, refusalOf(object));
-    if (object.kind === 'Order' && !wasUnsettled && this.#resync.isWaiting(uid))
+    if (object.kind === 'Order' && !wasUnsettled && this.#resync.isWaiting(id))
       this.#credentialLooks.begin(object as unknown as Order);
     return foundWork;
   }
@@ -124,13 +140,13 @@ export class Timers {
 
   /** The object is woken: whether it is settled is decided again within the interval of what is not; with `again` it is woken then in any case. */
   doubt(uid: string, again: boolean): void {
-    this.#resync.doubt(uid, again);
+    this.#with(uid, (id) => this.#resync.doubt(id, again));
   }
 
   /** The Order, or what it refers to, has changed: what waits for a person may go on now. */
   askAgain(orderUid: string): void {
     for (const child of this.#references.childrenOf(orderUid))
-      if (waitsForPerson(child)) this.#resync.doubt(child.metadata.uid ?? '', true);
+      if (waitsForPerson(child)) this.doubt(child.metadata.uid ?? '', true);
   }
 
   /** Every kind has been listed: what is settled is woken within a minute or so, and what is not more often until then. */
@@ -140,12 +156,12 @@ export class Timers {
 
   /** The object is woken for another reason than a resync. */
   woken(uid: string): void {
-    this.#resync.woken(uid);
+    this.#with(uid, (id) => this.#resync.woken(id));
   }
 
   /** The broker has taken a wake of the object. */
   delivered(uid: string): void {
-    this.#resync.touch(uid);
+    this.#with(uid, (id) => this.#resync.touch(id));
   }
 
   isUnsettled(object: KubeObject): boolean {
@@ -161,8 +177,11 @@ export class Timers {
     return hasLeftovers || references.hasStaleSchedule(workflow);
   }
 
-  forget(uid: string): void {
-    this.#resync.forget(uid);
+  /** The object is gone; `References` has still to learn that. */
+  forget(object: KubeObject): void {
+    const { uid = '' } = object.metadata;
+    const id = this.#references.idOf(object);
+    if (id !== undefined) this.#resync.forget(id);
     this.#credentialLooks.forget(uid);
     this.#dueTimes.forget(uid);
     this.#secondLooks.forget(uid);
@@ -171,6 +190,11 @@ export class Timers {
   close(): void {
     const parts = [this.#resync, this.#credentialLooks, this.#dueTimes, this.#secondLooks];
     for (const part of parts) part.close();
+  }
+
+  #with(uid: string, act: (id: Id) => void): void {
+    const id = this.#references.idOfUid(uid);
+    if (id !== undefined) act(id);
   }
 
   #waitsForPerson(object: KubeObject): boolean {
@@ -187,7 +211,8 @@ export class Timers {
   #updateExpiries(orderUid: string): void {
     for (const child of this.#references.childrenOf(orderUid)) {
       if (!isFinished(child)) continue;
-      this.#dueTimes.update(child.metadata.uid ?? '', child as unknown as KubeObject);
+      const id = this.#references.idOf(child);
+      if (id !== undefined) this.#dueTimes.update(child.metadata.uid ?? '', id);
     }
   }
 }

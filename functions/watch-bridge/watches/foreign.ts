@@ -14,6 +14,7 @@ import {
   rootUid,
   type Shard,
 } from '#shared/domain';
+import type { KnownStates } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 
 /**
@@ -84,5 +85,31 @@ function slim(workflow: ArtifactWorkflow): KubeObject {
     },
     spec: workflow.spec.cancel === true ? { cancel: true } : {},
     status: { phase: phaseOf(workflow) },
+  };
+}
+
+/**
+ * Keeps the ArtifactWorkflows of other shards apart from `own`, which answers what is known of this one's. They are unfinished, and kept as
+ * they are. One that changes sides is in one of the two.
+ */
+export function withForeignApart(own: KnownStates<KubeObject>, shard: Shard): KnownStates<KubeObject> {
+  if (shard.of === 1) return own;
+  const foreign: KnownStates<KubeObject> = new Map();
+  return {
+    get: (key) => own.get(key) ?? foreign.get(key),
+    set(key, known) {
+      const isApart = known.value.kind === 'ArtifactWorkflow' && isForeign(known.value, shard);
+      const [there, other] = isApart ? [foreign, own] : [own, foreign];
+      other.delete(key);
+      there.set(key, known);
+    },
+    delete(key) {
+      own.delete(key);
+      foreign.delete(key);
+    },
+    *entries() {
+      yield* own.entries();
+      yield* foreign.entries();
+    },
   };
 }

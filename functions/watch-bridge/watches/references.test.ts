@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, ownerReference } from '#shared/meta';
 import { artifactWorkflow, endpoint, order } from '../../../shared/domain/testing/objects.ts';
+import { ObjectTable } from '../objects/object-table.ts';
 import { References } from './references.ts';
 
 function names(objects: Iterable<{ metadata: { name: string } }>): string[] {
@@ -8,8 +9,13 @@ function names(objects: Iterable<{ metadata: { name: string } }>): string[] {
 }
 
 function setUp(...objects: object[]): References {
-  const references = new References();
-  for (const object of objects) references.put(object as KubeObject);
+  const references = new References(new ObjectTable(1));
+  const before = new Map<string, KubeObject>();
+  for (const object of objects as KubeObject[]) {
+    const { kind, metadata } = object;
+    references.put(object, before.get(`${kind}/${metadata.name}`));
+    before.set(`${kind}/${metadata.name}`, object);
+  }
   return references;
 }
 
@@ -60,7 +66,10 @@ describe('References', () => {
     expect(names(references.artifactWorkflowsUsingEndpoint('team', 'source'))).toEqual(['open']);
     expect(references.artifactWorkflowNamed('team', 'done')?.metadata.name).toBe('done');
     expect(references.hasUnfinishedChild('uid-order')).toBe(true);
-    references.put({ ...open, status: { phase: 'Failed' } } as unknown as KubeObject);
+    references.put(
+      { ...open, status: { phase: 'Failed' } } as unknown as KubeObject,
+      open as unknown as KubeObject,
+    );
     expect(references.hasUnfinishedChild('uid-order')).toBe(false);
   });
 

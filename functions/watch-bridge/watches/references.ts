@@ -22,74 +22,84 @@ import {
   waitsForPerson,
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
+import { HashIndex, hashOf } from '../objects/hash-index.ts';
+import type { Id, ObjectTable } from '../objects/object-table.ts';
+import { ForeignSlots } from './foreign-slots.ts';
 import { Relation } from './relation.ts';
 
-/** Which object refers to which, by the newest state of each: answers what `wakesFor` asks. */
+/** Which object refers to which, by the newest state of each: answers what `wakesFor` asks. The states are in the table. */
 export class References implements WakeIndex {
-  readonly #orders = new Map<string, Order>();
-  readonly #ordersByEndpoint = new Relation<WakeObject>();
-  readonly #ordersByType = new Relation<WakeObject>();
-  readonly #typesByTemplate = new Relation<WakeObject>();
+  readonly #objects: ObjectTable;
+  readonly #relation = new Relation();
+  /** ArtifactWorkflows by the uid of their Order. */
+  readonly #children = new HashIndex();
+  /** Every other object asks for its Endpoints: they are kept as they are. */
   readonly #endpoints = new Map<string, Endpoint>();
-  readonly #endpointsBySecret = new Relation<WakeObject>();
-  readonly #schedules = new Map<string, CronWorkflow>();
-  readonly #runs = new Map<string, Workflow>();
-  readonly #workflowsByName = new Map<string, ArtifactWorkflow>();
-  readonly #childrenByOrder = new Relation<ArtifactWorkflow>();
-  // Unfinished ArtifactWorkflows only: a finished one waits for nothing.
-  readonly #waitingByArtifact = new Relation<WakeObject>();
-  readonly #waitingByTarget = new Relation<WakeObject>();
-  readonly #waitingByEndpoint = new Relation<WakeObject>();
-  readonly #waitingByOrder = new Relation<WakeObject>();
-  readonly #limitedByEndpoint = new Relation<ArtifactWorkflow>();
 
-  /** Takes the newest state of an object of any watched kind. */
-  put(object: KubeObject): void {
-    const { kind } = object;
-    if (kind === 'Order') this.#putOrder(object as unknown as Order);
-    else if (kind === 'Endpoint') this.#putEndpoint(object as unknown as Endpoint);
-    else if (kind === 'ArtifactWorkflow') this.#putWorkflow(object as unknown as ArtifactWorkflow);
-    else if (kind === 'CronWorkflow') this.#schedules.set(keyOf(object), object as unknown as CronWorkflow);
-    else if (kind === 'Workflow') this.#runs.set(keyOf(object), object as unknown as Workflow);
-    else if (kind === 'ArtifactType' || kind === 'ClusterArtifactType')
-      this.#putType(object as unknown as ArtifactType);
+  readonly #foreign = new ForeignSlots();
+
+  constructor(objects: ObjectTable) {
+    this.#objects = objects;
   }
 
   /** Takes the newest state of an ArtifactWorkflow of another shard: of those, only slots depend on it. */
   putForeign(workflow: ArtifactWorkflow): void {
-    const { uid = '', namespace = '' } = workflow.metadata;
-    const limited = isFinished(workflow) ? [] : within(namespace, limitingEndpoints(workflow));
-    this.#limitedByEndpoint.set(uid, workflow, limited);
+    this.#foreign.put(workflow);
   }
 
-  remove(object: WakeObject): void {
-    const { uid = '' } = object.metadata;
-    if (object.kind === 'Order') this.#orders.delete(uid);
+  /** Takes the newest state of an object of any watched kind, and what was known of it before. */
+  put(object: KubeObject, before?: KubeObject): void {
+    const id = this.#objects.put(object);
+    if (before !== undefined) this.#unlink(before, id);
+    this.#relation.add(keysOf(object), id);
+    const order = orderOf(object);
+    if (order !== undefined) this.#children.add(hashOf(order), id);
+    if (object.kind === 'Endpoint') this.#endpoints.set(keyOf(object), object as unknown as Endpoint);
+    if (object.kind === 'ArtifactWorkflow') this.#foreign.remove(object);
+  }
+
+  /** The object is gone; another one may have its name by now. */
+  remove(object: KubeObject): void {
+    if (object.kind === 'ArtifactWorkflow') this.#foreign.remove(object);
+    const id = this.idOf(object);
     if (object.kind === 'Endpoint') this.#endpoints.delete(keyOf(object));
-    if (object.kind === 'CronWorkflow') this.#schedules.delete(keyOf(object));
-    if (object.kind === 'Workflow') this.#runs.delete(keyOf(object));
-    if (object.kind === 'ArtifactWorkflow') this.#workflowsByName.delete(keyOf(object));
-    for (const relation of [
-      this.#ordersByEndpoint,
-      this.#ordersByType,
-      this.#typesByTemplate,
-      this.#endpointsBySecret,
-      this.#childrenByOrder,
-      this.#waitingByArtifact,
-      this.#waitingByTarget,
-      this.#waitingByEndpoint,
-      this.#waitingByOrder,
-      this.#limitedByEndpoint,
-    ])
-      relation.delete(uid);
+    const known = id === undefined ? undefined : this.#objects.get(id);
+    if (id === undefined || known === undefined) return;
+    const isKnown = known.metadata.uid === object.metadata.uid;
+    this.#unlink(isKnown ? known : object, id);
+    if (isKnown) this.#objects.remove(id);
+  }
+
+  #unlink(object: KubeObject, id: Id): void {
+    this.#relation.delete(keysOf(object), id);
+    const order = orderOf(object);
+    if (order !== undefined) this.#children.delete(hashOf(order), id);
+  }
+
+  /** The number of an object, by its name. */
+  idOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): Id | undefined {
+    return this.#objects.named(kind, metadata.namespace, metadata.name);
+  }
+
+  idOfUid(uid: string): Id | undefined {
+    return this.#objects.withUid(uid);
+  }
+
+  object(id: Id): KubeObject | undefined {
+    return this.#objects.get(id);
+  }
+
+  /** All that are there. */
+  ids(): Iterable<Id> {
+    return this.#objects.ids();
   }
 
   ordersUsingEndpoint(namespace: string, name: string): Iterable<WakeObject> {
-    return this.#ordersByEndpoint.get(`${namespace}/${name}`);
+    return this.#related(`order-endpoint:${namespace}/${name}`);
   }
 
   hasOrderUsing(namespace: string, endpoint: string): boolean {
-    return this.#ordersByEndpoint.has(`${namespace}/${endpoint}`);
+    return this.#relation.has(`order-endpoint:${namespace}/${endpoint}`);
   }
 
   /** The keys (namespace/name) of the Endpoints that these Orders and ArtifactWorkflows name. */
@@ -108,25 +118,31 @@ export class References implements WakeIndex {
     return endpointsUsed(order).flatMap((name) => this.#endpoints.get(`${namespace}/${name}`) ?? []);
   }
 
-  ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject> {
-    return this.#ordersByType.get(namespace === undefined ? name : `${namespace}/${name}`);
+  /** Few namespaces and types have very many Orders: those of a type of the cluster are found by walking through the former. */
+  *ordersUsingType(namespace: string | undefined, name: string): Iterable<WakeObject> {
+    if (namespace !== undefined) yield* this.#related(`order-type:${namespace}/${name}`);
+    else
+      for (const key of this.#relation.keys())
+        if (key.startsWith('order-type:') && key.endsWith(`/${name}`)) yield* this.#related(key);
   }
 
   *ordersUsingTemplate(namespace: string | undefined, name: string): Iterable<WakeObject> {
-    for (const { metadata } of this.#typesByTemplate.get(templateKey(namespace, name)))
+    for (const { metadata } of this.#related(`type-template:${templateKey(namespace, name)}`))
       yield* this.ordersUsingType(metadata.namespace, metadata.name);
   }
 
   *ordersWaitingIn(namespace: string): Iterable<WakeObject> {
-    for (const order of this.#orders.values()) {
-      if (order.metadata.namespace !== namespace) continue;
-      const all = [order, ...this.childrenOf(order.metadata.uid ?? '')];
-      if (all.some((one) => waitsForPerson(one))) yield order;
+    const found = new Set<string>();
+    for (const object of this.#related(`waits-for-person:${namespace}`)) {
+      const uid = object.kind === 'Order' ? (object.metadata.uid ?? '') : (orderOf(object) ?? '');
+      const order = this.order(uid);
+      if (order !== undefined && !found.has(uid)) yield order;
+      found.add(uid);
     }
   }
 
   endpointsUsingSecret(namespace: string, name: string): Iterable<WakeObject> {
-    return this.#endpointsBySecret.get(`${namespace}/${name}`);
+    return this.#related(`endpoint-secret:${namespace}/${name}`);
   }
 
   endpointNamed(namespace: string, name: string): Endpoint | undefined {
@@ -134,23 +150,24 @@ export class References implements WakeIndex {
   }
 
   artifactWorkflowNamed(namespace: string, name: string): ArtifactWorkflow | undefined {
-    return this.#workflowsByName.get(`${namespace}/${name}`);
+    return this.#named('ArtifactWorkflow', namespace, name);
   }
 
   artifactWorkflowsOfArtifact(namespace: string, label: string): Iterable<WakeObject> {
-    return this.#waitingByArtifact.get(`${namespace}/${label}`);
+    return this.#related(`waiting-artifact:${namespace}/${label}`);
   }
 
   artifactWorkflowsOfTarget(namespace: string, label: string): Iterable<WakeObject> {
-    return this.#waitingByTarget.get(`${namespace}/${label}`);
+    return this.#related(`waiting-target:${namespace}/${label}`);
   }
 
   artifactWorkflowsUsingEndpoint(namespace: string, name: string): Iterable<WakeObject> {
-    return this.#waitingByEndpoint.get(`${namespace}/${name}`);
+    return this.#related(`waiting-endpoint:${namespace}/${name}`);
   }
 
   artifactWorkflowsLimitedBy(namespace: string, endpoint: string): Iterable<ArtifactWorkflow> {
-    return this.#limitedByEndpoint.get(`${namespace}/${endpoint}`);
+    const own = this.#related<ArtifactWorkflow>(`limited:${namespace}/${endpoint}`);
+    return [...own, ...this.#foreign.limitedBy(namespace, endpoint)];
   }
 
   artifactWorkflowsOfOrder(uid: string): Iterable<ArtifactWorkflow> {
@@ -158,15 +175,38 @@ export class References implements WakeIndex {
   }
 
   order(uid: string): Order | undefined {
-    return this.#orders.get(uid);
+    const id = this.#objects.withUid(uid);
+    const object = id === undefined ? undefined : this.#objects.get(id);
+    return object?.kind === 'Order' ? (object as unknown as Order) : undefined;
   }
 
-  childrenOf(orderUid: string): Iterable<ArtifactWorkflow> {
-    return this.#childrenByOrder.get(orderUid);
+  childrenOf(orderUid: string): ArtifactWorkflow[] {
+    const found: ArtifactWorkflow[] = [];
+    for (const id of this.#children.get(hashOf(orderUid))) {
+      const object = this.#objects.get(id);
+      if (object !== undefined && orderOf(object) === orderUid)
+        found.push(object as unknown as ArtifactWorkflow);
+    }
+    return found;
   }
 
   hasUnfinishedChild(orderUid: string): boolean {
-    return this.#waitingByOrder.has(orderUid);
+    return this.#relation.has(`waiting-order:${orderUid}`);
+  }
+
+  /** Those with the key, as they are now: it may change while they are walked through. */
+  #related<T = KubeObject>(key: string): T[] {
+    const found: T[] = [];
+    for (const id of this.#relation.get(key)) {
+      const object = this.#objects.get(id);
+      if (object !== undefined) found.push(object as unknown as T);
+    }
+    return found;
+  }
+
+  #named<T>(kind: string, namespace: string, name: string): T | undefined {
+    const id = this.#objects.named(kind, namespace, name);
+    return id === undefined ? undefined : (this.#objects.get(id) as unknown as T | undefined);
   }
 
   /** True if the Endpoints of an Order have other generations now than its status was computed from. */
@@ -201,11 +241,15 @@ export class References implements WakeIndex {
     if (object.kind === 'ArtifactWorkflow') {
       const workflow = object as unknown as ArtifactWorkflow;
       const { name = '' } = workflow.status?.workflowRef ?? {};
-      return isInStep(workflow, this.#runs.get(`${workflow.metadata.namespace ?? ''}/${name}`), now);
+      return isInStep(
+        workflow,
+        this.#named<Workflow>('Workflow', workflow.metadata.namespace ?? '', name),
+        now,
+      );
     }
     if (object.kind !== 'Order') return false;
     const order = object as unknown as Order;
-    const children = [...this.childrenOf(order.metadata.uid ?? '')];
+    const children = this.childrenOf(order.metadata.uid ?? '');
     return isOrderInStep(order, children) && !this.hasStaleInputs(order) && !this.hasStaleChildren(order);
   }
 
@@ -214,7 +258,8 @@ export class References implements WakeIndex {
     if (phaseOf(workflow) !== 'Active') return false;
     const { metadata, spec, status = {} } = workflow;
     const { workflowRef, activeWorkflowRef, lastScheduled } = status;
-    const found = this.#schedules.get(`${metadata.namespace ?? ''}/${workflowRef?.name ?? ''}`);
+    const name = workflowRef?.name ?? '';
+    const found = this.#named<CronWorkflow>('CronWorkflow', metadata.namespace ?? '', name);
     const { active, lastScheduledTime } = found?.status ?? {};
     return (
       found === undefined ||
@@ -223,48 +268,50 @@ export class References implements WakeIndex {
       (lastScheduledTime ?? lastScheduled) !== lastScheduled
     );
   }
+}
 
-  #putOrder(order: Order): void {
-    const { uid = '', namespace = '' } = order.metadata;
-    const target = slim(order);
+/** By what an object is found. The same state has the same keys. */
+function keysOf(object: KubeObject): string[] {
+  const { kind } = object;
+  const { namespace = '' } = object.metadata;
+  const keys = (relation: string, names: readonly (string | undefined)[]) =>
+    names.filter((name) => name !== undefined).map((name) => `${relation}:${name}`);
+  const here = (relation: string, names: readonly (string | undefined)[]) =>
+    keys(relation, within(namespace, names));
+  if (kind === 'Order') {
+    const order = object as unknown as Order;
     const types = [...new Set((order.spec.artifacts ?? []).map(({ type }) => type))];
-    this.#orders.set(uid, order);
-    this.#ordersByEndpoint.set(uid, target, within(namespace, endpointsUsed(order)));
-    // Each type by both names that it may have: of the cluster and of the namespace.
-    this.#ordersByType.set(uid, target, [...types, ...within(namespace, types)]);
+    return [
+      ...here('order-endpoint', endpointsUsed(order)),
+      ...here('order-type', types),
+      ...keys('waits-for-person', [waitsForPerson(order) ? namespace : undefined]),
+    ];
   }
-
-  #putType(type: ArtifactType): void {
-    this.#typesByTemplate.set(type.metadata.uid ?? '', slim(type), [templateKeyOf(type)]);
+  if (kind === 'Endpoint') {
+    const { secretRef, tls } = (object as unknown as Endpoint).spec;
+    return here('endpoint-secret', [secretRef?.name, tls?.caSecretRef?.name]);
   }
+  if (kind === 'ArtifactType' || kind === 'ClusterArtifactType')
+    return keys('type-template', [templateKeyOf(object as unknown as ArtifactType)]);
+  if (kind !== 'ArtifactWorkflow') return [];
+  const workflow = object as unknown as ArtifactWorkflow;
+  const waits = keys('waits-for-person', [waitsForPerson(workflow) ? namespace : undefined]);
+  // A finished one waits for nothing but, maybe, a person.
+  if (isFinished(workflow)) return waits;
+  const { srcRef, dstRef } = workflow.spec;
+  return [
+    ...waits,
+    ...here('waiting-artifact', [artifactIdOf(workflow) || undefined]),
+    ...here('waiting-target', [workflow.metadata.labels?.[labels.target]]),
+    ...here('waiting-endpoint', [srcRef?.name, dstRef?.name]),
+    ...keys('waiting-order', [orderOf(object)]),
+    ...here('limited', limitingEndpoints(workflow)),
+  ];
+}
 
-  #putEndpoint(endpoint: Endpoint): void {
-    const { uid = '', namespace = '' } = endpoint.metadata;
-    const { secretRef, tls } = endpoint.spec;
-    const secrets = within(namespace, [secretRef?.name, tls?.caSecretRef?.name]);
-    this.#endpoints.set(keyOf(endpoint), endpoint);
-    this.#endpointsBySecret.set(uid, slim(endpoint), secrets);
-  }
-
-  #putWorkflow(workflow: ArtifactWorkflow): void {
-    const { uid = '', namespace = '' } = workflow.metadata;
-    const { srcRef, dstRef } = workflow.spec;
-    const target = slim(workflow);
-    const order = ownerOfKind(workflow, 'Order')?.uid;
-    const orders = order === undefined ? [] : [order];
-    this.#workflowsByName.set(keyOf(workflow), workflow);
-    this.#childrenByOrder.set(uid, workflow, orders);
-
-    const waiting = !isFinished(workflow);
-    const artifacts = within(namespace, [artifactIdOf(workflow) || undefined]);
-    const endpoints = within(namespace, [srcRef?.name, dstRef?.name]);
-    this.#waitingByArtifact.set(uid, target, waiting ? artifacts : []);
-    const written = within(namespace, [workflow.metadata.labels?.[labels.target]]);
-    this.#waitingByTarget.set(uid, target, waiting ? written : []);
-    this.#waitingByEndpoint.set(uid, target, waiting ? endpoints : []);
-    this.#waitingByOrder.set(uid, target, waiting ? orders : []);
-    this.putForeign(workflow);
-  }
+/** The uid of the Order of an ArtifactWorkflow. */
+function orderOf(object: KubeObject): string | undefined {
+  return object.kind === 'ArtifactWorkflow' ? ownerOfKind(object, 'Order')?.uid : undefined;
 }
 
 /** True if an entry of an Order's status shows how the ArtifactWorkflow ended, or whether a run of its schedule is under way. */
@@ -291,21 +338,4 @@ function within(namespace: string, names: readonly (string | undefined)[]): stri
 
 function keyOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
-}
-
-/** Only the fields that a wake needs: there may be millions of objects. */
-function slim(object: WakeObject): WakeObject {
-  const { name, namespace, uid, labels: selected, ownerReferences, resourceVersion } = object.metadata;
-  return {
-    apiVersion: object.apiVersion,
-    kind: object.kind,
-    metadata: {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(selected === undefined ? {} : { labels: selected }),
-      ...(ownerReferences === undefined ? {} : { ownerReferences }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
-  };
 }

@@ -1,30 +1,31 @@
-/** Objects by keys, as an index of client-go's Indexer: an object may have several keys, and its newest state replaces all of them. */
-export class Relation<T> {
-  readonly #byKey = new Map<string, Map<string, T>>();
-  readonly #keysOf = new Map<string, readonly string[]>();
+import type { Id } from '../objects/object-table.ts';
 
-  set(uid: string, object: T, keys: readonly string[]): void {
-    this.delete(uid);
-    if (keys.length === 0) return;
-    this.#keysOf.set(uid, keys);
+/** Objects by keys, as an index of client-go's Indexer; for keys that are few or have few objects. */
+export class Relation {
+  readonly #byKey = new Map<string, Set<Id>>();
+
+  add(keys: Iterable<string>, id: Id): void {
     for (const key of keys) {
       const known = this.#byKey.get(key);
-      if (known === undefined) this.#byKey.set(key, new Map([[uid, object]]));
-      else known.set(uid, object);
+      if (known === undefined) this.#byKey.set(key, new Set([id]));
+      else known.add(id);
     }
   }
 
-  delete(uid: string): void {
-    for (const key of this.#keysOf.get(uid) ?? []) {
+  delete(keys: Iterable<string>, id: Id): void {
+    for (const key of keys) {
       const known = this.#byKey.get(key);
-      known?.delete(uid);
+      known?.delete(id);
       if (known?.size === 0) this.#byKey.delete(key);
     }
-    this.#keysOf.delete(uid);
   }
 
-  get(key: string): Iterable<T> {
-    return this.#byKey.get(key)?.values() ?? [];
+  get(key: string): Iterable<Id> {
+    return this.#byKey.get(key) ?? [];
+  }
+
+  keys(): Iterable<string> {
+    return this.#byKey.keys();
   }
 
   has(key: string): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
-import { artifactWorkflow, workflowOf } from '../../../shared/domain/testing/objects.ts';
+import type { KubeObject } from '#shared/meta';
+import { artifactWorkflow, order, workflowOf } from '../../../shared/domain/testing/objects.ts';
 import { failureMessage, trimmed } from './watches.ts';
 
 describe('trimmed', () => {
@@ -30,6 +31,18 @@ describe('trimmed', () => {
     const whole = artifactWorkflow('a');
     const { artifact: _artifact, ...spec } = whole.spec;
     expect(trimmed(whole)).toEqual({ ...whole, spec });
+  });
+
+  it('drops from the status of an Order only the digests of what arrived', () => {
+    const entry = { artifactIndex: 0, phase: 'Succeeded', completionTime: '2026-01-01T00:00:00Z' };
+    const artifactWorkflows = { one: { ...entry, digest: 'sha256:1' } };
+    const whole = { ...order('a', ['a:1']), status: { phase: 'Succeeded', artifactWorkflows } };
+    expect(trimmed(whole as unknown as KubeObject)).toEqual({
+      ...whole,
+      status: { phase: 'Succeeded', artifactWorkflows: { one: entry } },
+    });
+    const fresh = order('b', ['a:1']) as unknown as KubeObject;
+    expect(trimmed(fresh)).toEqual(fresh);
   });
 
   it('keeps nothing of a Secret that could be a credential', () => {

@@ -7,6 +7,7 @@ import {
   endpoints,
   group,
   isQueued,
+  type Order,
   orders,
   type Shard,
   secrets,
@@ -21,7 +22,8 @@ import { ArcError } from '#shared/errors';
 import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import type { Logger } from '#shared/telemetry';
-import { keptOf } from './foreign.ts';
+import type { ObjectTable } from '../objects/object-table.ts';
+import { keptOf, withForeignApart } from './foreign.ts';
 
 export interface WatchesOptions {
   api: KubeClient;
@@ -34,6 +36,8 @@ export interface WatchesOptions {
   watchSchedules: boolean;
   /** Of objects of others only what concerns this one is kept. */
   shard: Shard;
+  /** Where the states of the objects are kept. */
+  objects: ObjectTable;
   /** Called for each change of an object; both states are trimmed in the same way. */
   onChange(change: WakeChange): void;
   /** Called once, when every kind has been listed. */
@@ -84,7 +88,7 @@ export interface Watches {
 
 /** Lists and watches every kind whose changes wake an object. */
 export function startWatches(options: WatchesOptions): Watches {
-  const { api, signal, random, log, onChange, onSynced } = options;
+  const { api, signal, random, log, objects, onChange, onSynced } = options;
   const { watchSecrets, watchSchedules, shard } = options;
   const watched = [
     ...always,
@@ -96,6 +100,7 @@ export function startWatches(options: WatchesOptions): Watches {
   const markListed = (kind: string) => {
     if (unlisted.delete(kind) && unlisted.size === 0) onSynced();
   };
+  const trimmedOnce = onceTrimmed();
   const loops = watched.map(
     ({ kind, optional, ...selection }): ListWatch<KubeObject> =>
       listWatch<KubeObject, KubeObject>(
@@ -103,9 +108,10 @@ export function startWatches(options: WatchesOptions): Watches {
         kind,
         {
           ...selection,
-          keep: (object) => keptOf(trimmed(object), shard),
+          states: withForeignApart(objects.ofKind(kind), shard),
+          keep: (object) => keptOf(trimmedOnce(object), shard),
           onChange: ({ before, after }) =>
-            onChange({ kind: kind.kind, before, after: after && trimmed(after) }),
+            onChange({ kind: kind.kind, before, after: after && trimmedOnce(after) }),
           onSync: () => markListed(kind.kind),
           onFailure: (error) => {
             if (optional && (isNotServed(error) || error.code === 'Forbidden')) markListed(kind.kind);
@@ -122,6 +128,15 @@ export function startWatches(options: WatchesOptions): Watches {
     lastTurn: () => Math.min(...loops.map((loop) => loop.lastTurn)),
     gaps: () => sum(({ counters }) => counters.gaps),
     relists: () => sum(({ counters }) => counters.relists),
+  };
+}
+
+/** The same part for the same object that came last: it is kept, and then told. */
+function onceTrimmed(): (object: KubeObject) => KubeObject {
+  let last: { whole: KubeObject; part: KubeObject } | undefined;
+  return (whole) => {
+    if (last?.whole !== whole) last = { whole, part: trimmed(whole) };
+    return last.part;
   };
 }
 
@@ -166,11 +181,23 @@ export function trimmed(object: KubeObject): KubeObject {
   // Wakes depend on the existence of a template only.
   if (object.kind === 'WorkflowTemplate' || object.kind === 'ClusterWorkflowTemplate')
     return { apiVersion: object.apiVersion, kind: object.kind, metadata };
+  if (object.kind === 'Order') return { ...object, metadata, ...withoutDigests(object.status) };
   const drop = dropped[object.kind];
   if (drop === undefined || typeof object.spec !== 'object' || object.spec === null)
     return { ...object, metadata };
   const spec = Object.fromEntries(Object.entries(object.spec).filter(([name]) => !drop.has(name)));
   return { ...object, metadata, spec };
+}
+
+/** The status of an Order without what it says of the bytes that arrived, a tenth of it. */
+function withoutDigests(status: unknown): { status?: Order['status'] } {
+  const { artifactWorkflows, ...rest } = (status ?? {}) as NonNullable<Order['status']>;
+  if (artifactWorkflows === undefined) return {};
+  const entries = Object.entries(artifactWorkflows).map(([key, { digest: _digest, ...entry }]) => [
+    key,
+    entry,
+  ]);
+  return { status: { ...rest, artifactWorkflows: Object.fromEntries(entries) } };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The watch-bridge as it leads in a cluster, without the election, which needs a Lease. It tells over IPC when it is ready, and how deep its queue is. */
 import { createKubeClient, programAccess } from '#shared/kube';
+import { keepHeapSmall } from '#shared/runtime';
 import { createLogger, createMetrics } from '#shared/telemetry';
 import { startBridge } from '../../../functions/watch-bridge/index.ts';
 
@@ -14,6 +15,7 @@ export interface BridgeState {
   external: number;
 }
 
+keepHeapSmall();
 const control = new AbortController();
 process.on('disconnect', () => control.abort());
 const { ARC_API_SERVER: server = '', ARC_TOKEN_FILE, K_SINK = '' } = process.env;
