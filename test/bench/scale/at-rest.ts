@@ -78,12 +78,13 @@ export async function benchAtRest(assets: string, count: number): Promise<void> 
     const busy = lanes.map(() => Promise.resolve());
     const usages = () => Promise.all([etcd.pid, ours.pid].map(usageOf));
     const before = [...(await usages()), await bridge.usage()];
-    const lags = await changesAtRate(sink, count, async (index) => {
+    const lags = await changesAtRate(sink, count, async (index, begins) => {
       const lane = index % lanes.length;
       const patch = { metadata: { annotations: { [`${group}/touched`]: String(performance.now()) } } };
       const place = `namespaces/${namespaceOfOrder(index)}/orders/${nameOfOrder(index)}`;
       const send = async () => {
         const where = `/apis/${orders.apiVersion}/${place}`;
+        begins();
         await lanes[lane]?.send('PATCH', where, patchHeaders, JSON.stringify(patch));
       };
       // A connection takes one request at a time.

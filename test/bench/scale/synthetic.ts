@@ -40,7 +40,10 @@ export async function benchSynthetic(objects: number): Promise<void> {
     });
     report({ ...figure, case: 'bridge peak RSS', ours: usage.peakMebibytes, unit: 'MiB' });
     report({ ...figure, case: 'unsettled', ours: state.unsettled, unit: 'objects' });
-    const lags = await changesAtRate(sink, orders, async (index) => void server.send({ change: index }));
+    const lags = await changesAtRate(sink, orders, async (index, begins) => {
+      begins();
+      server.send({ change: index });
+    });
     reportLags('scale synthetic', objects, lags, await bridge.state());
     const after = await bridge.usage();
     report({ ...figure, case: 'bridge RSS after changes', ours: after.mebibytes, unit: 'MiB' });
