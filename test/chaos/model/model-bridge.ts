@@ -69,7 +69,7 @@ export class ModelBridge {
       this.#watches.set(kind, []);
       for (const object of this.#kube.all())
         if (object.kind === kind) this.#waker.change({ kind, after: trimmed(object) });
-      if (this.#unlisted.length === 0) this.#waker.synced();
+      if (this.#unlisted.length === 0) void this.#waker.synced();
       return true;
     }
     const seen = busy[choice % busy.length]?.shift();
