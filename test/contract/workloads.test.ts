@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { parseDuration } from '#shared/domain';
 import { manifestFiles } from '#shared/embedded';
 import { etcdRequestBytes } from '#shared/meta';
+import { workerOptions } from '../../scripts/standalone/worker-program.ts';
 
 const security = z.looseObject({
   runAsNonRoot: z.boolean().optional(),
@@ -120,7 +121,7 @@ describe('every pod', () => {
       });
       expect(spec.templates[0].container).toMatchObject({
         image: 'artifact-conduit:v0.1.0',
-        command: ['node', '/app/transfer-worker.mjs'],
+        command: ['node', ...workerOptions, '/app/transfer-worker.mjs'],
       });
     }
   });

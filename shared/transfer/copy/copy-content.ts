@@ -2,12 +2,17 @@ import { mapBounded } from '#shared/async';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import type { Manifest } from '../oci/manifest.ts';
+import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { copyBlob } from './copy-blob.ts';
 import type { CopyProgress } from './copy-progress.ts';
 import type { CopyPlan } from './plan.ts';
 
 const parallel = 8;
+/** So many of the large blobs are sent at a time: what a worker that is killed has sent of them is sent again. */
+const parallelLarge = 4;
+const largeBytes = 32 * 1024 * 1024;
+
+const lanes = Array.from({ length: parallel }, (_, lane) => lane);
 
 export interface CopyContext {
   plan: CopyPlan;
@@ -30,11 +35,11 @@ export async function copyContent(copying: CopyContext): Promise<void> {
   const copier = { source, destination, folder, retry, onSent: copyProgress.sent };
   // A registry refuses a manifest whose blobs it lacks, so one that has the manifest has the blobs.
   for (const blob of plan.blobs) if (!needed.has(blob.digest)) copyProgress.settled(blob, 'existed');
-  // The largest first: a copy takes as long as the blob that ends last.
-  const blobs = plan.blobs.filter(({ digest }) => needed.has(digest)).toSorted((a, b) => b.size - a.size);
-  await mapBounded(blobs, parallel, signal, async (blob, sub) =>
-    copyProgress.settled(blob, await copyBlob(copier, blob, sub)),
-  );
+  const next = inTurn(plan.blobs.filter(({ digest }) => needed.has(digest)));
+  await mapBounded(lanes, parallel, signal, async (lane, sub) => {
+    for (let blob = next(lane); blob !== undefined; blob = next(lane))
+      copyProgress.settled(blob, await copyBlob(copier, blob, sub));
+  });
   const listed = new Set<string>();
   for (const wave of waves(absent.filter((manifest) => !isLast(copying, manifest)))) {
     await mapBounded(wave, parallel, signal, async (manifest, sub) => {
@@ -48,6 +53,14 @@ export async function copyContent(copying: CopyContext): Promise<void> {
   if (tag !== undefined && before !== plan.root.digest) await setTag(destination, tag, plan.root, signal);
 }
 
+/** Gives the blobs to lanes, the largest first: a copy takes as long as the blob that ends last. */
+function inTurn(blobs: readonly Descriptor[]): (lane: number) => Descriptor | undefined {
+  const sorted = blobs.toSorted((a, b) => b.size - a.size);
+  const large = sorted.filter(({ size }) => size >= largeBytes);
+  const small = sorted.slice(large.length);
+  return (lane) => (lane < parallelLarge ? large.shift() : undefined) ?? small.shift();
+}
+
 /** The digests of those manifests of the plan that the destination has. */
 async function presentManifests({ plan, destination, before, signal }: CopyContext): Promise<Set<string>> {
   const present = new Set<string>();
@@ -58,8 +71,11 @@ async function presentManifests({ plan, destination, before, signal }: CopyConte
     present.add(digest);
     for (const child of manifest.children) add(child.digest);
   };
-  // A registry refuses an index whose children it lacks.
-  if (before === plan.root.digest) add(before);
+  // A registry refuses an index whose children it lacks. One that lacks the root will lack most of the rest: to look for it would take a
+  // request for each manifest, and its blobs are looked for in any case.
+  const { digest: root } = plan.root;
+  if (before !== root && (await destination.head(root, signal)) === undefined) return present;
+  add(root);
   const unknown = plan.manifests.filter(({ digest }) => !present.has(digest));
   const found = await mapBounded(unknown, parallel, signal, async ({ digest }, sub) =>
     (await destination.head(digest, sub)) === undefined ? undefined : digest,

@@ -66,7 +66,7 @@ describe('the requests of a copy', () => {
     expect(requestsTo(destination)).toEqual(
       [
         'HEAD manifests/1.0',
-        ...['HEAD manifests/<digest>', 'HEAD manifests/<digest>'],
+        'HEAD manifests/<digest>',
         ...[
           ...each('HEAD blobs/<digest>'),
           ...each('POST blobs/uploads/'),
@@ -76,6 +76,47 @@ describe('the requests of a copy', () => {
       ].sort(),
     );
     expect(requestsTo(source)).toEqual([...lookup, ...each('GET blobs/<digest>')].sort());
+  });
+
+  it('look for a manifest only where the destination has the root', async () => {
+    await seedImage(source, 'team/app', '1.0', platform);
+    await copy();
+    destination.contents.get('mirror/app')?.tags.clear();
+    destination.requests.length = 0;
+    expect(await copy()).toMatchObject({ blobs: { copied: 0 } });
+    expect(requestsTo(destination)).toEqual([
+      ...['HEAD manifests/1.0', 'HEAD manifests/<digest>'],
+      'PUT manifests/1.0',
+    ]);
+  });
+
+  it('read the list of tags once instead of looking for the attachments of many manifests', async () => {
+    const platforms = ['linux/amd64', 'linux/arm64', 'linux/riscv64', 'linux/s390x'];
+    const { children } = await seedImage(source, 'team/app', '1.0', { ...platform, platforms });
+    const signed = children.at(-1) ?? '';
+    source.contents.get('team/app')?.tags.set(`${signed.replace(':', '-')}.sig`, children[0] ?? '');
+    expect((await copy()).referrers).toBe(1);
+    const asked = requestsTo(source);
+    expect(asked.filter((request) => request === 'GET tags/list')).toHaveLength(1);
+    expect(asked.filter((request) => /^HEAD .*\.(?:sig|att|sbom)$/.test(request))).toHaveLength(7);
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['refuses the list of tags', (response) => response.writeHead(403).end()],
+    ['leaves the tag that is copied out of the list', (response) => response.end('{"tags":["2.0"]}')],
+    [
+      'has a list of several pages',
+      (response) => response.setHeader('link', '</v2/next>; rel="next"').end('{"tags":["1.0"]}'),
+    ],
+  ])('look for each attachment where the registry %s', async (_, list) => {
+    const platforms = ['linux/amd64', 'linux/arm64', 'linux/riscv64'];
+    await seedImage(source, 'team/app', '1.0', { ...platform, platforms });
+    const front = await startRegistryFront(source.url, ({ url }) =>
+      url.includes('/tags/list') ? { answer: list } : undefined,
+    );
+    await copy(front).finally(() => front.close());
+    const looked = requestsTo(source).filter((request) => /^HEAD .*\.(?:sig|att|sbom)$/.test(request));
+    expect(looked).toHaveLength(12);
   });
 
   it('use the upload that a registry opens instead of mounting', async () => {

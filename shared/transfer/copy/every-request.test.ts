@@ -7,7 +7,7 @@ import { copyImage } from '../testing/copy-image.ts';
 
 const account = { username: 'bob', password: 'hunter22-secret' };
 /** Requests of one copy to both registries, those to their token services included. */
-const requests = 43;
+const requests = 39;
 const faults: Fault[] = [
   { kind: 'status', status: 503 },
   { kind: 'status', status: 429, retryAfter: '0' },

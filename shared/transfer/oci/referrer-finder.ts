@@ -6,6 +6,9 @@ import type { Repository } from './repository.ts';
 
 export type ReferrerFinder = ContentSource['findReferrers'];
 
+/** From this subject on the list of tags is read, which costs less than a look for each tag that there might be. */
+const subjectsBeforeList = 2;
+
 /**
  * The list of referrers under the fallback tag of `digest`. Some registries return the image itself for that tag, so only an index that
  * is not the subject counts. `trusted` is false if the tag holds something else.
@@ -24,11 +27,25 @@ export async function fallbackList(
 /** Finds all referrers of a manifest at the source: by the API, else by fallback tag, and by cosign's tags. */
 export function createReferrerFinder(source: Repository): ReferrerFinder {
   let hasApi = true;
+  let subjects = 0;
+  let listing: Promise<ReadonlySet<string> | undefined> | undefined;
+
+  /**
+   * False if the registry does not list the tag. A list of several pages is left to those who want all of it, and one without the very tag
+   * that is being copied, such as that of a cache, tells nothing.
+   */
+  async function mayHave(tag: string, signal: AbortSignal): Promise<boolean> {
+    const { tag: own } = source.address;
+    if (subjects <= subjectsBeforeList || own === undefined) return true;
+    listing ??= source.fewTags(signal).then((tags) => (tags?.includes(own) ? new Set(tags) : undefined));
+    return (await listing)?.has(tag) ?? true;
+  }
 
   async function list(digest: string, signal: AbortSignal): Promise<Descriptor[]> {
     const byApi = hasApi ? await source.referrers(digest, signal) : undefined;
     if (byApi) return byApi;
     hasApi = false;
+    if (!(await mayHave(digestTag(digest), signal))) return [];
     return (await fallbackList(source, digest, signal)).list;
   }
 
@@ -66,12 +83,15 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     subject: Manifest,
     signal: AbortSignal,
   ): Promise<Referrer | undefined> {
+    if (!(await mayHave(tag, signal))) return undefined;
     const digest = await source.head(tag, signal);
     if (digest === undefined || digest === subject.digest) return undefined;
     const manifest = await source.manifest(digest, signal);
     return manifest && manifest.digest !== subject.digest ? { manifest, tag } : undefined;
   }
 
-  return async (subject, warn, signal) =>
-    (await Promise.all([listed(subject, warn, signal), attached(subject, signal)])).flat();
+  return async (subject, warn, signal) => {
+    subjects += 1;
+    return (await Promise.all([listed(subject, warn, signal), attached(subject, signal)])).flat();
+  };
 }

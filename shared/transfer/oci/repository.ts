@@ -27,6 +27,8 @@ export interface Repository extends BlobSource, BlobSink {
   putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored>;
   /** All pages of the referrers API; undefined if the registry does not have it. */
   referrers(digest: string, signal: AbortSignal): Promise<Descriptor[] | undefined>;
+  /** The first page of the list of tags if it is the only one; undefined if there are more, or if the registry does not answer with a list. */
+  fewTags(signal: AbortSignal): Promise<string[] | undefined>;
   /** All pages of the list of tags. None if the repository does not exist and `mayBeAbsent`; otherwise that is an error. */
   tags(signal: AbortSignal, mayBeAbsent?: boolean): Promise<string[]>;
 }
@@ -39,6 +41,7 @@ const noHead = [400, 405, 501];
 /** The operations on the repository that `send` belongs to. */
 export function createRepository(address: ImageAddress, send: RegistryClient): Repository {
   const base = `/v2/${address.repository}`;
+  const tagList = `${base}/tags/list?n=${tagsOfPage}`;
   const place = `repository ${address.repository} of registry ${address.host}`;
 
   async function manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined> {
@@ -152,10 +155,31 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
 
     ...createUploads(address, send),
 
+    async fewTags(signal) {
+      try {
+        const activity = 'listing the tags';
+        const { headers, bytes } = await send(
+          {
+            method: 'GET',
+            target: tagList,
+            expect: [200],
+            retried: false,
+            limit: maxManifestBytes,
+            activity,
+          },
+          signal,
+        );
+        return headers.link === undefined ? stringsIn(bytes, 'tags') : undefined;
+      } catch (caught) {
+        if (signal.aborted || !(caught instanceof TransferError)) throw caught;
+        return undefined;
+      }
+    },
+
     tags(signal, mayBeAbsent = false) {
       const list = {
         origin: address.origin,
-        target: `${base}/tags/list?n=${tagsOfPage}`,
+        target: tagList,
         expect: [200, 404],
         activity: 'listing the tags',
         what: `tags in ${place}`,

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildFunctions } from '../../../scripts/build/bundle.ts';
+import { workerOptions } from '../../../scripts/standalone/worker-program.ts';
 import { runChild } from '../../../shared/embedded/executor/child.ts';
 import { inheritedEnvironment } from '../../../shared/embedded/executor/run-folder.ts';
 import { createWorkers } from '../../../shared/embedded/executor/workers.ts';
@@ -31,7 +32,7 @@ export async function openWorkers(work: string): Promise<Workers> {
     ARC_WORK_DIR: path.join(work, 'blobs'),
     ARC_RESULT_FILE: result,
   };
-  const command = [process.execPath, bundle.file];
+  const command = [process.execPath, ...workerOptions, bundle.file];
   const writeJob = (from: string, to: string) =>
     writeFile(path.join(config, 'job.json'), JSON.stringify(jobOf(from, to)));
   const workers = createWorkers({ command, outer: process.env, most: 1 });
