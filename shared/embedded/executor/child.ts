@@ -144,7 +144,8 @@ export function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): 
   return code ?? 128 + (signalNumbers[signal ?? ''] ?? 0);
 }
 
+/** Not flushed to disk: it outlives us, and no process outlives the machine. */
 async function keepRecord(folder: string, pid: number): Promise<void> {
   const mark: ProcessMark = { pid, startTime: (await startTimeOf(pid)) ?? '' };
-  await writeFile(path.join(folder, recordName), JSON.stringify(mark), { mode: 0o600, flush: true });
+  await writeFile(path.join(folder, recordName), JSON.stringify(mark), { mode: 0o600 });
 }
