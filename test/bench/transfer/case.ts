@@ -10,7 +10,7 @@ export interface Case {
   rounds: number;
   /** False: every round counts. Otherwise there is one before, which does not. */
   warmUp?: boolean;
-  /** Ours is a worker that was started ahead. */
+  /** Ours is a process that does one copy after the other. */
   pool?: boolean;
   /** The destination has the image. */
   unchanged?: boolean;

@@ -30,7 +30,7 @@ const cases: Readonly<Record<string, Case & { onlyAsked?: boolean }>> = {
 };
 
 /**
- * Copies between two registries of the CNCF distribution over loopback, by turns: the worker's bundle as a process, or one started ahead,
+ * Copies between two registries of the CNCF distribution over loopback, by turns: the worker's bundle as a process for each, or one for all,
  * and every rival that is found. `asked`: names of cases, and `--rounds=N`.
  */
 export async function benchTransfer(asked: readonly string[]): Promise<void> {
