@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { seedImage, startRegistry } from '#shared/embedded';
 import { digestOf, type Policy } from '#shared/transfer';
 import { transferPredicate } from '../../shared/transfer/attest/statement.ts';
 import { type CopyRequest, copyImage } from '../../shared/transfer/testing/copy-image.ts';
-import { trivyReport } from '../../shared/transfer/testing/reports.ts';
+import { grypeReport, trivyReport } from '../../shared/transfer/testing/reports.ts';
 import { attach } from '../../shared/transfer/testing/signing.ts';
 import { Sigstore } from '../../shared/transfer/testing/sigstore.ts';
 import { transferFailure } from '../../shared/transfer/testing/transfer-failure.ts';
@@ -112,8 +112,8 @@ describe.skipIf(!tools)('cosign itself', () => {
         type === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('ed25519');
       return { ...pair, pem: String(pair.publicKey.export({ format: 'pem', type: 'spki' })) };
     };
-    const attestations = (name: string, type: string, file: string) =>
-      cosign(...['verify-attestation', '--key', inFolder(file), withoutLog, '--type', type], landed(name));
+    const attestations = (name: string, type: string, file: string, reference = landed(name)) =>
+      cosign(...['verify-attestation', '--key', inFolder(file), withoutLog, '--type', type], reference);
     const statements = (lines: string) =>
       lines
         .trim()
@@ -132,6 +132,23 @@ describe.skipIf(!tools)('cosign itself', () => {
         predicate: { policy: '{}', source: { uri: `oci://${source.host}/${name}` } },
       });
       await expect(attestations(name, transferPredicate, 'other.pub')).rejects.toThrow(/no matching/);
+    });
+
+    it('and the report of each image', async () => {
+      const name = 'attested/scanned';
+      await seed(name);
+      const { privateKey, pem } = key('ed25519');
+      await writeFile(inFolder('reports.pub'), pem);
+      const { manifests } = JSON.parse(await crane(tools ?? '', 'manifest', `${source.host}/${name}:1`));
+      const image = `${manifests[0].digest}`;
+      const report = grypeReport({ manifestDigest: image }, [{ id: 'CVE-2024-0001', severity: 'Low' }]);
+      const reportsFolder = inFolder('reports');
+      await mkdir(reportsFolder);
+      await writeFile(path.join(reportsFolder, '0.json'), JSON.stringify(report));
+      await copy(name, {}, { attest: { key: privateKey }, reportsFolder });
+      const reference = `${destination.host}/${name}@${image}`;
+      const [statement] = statements(await attestations(name, 'vuln', 'reports.pub', reference));
+      expect(statement.predicate.scanner.result).toEqual(report);
     });
 
     it('and takes it for a signature, which no policy does', async () => {
