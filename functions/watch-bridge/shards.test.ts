@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type ArtifactWorkflow, type Shard, shardOf, type Waking, wholeShard } from '#shared/domain';
+import { type ArtifactWorkflow, labels, type Shard, shardOf, type Waking, wholeShard } from '#shared/domain';
 import type { KubeObject } from '#shared/meta';
 import { FakeClock } from '../../shared/async/testing/fake-clock.ts';
+import { artifactWorkflow, ociType, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { createKnownObjects, type KnownObjects } from '../../shared/kube/known-objects.ts';
 import { fc, runs, timeoutOf } from '../../shared/testing/index.ts';
 import { ObjectTable } from './objects/object-table.ts';
 import { histories, type Step, World } from './testing/history.ts';
 import { Waker } from './waker.ts';
-import { isOutOfTheWay, keptOf, withForeignApart } from './watches/foreign.ts';
+import { isForeign, isOutOfTheWay, keptOf, withForeignApart } from './watches/foreign.ts';
 import { trimmed } from './watches/watches.ts';
 
 /** What one shard's bridge makes of the states that its watches show it. */
@@ -252,6 +253,24 @@ describe('several shards', () => {
     for (let which = 0; which < 24; which += 1) comparison.take({ what: 'phase', which, how: 2 });
     expect(sum(kept('ArtifactWorkflow'))).toBe(24);
     comparison.close();
+  });
+});
+
+describe('isForeign', () => {
+  const child = artifactWorkflow('child');
+  const run = workflowOf(child, 'run');
+  const labelled = { ...run, metadata: { ...run.metadata, labels: { [labels.order]: 'uid-order' } } };
+  const own: Shard = { index: shardOf('uid-order', 8), of: 8 };
+  const other: Shard = { index: (own.index + 1) % 8, of: 8 };
+  it.each<[string, unknown, boolean]>([
+    ['an ArtifactWorkflow', child, true],
+    ['a Workflow with the label of an Order', labelled, true],
+    ['a Workflow without, which may be of any', run, false],
+    ['a type', ociType(), false],
+  ])('is true in one other shard for %s: %s', (_, object, isTrue) => {
+    expect(isForeign(object as KubeObject, own)).toBe(false);
+    expect(isForeign(object as KubeObject, other)).toBe(isTrue);
+    expect(keptOf(object as KubeObject, own)).toBe(object);
   });
 });
 

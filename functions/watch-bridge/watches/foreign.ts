@@ -23,22 +23,21 @@ import type { KubeObject } from '#shared/meta';
  * the object's own shard, or of a kind that all shards hold: Endpoints, types, templates.
  */
 
-/** True for an object that is woken in another shard. */
-export function isForeign(object: KubeObject, shard: Shard): boolean {
-  return isWokenKind(object.kind) && !isInShard(object, shard);
-}
-
-/** The kinds of which nothing is kept that carries the label of a foreign Order. */
+/** Kinds of objects that concern one root alone where they carry the label of an Order, and may concern any where they do not. */
 const ofOrders: ReadonlySet<string> = new Set(['Workflow', 'CronWorkflow', 'Secret']);
+
+/** True for an object that concerns roots of other shards. */
+export function isForeign(object: KubeObject, shard: Shard): boolean {
+  const isRooted = ofOrders.has(object.kind)
+    ? object.metadata.labels?.[labels.order] !== undefined
+    : isWokenKind(object.kind);
+  return isRooted && !isInShard(object, shard);
+}
 
 /** What a shard keeps of an object until its next change; undefined: nothing. */
 export function keptOf(object: KubeObject, shard: Shard): KubeObject | undefined {
-  if (ofOrders.has(object.kind))
-    return object.metadata.labels?.[labels.order] === undefined || isInShard(object, shard)
-      ? object
-      : undefined;
   if (!isForeign(object, shard) || object.kind === 'Endpoint') return object;
-  if (object.kind === 'Order') return undefined;
+  if (object.kind !== 'ArtifactWorkflow') return undefined;
   const workflow = object as unknown as ArtifactWorkflow;
   if (isOutOfTheWay(workflow)) return undefined;
   return takesPartInSlots(workflow) ? object : slim(workflow);
@@ -50,7 +49,7 @@ export function isOutOfTheWay(workflow: ArtifactWorkflow): boolean {
 }
 
 /** True for one whose whole state says who is next where an Endpoint limits how many run. */
-export function takesPartInSlots(workflow: ArtifactWorkflow): boolean {
+function takesPartInSlots(workflow: ArtifactWorkflow): boolean {
   return !isFinished(workflow) && (limitingEndpoints(workflow).length > 0 || isRefused(workflow));
 }
 
