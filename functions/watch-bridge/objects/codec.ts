@@ -4,8 +4,11 @@ import { encodeScalar, knownText, mostKnown, size, tag } from './scalars.ts';
 /** So often a value has to come, among at most so many different ones, before it gets a number. */
 const promotedAt = 12;
 const mostCandidates = 20_000;
-/** A longer value is seldom the same twice, and costs more to look up. */
-const longestKnown = 200;
+/** A longer value is seldom the same twice, and costs more to look up; lists of names are long and often the same. */
+const longestText = 200;
+const longestOther = 40;
+/** What is of one object alone, or of one moment. */
+const unique: ReadonlySet<string> = new Set([tag.uuid, tag.digest, tag.time, tag.decimal]);
 
 /**
  * JSON values as short texts of one-byte characters, and back. What comes often (names of fields, namespaces and types, phases, whole
@@ -39,7 +42,9 @@ export class Codec {
 
   /** The number of what comes often. What is first gets one, and none is taken back: texts that hold it live on. */
   #short(text: string): string {
-    if (text.length <= 2 || text.length > longestKnown) return text;
+    const kind = text.charAt(0);
+    if (text.length <= 2 || text.length > (kind === tag.latin ? longestText : longestOther)) return text;
+    if (unique.has(kind)) return text;
     const number = this.#numbers.get(text);
     if (number !== undefined || this.#known.length === mostKnown) return number ?? text;
     const times = (this.#candidates.get(text) ?? 0) + 1;
