@@ -35,22 +35,26 @@ export async function withWorker(
 async function bundled(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const outfile = path.join(folder, 'transfer-worker.mjs');
-  // Loaded when it is needed, and not as a service: the standalone is to stay small.
-  const { buildSync } = await import('esbuild');
-  buildSync({
-    entryPoints: [source],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-    minify: true,
-    keepNames: true,
-    // What reads archives is CommonJS and calls require, which an ESM bundle has not.
-    banner: {
-      js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
-    },
-    logLevel: 'silent',
-  });
+  // Loaded when it is needed, and its process ended after that: the standalone is to stay small.
+  const { buildSync, stop } = await import('esbuild');
+  try {
+    buildSync({
+      entryPoints: [source],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node24',
+      minify: true,
+      keepNames: true,
+      // What reads archives is CommonJS and calls require, which an ESM bundle has not.
+      banner: {
+        js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
+      },
+      logLevel: 'silent',
+    });
+  } finally {
+    await stop();
+  }
   return outfile;
 }
