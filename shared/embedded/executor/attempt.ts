@@ -12,7 +12,7 @@ import {
   readIfThere,
   terminationLog,
 } from './run-folder.ts';
-import type { Workers } from './workers.ts';
+import type { Workers } from './workers/workers.ts';
 import type { Parameter } from './workflow.ts';
 
 /** Why a run is being stopped; the reason of its AbortSignal. */

@@ -9,7 +9,7 @@ import { recoverRuns } from './recover.ts';
 import { runWorkflow } from './run.ts';
 import { dueTime } from './ttl.ts';
 import { createTurns } from './turns.ts';
-import { createWorkers } from './workers.ts';
+import { createWorkers } from './workers/workers.ts';
 import { isCompleted, type Workflow, workflows } from './workflow.ts';
 
 export interface ExecutorOptions {

@@ -17,7 +17,7 @@ import {
   refusedPatch,
   startedPatch,
 } from './status.ts';
-import type { Workers } from './workers.ts';
+import type { Workers } from './workers/workers.ts';
 import {
   clusterWorkflowTemplates,
   isCompleted,

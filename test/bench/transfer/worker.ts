@@ -5,7 +5,7 @@ import { buildFunctions } from '../../../scripts/build/bundle.ts';
 import { workerOptions } from '../../../scripts/standalone/worker-program.ts';
 import { runChild } from '../../../shared/embedded/executor/child.ts';
 import { inheritedEnvironment } from '../../../shared/embedded/executor/run-folder.ts';
-import { createWorkers } from '../../../shared/embedded/executor/workers.ts';
+import { createWorkers } from '../../../shared/embedded/executor/workers/workers.ts';
 import { usageOf } from '../process-usage.ts';
 import { measure, type Tool } from './measured-program.ts';
 

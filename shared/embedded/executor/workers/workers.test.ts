@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { recordName, runChild } from './child.ts';
+import { recordName, runChild } from '../child.ts';
 import { createWorkers, type Workers } from './workers.ts';
 
 /** As the worker does it: takes one line after the other, becomes the run, and says what it found. */
