@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { type AggregatedServer, startAggregated } from '../fixtures/cluster/aggregated-server.ts';
 import { argoDefinitions } from '../fixtures/cluster/argo-definitions.ts';
@@ -47,9 +49,11 @@ interface Replica {
   proxy: TcpProxy;
   ask(what: string): Promise<{ status: number; text: string }>;
   leads(): Promise<boolean>;
+  /** Of several shards, those that it leads. */
+  shards(): Promise<string[]>;
 }
 
-describeCluster('two replicas of watch-bridge on a real kube-apiserver', ({ assets, host }) => {
+describeCluster('replicas of watch-bridge on a real kube-apiserver', ({ assets, host }) => {
   let plane: ControlPlane;
   let ours: AggregatedServer | undefined;
   let sink: Awaited<ReturnType<typeof startSink>>;
@@ -57,7 +61,7 @@ describeCluster('two replicas of watch-bridge on a real kube-apiserver', ({ asse
   const replicas: Replica[] = [];
   const made: string[] = [];
 
-  async function startReplica(name: string): Promise<Replica> {
+  async function startReplica(name: string, shards = 1): Promise<Replica> {
     const proxy = await startTcpProxy(Number(new URL(plane.url).port));
     const program = start(process.execPath, ['functions/watch-bridge/main.ts'], {
       ...process.env,
@@ -66,6 +70,7 @@ describeCluster('two replicas of watch-bridge on a real kube-apiserver', ({ asse
       ARC_CA_FILE: path.join(plane.folder, 'pki/ca.crt'),
       K_SINK: `${sink.url}/${name}`,
       PORT: '0',
+      ARC_BRIDGE_SHARDS: String(shards),
     });
     let port = '';
     const ask = async (what: string) => {
@@ -78,6 +83,10 @@ describeCluster('two replicas of watch-bridge on a real kube-apiserver', ({ asse
       proxy,
       ask,
       leads: async () => /^arc_bridge_leader 1$/m.test((await ask('metrics')).text),
+      shards: async () => {
+        const { text } = await ask('metrics');
+        return [...text.matchAll(/^arc_bridge_leader\{shard="(\d+)"\} 1$/gm)].map(([, shard = '']) => shard);
+      },
     };
     replicas.push(replica);
     await eventually(`replica ${name} to answer`, 30_000, () => {
@@ -248,6 +257,68 @@ describeCluster('two replicas of watch-bridge on a real kube-apiserver', ({ asse
     expect(Number(stdout)).toBeGreaterThanOrEqual(5);
     for (const name of made) await announced(`Order ${name}`);
   }, 120_000);
+
+  it('become three that divide the shards, beside the one that leads, and no wake is lost when one of them is killed', async () => {
+    const text = await readFile('knative/components/sharded-bridge/kustomization.yaml', 'utf8');
+    const { patches } = z
+      .looseObject({ patches: z.array(z.looseObject({ patch: z.string().optional() })) })
+      .parse(parse(text));
+    const patch = JSON.stringify(parse(patches.find((one) => one.patch !== undefined)?.patch ?? ''));
+    await plane.kubectl([
+      'patch',
+      'role',
+      'arc-watch-bridge',
+      '-n',
+      'arc-system',
+      '--type=json',
+      '-p',
+      patch,
+    ]);
+    const three = [await startReplica('x', 3), await startReplica('y', 3), await startReplica('z', 3)];
+    const led = async (some: readonly Replica[]) => Promise.all(some.map((one) => one.shards()));
+    await eventually('each of three to lead one shard and be ready', 60_000, async () => {
+      expect((await led(three)).map(({ length }) => length)).toEqual([1, 1, 1]);
+      for (const one of three) expect((await one.ask('health/readiness')).status).toBe(200);
+    });
+    for (const one of replicas.filter((each) => isRunning(each) && !three.includes(each)))
+      await one.program.stop();
+    const names = Array.from({ length: 12 }, (_, at) => `divided-${at}`);
+    await makeOrders(...names);
+    for (const name of names) await announced(`Order ${name} changed`);
+    const senders = names.map(
+      (name) =>
+        new Set(sink.taken.flatMap(({ sender, wake }) => (wake === `Order ${name} changed` ? [sender] : []))),
+    );
+    for (const some of senders) expect(some.size).toBe(1);
+    expect(new Set(senders.flatMap((some) => [...some])).size).toBeGreaterThan(1);
+
+    const [killed, ...rest] = three;
+    killed?.program.child.kill('SIGKILL');
+    const began = performance.now();
+    const meanwhile = Array.from({ length: 12 }, (_, at) => `undivided-${at}`);
+    await makeOrders(...meanwhile);
+    await eventually('the others to lead all shards', 60_000, async () => {
+      expect((await led(rest)).flat().toSorted()).toEqual(['0', '1', '2']);
+    });
+    // 23 s, and what a machine under load adds.
+    expect(performance.now() - began).toBeLessThan(35_000);
+    for (const name of meanwhile) await announced(`Order ${name}`);
+  }, 240_000);
+
+  it('lose nothing when three shards become two', async () => {
+    const before = replicas.filter(isRunning);
+    await makeOrders('of-three');
+    const two = [await startReplica('p', 2), await startReplica('q', 2)];
+    await eventually('both to be ready', 60_000, async () => {
+      for (const one of two) expect((await one.ask('health/readiness')).status).toBe(200);
+      const led = await Promise.all(two.map((one) => one.shards()));
+      expect(led.flat().toSorted()).toEqual(['0', '1']);
+    });
+    await makeOrders('of-both');
+    for (const one of before) expect(await one.program.stop()).toBe(0);
+    await makeOrders('of-two');
+    for (const name of ['of-three', 'of-both', 'of-two']) await announced(`Order ${name}`);
+  }, 180_000);
 });
 
 function isRunning({ program }: Replica): boolean {
