@@ -82,4 +82,15 @@ describe('createMetrics', () => {
     expect(() => counter.inc({}, -1)).toThrow(/cannot go down/);
     expect(() => counter.inc({}, Number.NaN)).toThrow(/cannot go down/);
   });
+
+  it('reads the value of each label set when it is asked', () => {
+    const metrics = createMetrics();
+    let first = 1;
+    const spec = { name: 'x_led', help: 'x', labels: ['shard'] };
+    metrics.gauge(spec, () => first, { shard: 0 });
+    metrics.gauge(spec, () => 7, { shard: 1 });
+    expect(metrics.expose()).toContain('x_led{shard="0"} 1\nx_led{shard="1"} 7\n');
+    first = 2;
+    expect(metrics.expose()).toContain('x_led{shard="0"} 2\n');
+  });
 });
