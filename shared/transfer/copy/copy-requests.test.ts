@@ -108,6 +108,10 @@ describe('the requests of a copy', () => {
       'has a list of several pages',
       (response) => response.setHeader('link', '</v2/next>; rel="next"').end('{"tags":["1.0"]}'),
     ],
+    [
+      'lists a round number of tags, and may have more',
+      (response) => response.end(JSON.stringify({ tags: ['1.0', ...Array(99).keys()].map(String) })),
+    ],
   ])('look for each attachment where the registry %s', async (_, list) => {
     const platforms = ['linux/amd64', 'linux/arm64', 'linux/riscv64'];
     await seedImage(source, 'team/app', '1.0', { ...platform, platforms });

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -44,8 +44,15 @@ describe('workers of one machine', () => {
     expect(mine.until()).toBe(start + 9_000);
   });
 
-  it('do not believe a time further ahead than a server may ask for', () => {
-    worker().tell(start + 3_600_000);
+  it('are not told of a wait for which a worker gives up', async () => {
+    createLimiter({ now: () => now, waits: worker() }).slowDown(120_000);
+    expect(worker().until()).toBe(0);
+  });
+
+  it('do not believe a time further ahead than a server may ask for', async () => {
+    worker().tell(start + 5_000);
+    const [file = ''] = await readdir(folder);
+    await utimes(path.join(folder, file), start / 1000 + 3_600, start / 1000 + 3_600);
     expect(worker().until()).toBe(0);
   });
 

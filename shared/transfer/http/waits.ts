@@ -28,11 +28,12 @@ export function waitsIn(folder: string, now: () => number = Date.now): (host: st
         if (now() - lookedAt < lookMs) return known;
         lookedAt = now();
         const found = modifiedAt(file);
-        known = found > now() + defaultRetry.maxRetryAfterMs ? 0 : found;
+        known = found >= now() + defaultRetry.maxRetryAfterMs ? 0 : found;
         return known;
       },
       tell(until) {
-        if (until <= modifiedAt(file)) return;
+        // Who is asked to wait longer gives up, and says so: others ask for themselves instead of waiting without a word.
+        if (until - now() >= defaultRetry.maxRetryAfterMs || until <= modifiedAt(file)) return;
         try {
           mkdirSync(folder, { recursive: true, mode: 0o700 });
           writeFileSync(file, '');

@@ -27,7 +27,7 @@ export interface Repository extends BlobSource, BlobSink {
   putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored>;
   /** All pages of the referrers API; undefined if the registry does not have it. */
   referrers(digest: string, signal: AbortSignal): Promise<Descriptor[] | undefined>;
-  /** The first page of the list of tags if it is the only one; undefined if there are more, or if the registry does not answer with a list. */
+  /** The first page of the list of tags if it is the only one; undefined if there are or may be more, or if the registry does not answer with a list. */
   fewTags(signal: AbortSignal): Promise<string[] | undefined>;
   /** All pages of the list of tags. None if the repository does not exist and `mayBeAbsent`; otherwise that is an error. */
   tags(signal: AbortSignal, mayBeAbsent?: boolean): Promise<string[]>;
@@ -169,7 +169,10 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
           },
           signal,
         );
-        return headers.link === undefined ? stringsIn(bytes, 'tags') : undefined;
+        if (headers.link !== undefined) return undefined;
+        const tags = stringsIn(bytes, 'tags');
+        // Some registries cut a list at a round number and do not say that there is more.
+        return tags !== undefined && tags.length > 0 && tags.length % 50 === 0 ? undefined : tags;
       } catch (caught) {
         if (signal.aborted || !(caught instanceof TransferError)) throw caught;
         return undefined;
