@@ -8,7 +8,7 @@ import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 import { runs, timeoutOf } from '../../shared/testing/index.ts';
 
 /** In `npm test` at some of its requests, in a soak at each. */
-const stride = runs(1) > 1 ? 1 : 8;
+const stride = runs(1) > 1 ? 1 : 13;
 
 const main = new URL('./main.ts', import.meta.url).pathname;
 let folder = '';
