@@ -13,9 +13,9 @@ const images = 'artifact-conduit:*';
 export const workerOptions: readonly string[] = ['--max-semi-space-size=1'];
 
 /**
- * `given`, with the transfer-worker's images among them, run by this very Node unless they are given. One process is started per artifact, so it is bundled into one file in
+ * `given`, with the transfer-worker's images among them, run by this very Node unless they are given. Processes of it come and go with the artifacts, so it is bundled into one file in
  * `folder` first, where its compiled code is kept as well: it starts with a good half of the CPU time that its sources take. Where the
- * bundler is not installed it runs from its sources. `prepared` is its command, if it is ours: it can be started ahead.
+ * bundler is not installed it runs from its sources. `prepared` is its command, if it is ours: it can be started ahead, and does one run after the other.
  */
 export async function withWorker(
   given: Readonly<Record<string, string[]>>,

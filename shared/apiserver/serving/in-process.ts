@@ -31,7 +31,7 @@ const calls = channel(callChannel);
 export function inProcess(api: ApiServer): Call {
   return async (url, init) => {
     init.signal.throwIfAborted();
-    // Who asks for one thing after the other would otherwise keep everybody else waiting.
+    // A caller that asks for one thing after the other would otherwise keep everybody else waiting.
     await turn();
     if (calls.hasSubscribers) {
       const { pathname, search } = new URL(url);

@@ -32,7 +32,7 @@ export function waitsIn(folder: string, now: () => number = Date.now): (host: st
         return known;
       },
       tell(until) {
-        // Who is asked to wait longer gives up, and says so: others ask for themselves instead of waiting without a word.
+        // A worker that is asked to wait longer gives up, and says so. The others ask for themselves instead of waiting without a word.
         if (until - now() >= defaultRetry.maxRetryAfterMs || until <= modifiedAt(file)) return;
         try {
           mkdirSync(folder, { recursive: true, mode: 0o700 });
