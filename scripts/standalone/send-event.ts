@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
+import { untilAborted } from '#shared/async';
 import { type Post, type SendPost, sendOverHttp } from '#shared/embedded';
 import type { Served } from '#shared/runtime';
 
@@ -18,10 +19,8 @@ export function sendInProcess(functions: ReadonlyMap<string, Take>): SendPost {
     if (take === undefined) return sendOverHttp(url, post, signal);
     const { headers } = post;
     sent.publish({ request: { headers } });
-    const response = await beforeAbort(
-      async () => take(requestOf(url, post), { incoming: { headers } }),
-      signal,
-    );
+    const taken = (async () => take(requestOf(url, post), { incoming: { headers } }))();
+    const response = await untilAborted(taken, signal);
     const body = response.status === 204 ? none : Buffer.from(await response.arrayBuffer());
     answered.publish({ request: { headers } });
     return { status: response.status, headers: Object.fromEntries(response.headers), body };
@@ -39,17 +38,4 @@ function requestOf(url: URL, { headers, body = none }: Post): Request {
     arrayBuffer: () => Promise.resolve(bytes.buffer),
   };
   return request as unknown as Request;
-}
-
-/** Rejects at once when `signal` is aborted. The function goes on, as it does when a connection breaks: it has a deadline of its own. */
-async function beforeAbort(take: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
-  const { promise: left, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(signal.reason);
-  if (signal.aborted) leave();
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    return await Promise.race([take(), left]);
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
 }

@@ -11,4 +11,5 @@ export { ConnectTimeoutError, connectLimitMs, farConnectLimitMs, limitConnect } 
 export { eachBounded, mapBounded } from './parallel.ts';
 export { pause } from './pause.ts';
 export { createSemaphore, type Semaphore } from './semaphore.ts';
+export { untilAborted } from './until-aborted.ts';
 export { createWorkQueue, type WorkQueue, type WorkQueueOptions } from './work-queue.ts';

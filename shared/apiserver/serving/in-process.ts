@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { setImmediate as turn } from 'node:timers/promises';
+import { untilAborted } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { IncomingRequest } from '../request/incoming-request.ts';
 import { type Content, contentOf, isStream } from '../response/content.ts';
@@ -38,7 +39,7 @@ export function inProcess(api: ApiServer): Call {
       calls.publish({ request: { ...init, url: `${pathname}${search}` } });
     }
     if (api.closing.aborted) throw new ArcError('ServiceUnavailable', 'the API server has ended');
-    const { response, end } = await untilAborted(api.call(incoming(url, init)), init.signal);
+    const { response, end } = await answerOf(api.call(incoming(url, init)), init.signal);
     const body = bodyOf(contentOf(response), init.signal, end);
     return { ok: response.ok, status: response.status, headers: response.headers, ...body };
   };
@@ -46,18 +47,14 @@ export function inProcess(api: ApiServer): Call {
 
 type Answered = Awaited<ReturnType<ApiServer['call']>>;
 
-/** Rejects with the reason of the abort at once; an answer that comes later is dropped. */
-async function untilAborted(answered: Promise<Answered>, signal: AbortSignal): Promise<Answered> {
-  const { promise: left, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(signal.reason);
-  signal.addEventListener('abort', leave, { once: true });
+/** What the server answers, unless `signal` is aborted before: an answer that comes later is dropped. */
+async function answerOf(answered: Promise<Answered>, signal: AbortSignal): Promise<Answered> {
   try {
-    return await Promise.race([answered, left]);
+    return await untilAborted(answered, signal);
   } catch (caught) {
-    void answered.then(({ response, end }) => bodyOf(contentOf(response), signal, end));
+    // A call that failed has no answer to drop.
+    answered.then(({ response, end }) => bodyOf(contentOf(response), signal, end)).catch(() => undefined);
     throw caught;
-  } finally {
-    signal.removeEventListener('abort', leave);
   }
 }
 

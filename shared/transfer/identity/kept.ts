@@ -1,4 +1,4 @@
-import { startDeadline } from '#shared/async';
+import { startDeadline, untilAborted } from '#shared/async';
 
 /** Something that a cloud lends until a time, in milliseconds since 1970. */
 export interface Lent<T> {
@@ -42,19 +42,6 @@ export function kept<T>(
   }
   return (signal) => {
     if (known === undefined || now() >= known.renewal) known = renewed();
-    return awaited(known.value, signal);
+    return untilAborted(known.value, signal);
   };
-}
-
-/** What `shared` brings to one of those who wait for it. Rejects with the signal's reason as soon as that is aborted. */
-async function awaited<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: left, reject } = Promise.withResolvers<never>();
-  const leave = (): void => reject(signal.reason);
-  if (signal.aborted) leave();
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    return await Promise.race([left, shared]);
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
 }

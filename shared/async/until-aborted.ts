@@ -1,0 +1,15 @@
+/**
+ * What `work` resolves or rejects with, or a rejection with the reason of `signal` as soon as that is aborted. The work goes on then, and nobody is
+ * told how it ends: it has a deadline of its own.
+ */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: left, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal.reason);
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([left, work]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
