@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ArcError } from '#shared/errors';
@@ -109,14 +109,7 @@ export async function runChild(options: ChildOptions): Promise<ChildResult> {
 }
 
 function startGated({ command, cwd, env }: ChildOptions): Startable {
-  const child = spawn('/bin/sh', ['-c', gate, 'arc-run', ...command], {
-    cwd,
-    env: { ...env },
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  // A program that ends without reading its stdin breaks the pipe: its exit tells more.
-  child.stdin.on('error', () => undefined);
+  const child = spawnPiped(['/bin/sh', '-c', gate, 'arc-run', ...command], { cwd, env });
   return {
     pid: child.pid,
     follow(outputs) {
@@ -133,6 +126,23 @@ function startGated({ command, cwd, env }: ChildOptions): Startable {
     },
     go: () => void child.stdin.write('go\n'),
   };
+}
+
+/** Starts a program, its streams pipes, as the leader of a group of its own. Throws InternalError where not even the pipes can be made. */
+export function spawnPiped(
+  [program = '', ...args]: readonly string[],
+  place: { cwd?: string; env: Readonly<Record<string, string>> },
+): ChildProcessWithoutNullStreams {
+  const child = spawn(program, args, { ...place, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  // Without a file descriptor to spare there is a child without streams, which its type does not say, and an 'error' of it to come.
+  const { stdin } = child as Partial<typeof child>;
+  if (stdin === undefined) {
+    child.once('error', () => undefined);
+    throw notStarted(new Error('there are too many open files: raise the limit (ulimit -n) of this process'));
+  }
+  // A program that ends without reading its stdin breaks the pipe: its exit tells more.
+  stdin.on('error', () => undefined);
+  return child;
 }
 
 export function notStarted({ message }: Error): ArcError {

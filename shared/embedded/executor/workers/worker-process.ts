@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { exitCodeOf, notStarted, type Startable } from '../child.ts';
+import { exitCodeOf, notStarted, type Startable, spawnPiped } from '../child.ts';
 import { signalGroup } from '../processes.ts';
 import { untilMark } from './until-mark.ts';
 
@@ -26,18 +26,14 @@ interface Current {
 /**
  * Starts a program that waits, with ARC_PREPARED set, for lines on its stdin: each a JSON object with the environment `env` and the folder
  * `cwd` of a run, and its `mark`. It ends a run by a line on stdout and stderr with that mark (`untilMark`), or by ending itself. `onEnd` is
- * called when it has ended, and when nothing more may be given to it.
+ * called when it has ended, and when nothing more may be given to it. Throws InternalError where there is no process to be had.
  */
 export function startWorker(
-  [program = '', ...args]: readonly string[],
+  command: readonly string[],
   env: Readonly<Record<string, string>>,
   onEnd: () => void,
 ): WorkerProcess {
-  const child = spawn(program, args, {
-    env: { ...env, ARC_PREPARED: '1' },
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const child = spawnPiped(command, { env: { ...env, ARC_PREPARED: '1' } });
   let current: Current | undefined;
   let isSound = true;
   const spoil = () => {
@@ -53,8 +49,6 @@ export function startWorker(
     if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
   });
   child.once('close', (code, name) => current?.resolve(exitCodeOf(code, name)));
-  // A program that ends without reading its stdin breaks the pipe: its exit tells more.
-  child.stdin.on('error', () => undefined);
   async function end(): Promise<void> {
     spoil();
     if (hasEnded(child)) return;

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordName, runChild } from '../child.ts';
 import { createWorkers, type Workers } from './workers.ts';
@@ -161,6 +163,30 @@ describe('a worker process', () => {
     const worker = none.take(absent, {});
     await expect(worker?.follow([])).rejects.toMatchObject({ code: 'InternalError' });
     await none.close();
+  });
+
+  it('that cannot be started for want of file descriptors fails its run, and nothing else', async () => {
+    const script = `
+      import { closeSync, openSync } from 'node:fs';
+      import { runChild } from '${path.resolve(import.meta.dirname, '../child.ts')}';
+      import { createWorkers } from '${path.resolve(import.meta.dirname, 'workers.ts')}';
+      const command = ['/bin/true'];
+      const workers = createWorkers({ command, outer: {}, most: 2 });
+      const folder = ${JSON.stringify(folder)};
+      const { signal } = new AbortController();
+      const own = { command, cwd: folder, env: {}, record: folder, signal, graceMs: 50 };
+      const open = [];
+      try { for (;;) open.push(openSync('/dev/null')); } catch {}
+      workers.warm();
+      const failures = [];
+      try { workers.take(command, {}); } catch (caught) { failures.push(caught.message); }
+      await runChild(own).catch((caught) => failures.push(caught.message));
+      for (const one of open) closeSync(one);
+      console.log(JSON.stringify([failures, (await runChild(own)).exitCode]));`;
+    const limited = `ulimit -n 64 && exec "$0" --input-type=module -e "$1"`;
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', limited, process.execPath, script]);
+    const why = expect.stringContaining('too many open files');
+    expect(JSON.parse(stdout)).toEqual([[why, why], 0]);
   });
 
   it('is gone after the close, and so is one that was at work then', async () => {

@@ -75,7 +75,12 @@ export function createWorkers({ command, outer, most, idleMs = 15_000 }: Workers
 
   return {
     warm() {
-      if (!isClosed && free.size === 0 && all.size < most) keep(start());
+      if (isClosed || free.size > 0 || all.size >= most) return;
+      try {
+        keep(start());
+      } catch {
+        // The run that comes tries again, and tells of it.
+      }
     },
     take(asked, wanted) {
       if (isClosed || !fits(asked, wanted)) return undefined;
