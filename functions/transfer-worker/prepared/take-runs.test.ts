@@ -24,6 +24,8 @@ beforeEach(async () => {
   await seedImage(source, 'team/app', '1.0', { layers: 1, layerBytes: 4096 });
   const started = spawn(process.execPath, [main], { env: { ARC_PREPARED: '1' }, stdio: 'pipe' });
   child = started;
+  // What is told to one that has ended breaks the pipe.
+  child.stdin.on('error', () => undefined);
   printed = ['', ''];
   for (const [index, stream] of [started.stdout, started.stderr].entries())
     stream.on('data', (chunk: Buffer) => {
@@ -133,10 +135,11 @@ describe('a process that is told of runs', () => {
     expect(printed.join('')).not.toContain('\0');
   });
 
-  it('ends when it is told to stop between two', async () => {
+  it('ends when it is told to stop between two, and not as if it had done the next one', async () => {
     await run('one', { credentials: account });
     child.kill('SIGTERM');
-    expect(await ended).toBe(0);
+    await tell('two', { credentials: account, mark: 'x' }).catch(() => undefined);
+    expect(await ended).toBe(143);
   });
 
   it('ends at once when its parent is gone, at work or not', async () => {

@@ -5,6 +5,9 @@ import { mayTakeAnother } from './another.ts';
 import { isQuiet, openResources } from './quiet.ts';
 import { type Run, readRuns } from './runs.ts';
 
+/** As shells count SIGTERM. */
+const signalExitCode = 143;
+
 /**
  * Does the runs that this process is told of, one after the other, each as if the process had been started for it: in its environment and folder
  * alone. The end of a run is a line on stdout and stderr that begins with NUL and the run's mark, after all that the run has printed. A run
@@ -15,8 +18,9 @@ export async function takeRuns(): Promise<never> {
   // They are opened when they are first asked for, and so by no run.
   const streams = [process.stdout, process.stderr];
   let stop: AbortController | undefined;
+  // Not with 0: a run that it is just being told of would pass for done.
   for (const name of ['SIGTERM', 'SIGINT'] as const)
-    process.on(name, () => (stop === undefined ? process.exit(0) : stop.abort(name)));
+    process.on(name, () => (stop === undefined ? process.exit(signalExitCode) : stop.abort(name)));
   exitWithParent(process.stdin, () => process.exit(stop === undefined ? 0 : 1));
 
   for (let count = 1; ; count += 1) {
