@@ -77,4 +77,5 @@ export {
   type Reference,
   registryURL,
 } from './reference/reference.ts';
+export { isAwsStorage } from './s3/place.ts';
 export { openS3Sink, openS3Source } from './s3/s3.ts';

@@ -3,11 +3,11 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { JobEndpoint } from '#shared/domain';
 import {
-  type CopyOptions,
   copyFile,
   type FileLocation,
   type FileSink,
   type FileSource,
+  isAwsStorage,
   localSink,
   localSource,
   type Opening,
@@ -27,13 +27,13 @@ export function isServer({ remoteURL }: JobEndpoint): boolean {
 }
 
 /**
- * The bundles on a server: in an S3 storage where the Secret has keys for one, else of a server that takes PUT, as WebDAV does. Their files are in a folder of
+ * The bundles on a server: in an S3 storage where the Secret has keys for one or the host is one of AWS, else of a server that takes PUT, as WebDAV does. Their files are in a folder of
  * the volume meanwhile, one for each `use`: a job that was killed goes on with what is there and what has been sent. Rejects with a TransferError.
  */
 export async function serverPlace(
   endpoint: JobEndpoint,
   use: string,
-  { bundleDir, signal, workDir, retry, maxBytes }: BundleOptions,
+  { bundleDir, progress: _, ...options }: BundleOptions,
 ): Promise<BundlePlace> {
   const id = createHash('sha256')
     .update(JSON.stringify([endpoint.remoteURL, use]))
@@ -45,12 +45,6 @@ export async function serverPlace(
       `The volume for bundles cannot be used: ${caught.message}. It must be mounted at ${bundleDir} (ARC_BUNDLE_DIR), as files are there on their way.`,
     );
   });
-  const options: CopyOptions = {
-    signal,
-    workDir,
-    ...(retry && { retry }),
-    ...(maxBytes !== undefined && { maxBytes }),
-  };
   const kind = kindOf(endpoint);
   const at = (name: string): FileLocation => ({ ...connection(endpoint), path: name });
   return {
@@ -59,7 +53,7 @@ export async function serverPlace(
     label: labelOf(endpoint),
     onServer: true,
 
-    async fetch(name, most = maxBytes) {
+    async fetch(name, most = options.maxBytes) {
       try {
         await copyFile({ ...options, ...(most !== undefined && { maxBytes: most }) }, async (opening) => {
           const source = kind.source(at(name), opening);
@@ -103,7 +97,7 @@ const web: Kind = {
 
 function kindOf({ remoteURL, credentials }: JobEndpoint): Kind {
   const hasKeys = credentials !== undefined && 'accessKeyID' in credentials;
-  return hasKeys || /^s3:/i.test(remoteURL) ? s3 : web;
+  return hasKeys || isAwsStorage(remoteURL) ? s3 : web;
 }
 
 /** Without a query, which can be a secret. */

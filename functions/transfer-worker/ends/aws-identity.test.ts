@@ -1,13 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEndpoint } from '#shared/domain';
-import { seedImage } from '#shared/embedded';
+import { seedImage, startRegistry } from '#shared/embedded';
 import { openSession, registrySource } from '#shared/transfer';
 import { type Aws, awsServices } from '../../../shared/transfer/testing/aws.ts';
 import type { CloudService } from '../../../shared/transfer/testing/cloud.ts';
 import { passOn, replayed } from '../../../shared/transfer/testing/front.ts';
 import { type S3Server, startS3Server } from '../../../shared/transfer/testing/s3-server.ts';
 import { imageLocation } from '../batch/chart-images.ts';
+import { maker, runBundle } from '../bundle/testing/sides.ts';
 import { end, image, type Pod, startPod } from './testing/pod.ts';
 
 const role = 'arn:aws:iam::123456789012:role/arc';
@@ -75,6 +76,23 @@ describe('a worker with a role of AWS', () => {
     expect(storage.objects.get('/mirror/c.bin')?.bytes.toString()).toBe('hello');
     expect(pod.asked(sts)).toBe(3);
   });
+
+  it.each(['s3://mirror/out', `https://mirror.s3.eu-central-1.amazonaws.com/out`])(
+    'takes a bundle to %s and back',
+    async (remoteURL) => {
+      const { digest } = await seedImage(pod.registry, 'team/app', '1.0');
+      const { sign, trust } = maker;
+      const bundles = end('bundle', remoteURL, { keys: { sign, trust } });
+      const options = { proxyEnv: pod.env, identityEnv: pod.env };
+      const spec = { name: 'first', contents: [{ image: 'team/app:1.0' }] };
+      const order = { artifact: { type: 'bundle-export', spec }, source: inner(), destination: bundles };
+      await runBundle(pod.folder, order, 'out', options);
+      const other = pod.keep(await startRegistry());
+      const carried = { artifact: { type: 'bundle-import', spec: { name: 'first' } }, source: bundles };
+      await runBundle(pod.folder, { ...carried, destination: end('oci', other.url) }, 'in', options);
+      expect(other.contents.get('team/app')?.tags.get('1.0')).toBe(digest);
+    },
+  );
 
   it('reaches s3://bucket in its own region, and in the one that the bucket says it is in', async () => {
     storage.objects.set('/mirror/a.bin', { bytes: Buffer.from('hello'), etag: '"1"', headers: {} });

@@ -52,6 +52,11 @@ export function isAnywhere(remoteURL: string): boolean {
   return remoteURL.startsWith('s3://');
 }
 
+/** True for a remoteURL that is a storage of AWS, whatever else it says. */
+export function isAwsStorage(remoteURL: string): boolean {
+  return isAnywhere(remoteURL) || awsHost.test(URL.parse(remoteURL)?.hostname ?? '');
+}
+
 /** A URL of AWS with the host of another region; the URL itself if there is no such host. */
 export function inRegion(url: URL, region: string): URL {
   const moved = new URL(url);
