@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createLimiter, createLimiters } from './limiter.ts';
 
 const signal = new AbortController().signal;
@@ -51,6 +51,35 @@ describe('the limiter of a host', () => {
     gate.resolve();
     await first;
     expect(await limiter.run(signal, async () => 'third')).toBe('third');
+  });
+
+  it('waits no longer because the clock of the machine was set back', async () => {
+    const limiter = createLimiter();
+    limiter.slowDown(50);
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    try {
+      expect(await limiter.run(AbortSignal.timeout(5_000), async () => 'goes on')).toBe('goes on');
+    } finally {
+      vi.restoreAllMocks();
+    }
+  });
+
+  it('lets a request ask for itself after two minutes, though others are told to wait again and again', async () => {
+    vi.useFakeTimers();
+    try {
+      const waits = { news: () => 60_000, tell: () => undefined };
+      const limiter = createLimiter({ waits });
+      let asked = 0;
+      const request = limiter.run(signal, async () => {
+        asked = performance.now();
+      });
+      const begun = performance.now();
+      await vi.advanceTimersByTimeAsync(200_000);
+      await request;
+      expect(asked - begun).toBe(120_000);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is shared by requests to the same host only', () => {

@@ -1,6 +1,6 @@
 import { createSemaphore } from '#shared/async';
 import { stopped } from '../errors/transfer-error.ts';
-import { pauseOrStop } from './retry.ts';
+import { defaultRetry, pauseOrStop } from './retry.ts';
 import type { Waits } from './waits.ts';
 
 /** Bounds the requests to one host that are under way, and delays all of them when the host asks for it. */
@@ -9,7 +9,7 @@ export interface Limiter {
   run<T>(signal: AbortSignal, operation: () => Promise<T>): Promise<T>;
   /** Waits until requests to the host may start again, without taking a slot. */
   pass(signal: AbortSignal): Promise<void>;
-  /** The host answered 429: halves the limit (once per burst) and lets no request start for `waitMs`. */
+  /** The host answered 429 or 503: halves the limit (once per burst) and lets no request start for `waitMs`. */
   slowDown(waitMs: number): void;
   readonly limit: number;
 }
@@ -22,11 +22,21 @@ export interface LimiterOptions {
   waits?: Waits | undefined;
 }
 
-/** A limiter of at most `max` requests at a time; after each full round of successes its limit rises by one. */
-export function createLimiter({ max = 8, now = Date.now, waits }: LimiterOptions = {}): Limiter {
+/**
+ * Requests wait so long at a time for what their host has asked for, in ms. Then they ask for themselves: a transfer that waits for what one
+ * worker after the other was told would neither end nor say why.
+ */
+const longestWaitMs = defaultRetry.maxRetryAfterMs;
+
+/** A limiter of at most `max` requests at a time; after each full round of successes its limit rises by one. `now` never goes back. */
+export function createLimiter({
+  max = 8,
+  now = () => performance.now(),
+  waits,
+}: LimiterOptions = {}): Limiter {
   const slots = createSemaphore(max);
   let successes = 0;
-  let closedUntil = 0;
+  let closedUntil = Number.NEGATIVE_INFINITY;
 
   function ended(): void {
     successes += 1;
@@ -35,21 +45,23 @@ export function createLimiter({ max = 8, now = Date.now, waits }: LimiterOptions
     successes = 0;
   }
 
-  function close(until: number): void {
+  function close(waitMs: number): void {
     const burst = closedUntil > now();
     if (!burst) slots.limit = Math.max(1, Math.floor(slots.limit / 2));
     successes = 0;
-    closedUntil = Math.max(closedUntil, until);
+    closedUntil = Math.max(closedUntil, now() + waitMs);
   }
 
   function untilOpen(): number {
-    const told = waits?.until() ?? 0;
-    if (told > closedUntil && told > now()) close(told);
+    const told = waits?.news() ?? 0;
+    if (told > 0) close(told);
     return closedUntil - now();
   }
 
   async function pass(signal: AbortSignal): Promise<void> {
-    for (let wait = untilOpen(); wait > 0; wait = untilOpen()) await pauseOrStop(wait, signal);
+    const latest = now() + longestWaitMs;
+    for (let wait = untilOpen(); wait > 0 && now() < latest; wait = untilOpen())
+      await pauseOrStop(Math.min(wait, latest - now()), signal);
   }
 
   return {
@@ -70,9 +82,8 @@ export function createLimiter({ max = 8, now = Date.now, waits }: LimiterOptions
       }
     },
     slowDown(waitMs) {
-      const until = now() + waitMs;
-      close(until);
-      waits?.tell(until);
+      close(waitMs);
+      waits?.tell(waitMs);
     },
   };
 }

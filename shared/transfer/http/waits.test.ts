@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -20,40 +21,54 @@ const worker = (of = host) => waitsIn(folder, () => now)(of);
 
 describe('workers of one machine', () => {
   it('know what another one was told by the same server, until it has passed', () => {
-    const limiter = createLimiter({ now: () => now, waits: worker() });
+    const limiter = createLimiter({ waits: worker() });
     limiter.slowDown(5_000);
-    expect(worker().until()).toBe(start + 5_000);
-    expect(worker('https://other.example.com').until()).toBe(0);
+    expect(worker().news()).toBe(5_000);
+    expect(worker('https://other.example.com').news()).toBe(0);
+    now += 5_000;
+    expect(worker().news()).toBe(0);
   });
 
   it('start no request before the end of that wait, and fewer at a time after it', async () => {
-    worker().tell(Date.now() + 400);
+    worker().tell(400);
     const limiter = createLimiter({ waits: waitsIn(folder)(host) });
     const ended = await limiter.run(AbortSignal.timeout(10_000), async () => Date.now());
     expect(ended).toBeGreaterThanOrEqual(start + 400);
     expect(limiter.limit).toBe(4);
   });
 
-  it('look again after a moment, and keep the longest wait', () => {
+  it('look again after a moment, keep the longest wait, and hear of each once', () => {
     const mine = worker();
-    expect(mine.until()).toBe(0);
-    worker().tell(start + 9_000);
-    worker().tell(start + 3_000);
-    expect(mine.until()).toBe(0);
+    expect(mine.news()).toBe(0);
+    worker().tell(9_000);
+    worker().tell(3_000);
+    expect(mine.news()).toBe(0);
     now += 200;
-    expect(mine.until()).toBe(start + 9_000);
+    expect(mine.news()).toBe(8_800);
+    now += 200;
+    expect(mine.news()).toBe(0);
   });
 
   it('are not told of a wait for which a worker gives up', async () => {
-    createLimiter({ now: () => now, waits: worker() }).slowDown(120_000);
-    expect(worker().until()).toBe(0);
+    createLimiter({ waits: worker() }).slowDown(120_000);
+    expect(worker().news()).toBe(0);
   });
 
-  it('do not believe a time further ahead than a server may ask for', async () => {
-    worker().tell(start + 5_000);
+  it('do not believe a time further ahead than a server may ask for, and tell one another of the next wait', async () => {
+    worker().tell(5_000);
     const [file = ''] = await readdir(folder);
     await utimes(path.join(folder, file), start / 1000 + 3_600, start / 1000 + 3_600);
-    expect(worker().until()).toBe(0);
+    expect(worker().news()).toBe(0);
+    worker().tell(2_000);
+    expect(worker().news()).toBe(2_000);
+  });
+
+  it('look again though the clock was set back', () => {
+    const mine = worker();
+    expect(mine.news()).toBe(0);
+    now -= 3_600_000;
+    worker().tell(2_000);
+    expect(mine.news()).toBe(2_000);
   });
 
   it('go by their own answers where the folder is of no use', async () => {
@@ -63,8 +78,24 @@ describe('workers of one machine', () => {
     expect(await limiter.run(AbortSignal.timeout(10_000), async () => 'goes on')).toBe('goes on');
   });
 
+  it('write to nothing that a link leads to, and do not wait for the reader of a pipe', async () => {
+    worker().tell(5_000);
+    const file = path.join(folder, (await readdir(folder))[0] ?? '');
+    const victim = path.join(path.dirname(folder), 'victim');
+    await writeFile(victim, 'kept');
+    const { mtimeMs } = await stat(victim);
+    await rm(file);
+    await symlink(victim, file);
+    worker().tell(6_000);
+    expect([await readFile(victim, 'utf8'), (await stat(victim)).mtimeMs]).toEqual(['kept', mtimeMs]);
+    await rm(file);
+    execFileSync('mkfifo', [file]);
+    worker().tell(7_000);
+    expect(worker().news()).toBe(0);
+  });
+
   it('name no server in the folder', async () => {
-    worker('https://secret.example.com/../..').tell(start + 1_000);
+    worker('https://secret.example.com/../..').tell(1_000);
     expect(await readdir(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
   });
 });

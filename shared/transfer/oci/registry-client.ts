@@ -165,7 +165,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     const bytes = await readBody(body, expected ? (request.limit ?? defaultLimit) : defaultLimit);
     if (expected) return { status, headers, url, bytes, stream: body };
     const failure = statusFailure(context, status, headers, bytes);
-    if (status === 429)
+    if (status === 429 || status === 503)
       limiter.slowDown(Math.min(failure.retryAfterMs ?? options.retry.baseMs, options.retry.maxRetryAfterMs));
     throw failure;
   }
