@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -31,7 +32,6 @@ export interface LayoutFiles extends LayoutReader {
 
 export const marker = 'oci-layout';
 export const markerText = JSON.stringify({ imageLayoutVersion: '1.0.0' });
-let written = 0;
 
 /** The files below `folder`. Operations reject with a TransferError. */
 export function layoutFiles(folder: string): LayoutFiles {
@@ -92,7 +92,8 @@ export function layoutFiles(folder: string): LayoutFiles {
       return { size, stream };
     },
     async write(file, content, signal) {
-      const partial = `${file}.${process.pid}-${written++}.partial`;
+      // Not named after the process: in containers, one that was killed had the same id.
+      const partial = `${file}.${randomUUID()}.partial`;
       try {
         await mkdir(path.dirname(file), { recursive: true });
         await writeFile(partial, content, { signal, flag: 'wx', flush: true });
