@@ -1,3 +1,4 @@
+import { verify } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -281,6 +282,31 @@ describe('a bundle since another one', () => {
     const { digest } = await seedImage(sides.source, 'team/app', '1.0', light);
     const found = sides.source.contents.get('team/app');
     found?.tags.set('2.0', digest);
+  });
+
+  it('has a receipt that its signature fits after imports at the same time, and each of them left one', async () => {
+    await seedImage(sides.source, 'team/app', '1.0', light);
+    await sides.exported({});
+    await sides.carry();
+    const places = Array.from({ length: 6 }, (_, number) => `${sides.inside.url}/mirror/${number}`);
+    for (let round = 0; round < 3; round += 1) {
+      const imports = places.map((remoteURL) =>
+        sides.run(
+          {
+            artifact: { type: 'bundle-import', spec: { name: 'first' } },
+            source: medium({ trust: maker.trust, sign: taker.sign }),
+            destination: { ...registry('mirror', sides.inside), remoteURL },
+          },
+          'in',
+        ),
+      );
+      for (const result of await Promise.all(imports)) expect(result?.warnings).toEqual([]);
+      const receipt = sides.into('first.receipt.json');
+      const signature = await readFile(`${receipt}.sig`, 'utf8');
+      const bytes = await readFile(receipt);
+      expect(verify(null, bytes, taker.trust, Buffer.from(signature, 'base64'))).toBe(true);
+    }
+    expect((await readdir(sides.into())).filter((name) => name.includes('partial'))).toEqual([]);
   });
 
   it('leaves out what a receipt says has arrived', async () => {

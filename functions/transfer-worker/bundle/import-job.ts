@@ -1,5 +1,7 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { createBackoff, pause } from '#shared/async';
 import type { Job } from '#shared/domain';
 import {
   type BatchResult,
@@ -10,6 +12,7 @@ import {
   type ImportedItem,
   type ItemResult,
   loadBundles,
+  type Receipt,
   summed,
   TransferError,
   throwIfStopped,
@@ -59,11 +62,9 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
     ...withPolicy(job, options),
     ...(report && { progress: report }),
   });
-  const receipt = `${name}.receipt.json`;
   const told = bundles.receiptOf(bundle, destination.remoteURL, items, new Date());
   try {
-    await bundles.saveReceipt(path.join(place.folder, receipt), told, signKey);
-    for (const each of [...(signKey ? [`${receipt}.sig`] : []), receipt]) await place.store(each);
+    await leaveReceipt(place, `${name}.receipt.json`, { told, signKey, bundles, signal });
   } catch (caught) {
     // A medium that can be read only: what was imported is there all the same.
     if (!(caught instanceof TransferError)) throw caught;
@@ -91,6 +92,37 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
       throw new TransferError('retryable', caught.message, { cause: caught, again: false });
     if (caught instanceof TransferError && caught.reason === 'permanent') await place.tidy();
     throw caught;
+  }
+}
+
+/** How often a receipt is written that another import of the same bundle writes at the same time. */
+const mostReceipts = 10;
+
+interface Leaving {
+  signal: AbortSignal;
+  told: Receipt;
+  signKey: KeyObject | undefined;
+  bundles: Bundles;
+}
+
+/** Writes the receipt and its signature. Rejects with a TransferError. */
+async function leaveReceipt(
+  place: BundlePlace,
+  receipt: string,
+  { told, signKey, bundles, signal }: Leaving,
+): Promise<void> {
+  const signature = `${receipt}.sig`;
+  const backoff = createBackoff({ baseMs: 50, maxMs: 1000, random: Math.random });
+  for (let count = 1; ; count += 1) {
+    await bundles.saveReceipt(path.join(place.folder, receipt), told, signKey);
+    for (const each of [...(signKey ? [signature] : []), receipt]) await place.store(each);
+    if (signKey === undefined || count === mostReceipts) return;
+    // The signature there may be of another import's receipt: whoever writes last finds that out.
+    const mixed = new TransferError('retryable', 'The receipt and its signature are not of one import.');
+    const isWhole = fetchSigned(place, receipt, [createPublicKey(signKey)], bundles, mixed);
+    if (await isWhole.then(Boolean, (caught) => caught !== mixed)) return;
+    await pause(backoff.next(), signal);
+    throwIfStopped(signal);
   }
 }
 

@@ -152,12 +152,16 @@ export function recordFileOf(file: string): string {
   return `${file.replace(/\.tar$/, '')}.${recordName}`;
 }
 
-/** Writes a small file under its name only when all of it is there. */
-export async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
+/** Writes a small file under its name only when all of it is there. `partial` is its name until then. */
+export async function writeWhole(
+  file: string,
+  bytes: Uint8Array,
+  partial = `${file}.partial`,
+): Promise<void> {
   // Made anew: a link that lies there could lead anywhere.
-  await rm(`${file}.partial`, { force: true });
-  await writeFile(`${file}.partial`, bytes, { flag: 'wx', flush: true });
-  await rename(`${file}.partial`, file);
+  await rm(partial, { force: true });
+  await writeFile(partial, bytes, { flag: 'wx', flush: true });
+  await rename(partial, file);
 }
 
 interface Collecting {

@@ -1,4 +1,5 @@
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from '../reference/digest.ts';
@@ -48,10 +49,13 @@ export function receiptOf(
 /** Writes a receipt and, with a key, its signature beside it. Rejects with a config TransferError. */
 export async function saveReceipt(file: string, made: Receipt, key: KeyObject | undefined): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify(made, null, 1)}\n`);
+  // Of its own: another import of the bundle may write its receipt there at this moment.
+  const partial = `${file}.${randomUUID()}.partial`;
   try {
-    if (key !== undefined) await writeWhole(`${file}.sig`, signBytes(bytes, key));
-    await writeWhole(file, bytes);
+    if (key !== undefined) await writeWhole(`${file}.sig`, signBytes(bytes, key), partial);
+    await writeWhole(file, bytes, partial);
   } catch (caught) {
+    await rm(partial, { force: true }).catch(() => undefined);
     const why = caught instanceof Error ? caught.message : String(caught);
     throw new TransferError('config', `Cannot write the receipt: ${why}.`);
   }
