@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream';
 import type { BodySource } from '../http/body.ts';
+import type { ByteStream } from '../http/lent-body.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 
 /** A repository of a registry. Blobs can be mounted from one repository into another one of the same `origin`. */
@@ -15,7 +15,7 @@ export interface OpenBlob {
   start: number;
   /** The size of the whole blob in bytes, if the source reports it. */
   size: number | undefined;
-  stream: Readable;
+  stream: ByteStream;
 }
 
 /** A place that blobs are read from. */
@@ -24,8 +24,11 @@ export interface BlobSource {
   readonly place: string;
   /** Set if the blobs lie in a registry. */
   readonly registry?: RegistryPlace;
-  /** The content of a blob from `offset` on; the caller verifies size and digest. Rejects with a TransferError. */
-  openBlob(digest: string, offset: number, signal: AbortSignal): Promise<OpenBlob>;
+  /**
+   * The content of a blob from `offset` on; the caller verifies size and digest. With `lent`, a chunk may change when the next one is asked
+   * for. Rejects with a TransferError.
+   */
+  openBlob(digest: string, offset: number, signal: AbortSignal, lent?: boolean): Promise<OpenBlob>;
 }
 
 /** A manifest that refers to another one; `tag` is set if it was found by a tag of its own and not in a list. */
@@ -68,8 +71,8 @@ export interface BlobSink {
   mount?(digest: string, from: string, signal: AbortSignal): Promise<boolean>;
   /**
    * Stores one blob, without retries: `body` gives the content from its beginning, for every attempt anew. The last byte of the body comes
-   * only when its digest is verified, and the body throws if it is wrong; a sink must not keep a blob whose body has not ended. `rest` gives the
-   * content from an offset on, for a sink that holds what an attempt before has sent.
+   * only when its digest is verified, and the body throws if it is wrong; a sink must not keep a blob whose body has not ended. A chunk may
+   * change when the next one is asked for. `rest` gives the content from an offset on, for a sink that holds what an attempt before has sent.
    */
   upload(blob: Descriptor, body: BodySource, signal: AbortSignal, rest?: BlobRest): Promise<void>;
 }

@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream';
 import { bytesText } from '#shared/errors';
 import type { BlobSource } from '../content/content.ts';
 import { stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import type { ByteStream } from '../http/lent-body.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 import { hashFor } from '../reference/digest.ts';
@@ -10,6 +10,8 @@ export interface BlobReading {
   source: BlobSource;
   blob: Descriptor;
   retry: RetryPolicy;
+  /** True if each chunk is done with before the next one is asked for. */
+  lent?: boolean;
 }
 
 /** The count of attempts starts again after this much progress: a server that interrupts every few bytes still ends the transfer. */
@@ -46,7 +48,7 @@ export async function* blobContent(reading: BlobReading, signal: AbortSignal): A
   async function* attempt(): AsyncGenerator<Uint8Array> {
     const { skip, stream } = await openFrom(reading, offset, signal);
     let known = skip;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for await (const chunk of stream) {
       const fresh = known === 0 ? chunk : chunk.subarray(Math.min(known, chunk.length));
       known -= chunk.length - fresh.length;
       if (fresh.length === 0) continue;
@@ -79,11 +81,11 @@ export async function readBlob(reading: BlobReading, signal: AbortSignal): Promi
 
 /** Opens the blob at `offset`, or before it: then `skip` bytes are known already. */
 async function openFrom(
-  { source, blob }: BlobReading,
+  { source, blob, lent }: BlobReading,
   offset: number,
   signal: AbortSignal,
-): Promise<{ skip: number; stream: Readable }> {
-  const { start, size = blob.size, stream } = await source.openBlob(blob.digest, offset, signal);
+): Promise<{ skip: number; stream: ByteStream }> {
+  const { start, size = blob.size, stream } = await source.openBlob(blob.digest, offset, signal, lent);
   if (size === blob.size && start <= offset) return { skip: offset - start, stream };
   stream.destroy();
   if (size !== blob.size)

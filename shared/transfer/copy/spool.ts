@@ -1,6 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
+import { createReadStream } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { bytesText } from '#shared/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
@@ -34,7 +33,7 @@ export function createSpool(path: string): Spool {
         }
       }
       try {
-        await pipeline(counted, createWriteStream(path, { mode: 0o600 }));
+        await writeFile(path, counted(), { mode: 0o600 });
         filled = true;
       } catch (caught) {
         throw caught instanceof TransferError ? caught : explain(caught, path, written);

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import { stopped } from '../errors/transfer-error.ts';
 import { type BodySource, readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
 import type { HttpClient, HttpRequest } from '../http/http-client.ts';
+import type { ByteStream } from '../http/lent-body.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
@@ -33,7 +33,7 @@ export interface ServerResponse {
   headers: IncomingHttpHeaders;
   /** Empty if the body is streamed. */
   bytes: Buffer;
-  stream: Readable;
+  stream: ByteStream;
 }
 
 /** Sends requests to one server. Rejects with a TransferError. */

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { ByteStream } from '../http/lent-body.ts';
 
 /** What a server tells of a file without its content. Each part is absent where the server does not tell it. */
 export interface FileInfo {
@@ -20,7 +20,7 @@ export interface OpenFile {
   /** The first byte of the stream; 0 if the server ignored the requested offset, or has another version of the file by now. */
   start: number;
   info: FileInfo;
-  stream: Readable;
+  stream: ByteStream;
   /** False if the end of the stream may be the end of a broken connection: the response had neither length nor chunks. */
   bounded: boolean;
 }

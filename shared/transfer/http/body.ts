@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { ByteStream } from './lent-body.ts';
 
 /** Makes the body of a request, for every attempt anew. */
 export type BodySource = () => Uint8Array | AsyncIterable<Uint8Array>;
@@ -18,10 +18,10 @@ export function byteCount(text: string | undefined): number | undefined {
 }
 
 /** Reads a whole body of at most `limit` bytes; undefined if it is longer (the rest is not read). */
-export async function readBody(body: Readable, limit: number): Promise<Buffer | undefined> {
+export async function readBody(body: ByteStream, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     length += chunk.length;
     if (length > limit) {
       body.destroy();

@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { deafServer, silentServer } from '../../../test/fixtures/http/black-hole.ts';
+import { listen } from '../testing/front.ts';
 import { createHttpClient, defaultTimeouts } from './http-client.ts';
 
 describe.concurrent('createHttpClient', () => {
@@ -41,6 +45,33 @@ describe.concurrent('createHttpClient', () => {
       client.close();
       await hole.close();
     }
+  });
+
+  it('has sent a chunk of a body before it asks for the next one, however slow the server is', async () => {
+    const found = createHash('sha256');
+    const { port, close } = await listen(
+      http.createServer(async (request, response) => {
+        await sleep(200);
+        for await (const chunk of request) found.update(chunk);
+        response.end();
+      }),
+    );
+    const wanted = createHash('sha256');
+    async function* body() {
+      const memory = Buffer.alloc(1024 * 1024);
+      for (let chunk = 0; chunk < 20; chunk += 1) {
+        wanted.update(memory.fill(chunk));
+        yield memory;
+      }
+    }
+    const client = createHttpClient({}, defaultTimeouts);
+    const { signal } = new AbortController();
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    const { status } = await client.send({ method: 'PUT', url, headers: {}, body, signal });
+    client.close();
+    await close();
+    expect(status).toBe(200);
+    expect(found.digest('hex')).toBe(wanted.digest('hex'));
   });
 
   it.each([

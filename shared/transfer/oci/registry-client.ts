@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { Masker } from '#shared/errors';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
@@ -7,6 +6,7 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { stopped } from '../errors/transfer-error.ts';
 import { type BodySource, readBody } from '../http/body.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-client.ts';
+import type { ByteStream } from '../http/lent-body.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
 import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
@@ -30,6 +30,8 @@ export interface RegistryRequest {
   length?: number;
   /** True: the caller reads the body as a stream. Otherwise it is read here, up to `limit` bytes. */
   streamed?: boolean;
+  /** See HttpRequest. */
+  lent?: boolean;
   limit?: number;
   /** False: one attempt only, because the caller has to prepare the next one. */
   retried?: boolean;
@@ -42,7 +44,7 @@ export interface RegistryResponse {
   url: URL;
   /** The body; undefined if it is streamed or longer than the limit. */
   bytes: Buffer | undefined;
-  stream: Readable;
+  stream: ByteStream;
 }
 
 /** Sends a request to the registry. Rejects with a TransferError. */
@@ -208,6 +210,6 @@ function httpRequest(
     headers,
     signal,
     ...(body === undefined ? {} : { body }),
-    ...(request.streamed === true ? { streamed: true } : {}),
+    ...(request.streamed === true ? { streamed: true, lent: request.lent === true } : {}),
   };
 }

@@ -120,7 +120,12 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     return response.status === 200;
   }
 
-  async function openBlob(digest: string, offset: number, signal: AbortSignal): Promise<OpenBlob> {
+  async function openBlob(
+    digest: string,
+    offset: number,
+    signal: AbortSignal,
+    lent = false,
+  ): Promise<OpenBlob> {
     const response = await send(
       {
         method: 'GET',
@@ -128,6 +133,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
         headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
         expect: offset > 0 ? [200, 206, 416] : [200],
         streamed: true,
+        lent,
         activity: `reading blob ${digest}`,
       },
       signal,
@@ -136,7 +142,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     if (status === 416) {
       // The range does not exist: a request from the beginning shows the size of the blob, or that ranges are not supported.
       stream.destroy();
-      return openBlob(digest, 0, signal);
+      return openBlob(digest, 0, signal, lent);
     }
     if (status === 200) return { start: 0, size: byteCount(headers['content-length']), stream };
     const [, start, size] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
