@@ -84,7 +84,7 @@ function itemsOf(
 /**
  * Where an image is pulled from: its own registry, which must be that of the source Endpoint or stand in `spec.imageRegistries`. The
  * Endpoint's credentials, and an identity of a cloud, go to its own registry: a chart's author would choose the other one. Of a docker
- * config, others get what it holds for them. Throws a config TransferError.
+ * config, others get what it holds for them; its authorities are trusted there beside the built-in ones. Throws a config TransferError.
  */
 export function imageLocation(
   { host, repository, tag, digest }: NamedImage,
@@ -104,11 +104,13 @@ export function imageLocation(
       `Images are not pulled from registry ${host} for a chart of Endpoint "${endpoint.name}": ${fix}.`,
     );
   }
-  const { credentials } = endpoint;
+  const { credentials, tls } = endpoint;
   return {
     name: endpoint.name,
     remoteURL: registryURL(host),
     image: formatReference(name),
+    // Nothing else of spec.tls: that is about the Endpoint's own server.
+    ...(tls?.ca && { tls: { ca: tls.ca, caBesideBuiltIn: true } }),
     ...(credentials && 'dockerConfigJson' in credentials ? { credentials } : {}),
     identity: false,
   };

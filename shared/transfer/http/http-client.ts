@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
+import * as nodeTls from 'node:tls';
 import { farConnectLimitMs, limitConnect } from '#shared/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
@@ -66,6 +67,12 @@ export function trustedCertificates(ca: string): string {
   }
 }
 
+function authorities(ca: string, besideBuiltIn = false): string[] {
+  // arc-transfer runs under Node 22.0 too, which has no such function.
+  const builtIn = () => nodeTls.getCACertificates?.('default') ?? nodeTls.rootCertificates;
+  return [...(besideBuiltIn ? builtIn() : []), trustedCertificates(ca)];
+}
+
 // A server can redirect a worker, and a manifest can name URLs: neither may lead to what clouds serve credentials at.
 const guard = createAddressGuard(loopbackRanges);
 
@@ -82,7 +89,7 @@ export function createHttpClient(
   const plain = new http.Agent(agentOptions(env));
   const trusting = {
     ...agentOptions(env),
-    ...(tls.ca === undefined ? {} : { ca: trustedCertificates(tls.ca) }),
+    ...(tls.ca === undefined ? {} : { ca: authorities(tls.ca, tls.caBesideBuiltIn) }),
     rejectUnauthorized: tls.insecureSkipVerify !== true,
   };
   const secure = new https.Agent(trusting);

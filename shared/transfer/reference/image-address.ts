@@ -3,8 +3,9 @@ import { formatReference, type ImageName, isHost, parseImageName } from './refer
 
 /** How the connection to one registry is made. */
 export interface TlsSettings {
-  /** PEM certificates to trust instead of the built-in ones. */
+  /** PEM certificates to trust instead of the built-in ones, or beside them. */
   ca?: string;
+  caBesideBuiltIn?: boolean;
   /** A PEM certificate and its key, for a server that asks who its client is (mTLS). */
   certificate?: string;
   key?: string;
