@@ -87,6 +87,26 @@ describe('roll-up-order', () => {
     ]);
   });
 
+  it('asks for no Endpoint and no type for news of what the status shows, and does for other reasons', async () => {
+    const one = order('order', ['a:1', 'b:1']);
+    const api = new FakeApi([one, ...inputs, ...children(one, 'Running')]);
+    await handle(contextOf(api), wakeOf(one));
+    for (const child of children(one, 'Succeeded')) api.put(child);
+    const asked = api.requests.length;
+    await handle(contextOf(api), wakeOf(one, 'children'));
+    expect(api.requests.slice(asked).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
+      'get orders',
+      'list artifactworkflows',
+      'get configmaps',
+      'patch orders',
+      'create events',
+    ]);
+    expect(api.read(orders, one.metadata)?.status).toMatchObject({ phase: 'Succeeded' });
+    const settled = api.requests.length;
+    await handle(contextOf(api), wakeOf(one, 'inputs'));
+    expect(api.requests.slice(settled).map(({ resource }) => resource)).toContain('endpoints');
+  });
+
   it('shows which ArtifactWorkflow the API refuses to create, and is Stalled when that lasts', async () => {
     const one = order('order', ['a:1']);
     const [artifact] = planOrder(one, { endpoints, types: [ociType()] }).artifacts;

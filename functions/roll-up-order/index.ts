@@ -1,6 +1,6 @@
 /** roll-up-order: an Order, its plan and its ArtifactWorkflows -> the whole Order.status, and a domain event for subscribers. */
 import type { CloudEvent } from 'cloudevents';
-import { isDeleting, isOn, orderMilestone, orders, rollUp } from '#shared/domain';
+import { isDeleting, isOn, type Order, orderMilestone, orders, rollUp, shownPlan } from '#shared/domain';
 import { orderEvent } from '#shared/events';
 import { readChildren, readPlan, readSettings, recordEvent, writeStatus } from '#shared/function-kit';
 import { mergePatchBetween } from '#shared/meta';
@@ -15,7 +15,7 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const { api, signal, now } = context;
   const order = await api.get(orders, wake, signal);
   if (order === undefined) return undefined;
-  const [plan, children] = await Promise.all([readPlan(context, order), readChildren(context, order)]);
+  const { plan, children } = await read(context, wake, order);
 
   const status = rollUp(order, plan, children, now);
   const patch = mergePatchBetween(order.status, status);
@@ -31,4 +31,14 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   }
   const milestone = orderMilestone(order, status, now);
   return milestone && isOn('domainEvents', settings) ? orderEvent(order, status, milestone) : undefined;
+}
+
+/** The ArtifactWorkflows of the Order and its plan, which is read anew unless there is news of the ArtifactWorkflows only. */
+async function read(context: Context, { reason }: Wake, order: Order) {
+  if (reason === 'children') {
+    const children = await readChildren(context, order);
+    return { children, plan: shownPlan(order, children) ?? (await readPlan(context, order)) };
+  }
+  const [plan, children] = await Promise.all([readPlan(context, order), readChildren(context, order)]);
+  return { children, plan };
 }

@@ -117,6 +117,7 @@ export {
 } from './roll-up/milestones.ts';
 export { rollUp } from './roll-up/rollup.ts';
 export { rollUpInterval } from './roll-up/rollup-interval.ts';
+export { shownPlan } from './roll-up/shown-plan.ts';
 export type { Schema } from './schema/schema.ts';
 export { schemaCauses } from './schema/schema-causes.ts';
 export { type PatternMatcher, valueCauses } from './schema/value-causes.ts';

@@ -23,10 +23,13 @@ export interface CurrentVersion {
   versions: readonly ArtifactWorkflow[];
 }
 
+/** What decides which version of each artifact is in force. */
+type Versioning = Pick<OrderPlan, 'artifacts' | 'onChange' | 'forceAt'>;
+
 /** Pairs every planned artifact with what stands for it. decompose-order and roll-up-order agree because both ask here. */
 export function currentVersions(
   order: Order,
-  plan: OrderPlan,
+  plan: Versioning,
   existing: readonly ArtifactWorkflow[],
 ): CurrentVersion[] {
   const versionsOf = versionsAmong(existing);
@@ -48,7 +51,7 @@ export function currentVersions(
 
 /** False once the user has asked for something else, by an edit or a force: what is done is no answer to that. */
 function isAnswer(
-  { forceAt }: OrderPlan,
+  { forceAt }: Versioning,
   artifact: PlannedArtifact & { state: 'held' },
   done: ArtifactWorkflow,
 ) {
@@ -64,7 +67,7 @@ function forcedAt({ metadata }: ArtifactWorkflow): number {
  * came after it may have written to the same place, so its success is history.
  */
 function readyCurrent(
-  plan: OrderPlan,
+  plan: Versioning,
   artifact: PlannedArtifact & { state: 'ready' },
   versions: readonly ArtifactWorkflow[],
   ends: RecordedEnds,
@@ -87,7 +90,7 @@ function readyCurrent(
     : { artifact, key, revision };
 }
 
-function stillGood(plan: OrderPlan, wanted: ArtifactWorkflow, old: ArtifactWorkflow): boolean {
+function stillGood(plan: Versioning, wanted: ArtifactWorkflow, old: ArtifactWorkflow): boolean {
   // A version without a configuration can never get one: its Endpoints have changed since it was made.
   const canGoOn = isFinished(old) || old.status?.configSecret !== undefined;
   // An edit of the artifact, a force and a new schedule are the user's own wish, not a change of an Endpoint or credential.
@@ -98,7 +101,7 @@ function stillGood(plan: OrderPlan, wanted: ArtifactWorkflow, old: ArtifactWorkf
   return asked && canGoOn && mayKeep(plan, phaseOf(old));
 }
 
-function mayKeep(plan: OrderPlan, phase: string | undefined): boolean {
+function mayKeep(plan: Versioning, phase: string | undefined): boolean {
   return plan.onChange === 'Keep' || (plan.onChange === 'RerunUnfinished' && phase === 'Succeeded');
 }
 

@@ -5,13 +5,13 @@ import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from
 import { needsPerson } from '../lifecycle/holds.ts';
 import { phaseOf as artifactPhase } from '../lifecycle/phases.ts';
 import { type CurrentVersion, currentVersions } from '../plan/current.ts';
-import type { OrderPlan } from '../plan/plan.ts';
 import { refusalsOf } from '../plan/refusals.ts';
 import { isRunFailure } from '../sync/step-event.ts';
 import { keptDelivery } from '../ttl/due.ts';
 import { longestQuotedMessage } from '../values/limits.ts';
 import { conditionsFor } from './conditions.ts';
 import { type EntryBudget, entryBudget, entryFor } from './entry.ts';
+import type { StatusPlan } from './shown-plan.ts';
 
 /**
  * The Order's status, computed from its plan and its ArtifactWorkflows. Deterministic: while nothing that it shows has
@@ -20,7 +20,7 @@ import { type EntryBudget, entryBudget, entryFor } from './entry.ts';
  */
 export function rollUp(
   order: Order,
-  plan: OrderPlan,
+  plan: StatusPlan,
   children: readonly ArtifactWorkflow[],
   now: Date,
 ): OrderStatus {
