@@ -45,8 +45,11 @@ export function rerunRequested(workflow: ArtifactWorkflow): number | undefined {
  * attempt follows when the account is there.
  */
 export function missingAccount(workflow: ArtifactWorkflow): string | undefined {
-  if (!hasFailed(workflow)) return undefined;
-  return /serviceaccounts? "([^"]+)" not found/.exec(workflow.status?.message ?? '')?.[1];
+  const { message = '', results } = workflow.status ?? {};
+  // A container that ran had its account: what it says, or what is quoted of its log, is about another one.
+  const hasRun = results?.outcome === 'failed' || message.includes('(exit code ');
+  if (!hasFailed(workflow) || hasRun) return undefined;
+  return /serviceaccounts? "([^"]+)" not found/.exec(message)?.[1];
 }
 
 function retryAllowed(workflow: ArtifactWorkflow): boolean {

@@ -94,6 +94,31 @@ describe('endpointTurn', () => {
     expect(started).toEqual(['big-0', 'small-0', 'big-1', 'small-1', 'big-2']);
   });
 
+  it('passes over those of an Order that runs as many as its parallelism says', () => {
+    const narrow = (name: string, second: number) =>
+      one(name, 'narrow', second, { spec: { ...one(name, 'narrow').spec, parallelism: 1 } });
+    const users = [
+      running(narrow('n-0', 0)),
+      ...Array.from({ length: 9 }, (_, at) => narrow(`n-${at + 1}`, at + 1)),
+      ...Array.from({ length: 9 }, (_, at) => one(`wide-${at}`, 'wide', at + 20)),
+    ];
+    let to = limited(6, ['n-0']);
+    for (let at = 0; at < 5; at++) {
+      const user = users[10 + at] as ArtifactWorkflow;
+      const turn = endpointTurn(user, to, users, now);
+      expect(turn).toMatchObject({ starts: true });
+      to = limited(6, 'inFlight' in turn ? turn.inFlight : []);
+      users[10 + at] = running(user);
+    }
+    expect(nextInLine(limited(9, to.status?.inFlight), users).map(({ metadata }) => metadata.name)).toEqual([
+      'wide-5',
+      'wide-6',
+      'wide-7',
+    ]);
+    users.shift();
+    expect(nextInLine(limited(9, to.status?.inFlight), users)[0]?.metadata.name).toBe('n-1');
+  });
+
   it('passes over what is suspended, cancelled, not rendered, backing off, or waits for a place', () => {
     const idle = [
       one('suspended', 'x', 0, { spec: { ...one('s', 'x').spec, suspend: true } }),
@@ -195,6 +220,19 @@ describe('one whose Workflow is refused', () => {
     expect(names(nextOfOrder(users))).toEqual(['a']);
     expect(orderTurn(second, users, now)).toEqual({ starts: false, ahead: 1, running: 0 });
     expect(orderTurn(users[0] as ArtifactWorkflow, users, now)).toEqual({ starts: true });
+  });
+
+  it('is also one that failed because its account is missing: it holds up nobody until it is there', () => {
+    const ended = { phase: 'Error', completionTime: '2026-01-01T00:00:00Z', attempts: 1, syncedAttempt: 1 } as const;
+    const message = 'pods "w" is forbidden: serviceaccount "signer" not found';
+    const { waitReason: _, ...status } = refused('SubmissionFailed').status;
+    const first = { ...second, metadata: one('a', 'x').metadata, status: { ...status, ...ended, message } };
+    const users = [first, second];
+    expect(endpointTurn(second, limited(1), users, now)).toEqual({ starts: true, inFlight: ['b'] });
+    expect(orderTurn(second, users, now)).toEqual({ starts: true });
+    expect(names(nextInLine(limited(2), users))).toEqual(['b']);
+    expect(endpointTurn(first, limited(1), [first], now)).toMatchObject({ starts: true });
+    expect(orderTurn(first, [first], now)).toEqual({ starts: true });
   });
 
   it('keeps its place while it runs though the rights to see it were withdrawn', () => {

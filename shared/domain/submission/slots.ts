@@ -2,7 +2,7 @@ import { compareAge } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { labels } from '../kinds/well-known.ts';
-import { nextAttemptMs, owesAttempt, rerunRequested } from '../lifecycle/attempts.ts';
+import { missingAccount, nextAttemptMs, owesAttempt, rerunRequested } from '../lifecycle/attempts.ts';
 import { isOutOfSight } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 
@@ -17,11 +17,11 @@ export type Turn =
   { starts: true; inFlight?: string[] } | { starts: false; ahead: number; running: number };
 
 /**
- * True while its Workflow cannot be made: nothing of it runs, and it holds up nobody. When it is tried again it goes after those in line. One
- * that runs, though the rights to see that were withdrawn, is not refused.
+ * True while its Workflow, or that Workflow's pods, cannot be made: nothing of it runs, and it holds up nobody. When it is tried again it goes
+ * after those in line. One that runs, though the rights to see that were withdrawn, is not refused.
  */
 export function isRefused(workflow: ArtifactWorkflow): boolean {
-  if (!isOutOfSight(workflow.status?.waitReason)) return false;
+  if (!isOutOfSight(workflow.status?.waitReason) && missingAccount(workflow) === undefined) return false;
   return phaseOf(workflow) === 'Pending' || owesAttempt(workflow);
 }
 
@@ -93,7 +93,10 @@ function slotHolders(
     .sort();
 }
 
-/** Those that wait for a slot, the next one first: the Order with the fewest under way, then the oldest. */
+/**
+ * Those that wait for a slot, the next one first: the Order with the fewest under way, then the oldest. Those that the parallelism of their
+ * Order holds back would hold up the others.
+ */
 function slotLine(
   users: readonly ArtifactWorkflow[],
   holders: readonly string[],
@@ -106,10 +109,11 @@ function slotLine(
   const waiting = users
     .filter((user) => !held.has(user.metadata.name) && isInLine(user, now))
     .sort(compareAge);
-  const ranked = waiting.map((user) => {
+  const ranked = waiting.flatMap((user) => {
+    const { parallelism = Number.POSITIVE_INFINITY } = user.spec;
     const rank = taken.get(orderOf(user)) ?? 0;
     taken.set(orderOf(user), rank + 1);
-    return { user, rank };
+    return rank < parallelism ? [{ user, rank }] : [];
   });
   return ranked.sort((a, b) => a.rank - b.rank || compareAge(a.user, b.user)).map(({ user }) => user);
 }
