@@ -5,7 +5,9 @@ import { isFinished, missingAccount } from './attempts.ts';
 
 describe('missingAccount', () => {
   const failed = (message: string, more: ArtifactWorkflowStatus = {}) =>
-    artifactWorkflow('order-0123456789abcdef', { status: { phase: 'Failed', attempts: 1, message, ...more } });
+    artifactWorkflow('order-0123456789abcdef', {
+      status: { phase: 'Failed', attempts: 1, message, ...more },
+    });
 
   it.each([
     'pods "w" is forbidden: error looking up service account team/signer: serviceaccount "signer" not found',
@@ -16,7 +18,11 @@ describe('missingAccount', () => {
   });
 
   it.each<[string, string, ArtifactWorkflowStatus]>([
-    ['its worker', 'serviceaccount "signer" not found', { results: { outcome: 'failed', reason: 'permanent' } }],
+    [
+      'its worker',
+      'serviceaccount "signer" not found',
+      { results: { outcome: 'failed', reason: 'permanent' } },
+    ],
     ['a container that Argo quotes', 'main: Error (exit code 1): serviceaccounts "signer" not found', {}],
     [
       'the log of a container',

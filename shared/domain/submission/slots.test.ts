@@ -223,7 +223,12 @@ describe('one whose Workflow is refused', () => {
   });
 
   it('is also one that failed because its account is missing: it holds up nobody until it is there', () => {
-    const ended = { phase: 'Error', completionTime: '2026-01-01T00:00:00Z', attempts: 1, syncedAttempt: 1 } as const;
+    const ended = {
+      phase: 'Error',
+      completionTime: '2026-01-01T00:00:00Z',
+      attempts: 1,
+      syncedAttempt: 1,
+    } as const;
     const message = 'pods "w" is forbidden: serviceaccount "signer" not found';
     const { waitReason: _, ...status } = refused('SubmissionFailed').status;
     const first = { ...second, metadata: one('a', 'x').metadata, status: { ...status, ...ended, message } };

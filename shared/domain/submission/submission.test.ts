@@ -251,6 +251,25 @@ describe('decideSubmission', () => {
       expect(decide(made(), undefined, { rivals: [asleep] })).toMatchObject({ action: 'wait', message });
     });
 
+    it.each<[string, ArtifactWorkflowStatus, string]>([
+      [
+        'its Workflow is refused',
+        { workflowRef, waitReason: 'SubmissionFailed', waitMessage: 'cannot create Workflow "older": quota' },
+        'cannot create Workflow "older": quota',
+      ],
+      [
+        'its Secret is missing',
+        { configReason: 'SecretMissing', configMessage: 'Secret "pull" not found' },
+        'Secret "pull" not found',
+      ],
+    ])('says why the other one, which goes first, cannot start: %s', (_, status, why) => {
+      const message = `ArtifactWorkflow "older", which writes to the same place, comes first and cannot start: ${why}`;
+      expect(decide(made(), undefined, { rivals: [sibling(status)] })).toMatchObject({
+        action: 'wait',
+        status: { waitReason: 'PlaceInUse', waitMessage: message },
+      });
+    });
+
     it('never lets two of them run at once, in any order of events', () => {
       const step = fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('submit', 'end', 'delete'));
       fc.assert(

@@ -10,8 +10,11 @@ import {
   referenceFor,
   rerunRequested,
 } from '../lifecycle/attempts.ts';
-import { type Hold, type HoldReason, isOutOfSight } from '../lifecycle/holds.ts';
+import { type Hold, type HoldReason, isOutOfSight, needsPerson } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
+import { holdOf } from '../roll-up/hold.ts';
+import { longestMessage } from '../values/limits.ts';
+import { brief, cut } from '../values/text.ts';
 import { isUnreleased, unreleased } from './release.ts';
 import { overwrittenBy } from './sharing.ts';
 import { lostRuns, recentlyStoppedRuns, stopBegan, stopGraceMs, stoppedRuns } from './stopped.ts';
@@ -237,11 +240,17 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   };
 }
 
-function placeInUse({ metadata, spec, status }: ArtifactWorkflow): Hold {
-  const isAsleep = spec.suspend === true && status?.workflowRef === undefined;
-  const why = isAsleep ? 'comes first and is suspended: resume its Order, or delete it' : 'has not ended';
-  const message = `ArtifactWorkflow "${metadata.name}", which writes to the same place, ${why}`;
-  return { reason: 'PlaceInUse', message };
+function placeInUse(workflow: ArtifactWorkflow): Hold {
+  const hold = isDeleting(workflow) ? undefined : holdOf(workflow);
+  const message = `ArtifactWorkflow "${workflow.metadata.name}", which writes to the same place, ${whyAhead(hold)}`;
+  return { reason: 'PlaceInUse', message: cut(message, longestMessage) };
+}
+
+/** Says whom to ask where nobody would see the end of the one that goes first. */
+function whyAhead(hold: Hold | undefined): string {
+  if (hold?.reason === 'Suspended') return 'comes first and is suspended: resume its Order, or delete it';
+  if (hold && needsPerson(hold.reason)) return `comes first and cannot start: ${brief(hold.message)}`;
+  return 'has not ended';
 }
 
 /** Waits, and says for what in the status. */
