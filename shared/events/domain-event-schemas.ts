@@ -89,8 +89,10 @@ export const domainEventSchemas = {
     .extend({ phase: orderPhase(['Succeeded']) })
     .describe('All artifacts of an Order have arrived.'),
   'order.failed': orderData
-    .extend({ phase: orderPhase(['Failed']) })
-    .describe('All artifacts of an Order have ended, and at least one has failed or is invalid.'),
+    .extend({ phase: orderPhase(['Failed', 'Scheduled', 'Running']) })
+    .describe(
+      'All artifacts of an Order, but those on a schedule, have ended, and at least one has failed or is invalid.',
+    ),
   'artifact.started': artifactData
     .extend({ phase: artifactPhase(['Running', 'Active']) })
     .describe('An attempt to move an artifact is running.'),

@@ -57,6 +57,54 @@ describe('the milestones of an Order', () => {
     expect(announced(waiting, rolled(waiting, [], at(11)), at(11))).toMatch(/^failed 1/);
   });
 
+  describe('beside a schedule, which never ends,', () => {
+    const mixed = order([image('a'), image('b'), { ...image('c'), cron: { schedules: ['@hourly'] } }]);
+    const resting: ArtifactWorkflowStatus = { phase: 'Active' };
+    const busy: ArtifactWorkflowStatus = { ...resting, activeWorkflowRef: { name: 'c-1' } };
+    const late = (seconds: number) => ({ completionTime: isoSeconds(at(seconds).getTime()) });
+
+    it('are a failure once the others have ended, and no other one with each of its runs', () => {
+      const under = rolled(mixed, [{ ...broken }, running, resting]);
+      expect(announced(mixed, under)).toMatch(/^accepted 1/);
+      const over = rolled(under, [broken, { ...done, ...late(60) }, resting], at(61));
+      expect(announced(under, over, at(61))).toBe('failed 1/2026-01-02T03:05:05Z 2026-01-02T03:05:05Z');
+      const again = rolled(over, [broken, { ...done, ...late(60) }, busy], at(90));
+      expect(again.status?.phase).toBe('Running');
+      expect(announced(over, again, at(90))).toBeUndefined();
+      expect(
+        announced(again, rolled(again, [broken, { ...done, ...late(60) }, resting], at(99)), at(99)),
+      ).toBeUndefined();
+    });
+
+    it('are a failure, too, that is seen while it runs, and one more for a retry that fails', () => {
+      const under = rolled(mixed, [running, done, busy]);
+      const over = rolled(under, [{ ...broken, ...late(30) }, done, busy], at(31));
+      expect(announced(under, over, at(31))).toMatch(/^failed 1\/2026-01-02T03:04:35Z/);
+      const retried = rolled(over, [running, done, resting], at(40));
+      expect(announced(over, retried, at(40))).toBeUndefined();
+      const failed = rolled(retried, [{ ...broken, ...late(50) }, done, resting], at(51));
+      expect(announced(retried, failed, at(51))).toMatch(/^failed 1\/2026-01-02T03:04:55Z/);
+    });
+
+    it('are a failure of one that is invalid', () => {
+      const wrong = order([
+        { ...image('a'), type: 'tape' },
+        { ...image('c'), cron: { schedules: ['@hourly'] } },
+      ]);
+      const waiting = rolled(wrong, [{}, resting]);
+      expect(announced(wrong, waiting)).toMatch(/^accepted 1/);
+      expect(announced(waiting, rolled(waiting, [{}, resting], at(11)), at(11))).toMatch(/^failed 1\//);
+    });
+
+    it('are none while all is well, or nothing new is started', () => {
+      const well = rolled(mixed, [done, running, resting]);
+      expect(announced(well, rolled(well, [done, done, resting], at(9)), at(9))).toBeUndefined();
+      const asleep = order(mixed.spec.artifacts ?? [], { suspend: true });
+      const before = rolled(asleep, [running, done, resting]);
+      expect(announced(before, rolled(before, [broken, done, resting], at(9)), at(9))).toBeUndefined();
+    });
+  });
+
   it('are accepted, and never completed, without artifacts', () => {
     const empty = order([]);
     expect(announced(empty, rolled(empty, []))).toMatch(/^accepted 1/);

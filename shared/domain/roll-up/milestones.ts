@@ -39,11 +39,12 @@ export function orderMilestone(
   return { name: 'accepted', occurrence: String(observedGeneration ?? 1), time: now };
 }
 
-/** The end that a status shows: the time when the last artifact ended, or later, when no artifact was left to run. */
+/** The end that a status shows: the time when the last artifact ended, or later, when no artifact was left to run but those on a schedule. */
 function endOf(status: OrderStatus): Milestone<OrderMilestone> | undefined {
   const { phase, conditions = [], completionTime, counts, observedGeneration } = status;
   // An Order without artifacts has completed nothing.
   if (counts?.total === 0) return undefined;
+  if (phase === 'Scheduled' || phase === 'Running') return failureBesideSchedules(status);
   if (phase !== 'Succeeded' && phase !== 'Failed') return undefined;
   const [name, decisive] =
     phase === 'Succeeded' ? (['completed', 'Ready'] as const) : (['failed', 'Stalled'] as const);
@@ -51,6 +52,23 @@ function endOf(status: OrderStatus): Milestone<OrderMilestone> | undefined {
   const latest = Math.max(...[completionTime, turned].map((text) => instantOf(text) ?? 0));
   return {
     name,
+    occurrence: `${observedGeneration ?? 1}/${isoSeconds(latest)}`,
+    time: new Date(latest),
+  };
+}
+
+/** A failure of the other artifacts. With each run of a schedule phase and conditions come and go: what has ended says when. */
+function failureBesideSchedules(status: OrderStatus): Milestone<OrderMilestone> | undefined {
+  const { counts, artifactWorkflows: entries = {}, observedGeneration } = status;
+  const others = Object.values(entries).filter(({ phase }) => phase !== 'Active');
+  const schedules = Object.keys(entries).length - others.length;
+  if (!counts || schedules === 0 || counts.failed + counts.invalid === 0) return undefined;
+  if (counts.pending + counts.running > schedules) return undefined;
+  const latest = Math.max(
+    ...others.map(({ completionTime, since }) => instantOf(completionTime ?? since) ?? 0),
+  );
+  return {
+    name: 'failed',
     occurrence: `${observedGeneration ?? 1}/${isoSeconds(latest)}`,
     time: new Date(latest),
   };
