@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { ArcError } from '#shared/errors';
-import { exitCodes, Failure } from '../core/failure.ts';
+import { describeFailure, exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { outputOption } from '../core/options.ts';
 import { formatOf, printTable, printValue } from '../core/print.ts';
@@ -38,7 +38,11 @@ export function doctorCommand(io: Io): Command {
       if (wrong > 0)
         throw new Failure(
           exitCodes.no,
-          format ? '' : `${wrong} ${wrong === 1 ? 'thing is' : 'things are'} not as they must be`,
+          format
+            ? ''
+            : wrong === 1
+              ? '1 thing is not as it must be'
+              : `${wrong} things are not as they must be`,
         );
     });
 }
@@ -52,8 +56,8 @@ async function checked(
     return await run(cluster, io.signal);
   } catch (caught) {
     if (io.signal.aborted) throw caught;
-    const { code, message } = ArcError.from(caught);
-    return [{ check: name, state: code === 'Forbidden' ? 'unknown' : 'bad', message }];
+    const [message = ''] = describeFailure(caught).message.split('\n', 1);
+    return [{ check: name, state: ArcError.is(caught, 'Forbidden') ? 'unknown' : 'bad', message }];
   }
 }
 

@@ -92,7 +92,7 @@ async function showAll(io: Io, api: KubeClient, { order, place }: Request, print
 
 async function showNew(io: Io, api: KubeClient, { order, place }: Request, print: Print): Promise<void> {
   const { artifactEvent, orderEvent } = await import('#shared/events');
-  await using follower = createFollower(api, io.signal);
+  await using follower = createFollower(api, io.signal, io.note);
   const uids = new Set([order?.metadata.uid]);
   const news: Entry[] = [];
   const early = createEarlyEvents(mostEarly);

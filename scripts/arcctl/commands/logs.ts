@@ -119,6 +119,7 @@ async function followAll(io: Io, cluster: Cluster, order: Order, { wanted, copy 
       copies.push(copied);
     },
     isOver: (current) => !current || standingOf(current, openings.has(current)) !== 'open',
+    note: io.note,
     signal: io.signal,
   });
   await Promise.all(copies);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { orders } from '#shared/domain';
+import type { Selection } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import { isRecord } from '#shared/meta';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
@@ -57,15 +58,10 @@ type Request = ReturnType<typeof parseAsked> &
   Pick<WaitOptions, 'selector'> & { goal: Goal; timeoutMs: number };
 
 async function wait(io: Io, { api, namespace }: Cluster, request: Request): Promise<void> {
-  const { kind, names, goal, timeoutMs, selector } = request;
-  await using follower = createFollower(api, io.signal);
+  const { kind, names, goal, timeoutMs } = request;
+  await using follower = createFollower(api, io.signal, io.note);
   const openings = createOpenings();
-  const selection = {
-    ...(kind.namespaced && { namespace }),
-    ...(selector !== undefined && { labelSelector: selector }),
-    ...(names.length === 1 && { fieldSelector: `metadata.name=${names[0]}` }),
-  };
-  const seen = follower.follow<KubeObject>(kind, selection, ({ after }) => {
+  const seen = follower.follow<KubeObject>(kind, selectionOf(request, namespace), ({ after }) => {
     if (after && isOrder(after)) openings.see(after);
   });
   const deadline = performance.now() + timeoutMs;
@@ -84,8 +80,18 @@ async function wait(io: Io, { api, namespace }: Cluster, request: Request): Prom
       });
       if (open.length === 0) return;
     }
-    if (performance.now() >= deadline) throw tooLate(open ?? names, request);
+    // Without any time it has looked once.
+    if (performance.now() >= deadline && (seen.synced || timeoutMs > 0))
+      throw tooLate(open ?? names, request);
   }
+}
+
+function selectionOf({ kind, names, selector }: Request, namespace: string): Selection {
+  return {
+    ...(kind.namespaced && { namespace }),
+    ...(selector !== undefined && { labelSelector: selector }),
+    ...(names.length === 1 && { fieldSelector: `metadata.name=${names[0]}` }),
+  };
 }
 
 function tooLate(open: readonly string[], { kind, timeoutMs }: Request): Failure {

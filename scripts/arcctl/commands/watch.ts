@@ -51,7 +51,7 @@ async function follow(
   named: readonly Order[],
   { selector, allNamespaces }: WatchOptions,
 ): Promise<string[]> {
-  await using follower = createFollower(api, io.signal);
+  await using follower = createFollower(api, io.signal, io.note);
   const place = allNamespaces && named.length === 0 ? {} : { namespace };
   const uids = named.map(uidOf);
   const [only] = named;

@@ -17,6 +17,8 @@ export interface RunsFollowed {
   onPod(source: LogSource): void;
   /** Says whether that is all there is to see; undefined: the Order is gone. */
   isOver(order: Order | undefined): boolean;
+  /** For a word to people. */
+  note(text: string): void;
   signal: AbortSignal;
 }
 
@@ -24,9 +26,9 @@ export interface RunsFollowed {
 export async function followRuns(
   { api, namespace }: Pick<Cluster, 'api' | 'namespace'>,
   { metadata: { uid = '', name } }: Order,
-  { onOrder, onPod, isOver, signal }: RunsFollowed,
+  { onOrder, onPod, isOver, note, signal }: RunsFollowed,
 ): Promise<Order | undefined> {
-  await using follower = createFollower(api, signal);
+  await using follower = createFollower(api, signal, note);
   const seen = follower.follow(orders, { namespace, fieldSelector: `metadata.name=${name}` }, ({ after }) => {
     if (after) onOrder?.(after);
   });

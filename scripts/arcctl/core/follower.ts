@@ -19,7 +19,7 @@ export interface Follower extends AsyncDisposable {
   ): Followed<T>;
   /**
    * Resolves with the next change, not before `leastMs` and at the latest after `mostMs`. False once Ctrl-C was pressed. Rejects with what the
-   * API refuses: that is not tried again, as a lost connection is.
+   * API refuses, and where it was never reached: that is not tried again, as a lost connection is.
    */
   changed(leastMs: number, mostMs?: number): Promise<boolean>;
 }
@@ -27,12 +27,18 @@ export interface Follower extends AsyncDisposable {
 /** A timer cannot be much longer, and a needless picture a day costs nothing. */
 const aDayMs = 24 * 3600_000;
 
-export function createFollower(api: KubeClient, outer: AbortSignal): Follower {
+/** @param tell is given a word for people when the connection is lost for the first time */
+export function createFollower(api: KubeClient, outer: AbortSignal, tell: (text: string) => void): Follower {
   const ending = new AbortController();
   const signal = AbortSignal.any([outer, ending.signal]);
   const loops: Promise<void>[] = [];
   let failure: ArcError | undefined;
   let news = new AbortController();
+  let hasTold = false;
+  const lost = (error: ArcError) => {
+    if (!hasTold && !signal.aborted) tell(`${error.message}; trying again`);
+    hasTold = true;
+  };
   return {
     follow<T extends KubeObject>(
       kind: Kind<T>,
@@ -50,7 +56,9 @@ export function createFollower(api: KubeClient, outer: AbortSignal): Follower {
           },
           onSync: () => news.abort(),
           onFailure(error) {
-            if (ArcError.is(error, 'ServiceUnavailable', 'Timeout', 'TooManyRequests', 'Expired')) return;
+            if (ArcError.is(error, 'TooManyRequests', 'Expired')) return;
+            // What has never answered is not lost: it may be the wrong address.
+            if (ArcError.is(error, 'ServiceUnavailable', 'Timeout') && loop.synced) return lost(error);
             failure ??= error;
             ending.abort();
           },

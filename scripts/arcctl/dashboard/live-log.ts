@@ -97,6 +97,7 @@ async function readAll(
       });
     },
     isOver: (current) => !current,
+    note: add,
     signal,
   });
 }

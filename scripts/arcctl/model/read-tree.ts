@@ -2,6 +2,7 @@ import {
   artifactWorkflows,
   childSelector,
   cronWorkflows,
+  isLabelValue,
   labels,
   type Order,
   orders,
@@ -39,7 +40,8 @@ export async function readTree(
     optional(workflows, children.labelSelector),
     optional(cronWorkflows, children.labelSelector),
   ]);
-  const names = runs.map(({ metadata }) => metadata.name);
+  // Anybody can write the label. Argo names a run in a label of its pods, so one whose name fits in none has no pods.
+  const names = runs.map(({ metadata }) => metadata.name).filter(isLabelValue);
   const selector = names.length > mostSelected ? labels.argoWorkflow : podSelector(names);
   return treeOf({
     ...{ order, artifactWorkflows: own.items, runs: [...runs, ...schedules] },
