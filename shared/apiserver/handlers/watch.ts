@@ -125,7 +125,8 @@ async function sendEvents(session: WatchSession): Promise<void> {
     session.reached ||= progress(batch) >= after;
     session.revision = Math.max(session.revision, progress(batch));
     await out.drained();
-    if (events.length > 0) await nextFlush();
+    // A reader in this process takes them without encryption or a socket: to wait for more would save nothing.
+    if (events.length > 0 && request.endsByItself) await nextFlush();
     if (stop.signal.aborted) return;
   }
 }

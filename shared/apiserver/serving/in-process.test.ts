@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMetrics, type Metrics } from '#shared/telemetry';
 import { eventually } from '../../testing/eventually.ts';
 import { parseAuditPolicy } from '../audit/audit-policy.ts';
@@ -117,6 +117,23 @@ describe('inProcess', () => {
     }
     // Nothing is under way any more, or this would wait.
     await server.api.close();
+  });
+
+  it('gives each change to a watch at once, although another has just come', async () => {
+    const watch = await ask('GET', `${widgets}?watch=true`);
+    const chunks = watch.body[Symbol.asyncIterator]();
+    // Over a socket the second one waits for a timer, with others.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    try {
+      for (const name of ['first', 'second', 'third']) {
+        await ask('POST', widgets, { body: widget(name) });
+        const chunk = await chunks.next();
+        expect(JSON.parse(Buffer.from(chunk.value).toString()).object.metadata.name).toBe(name);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+    await chunks.return?.();
   });
 
   it('ends a watch with the reason of an abort', async () => {
