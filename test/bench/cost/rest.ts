@@ -10,7 +10,7 @@ import {
   tenantObjects,
 } from '../../../scripts/demo/objects.ts';
 import { progress, report } from '../report.ts';
-import { startMeasured } from '../standalone-process.ts';
+import { type MeasuredStandalone, startMeasured } from '../standalone-process.ts';
 import { follow } from './follow.ts';
 import { each, orderOfCopies } from './orders.ts';
 import { playArgo } from './played-argo.ts';
@@ -20,10 +20,11 @@ const changesPerSecond = 100;
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * `bench rest [<finished Orders>]`: what a standalone with nothing to do costs, with a tenth as many failed Orders and Endpoints with
+ * `bench rest [<finished Orders>] [wakes]`: what a standalone with nothing to do costs, with a tenth as many failed Orders and Endpoints with
  * credentials; then how long the way of a wake is, from a change of an Order to the last answer of the functions, at 100 changes a second.
+ * With `wakes` only the latter, half a minute after the last Order has ended.
  */
-export async function benchRest([asked = '1000']: readonly string[]): Promise<void> {
+export async function benchRest([asked = '1000', part]: readonly string[]): Promise<void> {
   const finished = Number(asked);
   const credentials = { username: 'bench', password: 'bench' };
   const registry = await startRegistry({ auth: 'none' });
@@ -48,10 +49,18 @@ export async function benchRest([asked = '1000']: readonly string[]): Promise<vo
   await argo.running(finished);
   await argo.succeed();
   await settled.until((chosen) => chosen === finished + failing.length);
+  if (part === 'wakes') await wait(30_000);
+  else await measureRest(standalone, finished);
+  await measureWakes(standalone, names, signal);
+  ended.abort();
+  await standalone.close();
+  await registry.close();
+}
+
+async function measureRest(standalone: MeasuredStandalone, finished: number): Promise<void> {
   progress('rest: all Orders have ended; twelve minutes until nothing is looked at again');
   // What waits for a person is tried each minute for ten minutes.
   await wait(12 * 60_000);
-
   const [before, counted] = [await standalone.usage(), await standalone.counts()];
   await wait(seconds * 1_000);
   const [after, recounted] = [await standalone.usage(), await standalone.counts()];
@@ -61,7 +70,15 @@ export async function benchRest([asked = '1000']: readonly string[]): Promise<vo
   const deliveries = recounted.deliveries - counted.deliveries;
   report({ ...figure, case: 'deliveries', ours: deliveries, unit: `in ${seconds} s` });
   report({ ...figure, case: 'rss', ours: (after.mebibytes * 2 ** 20) / 1e6, unit: 'MB' });
+}
 
+async function measureWakes(
+  standalone: MeasuredStandalone,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { admin: api } = standalone;
+  const before = await standalone.usage();
   const began = new Map<string, number>();
   const touched: Promise<void>[] = [];
   for (const name of names) {
@@ -70,12 +87,17 @@ export async function benchRest([asked = '1000']: readonly string[]): Promise<vo
   }
   await Promise.all(touched);
   await wait(5_000);
+  const after = await standalone.usage();
   const answers = await standalone.answers();
   const ways = [...began]
     .map(([name, since]) => (answers[name] ?? 0) - since)
     .filter((way) => way >= 0)
     .toSorted((a, b) => a - b);
-  if (ways.length < finished) progress(`rest: ${finished - ways.length} changes were not answered in time`);
+  const { length: n } = names;
+  if (ways.length < n) progress(`rest: ${n - ways.length} changes were not answered in time`);
+  const figure = { bench: 'rest', n, less: true } as const;
+  const cpu = (1_000 * (after.cpuSeconds - before.cpuSeconds)) / n;
+  report({ ...figure, case: 'wake cpu', ours: cpu, unit: 'ms of CPU' });
   for (const [name, part] of [
     ['p50', 0.5],
     ['p99', 0.99],
@@ -86,9 +108,6 @@ export async function benchRest([asked = '1000']: readonly string[]): Promise<vo
       ours: ways[Math.floor(part * ways.length)] ?? Number.NaN,
       unit: 'ms',
     });
-  ended.abort();
-  await standalone.close();
-  await registry.close();
 }
 
 /** A change that fails is told, and has no way. */
