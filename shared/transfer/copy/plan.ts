@@ -2,6 +2,7 @@ import { mapBounded } from '#shared/async';
 import type { ContentSource, Referrer } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type Descriptor, isManifestType, type Manifest } from '../oci/manifest.ts';
+import { createManifestBounds, tooMuch } from '../oci/manifest-bounds.ts';
 
 /** The whole content of one image, read from the source before anything is written. */
 export interface CopyPlan {
@@ -24,8 +25,6 @@ export function bytesOf({ blobs, manifests }: Pick<CopyPlan, 'blobs' | 'manifest
 }
 
 const parallel = 4;
-const maxManifests = 2000;
-const maxManifestsBytes = 64 * 1024 * 1024;
 const maxDepth = 8;
 
 /** Reads the artifact of the source with all platforms and referrers. Rejects with a TransferError. */
@@ -35,22 +34,13 @@ export async function planCopy(source: ContentSource, signal: AbortSignal): Prom
   const warnings: string[] = [];
   const warn = (text: string): number => warnings.push(text);
   const plan: Omit<CopyPlan, 'root' | 'blobs'> = { manifests: [], referrers: [], tagged: [], warnings };
-  let bytes = 0;
-
-  function guard(manifest: Manifest, depth: number): void {
-    bytes += manifest.bytes.length;
-    if (depth > maxDepth) throw tooMuch(`it is nested more than ${maxDepth} levels deep`);
-    if (known.size >= maxManifests) throw tooMuch(`it has more than ${maxManifests} manifests`);
-    if (bytes > maxManifestsBytes) throw tooMuch('its manifests take more than 64 MiB');
-  }
-
-  function tooMuch(why: string): TransferError {
-    return new TransferError('permanent', `The artifact of ${source.place} is not copied: ${why}.`);
-  }
+  const bounds = createManifestBounds(source.place);
 
   async function add(manifest: Manifest, depth: number): Promise<void> {
     if (known.has(manifest.digest)) return;
-    guard(manifest, depth);
+    if (depth > maxDepth) throw tooMuch(source.place, `it is nested more than ${maxDepth} levels deep`);
+    bounds.next();
+    bounds.add(manifest);
     known.set(manifest.digest, manifest);
     for (const layer of manifest.foreign) {
       warnings.push(

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { digestOf } from '../reference/digest.ts';
 import { type CopyRequest, copyImage } from '../testing/copy-image.ts';
 import { type Meddling, type RegistryFront, startRegistryFront } from '../testing/registry-front.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
@@ -187,6 +188,46 @@ describe('a registry that', () => {
       expect(shy.requests.filter(({ path: asked }) => asked === '/v2/')).toHaveLength(1);
     },
   );
+
+  /** Serves `count` referrers of the image, each of about so many bytes, and says how many of them were read. */
+  async function referred(count: number, bytes: number) {
+    const served = new Map<string, string>();
+    for (let number = 0; number < count; number += 1) {
+      const empty = { mediaType: 'application/vnd.oci.empty.v1+json', digest: layer, size: 2 };
+      const subject = { mediaType: 'application/vnd.oci.image.manifest.v1+json', digest: root, size: 2 };
+      const padding = { annotations: { padding: `${number}`.padEnd(bytes, 'x') } };
+      const manifest = { schemaVersion: 2, config: empty, layers: [], subject, ...padding };
+      const text = JSON.stringify({ ...manifest, mediaType: subject.mediaType });
+      served.set(digestOf(Buffer.from(text)), text);
+    }
+    const mediaType = 'application/vnd.oci.image.index.v1+json';
+    const entry = { mediaType: 'application/vnd.oci.image.manifest.v1+json', size: bytes };
+    const manifests = [...served.keys()].map((digest) => ({ ...entry, digest }));
+    const list = JSON.stringify({ schemaVersion: 2, mediaType, manifests });
+    let read = 0;
+    const { url } = await front(({ url: asked }) => {
+      if (asked.includes(`/referrers/${root}`)) return answer(200, { 'content-type': mediaType }, list);
+      if (asked.includes('/referrers/'))
+        return answer(200, { 'content-type': mediaType }, '{"schemaVersion":2,"manifests":[]}');
+      const found = served.get(asked.slice(asked.lastIndexOf('/') + 1));
+      if (found === undefined) return undefined;
+      read += 1;
+      return answer(200, { 'content-type': entry.mediaType }, found);
+    });
+    return { url, read: () => read };
+  }
+
+  it.each([
+    ['more bytes of referrers than a copy holds', 100, 1024 * 1024, /more than 64 MiB/, 65],
+    ['more referrers than a copy has', 2100, 10, /more than 2000 manifests/, 2001],
+  ])('lists %s is not read any further', async (_, count, bytes, message, most) => {
+    const many = await referred(count, bytes);
+    await expect(copy({ from: many.url })).rejects.toMatchObject({
+      reason: 'permanent',
+      message: expect.stringMatching(message),
+    });
+    expect(many.read()).toBeLessThanOrEqual(most);
+  });
 
   it('lists unrelated manifests as referrers has those left out', async () => {
     const source = await front(({ url }) => {

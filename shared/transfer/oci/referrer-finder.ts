@@ -2,6 +2,7 @@ import type { ContentSource, Referrer } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { attachedTags, digestTag } from '../reference/digest.ts';
 import type { Descriptor, Manifest } from './manifest.ts';
+import { createManifestBounds } from './manifest-bounds.ts';
 import type { Repository } from './repository.ts';
 
 export type ReferrerFinder = ContentSource['findReferrers'];
@@ -26,6 +27,8 @@ export async function fallbackList(
 
 /** Finds all referrers of a manifest at the source: by the API, else by fallback tag, and by cosign's tags. */
 export function createReferrerFinder(source: Repository): ReferrerFinder {
+  // Of all subjects: whoever may push to the repository can give each of them thousands.
+  const bounds = createManifestBounds(source.place);
   let hasApi = true;
   let subjects = 0;
   let listing: Promise<ReadonlySet<string> | undefined> | undefined;
@@ -56,6 +59,7 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
   ): Promise<Referrer[]> {
     const found: Referrer[] = [];
     for (const { digest } of await list(subject.digest, signal)) {
+      bounds.next();
       const manifest = await source.manifest(digest, signal);
       if (!manifest) {
         const text = `Registry ${source.address.host} lists ${digest} as a referrer (signature, SBOM or attestation) of ${subject.digest} in repository ${source.address.repository}, but does not have it, so it would be lost: push it again, or remove it from the list.`;
@@ -66,6 +70,7 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
       if (manifest.subject !== subject.digest) {
         warn(`${digest} is listed as a referrer of ${subject.digest} but does not refer to it; not copied`);
       } else {
+        bounds.add(manifest);
         found.push({ manifest });
       }
     }
@@ -87,6 +92,7 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     const digest = await source.head(tag, signal);
     if (digest === undefined || digest === subject.digest) return undefined;
     const manifest = await source.manifest(digest, signal);
+    if (manifest) bounds.add(manifest);
     return manifest && manifest.digest !== subject.digest ? { manifest, tag } : undefined;
   }
 
