@@ -40,6 +40,7 @@ function start(): ChildProcess {
     ARC_WORK_DIR: path.join(folder, 'work'),
     ARC_RESULT_FILE: path.join(folder, 'result.json'),
     ARC_TERMINATION_LOG: path.join(folder, 'termination'),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   };
   return spawn(process.execPath, [main], { env, stdio: 'ignore' });
 }

@@ -71,6 +71,7 @@ async function start({
       ARC_TERMINATION_LOG: path.join(folder, 'termination'),
       ARGO_PROGRESS_FILE: path.join(folder, 'progress'),
       ARC_RETRY_ATTEMPTS: '1',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       ...env,
     },
   });

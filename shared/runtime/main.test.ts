@@ -11,10 +11,11 @@ afterEach(() => void child?.kill('SIGKILL'));
 
 /** A container's process as the bundle has it: one module that calls runMain. */
 function run(fn: string, env: Record<string, string>) {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const code = `import { runMain } from '#shared/runtime'; await runMain(${fn}, 'unit');`;
   const process_ = spawn(process.execPath, ['--input-type=module', '--eval', code], {
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', ARC_API_SERVER: 'http://127.0.0.1:9', ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ARC_API_SERVER: 'http://127.0.0.1:9', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child = process_;

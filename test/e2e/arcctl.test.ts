@@ -138,6 +138,10 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
     await seedImage(conduit.source, 'slow/app', '1.0', image);
     await tenant.order('slow', [artifact('slow', 'slow/app')]);
     await succeeds('wait', 'slow', '--for', 'phase=running');
+    // A process that is stopped before it has begun says nothing.
+    await eventually('its worker to be at work', 30_000, () =>
+      expect(conduit.source.requests.some(({ path }) => path.startsWith('/v2/slow/'))).toBe(true),
+    );
     const logs = start(['-n', 'people', 'logs', 'slow', '--follow']);
     await eventually('its log to be followed', 30_000, () =>
       expect(logs.output.stderr).toMatch(/^slow: following the log of pod slow-/),

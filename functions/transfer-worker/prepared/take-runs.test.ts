@@ -22,7 +22,8 @@ beforeEach(async () => {
   source = await startRegistry(account);
   destination = await startRegistry({ auth: 'none' });
   await seedImage(source, 'team/app', '1.0', { layers: 1, layerBytes: 4096 });
-  const started = spawn(process.execPath, [main], { env: { ARC_PREPARED: '1' }, stdio: 'pipe' });
+  const env = { ARC_PREPARED: '1', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+  const started = spawn(process.execPath, [main], { env, stdio: 'pipe' });
   child = started;
   // What is told to one that has ended breaks the pipe.
   child.stdin.on('error', () => undefined);
