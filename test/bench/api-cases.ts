@@ -1,5 +1,4 @@
 import { namespace, type Target, writes } from './api-targets.ts';
-import { usageOf } from './process-usage.ts';
 import type { RawConnection } from './raw-connection.ts';
 import { median } from './report.ts';
 
@@ -41,7 +40,7 @@ export const cases: readonly Case[] = [
     unit: '1/s',
     run: (target, round) =>
       rate(target, written, (connection, index) => {
-        const body = suspendedOrder(target, writes, `o-${round}-${index}`, index);
+        const body = suspendedOrder(target, writes, `${target.name}-${round}-${index}`, index);
         return connection.send('POST', pathOf(target, writes), json, JSON.stringify(body));
       }),
   },
@@ -103,14 +102,14 @@ function list(name: string, n: number, query: string, headers: string, times: nu
     unit: 'ms',
     async run(target) {
       const connection = await target.open();
-      const before = await usageOf(target.pid);
+      const before = await target.usage();
       const values: number[] = [];
       for (let index = 0; index < times; index++) {
         const began = performance.now();
         await connection.send('GET', `${pathOf(target)}${query}`, headers);
         values.push(performance.now() - began);
       }
-      const after = await usageOf(target.pid);
+      const after = await target.usage();
       connection.close();
       return { value: median(values), cpu: ((after.cpuSeconds - before.cpuSeconds) / times) * 1000 };
     },
@@ -125,7 +124,7 @@ async function rate(
   inFlight = parallel,
 ): Promise<Sample> {
   const connections = await Promise.all(Array.from({ length: inFlight }, () => target.open()));
-  const before = await usageOf(target.pid);
+  const before = await target.usage();
   const began = performance.now();
   let next = 0;
   await Promise.all(
@@ -134,7 +133,7 @@ async function rate(
     }),
   );
   const seconds = (performance.now() - began) / 1000;
-  const after = await usageOf(target.pid);
+  const after = await target.usage();
   for (const connection of connections) connection.close();
   return { value: count / seconds, cpu: ((after.cpuSeconds - before.cpuSeconds) / count) * 1000 };
 }
@@ -156,7 +155,7 @@ async function fanOut(target: Target, round: number): Promise<Sample | undefined
   await Promise.all(
     connections.map((connection) => connection.watch(`${path}${query}`, count, () => resolve(false))),
   );
-  const before = await usageOf(target.pid);
+  const before = await target.usage();
   const began = performance.now();
   const body = JSON.stringify({ metadata: { annotations: { fan: `${round}` } } });
   const update = (connection: RawConnection, index: number) =>
@@ -164,7 +163,7 @@ async function fanOut(target: Target, round: number): Promise<Sample | undefined
   await rate(target, updates, update, paced);
   const complete = await all;
   const seconds = (performance.now() - began) / 1000;
-  const after = await usageOf(target.pid);
+  const after = await target.usage();
   for (const connection of connections) connection.close();
   if (!complete) return undefined;
   const events = watchers * updates;

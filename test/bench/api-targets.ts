@@ -14,6 +14,7 @@ import { startEtcd } from '../fixtures/etcd/process.ts';
 import { freePorts } from '../fixtures/program.ts';
 import type { Stall } from './api-child.ts';
 import { startOurs } from './our-server.ts';
+import { type Usage, usageOf } from './process-usage.ts';
 import { RawConnection } from './raw-connection.ts';
 
 /** The namespaces of the seeded objects, of those that are created while it is measured, and of the many for `stall`. */
@@ -23,9 +24,10 @@ export const many = 'bench-many';
 
 /** A server under measurement. */
 export interface Target {
-  name: 'ours' | 'theirs' | 'bare';
+  name: 'ours' | 'theirs' | 'bare' | 'two';
   group: string;
-  pid: number;
+  /** Of the process, or of both together. */
+  usage(): Promise<Usage>;
   open(): Promise<RawConnection>;
   /** The body that a GET of `path` is answered with. */
   read(path: string): Promise<string>;
@@ -36,6 +38,8 @@ export interface Targets {
   theirs: Target;
   /** Starts a bare hono server that answers with `sample`, one of our objects as we print it: what Node can do at most. */
   bare(sample: string): Promise<Target>;
+  /** Starts a second process of ours on the same etcd; every other connection goes to it. */
+  two(): Promise<Target>;
   /** How long our event loop was held up since this was last asked. */
   stall(): Promise<Stall>;
   stop(): Promise<void>;
@@ -60,14 +64,13 @@ export async function startTargets(assets: string): Promise<Targets> {
     stops.push(reference.stop);
     const etcd = await startEtcd(path.join(assets, 'etcd'));
     stops.push(etcd.stop);
-    const ours = await startOurs({
-      folder: path.join(folder, 'ours'),
-      pki,
-      token: tokens.admin,
-      etcd: etcd.endpoint,
-      cluster: reference.server.url,
-    });
-    stops.push(ours.stop);
+    const start = async (name: string) => {
+      const parts = { pki, token: tokens.admin, etcd: etcd.endpoint, cluster: reference.server.url };
+      const started = await startOurs({ folder: path.join(folder, name), ...parts });
+      stops.push(started.stop);
+      return started;
+    };
+    const ours = await start('ours');
     const server: Server = {
       name: 'ours',
       url: ours.url,
@@ -91,6 +94,12 @@ export async function startTargets(assets: string): Promise<Targets> {
         stops.push(async () => client.close());
         return targetOf('bare', client, bare.pid);
       },
+      async two() {
+        const second = await start('second');
+        const client = new Client({ ...server, url: second.url });
+        stops.push(async () => client.close());
+        return inTurn(targetOf('two', clients.ours, ours.pid), targetOf('two', client, second.pid));
+      },
       stall: ours.stall,
       stop,
     };
@@ -105,11 +114,28 @@ function targetOf(name: Target['name'], client: Client, pid: number): Target {
   return {
     name,
     group,
-    pid,
+    usage: () => usageOf(pid),
     open: () => RawConnection.open(url, ca, tokens.admin),
     async read(path) {
       const { text } = await client.send({ method: 'GET', path, headers: asAdmin(client), body: undefined });
       return text;
+    },
+  };
+}
+
+/** Both as one: connections by turns. */
+function inTurn(first: Target, second: Target): Target {
+  let opened = 0;
+  return {
+    ...first,
+    open: () => (opened++ % 2 === 0 ? first : second).open(),
+    async usage() {
+      const [a, b] = await Promise.all([first.usage(), second.usage()]);
+      return {
+        cpuSeconds: a.cpuSeconds + b.cpuSeconds,
+        mebibytes: a.mebibytes + b.mebibytes,
+        peakMebibytes: a.peakMebibytes + b.peakMebibytes,
+      };
     },
   };
 }

@@ -1,7 +1,6 @@
 import os from 'node:os';
 import { type Case, cases, pathOf, type Sample, seed, seeded } from './api-cases.ts';
 import { many, namespace, startTargets, type Target, type Targets } from './api-targets.ts';
-import { usageOf } from './process-usage.ts';
 import { median, progress, report } from './report.ts';
 
 const rounds = 3;
@@ -25,6 +24,7 @@ export async function benchApi(asked: readonly string[]): Promise<void> {
     progress(`${seeded} objects on both sides`);
     for (const one of cases) if (isAsked(one.name)) await compare(one.name, one, both);
     await benchBare(targets, isAsked);
+    await benchTwo(targets, isAsked);
     await reportMemory('rss', seeded, both);
     if (isAsked('stall')) await reportStall(targets);
   } finally {
@@ -34,11 +34,25 @@ export async function benchApi(asked: readonly string[]): Promise<void> {
 
 /** Requests beside a server that does nothing but parse and print the same bytes. */
 async function benchBare({ ours, bare }: Targets, isAsked: (name: string) => boolean): Promise<void> {
-  const asked = ['get', 'create'].filter((name) => isAsked(`${name}Bare`));
-  if (asked.length === 0) return;
+  const again = casesAgain('Bare', isAsked);
+  if (again.length === 0) return;
   const pair = [ours, await bare(await ours.read(`${pathOf(ours)}/o-0`))] as const;
-  for (const one of cases)
-    if (asked.includes(one.name)) await compare(`${one.name}Bare`, one, pair, rounds + 1);
+  for (const one of again) await compare(one.name, one, pair, rounds + 1);
+}
+
+/** What a second process of ours on the same etcd adds, as a second replica or a thread would: `theirs` is one alone. */
+async function benchTwo({ ours, two }: Targets, isAsked: (name: string) => boolean): Promise<void> {
+  const again = casesAgain('Two', isAsked);
+  if (again.length === 0) return;
+  const pair = [await two(), ours] as const;
+  for (const one of again) await compare(one.name, one, pair, 2 * (rounds + 1));
+}
+
+function casesAgain(suffix: string, isAsked: (name: string) => boolean): Case[] {
+  return cases
+    .filter(({ name }) => name === 'get' || name === 'create')
+    .map((one) => ({ ...one, name: `${one.name}${suffix}` }))
+    .filter(({ name }) => isAsked(name));
 }
 
 /**
@@ -72,7 +86,7 @@ async function compare(
 }
 
 async function reportMemory(name: string, n: number, targets: readonly Target[]): Promise<void> {
-  const [ours, theirs] = await Promise.all(targets.map(({ pid }) => usageOf(pid)));
+  const [ours, theirs] = await Promise.all(targets.map((target) => target.usage()));
   const values = { ours: ours?.mebibytes ?? Number.NaN, theirs: theirs?.mebibytes ?? Number.NaN };
   report({ bench: 'api', case: name, n, ...values, unit: 'MiB', less: true });
 }
