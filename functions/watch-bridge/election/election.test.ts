@@ -113,6 +113,25 @@ describe('runElection', () => {
     expect(a.election.role).toBe('standby');
   });
 
+  it('has one leader, too, when somebody deletes the Lease, and another one if the first has gone', async () => {
+    const server = new FakeApi();
+    const a = await start('a', server);
+    const b = await start('b', server);
+    await pass(4, a, b);
+    server.remove(leases, key);
+    await pass(3, b);
+    expect([a.holds, b.holds]).toEqual([true, false]);
+    await pass(3, a, b);
+    expect(specOf(server)?.holderIdentity).toBe('a');
+    a.cut = true;
+    server.remove(leases, key);
+    for (let second = 0; second < 20; second += 1) {
+      await pass(1, a, b);
+      expect(a.holds && b.holds, `second ${second}`).toBe(false);
+    }
+    expect([a.holds, b.holds]).toEqual([false, true]);
+  });
+
   it('does not act after it was suspended for longer than its Lease, before any timer has run', async () => {
     const server = new FakeApi();
     const a = await start('a', server);

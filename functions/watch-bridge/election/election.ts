@@ -173,10 +173,11 @@ function createClaim(
     const deadline = startDeadline(deadlineMs, `Lease ${key.name}`, signal);
     try {
       const found = await api.get(leases, key, deadline.signal);
-      observed.observe(found ?? {}, clock.now());
+      // Whoever held one that somebody has deleted may still act by it.
+      if (found !== undefined || observed.holder === '') observed.observe(found ?? {}, clock.now());
       share.observe(key.name, observed.holder);
-      if (found !== undefined && !observed.isFree(identity, clock.now())) {
-        if (share.asksFor(key.name) && !isWanted(found))
+      if (!observed.isFree(identity, clock.now())) {
+        if (found !== undefined && share.asksFor(key.name) && !isWanted(found))
           await api.replace(leases, wanted(found, identity), deadline.signal);
         return undefined;
       }
