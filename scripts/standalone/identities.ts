@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Authenticator, User } from '#shared/apiserver';
 import { ArcError } from '#shared/errors';
-import { readIfPresent } from './state-files.ts';
+import { readIfPresent, writeWhole } from './state-files.ts';
 
 /** The namespace that the conduit's own ServiceAccounts live in. */
 export const conduitNamespace = 'arc-system';
@@ -23,8 +22,9 @@ export async function loadIdentities(folder: string, names: readonly string[]): 
   const file = path.join(folder, 'tokens.json');
   const saved = (await readIfPresent(file)) ?? '{}';
   const tokens = new Map(Object.entries(JSON.parse(saved) as Record<string, string>));
-  for (const name of names) if (!tokens.has(name)) tokens.set(name, randomBytes(32).toString('base64url'));
-  await writeFile(file, JSON.stringify(Object.fromEntries(tokens)), { mode: 0o600 });
+  const fresh = names.filter((name) => !tokens.has(name));
+  for (const name of fresh) tokens.set(name, randomBytes(32).toString('base64url'));
+  if (fresh.length > 0) await writeWhole(file, JSON.stringify(Object.fromEntries(tokens)));
 
   const users = new Map([...tokens].map(([name, token]) => [token, userOf(name)]));
   return {

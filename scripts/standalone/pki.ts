@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { readIfPresent } from './state-files.ts';
+import { readIfPresent, writeWhole } from './state-files.ts';
 
 /** A certificate authority and a serving certificate for loopback, PEM. */
 export interface Pki {
@@ -21,7 +20,7 @@ export async function loadPki(folder: string, now: Date): Promise<Pki> {
   const saved = await readIfPresent(file);
   if (saved !== undefined) return JSON.parse(saved) as Pki;
   const made = await makePki(now);
-  await writeFile(file, JSON.stringify(made), { mode: 0o600 });
+  await writeWhole(file, JSON.stringify(made));
   return made;
 }
 

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /** The text of a file of the standalone's state; undefined before its first start wrote it. */
@@ -7,6 +7,13 @@ export async function readIfPresent(file: string): Promise<string | undefined> {
     if (caught.code === 'ENOENT') return undefined;
     throw caught;
   });
+}
+
+/** Writes a file that only its owner can read, whole or not at all: without it the state would be worth nothing after a full disk or a kill. */
+export async function writeWhole(file: string, text: string): Promise<void> {
+  const partial = `${file}.partial`;
+  await writeFile(partial, text, { mode: 0o600, flush: true });
+  await rename(partial, file);
 }
 
 /** The port of the last start in `folder`, so that a kubeconfig in use stays right; 0 (any) at the first. */
