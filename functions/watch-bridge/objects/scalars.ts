@@ -64,7 +64,7 @@ function encodeString(value: string): string {
   // Half a surrogate pair has no UTF-8, but an escape.
   return value.isWellFormed()
     ? lengthened(tag.wide, utf8(value))
-    : lengthened(tag.json, JSON.stringify(value));
+    : lengthened(tag.json, utf8(JSON.stringify(value)));
 }
 
 /** A number of bytes or items, seven bits in each character, the lowest first. */
