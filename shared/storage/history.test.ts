@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { History } from './history.ts';
+import { History, recordOf } from './history.ts';
 import type { StoredItem, StoreEvent } from './store.ts';
 
 const limits = { events: 5, bytes: 1_000_000 };
@@ -28,7 +28,7 @@ describe('History', () => {
   });
 
   it('keeps no more events than its limit, also when it is opened with more', () => {
-    const history = new History(limits, { floor: 0, newest: 11, events: puts(2, 11) });
+    const history = new History(limits, { floor: 0, newest: 11, records: puts(2, 11).map(recordOf) });
     expect(history).toMatchObject({ first: 7, newest: 11, floor: 6 });
     history.append(puts(12, 13));
     expect(history).toMatchObject({ first: 9, newest: 13, floor: 8 });
@@ -55,7 +55,8 @@ describe('History', () => {
   });
 
   it('drops up to a revision and remembers that it did', () => {
-    const history = new History(limits, { floor: 0, newest: 5, events: puts(2, 5) });
+    const history = new History(limits, { floor: 0, newest: 1 });
+    history.append(puts(2, 5));
     history.drop(4);
     expect(history).toMatchObject({ first: 5, newest: 5, floor: 4 });
     history.drop(3);
@@ -80,13 +81,68 @@ describe('History', () => {
     const one = { key: '/a', value: new Uint8Array([1]), revision: 2 };
     const two = { key: '/a', value: new Uint8Array([2]), revision: 4 };
     const events = [put('/a', 2), put('/b', 3), put('/a', 4, one), put('/a', 5, two)];
-    const history = new History(limits, { floor: 0, newest: 5, events });
-    expect([...history.overlayAt(3, '/')]).toEqual([['/a', one]]);
-    expect([...history.overlayAt(2, '/')]).toEqual([
+    const history = new History(limits, { floor: 0, newest: 1 });
+    history.append(events);
+    const at = (revision: number, prefix: string) =>
+      [...history.overlayAt(revision, prefix)].map(([key, past]) => [key, past?.read()]);
+    expect(at(3, '/')).toEqual([['/a', one]]);
+    expect(at(2, '/')).toEqual([
       ['/b', undefined],
       ['/a', one],
     ]);
-    expect([...history.overlayAt(2, '/b')]).toEqual([['/b', undefined]]);
-    expect([...history.overlayAt(5, '/')]).toEqual([]);
+    expect(at(2, '/b')).toEqual([['/b', undefined]]);
+    expect(at(5, '/')).toEqual([]);
+  });
+});
+
+describe('a History with an archive', () => {
+  const first = { key: '/a', value: new Uint8Array([1]), revision: 2 };
+  const second = { key: '/a', value: new Uint8Array([2]), revision: 3 };
+  const events: StoreEvent[] = [
+    { type: 'put', ...first, previous: undefined },
+    { type: 'put', ...second, previous: first },
+    { type: 'delete', key: '/a', revision: 4, previous: second },
+  ];
+
+  function archived(recentBytes: number) {
+    const read: number[] = [];
+    const valueAt = (revision: number) => {
+      read.push(revision);
+      return new Uint8Array([revision - 1]);
+    };
+    return { read, archive: { recentBytes, valueAt } };
+  }
+
+  const eventsOf = (history: History) => [...history.after(history.floor)].map((one) => history.eventOf(one));
+
+  it('reads values again that it no longer has, and keeps those of the newest events', () => {
+    const { read, archive } = archived(300);
+    const history = new History(limits, { floor: 0, newest: 1 }, archive);
+    history.append(events);
+    expect([...history.after(0)].map(({ event }) => event)).toEqual([undefined, undefined, events[2]]);
+    expect(eventsOf(history)).toEqual(events);
+    expect(read).toEqual([2, 2, 3]);
+    expect(history.overlayAt(2, '/').get('/a')?.read()).toEqual(first);
+  });
+
+  it('begins with records whose values are in the archive', () => {
+    const { archive } = archived(1_000_000);
+    const history = new History(limits, { floor: 0, newest: 4, records: events.map(recordOf) }, archive);
+    expect(eventsOf(history)).toEqual(events);
+    history.append([put('/b', 5)]);
+    expect([...history.after(4)].map(({ event }) => event)).toEqual([put('/b', 5)]);
+  });
+
+  it('counts what is in memory right while it forgets and sweeps', () => {
+    const { archive } = archived(700);
+    const history = new History({ events: 4, bytes: 1_000_000 }, { floor: 0, newest: 1 }, archive);
+    for (let revision = 2; revision < 9_000; revision += 1) {
+      history.append([put(`/${revision}`, revision)]);
+      const inMemory = [...history.after(history.floor)].filter(({ event }) => event !== undefined);
+      if (inMemory.length !== Math.min(3, revision - 1)) expect.fail(`${inMemory.length} at ${revision}`);
+    }
+    history.drop(history.newest);
+    history.append(puts(9_000, 9_001));
+    expect([...history.after(8_999)].map(({ event }) => event !== undefined)).toEqual([true, true]);
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Items } from './items.ts';
+import { Items, type PastItem } from './items.ts';
 import type { StoredItem } from './store.ts';
 
 const value = new Uint8Array();
 const item = (key: string, revision: number): StoredItem => ({ key, value, revision });
+const past = (key: string, revision: number): PastItem => ({ key, read: () => item(key, revision) });
 const all = { prefix: '/', start: '', limit: undefined };
 
 describe('Items', () => {
@@ -19,17 +20,27 @@ describe('Items', () => {
   it('merges an overlay into its pages and counts', () => {
     const items = new Items([item('/b', 9), item('/d', 4), item('/f', 8)]);
     const overlay = new Map([
-      ['/a', item('/a', 2)],
-      ['/b', item('/b', 3)],
+      ['/a', past('/a', 2)],
+      ['/b', past('/b', 3)],
       ['/f', undefined],
-      ['/z', item('/z', 5)],
-      ['other', item('other', 6)],
+      ['/z', past('/z', 5)],
+      ['other', past('other', 6)],
     ]);
-    const past = [item('/a', 2), item('/b', 3), item('/d', 4), item('/z', 5)];
-    expect(items.page(all, overlay)).toEqual({ items: past, remaining: 0 });
-    expect(items.page({ ...all, limit: 1 }, overlay)).toEqual({ items: past.slice(0, 1), remaining: 3 });
+    const then = [item('/a', 2), item('/b', 3), item('/d', 4), item('/z', 5)];
+    expect(items.page(all, overlay)).toEqual({ items: then, remaining: 0 });
+    expect(items.page({ ...all, limit: 1 }, overlay)).toEqual({ items: then.slice(0, 1), remaining: 3 });
     const later = { ...all, start: '/c', limit: 1 };
-    expect(items.page(later, overlay)).toEqual({ items: past.slice(2, 3), remaining: 1 });
+    expect(items.page(later, overlay)).toEqual({ items: then.slice(2, 3), remaining: 1 });
+  });
+
+  it('reads of the past what is on the page, and nothing else', () => {
+    const items = new Items([item('/b', 9)]);
+    const unread: PastItem = { key: '/c', read: () => expect.fail('read without need') };
+    const overlay = new Map([
+      ['/a', past('/a', 2)],
+      ['/c', unread],
+    ]);
+    expect(items.page({ ...all, limit: 2 }, overlay).items).toEqual([item('/a', 2), item('/b', 9)]);
   });
 
   it('counts the items after a full page, and never below zero for a start behind the prefix', () => {

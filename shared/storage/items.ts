@@ -15,8 +15,14 @@ export interface Page {
   remaining: number;
 }
 
+/** An item of the past, whose value is read only where it is asked for. */
+export interface PastItem {
+  key: string;
+  read(): StoredItem;
+}
+
 /** Keys whose state at a past revision differs from today's, with what they held then (undefined: absent). */
-export type Overlay = ReadonlyMap<string, StoredItem | undefined>;
+export type Overlay = ReadonlyMap<string, PastItem | undefined>;
 
 /** The current state: every key's item, in byte order of the keys. */
 export class Items {
@@ -67,15 +73,17 @@ export class Items {
     const past = changed.flatMap((key) => overlay.get(key) ?? []);
     const gone = changed.filter((key) => this.#sorted.get(key) !== undefined);
     const total = this.#sorted.count(prefix, start) - gone.length + past.length;
-    const items = merge(kept, past).slice(0, limit);
+    const items = merge(kept, past)
+      .slice(0, limit)
+      .map((item) => ('read' in item ? item.read() : item));
     return { items, remaining: total - items.length };
   }
 }
 
 /** A sorted list and others, in any order and of other keys, as one sorted list. */
-function merge(some: readonly StoredItem[], unsorted: readonly StoredItem[]): StoredItem[] {
+function merge(some: readonly StoredItem[], unsorted: readonly PastItem[]): (StoredItem | PastItem)[] {
   const others = unsorted.toSorted((a, b) => compareKeys(a.key, b.key));
-  const merged: StoredItem[] = [];
+  const merged: (StoredItem | PastItem)[] = [];
   let next = 0;
   for (const item of some) {
     for (let other = others[next]; other && compareKeys(other.key, item.key) < 0; other = others[next]) {

@@ -64,7 +64,7 @@ describe('Watchers', () => {
     const watches = [1, 2].map(() => watchers.watch('/', { after: 1, signal: never }));
     for (const watch of watches) {
       const { value } = await watch.next();
-      expect(value?.events[0]).toBe([...history.after(1)][0]);
+      expect(value?.events[0]).toBe([...history.after(1)][0]?.event);
       await watch.return();
     }
   });

@@ -105,14 +105,14 @@ export class Watchers {
     }
     const events: StoreEvent[] = [];
     let last = watcher.position;
-    for (const event of this.#history.after(watcher.position)) {
+    for (const entry of this.#history.after(watcher.position)) {
       // The events of one revision stay together: the position cannot stand between them.
-      if (events.length >= batchEvents && event.revision > last) {
+      if (events.length >= batchEvents && entry.revision > last) {
         watcher.position = last;
         return events;
       }
-      last = event.revision;
-      if (event.key.startsWith(watcher.prefix)) events.push(event);
+      last = entry.revision;
+      if (entry.key.startsWith(watcher.prefix)) events.push(this.#history.eventOf(entry));
     }
     watcher.position = newest;
     watcher.pending = false;

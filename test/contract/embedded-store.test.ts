@@ -8,7 +8,8 @@ describeStore('the embedded store', open);
 
 async function open(): Promise<StoreUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'arc-store-'));
-  const options = { folder, progressInterval: 20 };
+  // So few that most of the history is read from disk.
+  const options = { folder, progressInterval: 20, recentBytes: 500 };
   let store = await openEmbeddedStore(options);
   return {
     store,

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RootDatabase } from 'lmdb';
+import type { PutOptions, RootDatabase } from 'lmdb';
 import { ArcError } from '#shared/errors';
-import { firstRevision } from '../history.ts';
+import { type EventRecord, firstRevision, recordOf } from '../history.ts';
 import type { StoredItem, StoreEvent } from '../store.ts';
-import { decodeItem, decodeUndo, encodeItem, encodeUndo, type UndoRecord } from './record.ts';
+import { corrupt, decodeRecord, encodeRecord, encodeRevision } from './record.ts';
 
 /** The state that a store finds when it opens. */
 export interface Loaded {
@@ -11,7 +11,7 @@ export interface Loaded {
   /** In byte order of their keys. */
   items: StoredItem[];
   /** In revision order, without a gap, up to `revision`. */
-  history: UndoRecord[];
+  history: EventRecord[];
 }
 
 /** The writes of one transaction. */
@@ -25,25 +25,37 @@ export interface Commit {
 export interface Disk {
   load(): Loaded;
   commit(commit: Commit): Promise<void>;
+  /** A copy of what was written at a revision: of an item, or of what an event of the history wrote or replaced. */
+  valueAt(revision: number, key: string): Uint8Array;
   /** The newest revision on disk. */
   revision(): number;
   close(): Promise<void>;
 }
 
-export type Database = RootDatabase<Buffer, Buffer>;
+/** Its types leave out that `put` takes options. */
+export type Database = RootDatabase<Buffer, Buffer> & {
+  put(key: Buffer, value: Buffer, options: PutOptions): Promise<boolean>;
+};
 
-/** The folders of one keyspace, distinguished by the first byte of the key. */
-const area = { meta: 1, history: 2, items: 3, end: 4 };
+/**
+ * The folders of one keyspace, distinguished by the first byte of the key: events and values by their revision, the revision of each item
+ * by its key. A value is written once: what replaces it leaves it in its place, for as long as the history has the event that did. Values
+ * are the last folder: they are appended.
+ */
+const area = { meta: 1, history: 2, items: 3, values: 4 };
 
 const revisionKey = metaKey('revision');
 const formatKey = metaKey('format');
-const format = '1';
+const format = '2';
 
 /**
  * Addresses set aside for the file, no memory. Where lmdb has to find more as the file grows, it maps the file anew and keeps the maps that
  * it had, and the pages of each count as memory of this process: twice the file and more. A file that grows beyond this is mapped anew, too.
  */
 const mapSize = 8 * 1024 ** 3;
+
+/** What is larger than half of a page takes whole pages of its own. Most values are 2 to 4 kB. */
+const pageSize = 8192;
 
 /**
  * Opens lmdb in `folder`. Without overlapping sync a commit is flushed before its promise resolves. Without event turn
@@ -59,7 +71,8 @@ export async function openDatabase(folder: string): Promise<Database> {
   });
   const encodings = { encoding: 'binary', keyEncoding: 'binary' } as const;
   const commits = { overlappingSync: false, eventTurnBatching: false };
-  return open<Buffer, Buffer>({ path: folder, noSubdir: false, mapSize, ...encodings, ...commits });
+  const file = { path: folder, noSubdir: false, mapSize, pageSize };
+  return open<Buffer, Buffer>({ ...file, ...encodings, ...commits }) as Database;
 }
 
 export function metaKey(name: string): Buffer {
@@ -77,22 +90,30 @@ export function createDisk(database: Database): Disk {
 
   function load(): Loaded {
     checkFormat(database);
-    const history: UndoRecord[] = [];
+    const history: EventRecord[] = [];
     for (const { key, value } of entries(database, area.history)) {
-      history.push(decodeUndo(Number(key.readBigUInt64BE(1)), value));
+      history.push(decodeRecord(Number(key.readBigUInt64BE(1)), value));
     }
     const items: StoredItem[] = [];
-    for (const { key, value } of entries(database, area.items)) {
-      items.push(decodeItem(key.toString('utf8', 1), value));
+    for (const { key: bytes, value } of entries(database, area.items)) {
+      const key = bytes.toString('utf8', 1);
+      const written = value.length === 8 ? Number(value.readBigUInt64BE()) : Number.NaN;
+      items.push({ key, value: valueAt(written, key), revision: written });
     }
     oldest = history[0]?.revision;
     return { revision: revision(), items, history };
   }
 
+  function valueAt(written: number, key: string): Uint8Array {
+    const found = Number.isNaN(written) ? undefined : database.get(revisionKeyOf(area.values, written));
+    if (!found) throw corrupt(`the item ${key}`);
+    return new Uint8Array(found); // nothing handed out may alias memory that lmdb maps
+  }
+
   async function commit({ events, firstKept }: Commit): Promise<void> {
     const from = oldest ?? events[0]?.revision ?? firstKept;
     const written = database.batch(() => {
-      for (let gone = from; gone < firstKept; gone += 1) void database.remove(historyKey(gone));
+      for (let gone = from; gone < firstKept; gone += 1) forget(database, gone);
       for (const event of events) putEvent(database, event);
       const newest = events.at(-1);
       if (newest) void database.put(revisionKey, Buffer.from(String(newest.revision)));
@@ -104,15 +125,31 @@ export function createDisk(database: Database): Disk {
     oldest = Math.max(oldest ?? 0, from, firstKept);
   }
 
-  return { load, commit, revision, close: () => database.close() };
+  return { load, commit, valueAt, revision, close: () => database.close() };
 }
 
 /** The promise of the batch speaks for its single writes. */
 function putEvent(database: Database, event: StoreEvent): void {
-  void database.put(historyKey(event.revision), encodeUndo(event));
-  const key = itemKey(event.key);
-  if (event.type === 'put') void database.put(key, encodeItem(event));
-  else void database.remove(key);
+  void database.put(revisionKeyOf(area.history, event.revision), encodeRecord(recordOf(event)));
+  const key = Buffer.concat([Buffer.of(area.items), Buffer.from(event.key)]);
+  if (event.type === 'delete') {
+    void database.remove(key);
+    return;
+  }
+  const { buffer, byteOffset, byteLength } = event.value;
+  const value = Buffer.from(buffer, byteOffset, byteLength);
+  // The greatest key there is, so that pages are filled one after the other, where a split leaves two halves. Its promise is its own.
+  database.put(revisionKeyOf(area.values, event.revision), value, { append: true }).catch(() => undefined);
+  void database.put(key, encodeRevision(event.revision));
+}
+
+/** Nobody can ask any more for what the event replaced. What it wrote is an item, or what a later one replaced. */
+function forget(database: Database, revision: number): void {
+  const key = revisionKeyOf(area.history, revision);
+  const stored = database.get(key);
+  const previous = stored ? decodeRecord(revision, stored).previous : 0;
+  if (previous > 0) void database.remove(revisionKeyOf(area.values, previous));
+  void database.remove(key);
 }
 
 /**
@@ -136,12 +173,6 @@ function entries(database: Database, of: number) {
   return database.getRange({ start: Buffer.of(of), end: Buffer.of(of + 1) });
 }
 
-function historyKey(revision: number): Buffer {
-  const key = Buffer.alloc(9, area.history);
-  key.writeBigUInt64BE(BigInt(revision), 1);
-  return key;
-}
-
-function itemKey(key: string): Buffer {
-  return Buffer.concat([Buffer.of(area.items), Buffer.from(key)]);
+function revisionKeyOf(of: number, revision: number): Buffer {
+  return Buffer.concat([Buffer.of(of), encodeRevision(revision)]);
 }

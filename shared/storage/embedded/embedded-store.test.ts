@@ -22,6 +22,10 @@ class ScriptedDisk implements Disk {
     if (how !== 'write') throw new Error('no space left on device');
   }
 
+  valueAt(): never {
+    throw new Error('not used');
+  }
+
   revision(): number {
     return this.newest;
   }

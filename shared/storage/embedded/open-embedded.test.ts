@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WriteResult } from '../store.ts';
 import { createDisk, metaKey, openDatabase } from './disk.ts';
 import { openEmbeddedStore } from './open-embedded.ts';
 
@@ -15,6 +16,10 @@ beforeEach(async () => {
 });
 
 afterEach(() => rm(root, { recursive: true }));
+
+function written(result: WriteResult): { revision: number } {
+  return result.ok ? result : expect.fail('the write was refused');
+}
 
 describe('openEmbeddedStore', () => {
   it('makes its folder for its user alone', async () => {
@@ -59,12 +64,30 @@ describe('openEmbeddedStore', () => {
     await again.close();
   });
 
+  it('has on disk one value for each item and for each that its history can still show', async () => {
+    const options = { folder, historyLimit: 3, recentBytes: 0 };
+    const store = await openEmbeddedStore(options);
+    let { revision } = written(await store.create('/a', value));
+    for (let count = 0; count < 8; count += 1)
+      revision = written(await store.update('/a', new Uint8Array([count]), revision)).revision;
+    const before = await store.list('/', { revision: revision - 3 });
+    expect(before.items.map((item) => [...item.value])).toEqual([[4]]);
+    await store.delete('/a', revision);
+    const other = written(await store.create('/b', value)).revision;
+    await store.close();
+    const database = await openDatabase(folder);
+    const values = database.getKeys({ start: Buffer.of(4) }).map((key) => Number(key.readBigUInt64BE(1)));
+    // The events that the last write left are of the last four; the first of them replaced what stood three before it.
+    expect([...values]).toEqual([revision - 2, revision - 1, revision, other]);
+    await database.close();
+  });
+
   it('refuses data of a format it does not know', async () => {
     await (await openEmbeddedStore({ folder })).close();
     const database = await openDatabase(folder);
     await database.put(metaKey('format'), Buffer.from('99'));
     await database.close();
-    await expect(openEmbeddedStore({ folder })).rejects.toThrow(/format 99, this version reads format 1/);
+    await expect(openEmbeddedStore({ folder })).rejects.toThrow(/format 99, this version reads format 2/);
   });
 
   it('names the damaged part, and can be opened again once it is repaired', async () => {

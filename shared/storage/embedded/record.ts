@@ -1,70 +1,39 @@
 import { ArcError } from '#shared/errors';
-import type { StoredItem, StoreEvent } from '../store.ts';
+import type { EventRecord } from '../history.ts';
 
 /**
- * One event as it lies on disk: what the write replaced, not what it wrote. What it wrote is the key's item, or the
- * `previous` of the key's next event, so that every value is stored once.
+ * One event as it lies on disk, without values: each value is stored once, under the revision that wrote it. Type (1 byte),
+ * revision of what it replaced (8, 0 if nothing), size of that (4), the key.
  */
-export interface UndoRecord {
-  type: StoreEvent['type'];
-  key: string;
-  revision: number;
-  previous: StoredItem | undefined;
+export function encodeRecord({ type, key, previous, previousBytes }: EventRecord): Buffer {
+  const head = Buffer.allocUnsafe(headBytes);
+  head.writeUInt8(type === 'put' ? 0 : 1);
+  head.writeBigUInt64BE(BigInt(previous), 1);
+  head.writeUInt32BE(previousBytes, 9);
+  return Buffer.concat([head, Buffer.from(key)]);
 }
 
-/** An item's value on disk: its revision (8 bytes, big endian), then its value. */
-export function encodeItem(item: StoredItem): Buffer {
-  const head = Buffer.allocUnsafe(8);
-  head.writeBigUInt64BE(BigInt(item.revision));
-  return Buffer.concat([head, item.value]);
+const headBytes = 13;
+
+export function decodeRecord(revision: number, bytes: Buffer): EventRecord {
+  if (bytes.length <= headBytes) throw corrupt(`the event of revision ${revision}`);
+  return {
+    type: bytes.readUInt8() === 0 ? 'put' : 'delete',
+    key: bytes.toString('utf8', headBytes),
+    revision,
+    previous: Number(bytes.readBigUInt64BE(1)),
+    previousBytes: bytes.readUInt32BE(9),
+  };
 }
 
-/** Copies: nothing handed out may alias memory that lmdb maps. */
-export function decodeItem(key: string, bytes: Buffer): StoredItem {
-  if (bytes.length < 8) throw corrupt(`the item ${key}`);
-  return { key, value: new Uint8Array(bytes.subarray(8)), revision: Number(bytes.readBigUInt64BE()) };
+/** A revision as a key or value: 8 bytes, big endian, so that keys are in order. */
+export function encodeRevision(revision: number): Buffer {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeBigUInt64BE(BigInt(revision));
+  return bytes;
 }
 
-/** Type (1 byte), length of the key (2), revision of the previous item (8, 0 if none), the key, the previous value. */
-export function encodeUndo(event: UndoRecord): Buffer {
-  const key = Buffer.from(event.key);
-  const head = Buffer.allocUnsafe(11);
-  head.writeUInt8(event.type === 'put' ? 0 : 1);
-  head.writeUInt16BE(key.length, 1);
-  head.writeBigUInt64BE(BigInt(event.previous?.revision ?? 0), 3);
-  return Buffer.concat([head, key, event.previous?.value ?? new Uint8Array()]);
-}
-
-/** Copies, as decodeItem does. */
-export function decodeUndo(revision: number, bytes: Buffer): UndoRecord {
-  const end = bytes.length < 11 ? Number.NaN : 11 + bytes.readUInt16BE(1);
-  if (!(bytes.length >= end)) throw corrupt(`the event of revision ${revision}`);
-  const key = bytes.toString('utf8', 11, end);
-  const before = Number(bytes.readBigUInt64BE(3));
-  const previous = before ? { key, value: new Uint8Array(bytes.subarray(end)), revision: before } : undefined;
-  return { type: bytes.readUInt8() === 0 ? 'put' : 'delete', key, revision, previous };
-}
-
-/** Turns undo records (in revision order) back into events, walking from the items of today into the past. */
-export function restoreEvents(records: readonly UndoRecord[], items: readonly StoredItem[]): StoreEvent[] {
-  const after = new Map<string, StoredItem | undefined>(items.map((item) => [item.key, item]));
-  const events: StoreEvent[] = [];
-  for (const record of records.toReversed()) {
-    events.push(eventOf(record, after.get(record.key)));
-    after.set(record.key, record.previous);
-  }
-  return events.reverse();
-}
-
-function eventOf({ type, key, revision, previous }: UndoRecord, after: StoredItem | undefined): StoreEvent {
-  if (type === 'put' && after?.revision === revision) {
-    return { type, key, value: after.value, revision, previous };
-  }
-  if (type === 'delete' && !after && previous) return { type, key, revision, previous };
-  throw corrupt(`the event of revision ${revision} (${key})`);
-}
-
-function corrupt(what: string): ArcError {
+export function corrupt(what: string): ArcError {
   return new ArcError(
     'InternalError',
     `the store is damaged: ${what} cannot be read; restore the folder from a backup`,
