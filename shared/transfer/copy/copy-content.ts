@@ -5,10 +5,11 @@ import type { RetryPolicy } from '../http/retry.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { copyBlob } from './copy-blob.ts';
 import type { CopyProgress } from './copy-progress.ts';
+import { createLargeTurns } from './large-turns.ts';
 import type { CopyPlan } from './plan.ts';
 
 const parallel = 8;
-/** So many of the large blobs are sent at a time: what a worker that is killed has sent of them is sent again. */
+/** So many of the large blobs are sent at a time where that helps. */
 const parallelLarge = 4;
 const largeBytes = 32 * 1024 * 1024;
 
@@ -32,13 +33,21 @@ export async function copyContent(copying: CopyContext): Promise<void> {
   const present = await presentManifests(copying);
   const absent = plan.manifests.filter(({ digest }) => !present.has(digest));
   const needed = new Set(absent.flatMap((manifest) => manifest.blobs.map(({ digest }) => digest)));
-  const copier = { source, destination, folder, retry, onSent: copyProgress.sent };
+  const turns = createLargeTurns(parallelLarge);
+  const onSent = (blob: Descriptor, bytes: number): void => {
+    copyProgress.sent(blob, bytes);
+    turns.sent(blob, bytes);
+  };
+  const copier = { source, destination, folder, retry, onSent };
   // A registry refuses a manifest whose blobs it lacks, so one that has the manifest has the blobs.
   for (const blob of plan.blobs) if (!needed.has(blob.digest)) copyProgress.settled(blob, 'existed');
   const next = inTurn(plan.blobs.filter(({ digest }) => needed.has(digest)));
   await mapBounded(lanes, parallel, signal, async (lane, sub) => {
-    for (let blob = next(lane); blob !== undefined; blob = next(lane))
-      copyProgress.settled(blob, await copyBlob(copier, blob, sub));
+    for (let blob = next(lane); blob !== undefined; blob = next(lane)) {
+      const { size } = blob;
+      const copy = copyBlob.bind(undefined, copier, blob, sub);
+      copyProgress.settled(blob, await (size < largeBytes ? copy() : turns.run(blob, copy, sub)));
+    }
   });
   const listed = new Set<string>();
   for (const wave of waves(absent.filter((manifest) => !isLast(copying, manifest)))) {

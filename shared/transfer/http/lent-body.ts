@@ -9,7 +9,7 @@ export interface ByteStream extends AsyncIterable<Buffer> {
 }
 
 /** How much is read at a time. */
-const readBytes = 256 * 1024;
+const readBytes = 512 * 1024;
 /** So many reads wait for their reader at the most. */
 const mostWaiting = 2;
 /** A body of less is not worth its connection, which is not used again. */
