@@ -22,7 +22,7 @@ import { References } from './watches/references.ts';
 /** So long an Order is not told that a Workflow was submitted, ms: most of them run by then, and that is told at once. */
 const submittedMs = 3_000;
 /** Objects that are looked at while others wait. */
-const looksAtOnce = 500;
+const looksAtOnce = 50;
 
 export interface WakerOptions {
   clock: Clock;

@@ -27,8 +27,11 @@ export interface KnownObjects<T extends KubeObject, K> {
   put(object: T): Change<T, K>[];
   /** An object is gone; `object` is its last state. */
   remove(object: T): Change<T, K>[];
-  /** A complete list held only `keys`: every other object is gone. */
-  retain(keys: ReadonlySet<string>): Change<T, K>[];
+  /**
+   * A complete list held only `keys`: every other object is gone. Tells of each object that is looked at, undefined for one that stays, so that
+   * whoever walks through very many can let others run.
+   */
+  retain(keys: ReadonlySet<string>): Iterable<Change<T, K> | undefined>;
   keyOf(object: T): string;
   get(namespace: string | undefined, name: string): K | undefined;
   values(): IterableIterator<K>;
@@ -77,15 +80,15 @@ export function createKnownObjects<T extends KubeObject, K>(
       size -= 1;
       return [{ type: 'deleted', before: keep(object) ?? known.value }];
     },
-    retain(keys) {
-      const changes: Change<T, K>[] = [];
+    *retain(keys) {
       for (const [at, known] of all.entries()) {
-        if (keys.has(at)) continue;
-        all.delete(at);
-        size -= 1;
-        changes.push({ type: 'deleted', before: known.value });
+        const isGone = !keys.has(at);
+        if (isGone) {
+          all.delete(at);
+          size -= 1;
+        }
+        yield isGone ? { type: 'deleted', before: known.value } : undefined;
       }
-      return changes;
     },
     get: (namespace, name) => all.get(key(namespace, name))?.value,
     *values() {

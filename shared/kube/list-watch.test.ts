@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
 import { randomIntegers } from '#shared/testing';
-import type { Kind } from './client.ts';
+import type { Kind, KubeClient } from './client.ts';
 import { createKubeClient } from './create-client.ts';
-import type { Change } from './known-objects.ts';
+import type { Change, Known, KnownStates } from './known-objects.ts';
 import { type ListWatchHandler, listWatch } from './list-watch.ts';
 import { answer, statusBody, until } from './testing/loopback.ts';
 import { type LoopbackApi, startLoopbackApi } from './testing/loopback-api.ts';
@@ -219,6 +219,57 @@ describe('listWatch', () => {
       'Forbidden',
       'Forbidden',
     ]);
+  });
+
+  it('lets others run while it compares a long list with what it knows', async () => {
+    const all = Array.from({ length: 1_000 }, (_, at) => ({
+      ...{ apiVersion: 'v1', kind: 'Secret' },
+      metadata: { name: `s${at}`, namespace: 'n', uid: `u${at}`, resourceVersion: '1' },
+    }));
+    let lists = 0;
+    // Answers in no time: turns of the event loop are those that the loop leaves by itself. The last list lacks half of them.
+    const client = {
+      list: async () => {
+        lists += 1;
+        return { items: lists < 3 ? all : all.slice(500), resourceVersion: '9' };
+      },
+      watch: () => {
+        if (lists === 3) control.abort();
+        throw new ArcError('Expired', 'compacted');
+      },
+    } as unknown as KubeClient;
+    const states = new Map<string, Known<KubeObject>>();
+    let looks = 0;
+    const counted: KnownStates<KubeObject> = {
+      get: (key) => count(states.get(key)),
+      set: (key, known) => states.set(key, known),
+      delete: (key) => states.delete(key),
+      *entries() {
+        for (const entry of states.entries()) yield count(entry);
+      },
+    };
+    const count = <T>(value: T): T => {
+      looks += 1;
+      return value;
+    };
+    const perTurn: number[] = [];
+    const turn = () => {
+      perTurn.push(looks);
+      looks = 0;
+      timer = setImmediate(turn);
+    };
+    let timer = setImmediate(turn);
+    const handler = { states: counted, onChange: () => undefined };
+    const loop = listWatch(client, secrets, handler, {
+      signal: control.signal,
+      backoff: { baseMs: 1, maxMs: 1 },
+    });
+    await loop.done;
+    clearImmediate(timer);
+    expect(loop.counters).toMatchObject({ relists: 2, foundDeleted: 500 });
+    // All that is listed, and from the second list on all that is known.
+    expect(perTurn.reduce((sum, seen) => sum + seen, looks)).toBe(1_000 + 1_000 + 500 + 2 * 1_000);
+    expect(Math.max(...perTurn, looks)).toBeLessThanOrEqual(100);
   });
 
   it('starts the list again when it expires between pages', async () => {

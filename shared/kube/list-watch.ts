@@ -1,4 +1,4 @@
-import { createBackoff, pause } from '#shared/async';
+import { breathe, createBackoff, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
 import type { Kind, KubeClient, Selection } from './client.ts';
@@ -55,6 +55,8 @@ export interface ListWatch<K> {
 
 const pageSize = 500;
 const quietMs = 5_000;
+/** Objects of a list that are compared in one turn of the event loop: there may be a million, and others wait meanwhile. */
+const looksAtOnce = 50;
 
 /**
  * Follows all objects of a kind until `signal` is aborted: lists, reports the difference from what was known (deletions
@@ -94,10 +96,15 @@ export function listWatch<T extends KubeObject, K = T>(
     }
   };
 
-  const list = async (): Promise<string> => {
-    if (state.synced) counters.relists += 1;
-    // Into nothing there is nothing to be deleted: what is seen is not noted, of what may be a million objects.
-    const seen = known.size > 0 ? new Set<string>() : undefined;
+  let looks = 0;
+  const take = async (changes: Change<T, K>[]) => {
+    emit(changes);
+    looks += 1;
+    if (looks % looksAtOnce === 0) await breathe();
+  };
+
+  /** Resolves with the resourceVersion of the list. */
+  const takeListed = async (seen: Set<string> | undefined): Promise<string> => {
     let next: { continue?: string } = {};
     let resourceVersion: string | undefined;
     do {
@@ -106,18 +113,32 @@ export function listWatch<T extends KubeObject, K = T>(
       resourceVersion ??= page.resourceVersion;
       for (const object of page.items) {
         seen?.add(known.keyOf(object));
-        emit(known.put(object));
+        await take(known.put(object));
+        if (signal.aborted) break;
       }
       next = page.continue === undefined ? {} : { continue: page.continue };
     } while (next.continue !== undefined && !signal.aborted);
+    return resourceVersion;
+  };
+
+  const takeGone = async (seen: ReadonlySet<string>): Promise<void> => {
+    for (const change of known.retain(seen)) {
+      if (change !== undefined) counters.foundDeleted += 1;
+      await take(change === undefined ? [] : [change]);
+      if (signal.aborted) return;
+    }
+  };
+
+  const list = async (): Promise<string> => {
+    if (state.synced) counters.relists += 1;
+    // Into nothing there is nothing to be deleted: what is seen is not noted, of what may be a million objects.
+    const seen = known.size > 0 ? new Set<string>() : undefined;
+    const resourceVersion = await takeListed(seen);
+    if (seen !== undefined && !signal.aborted) await takeGone(seen);
     if (signal.aborted) return resourceVersion;
-    const deleted = seen === undefined ? [] : known.retain(seen);
-    counters.foundDeleted += deleted.length;
-    emit(deleted);
     const first = !state.synced;
     state.synced = true;
-    const version = resourceVersion;
-    guarded(() => handler.onSync?.({ first, resourceVersion: version }));
+    guarded(() => handler.onSync?.({ first, resourceVersion }));
     return resourceVersion;
   };
 
