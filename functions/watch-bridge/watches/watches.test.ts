@@ -27,22 +27,40 @@ describe('trimmed', () => {
     expect(queued('Running')).toEqual({ phase: 'Running' });
   });
 
-  it('drops from an ArtifactWorkflow only the fields that never change', () => {
+  const since = { lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const more = { reason: 'R', message: 'm', observedGeneration: 1, ...since };
+  const conditions = [
+    { type: 'Ready', status: 'True', ...more },
+    { type: 'Reconciling', status: 'True', ...more },
+  ];
+  const short = [
+    { type: 'Ready', status: 'True' },
+    { type: 'Reconciling', status: 'True', ...since },
+  ];
+
+  it('drops from an ArtifactWorkflow the fields that never change, and of its status what nobody here reads', () => {
     const whole = artifactWorkflow('a');
     const { artifact: _artifact, ...spec } = whole.spec;
     expect(trimmed(whole)).toEqual({ ...whole, spec });
+    const results = { digest: 'sha256:1', outcome: 'succeeded', bytes: { copied: 1 } };
+    const ended = { ...whole, status: { phase: 'Succeeded', conditions, results } };
+    const { bytes: _bytes, ...kept } = results;
+    expect(trimmed(ended).status).toEqual({ phase: 'Succeeded', conditions: short, results: kept });
   });
 
-  it('drops from the status of an Order only the digests of what arrived', () => {
+  it('drops from an Order what its artifacts are, the digests of what arrived and the texts of conditions', () => {
     const entry = { artifactIndex: 0, phase: 'Succeeded', completionTime: '2026-01-01T00:00:00Z' };
     const artifactWorkflows = { one: { ...entry, digest: 'sha256:1' } };
-    const whole = { ...order('a', ['a:1']), status: { phase: 'Succeeded', artifactWorkflows } };
+    const fresh = order('a', ['a:1']);
+    const artifacts = fresh.spec.artifacts?.map(({ spec: _spec, ...artifact }) => artifact);
+    const spec = { ...fresh.spec, artifacts };
+    expect(trimmed(fresh as unknown as KubeObject)).toEqual({ ...fresh, spec });
+    const whole = { ...fresh, status: { phase: 'Succeeded', conditions, artifactWorkflows } };
     expect(trimmed(whole as unknown as KubeObject)).toEqual({
       ...whole,
-      status: { phase: 'Succeeded', artifactWorkflows: { one: entry } },
+      spec,
+      status: { phase: 'Succeeded', conditions: short, artifactWorkflows: { one: entry } },
     });
-    const fresh = order('b', ['a:1']) as unknown as KubeObject;
-    expect(trimmed(fresh)).toEqual(fresh);
   });
 
   it('keeps nothing of a Secret that could be a credential', () => {
@@ -61,7 +79,7 @@ describe('trimmed', () => {
   it('keeps of annotations what functions read', () => {
     const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{}}' };
     const kept = (kind: string, annotations: Record<string, string>) =>
-      trimmed({ apiVersion: 'v1', kind, metadata: { name: 'a', annotations } }).metadata;
+      trimmed({ apiVersion: 'v1', kind, metadata: { name: 'a', annotations }, spec: {} }).metadata;
     const forced = { 'arc.opendefense.cloud/force-at': '1' };
     expect(kept('Order', { ...applied, ...forced, team: 'x' })).toEqual({ name: 'a', annotations: forced });
     expect(kept('Order', { ...applied, team: 'x' })).toEqual({ name: 'a' });

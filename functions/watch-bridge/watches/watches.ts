@@ -1,6 +1,8 @@
 import {
+  type ArtifactWorkflow,
   artifactTypes,
   artifactWorkflows,
+  type Condition,
   clusterArtifactTypes,
   clusterWorkflowTemplates,
   cronWorkflows,
@@ -181,23 +183,44 @@ export function trimmed(object: KubeObject): KubeObject {
   // Wakes depend on the existence of a template only.
   if (object.kind === 'WorkflowTemplate' || object.kind === 'ClusterWorkflowTemplate')
     return { apiVersion: object.apiVersion, kind: object.kind, metadata };
-  if (object.kind === 'Order') return { ...object, metadata, ...withoutDigests(object.status) };
+  if (object.kind === 'Order') return trimmedOrder(object as unknown as Order, metadata);
+  const status = object.kind === 'ArtifactWorkflow' ? { status: trimmedStatus(object.status) } : {};
   const drop = dropped[object.kind];
   if (drop === undefined || typeof object.spec !== 'object' || object.spec === null)
-    return { ...object, metadata };
+    return { ...object, metadata, ...status };
   const spec = Object.fromEntries(Object.entries(object.spec).filter(([name]) => !drop.has(name)));
-  return { ...object, metadata, spec };
+  return { ...object, metadata, spec, ...status };
 }
 
-/** The status of an Order without what it says of the bytes that arrived, a tenth of it. */
-function withoutDigests(status: unknown): { status?: Order['status'] } {
-  const { artifactWorkflows, ...rest } = (status ?? {}) as NonNullable<Order['status']>;
-  if (artifactWorkflows === undefined) return {};
-  const entries = Object.entries(artifactWorkflows).map(([key, { digest: _digest, ...entry }]) => [
+/** An Order without what its artifacts are, a change of which raises `metadata.generation`, and without the bytes that arrived. */
+function trimmedOrder(order: Order, metadata: KubeObject['metadata']): KubeObject {
+  const { artifacts } = order.spec;
+  const named = artifacts && { artifacts: artifacts.map(({ spec: _spec, ...artifact }) => artifact) };
+  const trimmed = { ...order, metadata, spec: { ...order.spec, ...named } };
+  if (order.status === undefined) return trimmed as unknown as KubeObject;
+  const { artifactWorkflows, ...rest } = order.status;
+  const entries = Object.entries(artifactWorkflows ?? {}).map(([key, { digest: _digest, ...entry }]) => [
     key,
     entry,
   ]);
-  return { status: { ...rest, artifactWorkflows: Object.fromEntries(entries) } };
+  const shown = artifactWorkflows && { artifactWorkflows: Object.fromEntries(entries) };
+  return { ...trimmed, status: { ...withShortConditions(rest), ...shown } } as unknown as KubeObject;
+}
+
+/** The status of an ArtifactWorkflow with that of its results which its Order shows or a retry depends on. */
+function trimmedStatus(status: unknown): unknown {
+  if (typeof status !== 'object' || status === null) return status;
+  const { results, ...rest } = withShortConditions(status as NonNullable<ArtifactWorkflow['status']>);
+  return results === undefined ? rest : { ...rest, results: pick(results, ['digest', 'outcome', 'reason']) };
+}
+
+/** Of a condition its type and status. Of a run also when it began: the pace of an Order depends on it. */
+function withShortConditions<S extends { conditions?: Condition[] | undefined }>(status: S): S {
+  if (status.conditions === undefined) return status;
+  const conditions = status.conditions.map(({ type, status: is, lastTransitionTime }) =>
+    type === 'Reconciling' && is === 'True' ? { type, status: is, lastTransitionTime } : { type, status: is },
+  );
+  return { ...status, conditions } as S;
 }
 
 /**

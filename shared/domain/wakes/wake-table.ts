@@ -280,6 +280,8 @@ function wanted({ before, after }: Change): boolean {
   if (!after) return false;
   if (!before || before.metadata.uid !== after.metadata.uid) return true;
   return (
+    // The server raises it with every change of the spec, of which the bridge does not keep all.
+    before.metadata.generation !== after.metadata.generation ||
     !sameJson(before.spec, after.spec) ||
     !sameJson(before.metadata.annotations ?? {}, after.metadata.annotations ?? {}) ||
     // With the finalizers on it: the second of two functions may only now be free to let go.
