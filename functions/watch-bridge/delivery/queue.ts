@@ -1,4 +1,5 @@
 import { backoffMs, type Clock, DelayQueue } from '#shared/async';
+import { Ready } from './ready.ts';
 
 /**
  * The outcome of one delivery attempt: `delivered`; `transient`: another attempt may succeed; `refused`: no attempt will. `reason` is for
@@ -16,6 +17,8 @@ export interface QueueOptions<W> {
   ended?(wake: W, outcome: Outcome, lagMs: number): void;
   /** Called after each transient outcome; `failures` counts them in a row. */
   retrying?(wake: W, reason: string, failures: number): void;
+  /** True for one that repeats itself and lets others overtake it; the same for all wakes of a key. Default: none. */
+  isRepetition?(wake: W): boolean;
   clock: Clock;
   random(): number;
   /** Most attempts under way at once. */
@@ -35,8 +38,8 @@ interface Pending<W> {
  */
 export class WakeQueue<W> {
   readonly #options: QueueOptions<W>;
-  /** Due now, in order of arrival. */
-  readonly #ready = new Map<string, Pending<W>>();
+  /** Due now. */
+  readonly #ready: Ready<Pending<W>>;
   /** Due later: delayed on purpose, or backing off. */
   readonly #later: DelayQueue<Pending<W>>;
   readonly #inFlight = new Set<string>();
@@ -47,6 +50,7 @@ export class WakeQueue<W> {
 
   constructor(options: QueueOptions<W>) {
     this.#options = options;
+    this.#ready = new Ready(({ wake }) => options.isRepetition?.(wake) ?? false);
     this.#later = new DelayQueue(options.clock, (key, pending) => this.#makeReady(key, pending));
   }
 
@@ -57,7 +61,7 @@ export class WakeQueue<W> {
 
   /** True while a wake of `key` is due and not delivered; one that was delayed on purpose is not due. */
   isDue(key: string): boolean {
-    return this.#ready.has(key) || this.#inFlight.has(key) || this.#failures.has(key);
+    return this.#ready.get(key) !== undefined || this.#inFlight.has(key) || this.#failures.has(key);
   }
 
   /**
@@ -106,11 +110,11 @@ export class WakeQueue<W> {
 
   #pump(): void {
     if (this.#closed) return;
-    // At most `parallel` keys are skipped here.
-    for (const [key, pending] of this.#ready) {
-      if (this.#inFlight.size >= this.#options.parallel) return;
-      if (this.#inFlight.has(key)) continue;
-      this.#ready.delete(key);
+    while (this.#inFlight.size < this.#options.parallel) {
+      // At most `parallel` keys are skipped here.
+      const next = this.#ready.take((one) => !this.#inFlight.has(one));
+      if (next === undefined) return;
+      const [key, pending] = next;
       this.#inFlight.add(key);
       void this.#deliver(key, pending);
     }

@@ -53,6 +53,7 @@ export class WakeSender {
       clock,
       random,
       parallel,
+      isRepetition: ({ reason }) => reason === 'resync',
       attempt: (wake) => attempt(wake, deliver),
       ended: (wake, outcome, lagMs) => {
         metrics.delivered(outcome.result, lagMs);
