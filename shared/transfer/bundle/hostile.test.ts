@@ -100,6 +100,18 @@ describe('a hostile bundle', () => {
     expect((await read(await repack(files))).record.items).toHaveLength(1);
   });
 
+  it('is refused when its index is exchanged after it was verified', async () => {
+    const { reader } = await read(await repack(files));
+    expect(await reader.read('index.json', 100_000)).toEqual(files[2]?.content);
+    const other = files.map((each) =>
+      each.header.name === 'index.json'
+        ? { ...each, content: Buffer.from(each.content.toString().replace('app:1', 'app:2')) }
+        : each,
+    );
+    await writeFile(file, await repack(other));
+    await expect(reader.read('index.json', 100_000)).rejects.toThrow('changed after it was verified');
+  });
+
   const cases: [what: string, entries: () => File[], message: RegExp][] = [
     ['nothing', () => [], /has no arc-bundle\.json/],
     ['another file first', () => files.slice(1), /begins with "oci-layout"/],

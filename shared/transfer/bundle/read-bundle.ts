@@ -45,9 +45,8 @@ interface Listed {
   size: number;
 }
 /** Where the content of a file lies in the tar. */
-interface Found {
+interface Found extends Listed {
   offset: number;
-  size: number;
 }
 
 type Entry = ExtractEvents['entry'][1];
@@ -204,7 +203,7 @@ class Reading {
     if (size !== listed.size)
       throw this.#refused(`${name} has ${size} bytes, and its record says ${listed.size}`);
     const hash = hashFor(listed.digest);
-    this.#found.set(name, { offset: entry.offset + headerBytes, size });
+    this.#found.set(name, { ...listed, offset: entry.offset + headerBytes });
     for await (const chunk of entry as AsyncIterable<Buffer>) hash.update(chunk);
     if (`${listed.digest.split(':')[0]}:${hash.digest('hex')}` !== listed.digest)
       throw this.#refused(
@@ -225,7 +224,7 @@ class Reading {
   }
 }
 
-/** The layout in a tar. What lies in it is hashed again when it is sent, so a file that changes in between is noticed. */
+/** The layout in a tar. Whatever is read of it is hashed again, so a file that changes in between is noticed. */
 function readerOf(parts: Parts, found: ReadonlyMap<string, Found>): LayoutReader {
   return {
     place: parts.place,
@@ -240,7 +239,9 @@ function readerOf(parts: Parts, found: ReadonlyMap<string, Found>): LayoutReader
       const file = found.get(name);
       if (file === undefined) return undefined;
       if (file.size > limit) throw refused(parts.place, `${name} has more than ${limit} bytes`);
-      return buffer(parts.stream(file.offset, file.offset + file.size));
+      const bytes = await buffer(parts.stream(file.offset, file.offset + file.size));
+      if (digestOf(bytes, file.digest) === file.digest) return bytes;
+      throw refused(parts.place, `${name} was changed after it was verified: do not trust it`);
     },
   };
 }
