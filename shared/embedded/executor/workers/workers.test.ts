@@ -153,6 +153,7 @@ describe('a worker process', () => {
     workers.warm();
     expect(workers.take([...command], {})).toBeUndefined();
     expect(workers.take(command, { NODE_EXTRA_CA_CERTS: '/ca.pem' })).toBeUndefined();
+    expect(workers.take(command, { UV_THREADPOOL_SIZE: '16' })).toBeUndefined();
     expect(await run({ RUN: 'one', HTTPS_PROXY: 'http://proxy' })).toMatchObject({ exitCode: 3 });
   });
 

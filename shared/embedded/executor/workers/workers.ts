@@ -23,7 +23,7 @@ export interface WorkersOptions {
 }
 
 /** Variables that a process reads when it starts, so that they cannot be given to it later. */
-const readAtStart = /^(?:NODE_|LD_|SSL_|OPENSSL_|MALLOC_)/;
+const readAtStart = /^(?:NODE_|UV_|LD_|SSL_|OPENSSL_|MALLOC_)/;
 
 /** Nothing is started yet. */
 export function createWorkers({ command, outer, most, idleMs = 15_000 }: WorkersOptions): Workers {
