@@ -10,7 +10,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 import { type LayoutFiles, layoutFiles, markerText } from '../layout/layout-files.ts';
 import { indexOf, nameOf, readIndex } from '../layout/layout-index.ts';
 import { layoutSink } from '../layout/layout-sink.ts';
-import { layoutSource } from '../layout/layout-source.ts';
+import { type KnownReferrers, layoutSource } from '../layout/layout-source.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 import { digestOf } from '../reference/digest.ts';
 import { formatReference, type ImageName } from '../reference/reference.ts';
@@ -88,9 +88,10 @@ export async function exportBundle(
   const folder = `${file}.unfinished`;
   const warnings: string[] = [];
   const collected: Collected[] = [];
+  const known: KnownReferrers = new Map();
   for (const each of items) {
     const names = collected.map(({ item }) => item.name);
-    collected.push(await collect(each, { folder, names, brought, options, warnings }));
+    collected.push(await collect(each, { folder, names, brought, known, options, warnings }));
   }
   const files = layoutFiles(folder);
   const index = await indexFor(files, collected);
@@ -169,12 +170,13 @@ interface Collecting {
   /** The names that are taken. */
   names: readonly string[];
   brought: ReadonlyMap<string, RequiredBlob>;
+  known: KnownReferrers;
   options: ExportOptions;
   warnings: string[];
 }
 
 async function collect(asked: ExportItem, collecting: Collecting): Promise<Collected> {
-  const { folder, names, brought, options, warnings } = collecting;
+  const { folder, names, brought, known, options, warnings } = collecting;
   let from = '';
   let name: ImageName = { repository: '' };
   const copied = await copyArtifact(options, async (opening) => {
@@ -196,7 +198,7 @@ async function collect(asked: ExportItem, collecting: Collecting): Promise<Colle
   });
   warnings.push(...copied.warnings);
   const { digest } = copied;
-  const plan = await planCopy(layoutSource({ folder, digest }), options.signal);
+  const plan = await planCopy(layoutSource({ folder, digest }, known), options.signal);
   const manifests = plan.manifests.map(({ descriptor }) => descriptor);
   const item: BundleItem = {
     asked: asked.asked,

@@ -6,7 +6,7 @@ import type { Counts } from '../copy/copy-progress.ts';
 import { type CopyOptions, inSession, type Opening } from '../copy/in-session.ts';
 import { planCopy } from '../copy/plan.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
-import { sourceIn } from '../layout/layout-source.ts';
+import { type KnownReferrers, sourceIn } from '../layout/layout-source.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 import { type ImageName, parseImageName } from '../reference/reference.ts';
 import type { Bundle } from './read-bundle.ts';
@@ -59,8 +59,9 @@ export async function importBundle(
   destination: BundleDestination,
   options: CopyOptions,
 ): Promise<Imported> {
+  const known: KnownReferrers = new Map();
   const { elsewhere } = await inSession(options, async (opening) => ({
-    elsewhere: await lookAround(bundle, destination, opening),
+    elsewhere: await lookAround(bundle, known, destination, opening),
     warnings: [],
   }));
   const warnings: string[] = [];
@@ -84,7 +85,7 @@ export async function importBundle(
             return sink.putManifest(...manifest);
           },
         };
-        return { source: sourceIn(bundle.reader, { digest }), destination: watched };
+        return { source: sourceIn(bundle.reader, { digest }, known), destination: watched };
       });
       warnings.push(...copied.warnings);
       const { blobs, bytes, referrers } = copied;
@@ -107,6 +108,7 @@ function landingOf({ name, digest }: BundleItem): ImageName {
 /** Reads all artifacts, and looks for what the bundle leaves out: in the repository where it is needed, else where an earlier bundle put it. */
 async function lookAround(
   bundle: Bundle,
+  known: KnownReferrers,
   destination: BundleDestination,
   opening: Opening,
 ): Promise<Map<BundleItem, Elsewhere[]>> {
@@ -115,7 +117,7 @@ async function lookAround(
   const elsewhere = new Map<BundleItem, Elsewhere[]>();
   const missing = new Set<string>();
   for (const item of record.items) {
-    const plan = await planCopy(sourceIn(reader, { digest: item.digest }), opening.signal);
+    const plan = await planCopy(sourceIn(reader, { digest: item.digest }, known), opening.signal);
     const { mediaType, bytes } = plan.root;
     if (mediaType !== item.mediaType || bytes.length !== item.size)
       throw unusable(

@@ -24,12 +24,19 @@ export interface LayoutName {
 const shownNames = 10;
 
 /** The artifact of an OCI image layout as a source of a copy. What it holds is verified as what a registry sends is. */
-export function layoutSource({ folder, ...name }: LayoutName): ContentSource {
-  return sourceIn(layoutFiles(folder), name);
+export function layoutSource({ folder, ...name }: LayoutName, known?: KnownReferrers): ContentSource {
+  return sourceIn(layoutFiles(folder), name, known);
 }
 
+/** What was found to be a referrer, or none, by digest: for the artifacts of one layout, so that its manifests are not read for each of them. */
+export type KnownReferrers = Map<string, Manifest | undefined>;
+
 /** The same for a layout that is read from anything. */
-export function sourceIn(files: LayoutReader, { tag, digest }: Omit<LayoutName, 'folder'>): ContentSource {
+export function sourceIn(
+  files: LayoutReader,
+  { tag, digest }: Omit<LayoutName, 'folder'>,
+  known: KnownReferrers = new Map(),
+): ContentSource {
   const { place } = files;
   let entries: Promise<Descriptor[]> | undefined;
   const index = () => {
@@ -59,7 +66,7 @@ export function sourceIn(files: LayoutReader, { tag, digest }: Omit<LayoutName, 
     },
     async findReferrers(subject, _warn, signal) {
       const all = await index();
-      subjects ??= bySubject(files, all, signal);
+      subjects ??= bySubject(files, all, known, signal);
       const listed = ((await subjects).get(subject.digest) ?? []).map((manifest): Referrer => ({ manifest }));
       const attached: Referrer[] = [];
       for (const tag of attachedTags(subject.digest)) {
@@ -88,13 +95,22 @@ export function sourceIn(files: LayoutReader, { tag, digest }: Omit<LayoutName, 
 async function bySubject(
   files: LayoutReader,
   entries: readonly Descriptor[],
+  known: KnownReferrers,
   signal: AbortSignal,
 ): Promise<Map<string, Manifest[]>> {
   const found = new Map<string, Manifest[]>();
   for (const { digest, mediaType } of new Map(entries.map((entry) => [entry.digest, entry])).values()) {
-    const manifest = await readManifest(files, digest, mediaType, signal);
-    if (manifest?.subject === undefined) continue;
-    found.set(manifest.subject, [...(found.get(manifest.subject) ?? []), manifest]);
+    if (!known.has(digest)) {
+      const manifest = await readManifest(files, digest, mediaType, signal);
+      // One that is not there may come.
+      if (manifest === undefined) continue;
+      known.set(digest, manifest.subject === undefined ? undefined : manifest);
+    }
+    const referrer = known.get(digest);
+    if (referrer?.subject === undefined) continue;
+    const others = found.get(referrer.subject);
+    if (others === undefined) found.set(referrer.subject, [referrer]);
+    else others.push(referrer);
   }
   return found;
 }

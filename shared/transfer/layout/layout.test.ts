@@ -10,8 +10,9 @@ import { ociIndex } from '../oci/manifest.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import type { Session } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
+import { layoutFiles } from './layout-files.ts';
 import { layoutSink } from './layout-sink.ts';
-import { layoutSource } from './layout-source.ts';
+import { layoutSource, sourceIn } from './layout-source.ts';
 
 const running: Registry[] = [];
 let workDir = '';
@@ -62,6 +63,33 @@ const descriptor = (mediaType: string, bytes: Buffer) => ({
 const blob = (digest: string) => path.join(folder, 'blobs', digest.replace(':', '/'));
 
 describe('an OCI layout', () => {
+  it('of many artifacts is not searched anew for the referrers of each', async () => {
+    const source = await registry();
+    const { digest } = await seedImage(source, 'team/app', '1.0');
+    await copy(from(source, 'team/app:1.0'), layoutSink({ folder, tag: '1.0' }));
+    const files = layoutFiles(folder);
+    let opened = 0;
+    const counting = {
+      ...files,
+      open(...asked: Parameters<typeof files.open>) {
+        opened += 1;
+        return files.open(...asked);
+      },
+    };
+    const known = new Map();
+    const { signal } = new AbortController();
+    const found = async () => {
+      const one = sourceIn(counting, { digest }, known);
+      const root = await one.root(signal);
+      opened = 0;
+      const referrers = await one.findReferrers(root, () => undefined, signal);
+      return [referrers.map(({ manifest }) => manifest.digest), opened > 0];
+    };
+    const [first] = await found();
+    expect(first).not.toEqual([]);
+    expect(await found()).toEqual([first, false]);
+  });
+
   it('carries an image with platforms, signature and SBOM from one registry to another', async () => {
     const [source, destination] = [await registry(), await registry()];
     const { digest } = await seedImage(source, 'team/app', '1.0');
