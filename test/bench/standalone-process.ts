@@ -24,12 +24,16 @@ export interface MeasuredStandalone {
   close(): Promise<void>;
 }
 
+const compiled = path.resolve(import.meta.dirname, '../../node_modules/.cache/compiled');
+
 export async function startMeasured(settings: MeasuredSettings = {}): Promise<MeasuredStandalone> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-bench-'));
-  const child = fork(path.join(import.meta.dirname, 'standalone-child.ts'), [
-    path.join(folder, 'state'),
-    JSON.stringify(settings),
-  ]);
+  const child = fork(
+    path.join(import.meta.dirname, 'standalone-child.ts'),
+    [path.join(folder, 'state'), JSON.stringify(settings)],
+    // As `npm start` does. Whoever has started it before has the code compiled.
+    { env: { ...process.env, NODE_COMPILE_CACHE: compiled } },
+  );
   const exited = once(child, 'exit');
   const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [
     { ready: string },
