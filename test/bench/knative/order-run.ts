@@ -13,7 +13,7 @@ export interface OrderRun {
   toWorkflows: number;
   toSucceeded: number;
   toldAfter: number;
-  /** Requests to our API by our own parts. */
+  /** Requests to our API by our own parts: `<part> <verb> <resource>`, with the code of a refusal, and how many there were. */
   requests: Map<string, number>;
   /** CPU seconds by part, from the POST until every function was at zero again. */
   cpu: Map<string, number>;
@@ -80,13 +80,16 @@ async function orderAndFollow(
   return performance.now();
 }
 
-/** By account, as the audit log of the api-server has it. */
+/** By account, verb and resource, as the audit log of the api-server has it. */
 async function requestsSince(time: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  for (const { user, requestReceivedTimestamp } of await auditLog()) {
+  for (const { user, verb, objectRef, responseStatus, requestReceivedTimestamp } of await auditLog()) {
     const [, account] = /^system:serviceaccount:arc-system:(.*)$/.exec(user.username) ?? [];
     if (account === undefined || requestReceivedTimestamp < time) continue;
-    counts.set(account, (counts.get(account) ?? 0) + 1);
+    const resource = [objectRef?.resource, objectRef?.subresource].filter(Boolean).join('/');
+    const { code = 200 } = responseStatus ?? {};
+    const what = `${account} ${verb} ${resource}${code < 400 ? '' : ` (${code})`}`;
+    counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   return counts;
 }

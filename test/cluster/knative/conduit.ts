@@ -143,6 +143,7 @@ export interface AuditEvent {
   requestReceivedTimestamp: string;
   verb: string;
   requestURI: string;
+  objectRef?: { resource?: string; subresource?: string };
   user: { username: string };
   annotations?: Record<string, string>;
   responseStatus?: { code?: number };
