@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#shared/meta';
 import { fc } from '#shared/testing';
+import { Codec } from './codec.ts';
 import { ObjectTable } from './object-table.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e'];
@@ -78,5 +79,23 @@ describe('ObjectTable', () => {
     expect([...types.entries()].map(([key]) => key)).toEqual(['a']);
     expect([...table.ofKind(orders).entries()].map(([key]) => key)).toEqual(['team/a']);
     expect(table.named('Order', 'other', 'a')).toBeUndefined();
+  });
+
+  it('reads of very many objects only those of the kind that is walked through', () => {
+    const table = new ObjectTable(1);
+    const type = { apiVersion: 'v1', kind: 'ClusterArtifactType' };
+    for (let at = 0; at < 3_000; at += 1) {
+      table.put(object(`o${at}`, `uid-${at}`));
+      if (at % 1_000 === 0) table.put({ ...type, metadata: { name: `t${at}`, uid: `type-${at}` } });
+    }
+    const decode = vi.spyOn(Codec.prototype, 'decode');
+    try {
+      const types = table.ofKind({ kind: 'ClusterArtifactType', namespaced: false });
+      expect([...types.entries()].map(([key]) => key)).toEqual(['t0', 't1000', 't2000']);
+      expect(decode).toHaveBeenCalledTimes(3);
+      expect([...table.ofKind(orders).entries()]).toHaveLength(3_000);
+    } finally {
+      decode.mockRestore();
+    }
   });
 });

@@ -18,6 +18,9 @@ export class ObjectTable {
   readonly #slab = new Slab();
   /** By id: where its text is. */
   readonly #places: number[] = [];
+  /** By id: the number of its kind, so that who walks through one kind need not read the others. */
+  #kinds = new Uint8Array(1_024);
+  readonly #numbers = new Map<string, number>();
   readonly #free: Id[] = [];
   readonly #leaving = new Set<Id>();
   readonly #byName = new HashIndex();
@@ -46,6 +49,7 @@ export class ObjectTable {
     if (before === undefined || before.metadata.uid !== uid) this.#byUid.add(hashOf(uid), id);
     if (known !== undefined) this.#slab.free(this.#places[known] ?? gone);
     this.#places[id] = this.#slab.add(this.#codec.encode(object));
+    this.#noteKind(id, kind);
     this.#keepWarm(id, object);
     return id;
   }
@@ -124,12 +128,25 @@ export class ObjectTable {
     namespaced: boolean,
     stateOf: (object: KubeObject) => K,
   ): Generator<[string, K], void, undefined> {
+    const number = this.#numbers.get(kind);
     for (const id of this.ids()) {
-      const object = this.#leaving.has(id) ? undefined : this.#read(id);
-      if (object?.kind !== kind) continue;
+      if (this.#kinds[id] !== number || this.#leaving.has(id)) continue;
+      const object = this.#read(id);
+      if (object === undefined) continue;
       const { namespace = '', name } = object.metadata;
       yield [namespaced ? `${namespace}/${name}` : name, stateOf(object)];
     }
+  }
+
+  #noteKind(id: Id, kind: string): void {
+    const number = this.#numbers.get(kind) ?? this.#numbers.size;
+    this.#numbers.set(kind, number);
+    if (id >= this.#kinds.length) {
+      const grown = new Uint8Array(Math.ceil(id * 1.5));
+      grown.set(this.#kinds);
+      this.#kinds = grown;
+    }
+    this.#kinds[id] = number;
   }
 
   #read(id: Id): KubeObject | undefined {
