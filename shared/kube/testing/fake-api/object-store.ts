@@ -51,11 +51,13 @@ export class ObjectStore {
     return stored && JSON.parse(stored.json);
   }
 
-  /** Objects in the order in which they were created; of all collections unless one is given. */
-  all(collection?: Collection): KubeObject[] {
-    return [...this.#objects.values()]
-      .filter((stored) => collection === undefined || isSame(stored.collection, collection))
-      .map(({ json }) => JSON.parse(json));
+  /** Objects in the order in which they were created: of all collections unless one is given, and those that `accept` accepts. */
+  all(collection?: Collection, accept: (object: KubeObject) => boolean = () => true): KubeObject[] {
+    const found: KubeObject[] = [];
+    for (const stored of this.#objects.values())
+      if (collection === undefined || isSame(stored.collection, collection))
+        if (accept(stored.object)) found.push(JSON.parse(stored.json));
+    return found;
   }
 
   /** Stores an object under a new revision. */

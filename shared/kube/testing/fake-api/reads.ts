@@ -52,7 +52,7 @@ export class Reads {
   }
 
   #first(request: ApiRequest, query: URLSearchParams): Rest {
-    const items = this.#store.all(request).filter(selection(request, query));
+    const items = this.#store.all(request, selection(request, query));
     const order = ({ metadata }: KubeObject) => `${metadata.namespace ?? ''}/${metadata.name}`;
     return { revision: this.#store.revision, items: items.sort((a, b) => (order(a) < order(b) ? -1 : 1)) };
   }
