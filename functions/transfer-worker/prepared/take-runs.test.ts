@@ -140,7 +140,9 @@ describe('a process that is told of runs', () => {
     await run('one', { credentials: account });
     child.kill('SIGTERM');
     await tell('two', { credentials: account, mark: 'x' }).catch(() => undefined);
-    expect(await ended).toBe(143);
+    // A busy machine may show it the run before the signal: that run is stopped then.
+    expect([143, 10]).toContain(await ended);
+    expect(printed.join('')).not.toContain('\0');
   });
 
   it('ends at once when its parent is gone, at work or not', async () => {
