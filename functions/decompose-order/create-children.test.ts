@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  events,
+  orders,
+  planOrder,
+  refusalsOf,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { endpoint, ociType, order } from '../../shared/domain/testing/objects.ts';
+import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { images, inputs, wake } from './testing/wake.ts';
+
+function namesOf(children: readonly ArtifactWorkflow[]): string[] {
+  return children.map(({ metadata }) => metadata.name).toSorted();
+}
+
+describe('what an Order lacks', () => {
+  it('recreates a deleted child', async () => {
+    const one = order('order', images);
+    const api = new FakeApi([one, ...inputs]);
+    await wake(api, one);
+    const before = namesOf(api.all(artifactWorkflows));
+    const [gone] = api.all(artifactWorkflows);
+    await api.client.mergePatch(artifactWorkflows, gone?.metadata ?? { name: '' }, {
+      metadata: { finalizers: [] },
+    });
+    await api.client.delete(artifactWorkflows, gone?.metadata ?? { name: '' });
+    expect(api.all(artifactWorkflows).length).toBe(2);
+    await wake(api, one);
+    expect(namesOf(api.all(artifactWorkflows))).toEqual(before);
+  });
+
+  it('accepts a child that another instance has just created', async () => {
+    const one = order('order', images);
+    const api = new FakeApi([one, ...inputs]);
+    const plan = planOrder(one, {
+      endpoints: [endpoint('source'), endpoint('destination')],
+      types: [ociType()],
+    });
+    api.before = ({ verb }) => {
+      if (verb !== 'create') return;
+      api.before = () => undefined;
+      for (const artifact of plan.artifacts) if (artifact.state === 'ready') api.put(artifact.workflow);
+    };
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(3);
+    expect(api.all(events)).toEqual([]);
+  });
+
+  it('lists the children again when another instance creates them, and does not try each one', async () => {
+    const many = Array.from({ length: 100 }, (_, index) => `team/app-${index}:1`);
+    const one = order('order', many);
+    const api = new FakeApi([one, ...inputs]);
+    const plan = planOrder(one, {
+      endpoints: [endpoint('source'), endpoint('destination')],
+      types: [ociType()],
+    });
+    const ready = plan.artifacts.flatMap((artifact) =>
+      artifact.state === 'ready' ? [artifact.workflow] : [],
+    );
+    let tries = 0;
+    api.before = ({ verb, resource }) => {
+      if (verb !== 'create' || resource !== 'artifactworkflows') return;
+      // Somebody else made the first ninety a moment ago.
+      if (tries === 0) for (const child of ready.slice(0, 90)) api.put(child);
+      tries += 1;
+    };
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(100);
+    expect(tries).toBeLessThan(40);
+  });
+
+  it('records a Warning when the name of a child is taken, and creates the others', async () => {
+    const one = order('order', images);
+    const api = new FakeApi([one, ...inputs]);
+    const plan = planOrder(one, {
+      endpoints: [endpoint('source'), endpoint('destination')],
+      types: [ociType()],
+    });
+    const [first] = plan.artifacts;
+    if (first?.state !== 'ready') throw new Error('the plan is not as the test needs it');
+    const { ownerReferences: _owners, labels: _labels, ...metadata } = first.workflow.metadata;
+    api.put({ ...first.workflow, metadata });
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(3);
+    const warning = api.all(events).find(({ type }) => type === 'Warning');
+    expect(warning).toMatchObject({ reason: 'NameTaken' });
+    expect(warning?.message).toContain(first.workflow.metadata.name);
+  });
+
+  it('records a Warning when a policy refuses a child, and creates the others', async () => {
+    const one = order('order', images);
+    const api = new FakeApi([one, ...inputs]);
+    let creates = 0;
+    api.before = ({ verb, resource }) => {
+      if (verb !== 'create' || resource !== 'artifactworkflows') return;
+      creates += 1;
+      if (creates === 1) throw new ArcError('Forbidden', 'exceeded quota');
+    };
+    await wake(api, one);
+    expect(api.all(artifactWorkflows).length).toBe(2);
+    expect(api.all(events)[0]?.message).toContain('exceeded quota');
+  });
+
+  it('notes on the Order which child is refused, until it no longer is, and writes that once', async () => {
+    const one = order('order', ['a:1']);
+    const api = new FakeApi([one, ...inputs]);
+    let tries = 0;
+    const refuse = ({ verb, resource }: { verb: string; resource: string }) => {
+      if (verb !== 'create' || resource !== 'artifactworkflows') return;
+      tries += 1;
+      throw new ArcError('RequestEntityTooLarge', `too large, try ${tries}`);
+    };
+    api.before = refuse;
+    await wake(api, one);
+    const noted = api.read(orders, one.metadata);
+    expect(Object.values(noted ? refusalsOf(noted) : {})).toMatchObject([
+      { reason: 'CreationFailed', message: expect.stringContaining('too large, try 1') },
+    ]);
+    const about = () => api.writes.filter(({ body }) => JSON.stringify(body).includes('/refused')).length;
+    await wake(api, one);
+    expect([tries, about()]).toEqual([2, 1]);
+    api.before = () => undefined;
+    await wake(api, one);
+    expect(api.read(orders, one.metadata)?.metadata.annotations).toBeUndefined();
+  });
+
+  it('tries all children before it rejects with a transient error', async () => {
+    const one = order('order', images);
+    const api = new FakeApi([one, ...inputs]);
+    let creates = 0;
+    api.before = ({ verb, resource }) => {
+      if (verb !== 'create' || resource !== 'artifactworkflows') return;
+      creates += 1;
+      if (creates === 1) throw new ArcError('ServiceUnavailable', 'etcd is electing');
+    };
+    await expect(wake(api, one)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    expect(api.all(artifactWorkflows).length).toBe(2);
+  });
+});
