@@ -1,5 +1,4 @@
-import type { BodySource } from '../http/body.ts';
-import type { ByteStream } from '../http/lent-body.ts';
+import type { BodySource, ByteStream } from '../http/body.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 
 /** A repository of a registry. Blobs can be mounted from one repository into another one of the same `origin`. */

@@ -1,7 +1,7 @@
 import { bytesText } from '#shared/errors';
 import type { BlobSource } from '../content/content.ts';
 import { stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
-import type { ByteStream } from '../http/lent-body.ts';
+import type { ByteStream } from '../http/body.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 import { hashFor } from '../reference/digest.ts';

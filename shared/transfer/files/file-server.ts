@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { stopped } from '../errors/transfer-error.ts';
-import { type BodySource, readBody } from '../http/body.ts';
+import { type BodySource, type ByteStream, readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
 import type { HttpClient, HttpRequest } from '../http/http-client.ts';
-import type { ByteStream } from '../http/lent-body.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { isSameServer, sendFollowing } from '../http/redirect.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';

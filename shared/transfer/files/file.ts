@@ -1,4 +1,4 @@
-import type { ByteStream } from '../http/lent-body.ts';
+import type { ByteStream } from '../http/body.ts';
 
 /** What a server tells of a file without its content. Each part is absent where the server does not tell it. */
 export interface FileInfo {

@@ -1,4 +1,8 @@
-import type { ByteStream } from './lent-body.ts';
+/** Bytes as they arrive. A Readable is one. */
+export interface ByteStream extends AsyncIterable<Buffer> {
+  /** Ends it before its end. */
+  destroy(): void;
+}
 
 /** Makes the body of a request, for every attempt anew. */
 export type BodySource = () => Uint8Array | AsyncIterable<Uint8Array>;

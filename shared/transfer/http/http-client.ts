@@ -6,10 +6,10 @@ import { farConnectLimitMs, limitConnect } from '#shared/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 import { createAddressGuard, loopbackRanges } from './address-guard.ts';
-import type { BodySource } from './body.ts';
+import type { BodySource, ByteStream } from './body.ts';
 import { clientCertificate } from './client-certificate.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
-import { type ByteStream, lendBodies, lentBody } from './lent-body.ts';
+import { lendBodies, lentBody } from './lent-body.ts';
 import { proxyVariables } from './proxy-env.ts';
 
 /** Deadlines of one request, in milliseconds. */

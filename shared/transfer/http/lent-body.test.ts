@@ -7,8 +7,8 @@ import { afterEach, expect, it } from 'vitest';
 import { createAuthority } from '../../testing/authority.ts';
 import { digestOf } from '../reference/digest.ts';
 import { listen } from '../testing/front.ts';
+import type { ByteStream } from './body.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from './http-client.ts';
-import type { ByteStream } from './lent-body.ts';
 
 const mebibyte = 1024 * 1024;
 const content = Buffer.alloc(20 * mebibyte, 'a content that does not repeat at 2^n');

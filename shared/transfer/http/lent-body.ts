@@ -1,12 +1,6 @@
 import type * as http from 'node:http';
 import type { Duplex } from 'node:stream';
-import { byteCount } from './body.ts';
-
-/** Bytes as they arrive. A Readable is one. */
-export interface ByteStream extends AsyncIterable<Buffer> {
-  /** Ends it before its end. */
-  destroy(): void;
-}
+import { type ByteStream, byteCount } from './body.ts';
 
 /** How much is read at a time. */
 const readBytes = 512 * 1024;
