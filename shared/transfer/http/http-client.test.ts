@@ -75,6 +75,47 @@ describe.concurrent('createHttpClient', () => {
   });
 
   it.each([
+    {
+      answer: 201,
+      after: 1000,
+      what: 'success when the body has ended, though the server has all of it before',
+    },
+    { answer: 401, after: 0, what: 'a refusal at once' },
+  ])('tells $what', async ({ answer, after }) => {
+    const answered = Promise.withResolvers<void>();
+    const { port, close } = await listen(
+      http.createServer(async (request, response) => {
+        let bytes = 0;
+        if (after > 0)
+          for await (const { length } of request) {
+            bytes += length;
+            if (bytes === after) break;
+          }
+        response.writeHead(answer).end();
+        answered.resolve();
+      }),
+    );
+    let hasEnded = false;
+    const told = Promise.withResolvers<void>();
+    async function* body() {
+      yield Buffer.alloc(1000);
+      await answered.promise;
+      // Long after the answer has come; a refusal is told before that.
+      await (answer === 401 ? told.promise : sleep(100));
+      hasEnded = true;
+    }
+    const client = createHttpClient({}, defaultTimeouts);
+    const { signal } = new AbortController();
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    const headers = { 'content-length': '1000' };
+    const { status } = await client.send({ method: 'PUT', url, headers, body, signal });
+    expect([status, hasEnded]).toEqual([answer, answer === 201]);
+    told.resolve();
+    client.close();
+    await close();
+  });
+
+  it.each([
     'http://169.254.169.254/latest/meta-data/',
     'http://[::ffff:a9fe:a9fe]/',
     'http://[fd00:ec2::254]/',

@@ -140,12 +140,18 @@ function exchange(
     if (request.streamed === true) deadline.pace(timeouts.idleMs);
     else if (isStream(body)) deadline.set('no complete response', timeouts.requestMs);
     // A server that answers before it has the whole body does not read the rest: stop sending once the response is read.
-    if (!outgoing.writableFinished) incoming.once('end', () => outgoing.destroy());
+    incoming.once('end', () => outgoing.writableFinished || outgoing.destroy());
     const lent = request.lent === true ? lentBody(incoming) : undefined;
-    resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: lent ?? incoming });
+    const { statusCode: status = 0, headers } = incoming;
+    const answer = { status, headers, body: lent ?? incoming };
+    // A server may have all of a body before the body knows that it has ended, and success is that of the whole.
+    if (sent !== undefined && status < 300) sent.then(() => resolve(answer), reject);
+    else resolve(answer);
   });
+  let sent: Promise<void> | undefined;
   if (isStream(body)) {
-    sendBody(body, outgoing, deadline, timeouts.commitMs).catch((caught: unknown) => {
+    sent = sendBody(body, outgoing, deadline, timeouts.commitMs);
+    sent.catch((caught: unknown) => {
       reject(caught);
       outgoing.destroy();
     });
