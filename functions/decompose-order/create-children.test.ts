@@ -16,6 +16,18 @@ function namesOf(children: readonly ArtifactWorkflow[]): string[] {
   return children.map(({ metadata }) => metadata.name).toSorted();
 }
 
+/** Refuses tries to create an ArtifactWorkflow with what `refusal` gives for their number, from 1 on, and counts them. */
+function refuseCreations(api: FakeApi, refusal: (count: number) => ArcError | undefined) {
+  const tries = { count: 0 };
+  api.before = ({ verb, resource }) => {
+    if (verb !== 'create' || resource !== 'artifactworkflows') return;
+    tries.count += 1;
+    const refused = refusal(tries.count);
+    if (refused !== undefined) throw refused;
+  };
+  return tries;
+}
+
 describe('what an Order lacks', () => {
   it('recreates a deleted child', async () => {
     const one = order('order', images);
@@ -93,12 +105,7 @@ describe('what an Order lacks', () => {
   it('records a Warning when a policy refuses a child, and creates the others', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
-    let creates = 0;
-    api.before = ({ verb, resource }) => {
-      if (verb !== 'create' || resource !== 'artifactworkflows') return;
-      creates += 1;
-      if (creates === 1) throw new ArcError('Forbidden', 'exceeded quota');
-    };
+    refuseCreations(api, (count) => (count === 1 ? new ArcError('Forbidden', 'exceeded quota') : undefined));
     await wake(api, one);
     expect(api.all(artifactWorkflows).length).toBe(2);
     expect(api.all(events)[0]?.message).toContain('exceeded quota');
@@ -107,13 +114,10 @@ describe('what an Order lacks', () => {
   it('notes on the Order which child is refused, until it no longer is, and writes that once', async () => {
     const one = order('order', ['a:1']);
     const api = new FakeApi([one, ...inputs]);
-    let tries = 0;
-    const refuse = ({ verb, resource }: { verb: string; resource: string }) => {
-      if (verb !== 'create' || resource !== 'artifactworkflows') return;
-      tries += 1;
-      throw new ArcError('RequestEntityTooLarge', `too large, try ${tries}`);
-    };
-    api.before = refuse;
+    const tries = refuseCreations(
+      api,
+      (count) => new ArcError('RequestEntityTooLarge', `too large, try ${count}`),
+    );
     await wake(api, one);
     const noted = api.read(orders, one.metadata);
     expect(Object.values(noted ? refusalsOf(noted) : {})).toMatchObject([
@@ -121,7 +125,7 @@ describe('what an Order lacks', () => {
     ]);
     const about = () => api.writes.filter(({ body }) => JSON.stringify(body).includes('/refused')).length;
     await wake(api, one);
-    expect([tries, about()]).toEqual([2, 1]);
+    expect([tries.count, about()]).toEqual([2, 1]);
     api.before = () => undefined;
     await wake(api, one);
     expect(api.read(orders, one.metadata)?.metadata.annotations).toBeUndefined();
@@ -130,12 +134,9 @@ describe('what an Order lacks', () => {
   it('tries all children before it rejects with a transient error', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
-    let creates = 0;
-    api.before = ({ verb, resource }) => {
-      if (verb !== 'create' || resource !== 'artifactworkflows') return;
-      creates += 1;
-      if (creates === 1) throw new ArcError('ServiceUnavailable', 'etcd is electing');
-    };
+    refuseCreations(api, (count) =>
+      count === 1 ? new ArcError('ServiceUnavailable', 'etcd is electing') : undefined,
+    );
     await expect(wake(api, one)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     expect(api.all(artifactWorkflows).length).toBe(2);
   });
