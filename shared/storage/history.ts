@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import type { Overlay } from './items.ts';
+import type { Overlay, PastItem } from './items.ts';
 import type { StoredItem, StoreEvent } from './store.ts';
 
 /** How much of the past is kept: events, and bytes of the values they replaced. */
@@ -133,7 +133,7 @@ export class History {
 
   /** What was at `revision` at the keys that were written since. */
   overlayAt(revision: number, prefix: string): Overlay {
-    const overlay = new Map<string, { key: string; read: () => StoredItem } | undefined>();
+    const overlay = new Map<string, PastItem | undefined>();
     for (const entry of this.after(revision)) {
       const { key, previous, event } = entry;
       if (!key.startsWith(prefix) || overlay.has(key)) continue;

@@ -134,6 +134,8 @@ function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
   const body = request.body?.();
   const deadline = createDeadline(outgoing);
+  /** The body, where it is a stream. */
+  let sent: Promise<void> | undefined;
   outgoing.on('error', reject);
   outgoing.once('response', (incoming) => {
     deadline.responded(incoming);
@@ -148,7 +150,6 @@ function exchange(
     if (sent !== undefined && status < 300) sent.then(() => resolve(answer), reject);
     else resolve(answer);
   });
-  let sent: Promise<void> | undefined;
   if (isStream(body)) {
     sent = sendBody(body, outgoing, deadline, timeouts.commitMs);
     sent.catch((caught: unknown) => {
