@@ -7,6 +7,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { ArcError } from '#shared/errors';
 import type { ApiServer } from '../server.ts';
 import { answerMalformedRequests } from './malformed-requests.ts';
+import { endStalledReaders } from './stalled-readers.ts';
 import { limitUnauthenticatedConnections } from './unauthenticated-connections.ts';
 import { isWatchSocket, serveWatchSockets } from './watch-socket.ts';
 
@@ -76,6 +77,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
   server.maxHeadersCount = 10_000;
   answerMalformedRequests(server);
   limitUnauthenticatedConnections(server, maxUnauthenticated);
+  endStalledReaders(server);
   const sockets = serveWatchSockets(server, api.app.fetch);
   server.listen(port, host);
   await once(server, 'listening').catch((caught: unknown) => {
