@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { printableLines } from '#shared/errors';
 import { anyCharacter, fc } from '#shared/testing';
 import type { ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
+import type { Artifact } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
-import { image, inputs, made, now, order, stored } from '../testing/plan-objects.ts';
+import { done, image, inputs, made, now, order, stored } from '../testing/plan-objects.ts';
 import { cut } from '../values/text.ts';
 import { entryBudget, entryFor } from './entry.ts';
 
@@ -101,6 +102,22 @@ describe('entryFor', () => {
       message: 'attempt 1 failed, trying again at 2026-01-02T03:00:10Z: no answer',
       since: '2026-01-02T03:04:05Z',
     });
+  });
+
+  it.each([['renamed'], [undefined]])('calls what is only recorded by its present name: %s', (name) => {
+    const planned = (artifact: Artifact) => planOrder(order([artifact]), inputs()).artifacts[0];
+    const [old, artifact] = [image('app'), { ...image('app'), name }].map((one) => planned(one as Artifact));
+    if (!old || !artifact) throw new Error('nothing is planned');
+    const ended = made(order([image('app')]), done);
+    const context = { before: undefined, refusals: {}, now };
+    const recorded = entryFor(
+      { artifact: old, key: old.key, workflow: ended, versions: [] },
+      entryBudget(1),
+      context,
+    );
+    expect(artifact.key).toBe(old.key);
+    const expired = { artifact, key: artifact.key, recorded, versions: [] };
+    expect(entryFor(expired, entryBudget(1), context).name).toBe(name);
   });
 
   const completionTime = '2026-01-02T03:04:05Z';

@@ -70,7 +70,11 @@ export function entryFor(
 function plainEntry({ artifact, workflow, recorded }: CurrentVersion, refusals: Refusals): ArtifactStatus {
   const artifactIndex = artifact.index;
   const common = { artifactIndex, ...(artifact.name === undefined ? {} : { name: artifact.name }) };
-  if (recorded) return { ...recorded, artifactIndex };
+  if (recorded) {
+    // The user may have given it another name since.
+    const { name: _former, ...end } = recorded;
+    return { ...end, ...common };
+  }
   // Recorded as ended, it would never be created again.
   const isRevived = workflow !== undefined && artifact.cancel !== true && isCancelledByOrder(workflow);
   if (workflow && !isStoppedByDeletion(workflow) && !isRevived)
