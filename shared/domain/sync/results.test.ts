@@ -14,6 +14,29 @@ function reporting(value: string): Workflow {
 }
 
 describe('resultsOf', () => {
+  const attempt = (result: object, finishedAt: string) => ({
+    type: 'Pod',
+    finishedAt,
+    outputs: { parameters: [{ name: 'result', value: JSON.stringify(result) }] },
+  });
+  const of = (nodes: unknown): Workflow => ({
+    ...reporting(''),
+    status: { nodes } as NonNullable<Workflow['status']>,
+  });
+
+  it('takes the word of the pod that ended last, whatever the order of the nodes', () => {
+    const failed = attempt({ outcome: 'failed', reason: 'retryable' }, '2026-01-01T00:00:01Z');
+    const arrived = attempt({ outcome: 'succeeded', digest: 'sha256:aa' }, '2026-01-01T00:00:02Z');
+    const expected = { outcome: 'succeeded', digest: 'sha256:aa' };
+    expect(resultsOf(of({ 'w-1': failed, 'w-2': arrived }))).toEqual(expected);
+    expect(resultsOf(of({ 'w-2': arrived, 'w-1': failed }))).toEqual(expected);
+  });
+
+  it('finds none where there are no nodes', () => {
+    expect(resultsOf(of(null))).toBeUndefined();
+    expect(resultsOf(of({ w: { outputs: null } }))).toBeUndefined();
+  });
+
   it('reads the worker’s JSON, known fields only', () => {
     const line = {
       outcome: 'succeeded',

@@ -1,5 +1,5 @@
 import { isRecord } from '#shared/meta';
-import type { OutputParameter, Workflow } from '../kinds/argo.ts';
+import type { OutputParameter, Workflow, WorkflowNode } from '../kinds/argo.ts';
 import type {
   TransferCounts,
   TransferItem,
@@ -20,15 +20,15 @@ import {
 import { cut } from '../values/text.ts';
 
 /**
- * What the worker reported: the JSON in the output parameter `result` of the Workflow, or of one of its nodes. Only the
+ * What the worker reported: the JSON in the output parameter `result` of the Workflow, or of the node that ended last. Only the
  * fields we know, in bounds; undefined where there is none, or where it is not a JSON object, as in templates of other authors.
  */
 export function resultsOf(workflow: Workflow): TransferResults | undefined {
-  const { outputs, nodes = {} } = workflow.status ?? {};
-  const lists = [
-    outputs?.parameters ?? [],
-    ...Object.values(nodes).map((node) => node.outputs?.parameters ?? []),
-  ];
+  const { outputs, nodes } = workflow.status ?? {};
+  // Of several attempts within one Workflow the last one says how it ended; Argo prints nodes in the order of their hashes.
+  const time = ({ finishedAt }: WorkflowNode) => Date.parse(finishedAt ?? '') || 0;
+  const latest = Object.values(nodes ?? {}).sort((a, b) => time(b) - time(a));
+  const lists = [outputs, ...latest.map((node) => node.outputs)].map((found) => found?.parameters ?? []);
   for (const list of lists) {
     const results = parse(list.find(isResult)?.value);
     if (results) return results;
