@@ -107,6 +107,8 @@ export interface ListOptions extends Selection {
   limit?: number;
   /** Where the page starts: `continue` of the page before. Only with `limit`. */
   continue?: string;
+  /** Rejects with RequestEntityTooLarge where the page is larger. Only with `limit`: ask for fewer then. */
+  mostBytes?: number;
 }
 
 export interface LogOptions {

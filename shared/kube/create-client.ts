@@ -122,7 +122,8 @@ async function listPage<T extends KubeObject>(
     limit: options.limit,
     continue: options.continue,
   })}`;
-  const body = await transport.send({ method: 'GET', path, ...accept(options, 'List') }, signal);
+  const request: Outgoing = { method: 'GET', path, ...accept(options, 'List') };
+  const body = await transport.send(request, signal, options.mostBytes);
   const metadata = isRecord(body) ? body.metadata : undefined;
   if (!isRecord(body) || !isRecord(metadata) || typeof metadata.resourceVersion !== 'string') {
     throw new ArcError('InternalError', `GET ${path.split('?')[0]}: the server did not answer with a list`);

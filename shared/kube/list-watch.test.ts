@@ -6,7 +6,7 @@ import type { Kind, KubeClient } from './client.ts';
 import { createKubeClient } from './create-client.ts';
 import type { Change, Known, KnownStates } from './known-objects.ts';
 import { type ListWatchHandler, listWatch } from './list-watch.ts';
-import { answer, statusBody, until } from './testing/loopback.ts';
+import { answer, startLoopback, statusBody, until } from './testing/loopback.ts';
 import { type LoopbackApi, startLoopbackApi } from './testing/loopback-api.ts';
 
 const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
@@ -281,6 +281,47 @@ describe('listWatch', () => {
     expect(seen.reported).toEqual(['added a', 'added b', 'added c']);
     expect(seen.syncs).toHaveLength(1);
     expect(seen.loop.counters).toMatchObject({ relists: 0, gaps: 0 });
+  });
+
+  it.each([
+    ['pages that fit into memory', true, [500, 63, 8, 9, 10]],
+    ['one page of a server that knows no other', false, [500, 63, 8, 1]],
+  ])('lists large objects in %s', async (_, hasPages, limits) => {
+    const asked: number[] = [];
+    const item = (at: number) => ({
+      metadata: { name: `s${at}`, namespace: 'n', uid: `u${at}`, resourceVersion: '1' },
+      data: { large: 'x'.repeat(1024 * 1024) },
+    });
+    const server = await startLoopback(({ url = '' }, response) => {
+      const query = new URL(url, 'http://x').searchParams;
+      if (query.has('watch')) return void response.flushHeaders();
+      const limit = Number(query.get('limit'));
+      const from = Number(query.get('continue') ?? 0);
+      const to = hasPages ? Math.min(20, from + limit) : 20;
+      asked.push(limit);
+      const items = Array.from({ length: to - from }, (_item, at) => item(from + at));
+      const next = to < 20 ? { continue: String(to) } : {};
+      answer(response, 200, { metadata: { resourceVersion: '9', ...next }, items });
+    });
+    const synced = Promise.withResolvers<void>();
+    const names: string[] = [];
+    const loop = listWatch(
+      createKubeClient({ server: server.url, userAgent: 'unit' }),
+      secrets,
+      {
+        keep: ({ metadata }) => metadata.name,
+        onChange: ({ after }) => void names.push(after?.metadata.name ?? ''),
+        onSync: () => synced.resolve(),
+        onFailure: synced.reject,
+      },
+      { signal: control.signal },
+    );
+    running.push(loop.done);
+    await synced.promise;
+    control.abort();
+    await server.close();
+    expect(names).toEqual(Array.from({ length: 20 }, (_name, at) => `s${at}`));
+    expect(asked).toEqual(limits);
   });
 
   it('keeps only the projection, and gives it as before', async () => {

@@ -54,6 +54,11 @@ export interface ListWatch<K> {
 }
 
 const pageSize = 500;
+/**
+ * A page that is read takes about six times as much memory for a moment, and several kinds are listed at once. Objects may have more than a
+ * megabyte, and then so many would fit neither in memory nor in a string.
+ */
+const pageBytes = 16 * 1024 * 1024;
 const quietMs = 5_000;
 /** Objects of a list that are compared in one turn of the event loop: there may be a million, and others wait meanwhile. */
 const looksAtOnce = 50;
@@ -103,12 +108,29 @@ export function listWatch<T extends KubeObject, K = T>(
     if (looks % looksAtOnce === 0) await breathe();
   };
 
+  let limit = pageSize;
+  /** One page. Of large objects it has fewer, and slowly more again. */
+  const readPage = async (next: { continue?: string }) => {
+    for (;;) {
+      // One object is read whatever it takes, and all of them from a server that knows no pages.
+      const bound = limit > 1 ? { mostBytes: pageBytes } : {};
+      try {
+        const page = await client.list(kind, { ...selection, ...next, ...bound, limit }, signal);
+        limit = Math.min(pageSize, Math.ceil(limit * 1.1));
+        return page;
+      } catch (caught) {
+        if (limit === 1 || !ArcError.is(caught, 'RequestEntityTooLarge')) throw caught;
+        limit = Math.ceil(limit / 8);
+      }
+    }
+  };
+
   /** Resolves with the resourceVersion of the list. */
   const takeListed = async (seen: Set<string> | undefined): Promise<string> => {
     let next: { continue?: string } = {};
     let resourceVersion: string | undefined;
     do {
-      const page = await client.list(kind, { ...selection, ...next, limit: pageSize }, signal);
+      const page = await readPage(next);
       turn();
       resourceVersion ??= page.resourceVersion;
       for (const object of page.items) {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { deafServer, silentServer } from '../../test/fixtures/http/black-hole.ts';
 import { functionAccess } from './access.ts';
 import { createKubeClient } from './create-client.ts';
@@ -64,6 +64,20 @@ describe('nodeFetch', () => {
     control.abort();
     await expect(endless.text()).rejects.toThrow();
     await expect(ask('/')).rejects.toThrow();
+  });
+
+  it('rejects with the error of a body that is too long for a string', async () => {
+    const server = createServer((_request, response) => void response.write('a', () => response.end('b')));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => server.close().closeAllConnections());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const answer = await nodeFetch(2_000)(url, { ...init, signal: AbortSignal.timeout(5_000) });
+    // Half a gigabyte, which would take a test too long.
+    const concat = vi.spyOn(Buffer, 'concat').mockImplementation(() => {
+      throw new Error('Cannot create a string longer than 0x1fffffe8 characters');
+    });
+    closers.push(() => concat.mockRestore());
+    await expect(answer.text()).rejects.toThrow('Cannot create a string longer');
   });
 
   it.each([

@@ -114,15 +114,17 @@ function answerOf(incoming: http.IncomingMessage): Answer {
 }
 
 /** The whole body, of UTF-8. Rejects with the error of a connection that ends too early. */
-function readText(incoming: http.IncomingMessage): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+async function readText(incoming: http.IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
   const chunks: Buffer[] = [];
   incoming
     .on('data', (chunk: Buffer) => chunks.push(chunk))
-    .on('end', () => resolve(textOf(chunks)))
+    .on('end', resolve)
     .on('error', reject)
     .on('close', () => reject(incoming.errored ?? new Error('the connection ended before the answer did')));
-  return promise;
+  await promise;
+  // Not in a listener: half a gigabyte is too long for a string, and the process would end of that.
+  return textOf(chunks);
 }
 
 function textOf(chunks: readonly Buffer[]): string {

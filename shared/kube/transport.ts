@@ -1,5 +1,5 @@
 import { connectLimitMs, type Deadline, startDeadline } from '#shared/async';
-import { ArcError } from '#shared/errors';
+import { ArcError, bytesText } from '#shared/errors';
 import type { TraceContext } from '#shared/telemetry';
 import { type Answer, type Fetch, nodeFetch } from './node-fetch.ts';
 import { errorFromAnswer } from './status.ts';
@@ -40,8 +40,11 @@ export interface Outgoing {
 export interface Transport {
   /** Bound of one request, and of a watch until its answer begins. */
   deadlineMs: number;
-  /** The parsed JSON body of a 2xx answer; rejects with ArcError otherwise. */
-  send(request: Outgoing, signal?: AbortSignal): Promise<unknown>;
+  /**
+   * The parsed JSON body of a 2xx answer; rejects with ArcError otherwise, and with RequestEntityTooLarge where the body has more than
+   * `mostBytes`, of which no more is read then.
+   */
+  send(request: Outgoing, signal?: AbortSignal, mostBytes?: number): Promise<unknown>;
   /** A 2xx answer whose body is still to be read; the caller ends the deadline that its signal belongs to. */
   open(request: Outgoing, deadline: Deadline): Promise<Answer>;
   /** The error for a failure while an answer is read. */
@@ -91,11 +94,12 @@ export function createTransport(options: TransportOptions): Transport {
     deadlineMs,
     open,
     failure,
-    async send(request, signal) {
+    async send(request, signal, mostBytes) {
       const deadline = startDeadline(deadlineMs, describe(request), signal);
       try {
         const answer = await open(request, deadline);
-        return parse(await answer.text(), request);
+        const text = mostBytes === undefined ? answer.text() : boundedText(answer, request, mostBytes);
+        return parse(await text, request);
       } catch (caught) {
         throw failure(caught, request, deadline);
       } finally {
@@ -108,6 +112,22 @@ export function createTransport(options: TransportOptions): Transport {
 /** Names a request in messages: method and path without the query. */
 export function describe(request: Outgoing): string {
   return `${request.method} ${request.path.split('?')[0]}`;
+}
+
+async function boundedText(answer: Answer, request: Outgoing, mostBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of answer.body ?? []) {
+    length += chunk.length;
+    // Leaving the loop ends the answer.
+    if (length > mostBytes)
+      throw new ArcError(
+        'RequestEntityTooLarge',
+        `${describe(request)}: the answer has more than ${bytesText(mostBytes)}`,
+      );
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function parse(text: string, request: Outgoing): unknown {
