@@ -107,6 +107,21 @@ describe('delete', () => {
     expect((await call('GET', `${widgets}/c3`)).status).toBe(200);
   });
 
+  it('deletes the page of a collection that a list with the same query shows', async () => {
+    for (const name of ['p1', 'p2', 'p3', 'p4', 'p5', 'p6'])
+      await call('POST', widgets, widget(name, {}, { labels: { paged: name < 'p3' ? 'no' : 'yes' } }));
+    const page = (query: string) => `${widgets}?labelSelector=paged%3Dyes${query}`;
+    const namesOf = ({ body }: Awaited<ReturnType<typeof call>>) =>
+      body.items.map((item) => item.metadata.name);
+    const first = await call('GET', page('&limit=2'));
+    const rest = await call('DELETE', page(`&limit=3&continue=${first.body.metadata.continue}`));
+    expect(namesOf(rest)).toEqual(['p5', 'p6']);
+    const one = await call('DELETE', page('&limit=1'));
+    expect(namesOf(one)).toEqual(['p3']);
+    expect(one.body.metadata.continue).toBeDefined();
+    expect(namesOf(await call('GET', page('')))).toEqual(['p4']);
+  });
+
   it('deletes the rest of a collection when somebody else deletes one object meanwhile', async () => {
     for (const name of ['r1', 'r2', 'r3'])
       await call('POST', widgets, widget(name, {}, { labels: { set: 'race' } }));

@@ -1,14 +1,12 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { breathe } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { isoSeconds } from '#shared/meta';
 import type { StoredItem } from '#shared/storage';
 import { deletePreconditionFailed, notFound } from '../errors/resource-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
-import { encodeContinue } from '../registry/continue-token.ts';
-import { isSelected } from '../registry/item-summary.ts';
-import { keyPrefix, objectKey } from '../registry/keys.ts';
-import { selection } from '../registry/selectors.ts';
+import { itemSlices } from '../registry/item-slices.ts';
+import { objectKey } from '../registry/keys.ts';
 import { decodeObject, encodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
@@ -16,7 +14,7 @@ import { respondList } from '../response/list-response.ts';
 import { respondBody, respondObject } from '../response/respond.ts';
 import { admissionRequest } from './admission-request.ts';
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
-import { listOptions } from './list-options.ts';
+import { findObjects } from './read.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
 /** The result of a delete: the object is removed, or marked for deletion while finalizers hold it. */
@@ -36,36 +34,29 @@ export async function deleteObject(request: ResourceRequest): Promise<Response> 
   return respondBody(request, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
 }
 
-/** DELETE of a collection: every object that matches the selectors, or a page of them; answers with the objects found. */
+/** Objects of a collection that are deleted at a time. */
+const deletedAtOnce = 100;
+
+/** DELETE of a collection: every object that a list with the same query shows; answers with the objects found. */
 export async function deleteCollection(request: ResourceRequest): Promise<Response> {
-  const { definition, server } = request;
   const options = await readDeleteOptions(request);
-  const listing = listOptions(request.query, false);
-  const selected = selection(definition, listing.labelSelector, listing.fieldSelector);
-  const prefix = keyPrefix(definition, request.namespace);
-  const deleted: StoredItem[] = [];
+  const { items, metadata } = await findObjects(request);
   const signal = deadline(request);
-  let start: string | undefined;
-  for (;;) {
-    const list = await server.store.list(prefix, {
-      limit: Math.min(100, listing.limit || 100),
-      signal,
-      ...(start !== undefined && { start }),
-    });
-    const chosen = list.items.filter((item) => isSelected(definition, selected, item));
-    const results = await Promise.all(chosen.map((item) => removeIfPresent(request, item, options)));
+  const deleted: StoredItem[] = [];
+  for (const slice of itemSlices(items, deletedAtOnce)) {
+    if (signal.aborted) throw unfinished(deleted.length, items.length);
+    const results = await Promise.all(slice.map((item) => removeIfPresent(request, item, options)));
     for (const item of results) if (item) deleted.push(item);
-    const last = list.items.at(-1);
-    const resourceVersion = String(list.revision);
-    if (list.remaining === 0 || !last) return respondList(request, deleted, { resourceVersion });
-    if (listing.limit > 0 && deleted.length >= listing.limit) {
-      const token = encodeContinue(prefix, `${last.key}\0`, list.revision);
-      const counted = selected.everything ? { remainingItemCount: list.remaining } : {};
-      return respondList(request, deleted, { resourceVersion, continue: token, ...counted });
-    }
-    start = `${last.key}\0`;
-    await yieldToEventLoop();
+    await breathe();
   }
+  return respondList(request, deleted, metadata);
+}
+
+function unfinished(deleted: number, found: number): ArcError {
+  return new ArcError(
+    'Timeout',
+    `${deleted} of ${found} objects were deleted in the time of this request: ask again for the rest`,
+  );
 }
 
 /** The object as it was before; undefined: it was deleted meanwhile, which kube-apiserver passes over too. */
@@ -74,7 +65,7 @@ async function removeIfPresent(
   item: StoredItem,
   options: DeleteOptions,
 ): Promise<StoredItem | undefined> {
-  const name = decodeObject(item).metadata.name;
+  const name = item.key.slice(item.key.lastIndexOf('/') + 1);
   const current = (await request.server.store.get(item.key)).item;
   if (!current) return undefined;
   try {

@@ -1,11 +1,11 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { pause } from '#shared/async';
+import { breathe, pause } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { StoredItem, StoredList } from '#shared/storage';
 import { notFound } from '../errors/resource-errors.ts';
 import { ExpiredContinue } from '../errors/status.ts';
 import type { TextPart } from '../kinds/definition.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
+import { itemSlices } from '../registry/item-slices.ts';
 import { indexOf, isSelected } from '../registry/item-summary.ts';
 import { objectKey, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
@@ -17,9 +17,6 @@ import { type ListMeta, respondList } from '../response/list-response.ts';
 import { respondItem, respondText } from '../response/respond.ts';
 import { followText } from './follow-text.ts';
 import { type ListOptions, listOptions, revisionOf } from './list-options.ts';
-
-/** Objects to filter before other requests get their turn. */
-const sliceItems = 500;
 
 /** GET of one object. */
 export async function getObject(request: ResourceRequest): Promise<Response> {
@@ -76,10 +73,18 @@ interface ListPlan {
 
 /** GET of a collection. */
 export async function listObjects(request: ResourceRequest): Promise<Response> {
+  const { items, metadata } = await findObjects(request);
+  return respondList(request, items, metadata);
+}
+
+/** The objects that the query of a request to a collection asks for, or a page of them. */
+export async function findObjects(
+  request: ResourceRequest,
+): Promise<{ items: StoredItem[]; metadata: ListMeta }> {
   const plan = await planList(request, listOptions(request.query, false));
   const list = await readList(request, plan);
-  const page = await selectPage(request, plan, list.items);
-  return respondList(request, page, listMeta(plan, list, page));
+  const items = await selectPage(request, plan, list.items);
+  return { items, metadata: listMeta(plan, list, items) };
 }
 
 /** Throws TooManyRequests for a request that reads a whole collection while the cache is being loaded. */
@@ -142,10 +147,12 @@ async function selectPage(
 ): Promise<StoredItem[]> {
   if (selected.everything) return [...items];
   const chosen: StoredItem[] = [];
-  for (const [index, item] of items.entries()) {
-    if (isSelected(definition, selected, item)) chosen.push(item);
-    if (limit > 0 && chosen.length === limit) break;
-    if (index % sliceItems === sliceItems - 1) await yieldToEventLoop();
+  for (const slice of itemSlices(items)) {
+    for (const item of slice) {
+      if (isSelected(definition, selected, item)) chosen.push(item);
+      if (limit > 0 && chosen.length === limit) return chosen;
+    }
+    await breathe();
   }
   return chosen;
 }
