@@ -79,6 +79,17 @@ describe('Watchers', () => {
     await watch.return();
   });
 
+  it('hands out no more than half a megabyte of values at a time, and at least one event', async () => {
+    const { history, watchers } = setUp();
+    const value = new Uint8Array(200 * 1024);
+    for (let revision = 2; revision <= 6; revision += 1)
+      history.append([{ type: 'put', key: `/${revision}`, value, revision, previous: undefined }]);
+    const watch = watchers.watch('/', { after: 1, signal: never });
+    expect(keysOf(await watch.next())).toEqual(['/2', '/3', '/4']);
+    expect(keysOf(await watch.next())).toEqual(['/5', '/6']);
+    await watch.return();
+  });
+
   it('reports progress once for many foreign writes, and not again without new ones', async () => {
     const { watchers, write } = setUp();
     const watch = watchers.watch('/a', { after: 1, signal: never });

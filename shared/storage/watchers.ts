@@ -17,6 +17,8 @@ interface Watcher {
 }
 
 const batchEvents = 500;
+/** Bytes of values, so that a watch whose reader is slow keeps little: what it has yet to see is in the history, which all share. */
+const batchBytes = 512 * 1024;
 
 /** All watches of one store: who has to see which event of the history, and when to report progress. */
 export class Watchers {
@@ -105,14 +107,19 @@ export class Watchers {
     }
     const events: StoreEvent[] = [];
     let last = watcher.position;
+    let bytes = 0;
     for (const entry of this.#history.after(watcher.position)) {
       // The events of one revision stay together: the position cannot stand between them.
-      if (events.length >= batchEvents && entry.revision > last) {
+      const isFull = events.length >= batchEvents || bytes >= batchBytes;
+      if (isFull && entry.revision > last) {
         watcher.position = last;
         return events;
       }
       last = entry.revision;
-      if (entry.key.startsWith(watcher.prefix)) events.push(this.#history.eventOf(entry));
+      if (!entry.key.startsWith(watcher.prefix)) continue;
+      const event = this.#history.eventOf(entry);
+      events.push(event);
+      bytes += (event.type === 'put' ? event.value.byteLength : 0) + (event.previous?.value.byteLength ?? 0);
     }
     watcher.position = newest;
     watcher.pending = false;

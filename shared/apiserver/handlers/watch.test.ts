@@ -62,6 +62,24 @@ describe('watch', () => {
     );
   });
 
+  it('makes no more of the current objects ahead than its reader takes', async () => {
+    const note = 'x'.repeat(150_000);
+    for (let at = 0; at < 8; at += 1)
+      await server.call(
+        'POST',
+        widgets,
+        widget(`large-${at}`, { free: { note } }, { labels: { size: 'large' } }),
+      );
+    const response = await server.fetch(`${widgets}?watch=true&labelSelector=size%3Dlarge`);
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const sizes: number[] = [];
+    while (sizes.reduce((sum, size) => sum + size, 0) < 8 * note.length)
+      sizes.push((await reader.read()).value?.byteLength ?? 0);
+    await reader.cancel();
+    expect(Math.max(...sizes)).toBeLessThan(4 * note.length);
+    for (let at = 0; at < 8; at += 1) await server.call('DELETE', `${widgets}/large-${at}`);
+  });
+
   it('replays the events after a revision', async () => {
     const from = await revision();
     const one = await make('replay1');

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { breathe } from '#shared/async';
 import type { WatchBatch } from '#shared/storage';
 import { toStatus } from '../errors/status.ts';
+import { itemSlices } from '../registry/item-slices.ts';
 import { isSelected } from '../registry/item-summary.ts';
 import { type KeyRange, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
@@ -22,8 +23,6 @@ import { type ListOptions, listOptions } from './list-options.ts';
 import { refuseWhileLoading, waitForRevision } from './read.ts';
 
 const bookmarkEvery = 60_000;
-/** Objects of the initial list to write before other requests get their turn. */
-const sliceItems = 500;
 
 /** One running watch. */
 interface WatchSession {
@@ -147,16 +146,15 @@ async function sendInitial(session: WatchSession): Promise<void> {
     signal,
     ...(atLeast !== undefined && { atLeast }),
   });
-  for (let from = 0; from < items.length; from += sliceItems) {
-    const slice = items
-      .slice(from, from + sliceItems)
-      .filter((item) => isSelected(definition, selected, item));
+  // Hundreds of watches may wait for their readers at a time: none keeps more than a slice.
+  for (const slice of itemSlices(items)) {
+    const chosen = slice.filter((item) => isSelected(definition, selected, item));
     write(
       session,
-      slice.map((item) => ({ type: 'ADDED', item, revision: item.revision })),
+      chosen.map((item) => ({ type: 'ADDED', item, revision: item.revision })),
     );
     await out.drained();
-    await yieldToEventLoop();
+    await breathe();
     if (signal.aborted) return;
   }
   session.revision = revision;

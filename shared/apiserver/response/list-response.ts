@@ -55,12 +55,16 @@ function* slices(
   let writer = new BytesWriter(Math.min(sliceBytes + overhang, likely));
   writer.text(opening(request, metadata));
   let written = 0;
+  /** Bytes of objects that a Table makes it parse. */
+  let parsed = 0;
   for (const [index, item] of items.entries()) {
-    if (writer.length >= sliceBytes || written === sliceItems) {
+    if (writer.length >= sliceBytes || parsed >= sliceBytes || written === sliceItems) {
       yield writer.take();
       writer = new BytesWriter(sliceBytes + overhang);
       written = 0;
+      parsed = 0;
     }
+    if (form.as === 'Table') parsed += item.value.byteLength;
     if (index > 0) writer.text(',');
     writeItem(writer, definition, item, form);
     written += 1;

@@ -1,5 +1,5 @@
 /** Bytes buffered for a slow reader before the writer waits. */
-const highWater = 1024 * 1024;
+const highWater = 256 * 1024;
 /** Milliseconds after which a reader that takes nothing loses its watch. */
 const stalledReaderMs = 30_000;
 
