@@ -5,6 +5,18 @@ import { artifactWorkflow, order, workflowOf } from '../../../shared/domain/test
 import { failureMessage, trimmed } from './watches.ts';
 
 describe('trimmed', () => {
+  it('keeps of a CronWorkflow why Argo can start no run', () => {
+    const conditions = [{ type: 'SubmissionError', status: 'True', message: 'no template' }];
+    const status = { active: [], conditions };
+    const whole = {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'CronWorkflow',
+      metadata: { name: 'c' },
+      status,
+    };
+    expect(trimmed(whole).status).toEqual(status);
+  });
+
   it('keeps progress and outcome of a Workflow and drops its nodes', () => {
     const whole = workflowOf(artifactWorkflow('a'), 'a', {
       phase: 'Failed',

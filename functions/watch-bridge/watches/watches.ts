@@ -161,7 +161,7 @@ export function failureMessage(
 
 /** The fields of a Workflow's status that wakes depend on. Its nodes, which may take a megabyte, are dropped. */
 const workflowStatus = ['phase', 'message', 'progress', 'startedAt', 'finishedAt'];
-const cronStatus = ['active', 'lastScheduledTime', 'succeeded', 'failed'];
+const cronStatus = ['active', 'lastScheduledTime', 'succeeded', 'failed', 'conditions'];
 /** Large fields of the spec on which no wake depends. */
 const dropped: Record<string, ReadonlySet<string>> = {
   ArtifactWorkflow: new Set(['parameters', 'artifact']),
@@ -176,7 +176,8 @@ export function trimmed(object: KubeObject): KubeObject {
   if (object.kind === 'Workflow' || object.kind === 'CronWorkflow') {
     // Only the nodes show that Kueue has admitted the Workflow.
     const queued = isQueued(object as unknown as Workflow) ? { queued: true } : {};
-    const status = { ...pick(object.status, [...workflowStatus, ...cronStatus]), ...queued };
+    const shown = object.kind === 'Workflow' ? workflowStatus : cronStatus;
+    const status = { ...pick(object.status, shown), ...queued };
     const spec = pick(object.spec, ['suspend', 'shutdown', 'schedules']);
     return { apiVersion: object.apiVersion, kind: object.kind, metadata, spec, status };
   }

@@ -75,6 +75,7 @@ export type CronWorkflow = {
     lastScheduledTime?: string | null;
     succeeded?: number;
     failed?: number;
+    conditions?: Array<Partial<Condition>> | null;
     [field: string]: unknown;
   };
 };

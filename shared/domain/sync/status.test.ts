@@ -193,6 +193,19 @@ describe('syncedStatus', () => {
     expect(after.status).not.toHaveProperty('progress');
   });
 
+  it('says why Argo can start no run of a schedule, until it can', () => {
+    const workflow = made({}, true);
+    const object = workflowFor(workflow, 1) as CronWorkflow;
+    const condition = { type: 'SubmissionError', status: 'True' as const, message: 'template "t" not found' };
+    const refused = { ...object, status: { conditions: [condition] } };
+    const after = apply(workflow, syncedStatus(workflow, refused, now));
+    const message = 'Argo cannot start its runs: template "t" not found';
+    expect(after.status).toMatchObject({ phase: 'Active', message });
+    expect(syncedStatus(after, refused, now)).toBeUndefined();
+    const well = { ...object, status: { conditions: [], lastScheduledTime: startedAt } };
+    expect(apply(after, syncedStatus(after, well, now)).status).not.toHaveProperty('message');
+  });
+
   it('is about the present generation once it has ended, though its Workflow is gone', () => {
     const ended = sync(made(), { phase: 'Succeeded', startedAt, finishedAt });
     const edited = { ...ended, metadata: { ...ended.metadata, generation: 7 } };

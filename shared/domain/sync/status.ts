@@ -11,12 +11,13 @@ import { transition } from '../roll-up/conditions.ts';
 import { isUnreleased } from '../submission/release.ts';
 import { keptDelivery } from '../ttl/due.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
+import { maskCredentials } from '../values/mask.ts';
 import { brief, cut } from '../values/text.ts';
 import { cancelledInstead, cancelledMessage, cancelledWithout, type Seen } from './cancelled.ts';
 import { failureMessage, type LogTail } from './failure.ts';
 import { furtherProgress } from './progress.ts';
 import { reportedFailure, resultsOf } from './results.ts';
-import { runFailure } from './step-event.ts';
+import { isStartFailure, runFailure, startFailure } from './step-event.ts';
 
 /** A merge patch for the status fields sync-status owns; null takes a field away. */
 export type SyncPatch = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | null };
@@ -199,9 +200,9 @@ function phaseFrom(workflow: Workflow): WorkflowPhase {
 
 function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, tail }: SyncExtras): Seen {
   const { message, ...rest } = workflow.status ?? {};
-  // It may be read again.
-  const old: ArtifactWorkflowStatus =
-    message === undefined || message === schedulesOff.message ? rest : { ...rest, message };
+  // It may be read again, or started.
+  const isOver = message === undefined || message === schedulesOff.message || isStartFailure(message);
+  const old: ArtifactWorkflowStatus = isOver ? rest : { ...rest, message };
   const { active, lastScheduledTime, succeeded, failed } = argo.status ?? {};
   const current = active?.[0];
   const results = run && resultsOf(run);
@@ -210,7 +211,7 @@ function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, tail }:
   const progress = furtherProgress(sameRun ? old.progress : undefined, run?.status?.progress);
   return {
     phase: 'Active',
-    message: run ? runMessage(run, old.message, tail) : old.message,
+    message: startMessage(argo) ?? (run ? runMessage(run, old.message, tail) : old.message),
     startTime: old.startTime ?? lastScheduledTime ?? undefined,
     lastScheduled: lastScheduledTime ?? old.lastScheduled,
     succeeded: succeeded ?? old.succeeded,
@@ -219,6 +220,14 @@ function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, tail }:
     progress: current ? progress : undefined,
     results: results ?? old.results,
   };
+}
+
+/** Why Argo can start no run, as its conditions say: the template or the account is gone, a policy refuses the Workflow. */
+function startMessage({ status }: CronWorkflow): string | undefined {
+  const refused = status?.conditions?.find(
+    ({ type, status: is }) => is === 'True' && (type === 'SubmissionError' || type === 'SpecError'),
+  );
+  return refused && cut(startFailure(maskCredentials(refused.message ?? '')), longestMessage);
 }
 
 /** How the last run of a schedule failed; it stays as it was first written. */

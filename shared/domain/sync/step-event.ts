@@ -82,12 +82,24 @@ function shares({ copied = 0, existed = 0, mounted = 0 }: TransferCounts): strin
   ];
 }
 
-/** True for the message of a schedule whose last run failed (`runFailure`). */
+/** True for the message of a schedule whose last run failed (`runFailure`), or could not be started (`startFailure`). */
 export function isRunFailure(message: string | undefined): message is string {
-  return message !== undefined && /^run \S+ failed/.test(message);
+  return message !== undefined && (/^run \S+ failed/.test(message) || isStartFailure(message));
 }
 
 /** How the failure of a run of a schedule begins: with its name, so that the failures of two runs differ. */
 export function runFailure(run: string): string {
   return `run ${run} failed`;
+}
+
+const notStarted = 'Argo cannot start its runs';
+
+/** What is said of a schedule of which Argo can make no run. */
+export function startFailure(why: string): string {
+  return `${notStarted}: ${why}`;
+}
+
+/** True for what `startFailure` says. */
+export function isStartFailure(message: string): boolean {
+  return message.startsWith(notStarted);
 }
