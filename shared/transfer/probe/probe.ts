@@ -14,7 +14,7 @@ import { readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
 import { mayKnow } from '../http/redirect.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
-import { s3Place } from '../s3/place.ts';
+import { isAnywhere, s3Place } from '../s3/place.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
 import { createProbeClient, type ProbeClient } from './probe-client.ts';
 import { s3KeysFinding } from './s3-keys.ts';
@@ -86,7 +86,7 @@ function untried(status: 'False' | 'Unknown', reason: ReachableReason, message: 
 function targetOf({ type, remoteURL, tls = {}, credentials }: ProbeRequest): URL | undefined {
   if (type === 'oci') return new URL('/v2/', resolveAddress(remoteURL, 'probe', tls).origin);
   const scheme = tls.plainHTTP === true ? 'http' : 'https';
-  if ((type === 's3' || type === 'bundle') && remoteURL.startsWith('s3://'))
+  if ((type === 's3' || type === 'bundle') && isAnywhere(remoteURL))
     return s3Place(remoteURL, 'probe', tls, regionOf(credentials)).bucketURL;
   const text = remoteURL.includes('://') ? remoteURL : `${scheme}://${remoteURL}`;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;

@@ -29,6 +29,7 @@ describe('s3Place', () => {
       'us-west-2',
     ],
     ['s3://b/pre', 'a', 'https://b.s3.us-east-1.amazonaws.com/pre/a', '/', 'pre/a', 'us-east-1'],
+    ['S3://b', 'a', 'https://b.s3.us-east-1.amazonaws.com/a', '/', 'a', 'us-east-1'],
     ['s3://b.c', 'a', 'https://s3.us-east-1.amazonaws.com/b.c/a', '/b.c', 'a', 'us-east-1'],
   ])('of %s and %s', (remoteURL, path, url, bucketPath, key, region) => {
     const place = s3Place(remoteURL, path);

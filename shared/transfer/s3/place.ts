@@ -49,7 +49,7 @@ export function s3Place(remoteURL: string, path: string, tls: TlsSettings = {}, 
 
 /** True for `s3://bucket`, which says nothing of where the bucket is. */
 export function isAnywhere(remoteURL: string): boolean {
-  return remoteURL.startsWith('s3://');
+  return /^s3:\/\//i.test(remoteURL);
 }
 
 /** True for a remoteURL that is a storage of AWS, whatever else it says. */
@@ -68,7 +68,7 @@ export function inRegion(url: URL, region: string): URL {
 }
 
 function awsURL(remoteURL: string, region = 'us-east-1'): string {
-  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]*)(\/.*)?$/.exec(remoteURL) ?? [];
+  const [, bucket, prefix = ''] = /^[sS]3:\/\/([a-z0-9][a-z0-9.-]*)(\/.*)?$/.exec(remoteURL) ?? [];
   if (bucket === undefined) return remoteURL;
   // The certificate of AWS has no names with further dots.
   const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
