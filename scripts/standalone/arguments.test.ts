@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { parseStartArguments } from './arguments.ts';
+
+describe('the command of npm start', () => {
+  it('is one of any shell: that of Windows takes no variables before a program', () => {
+    expect(manifest.scripts.start).toMatch(/^node /);
+    expect(manifest.scripts.start).not.toMatch(/[$%^&|<>`!]/);
+  });
+});
 
 describe('the arguments of npm start', () => {
   it('have defaults that need no typing', () => {
