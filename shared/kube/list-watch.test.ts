@@ -272,6 +272,68 @@ describe('listWatch', () => {
     expect(Math.max(...perTurn, looks)).toBeLessThanOrEqual(100);
   });
 
+  it('waits longer and longer where each watch brings something and then expires', async () => {
+    let lists = 0;
+    const lines = [
+      { type: 'BOOKMARK', object: { metadata: { resourceVersion: '9' } } },
+      { type: 'ERROR', object: statusBody(410, 'Expired', 'compacted') },
+    ];
+    const server = await startLoopback(({ url = '' }, response) => {
+      if (url.includes('watch=true')) response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      else {
+        lists += 1;
+        answer(response, 200, { metadata: { resourceVersion: '9' }, items: [] });
+      }
+    });
+    const waits: number[] = [];
+    const last = Promise.withResolvers<void>();
+    let at = performance.now();
+    const onFailure = () => {
+      waits.push(performance.now() - at);
+      at = performance.now();
+      if (waits.length === 6) last.resolve();
+    };
+    const client = createKubeClient({ server: server.url, userAgent: 'unit' });
+    const loop = listWatch(
+      client,
+      secrets,
+      { onChange: () => undefined, onFailure },
+      { signal: control.signal, random: () => 0, backoff: { baseMs: 40, maxMs: 1_000 } },
+    );
+    running.push(loop.done);
+    await last.promise;
+    control.abort();
+    await server.close();
+    // The second list comes at once; the ones after it wait 20, 40, 80 and 160 ms.
+    expect(waits[5]).toBeGreaterThan(150);
+    expect(lists).toBe(6);
+  });
+
+  it('waits between attempts while the server is away after it had lost the history', async () => {
+    const requests: number[] = [];
+    const expired = { type: 'ERROR', object: statusBody(410, 'Expired', 'compacted') };
+    const server = await startLoopback(({ url = '' }, response) => {
+      requests.push(performance.now());
+      if (requests.length > 2) response.destroy();
+      else if (url.includes('watch=true')) response.end(`${JSON.stringify(expired)}\n`);
+      else answer(response, 200, { metadata: { resourceVersion: '9' }, items: [] });
+    });
+    const client = createKubeClient({ server: server.url, userAgent: 'unit' });
+    const loop = listWatch(
+      client,
+      secrets,
+      { onChange: () => undefined },
+      { signal: control.signal, random: () => 0, backoff: { baseMs: 100, maxMs: 1_000 } },
+    );
+    running.push(loop.done);
+    await until('the fifth request', () => requests.length >= 5);
+    control.abort();
+    await server.close();
+    // The second list comes at once, and again after 50 and 100 ms.
+    const [first = 0, , , , fifth = 0] = requests;
+    expect(fifth - first).toBeGreaterThan(140);
+  });
+
   it('starts the list again when it expires between pages', async () => {
     for (const name of ['a', 'b', 'c']) api.put(name);
     api.expireNextPage();

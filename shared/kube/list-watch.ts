@@ -80,6 +80,8 @@ export function listWatch<T extends KubeObject, K = T>(
   const known = createKnownObjects(kind, keep, handler.states);
   const counters: ListWatchCounters = { relists: 0, gaps: 0, foundDeleted: 0, watches: 0, changes: 0 };
   const backoff = createBackoff({ ...options.backoff, random });
+  /** Of lists after lost history: a watch that brings something before it expires again is no reason to hurry. */
+  const relistBackoff = createBackoff({ ...options.backoff, random });
   const state = { synced: false, lastTurn: Date.now(), resourceVersion: undefined as string | undefined };
   let expiredInARow = 0;
   const { namespace, labelSelector, fieldSelector, metadataOnly } = handler;
@@ -175,7 +177,7 @@ export function listWatch<T extends KubeObject, K = T>(
       useful = true;
       turn();
       backoff.reset();
-      expiredInARow = 0;
+      if (performance.now() - opened > quietMs) expiredInARow = 0;
       if (event.type === 'BOOKMARK') {
         state.resourceVersion = event.resourceVersion;
         continue;
@@ -186,6 +188,7 @@ export function listWatch<T extends KubeObject, K = T>(
     if (performance.now() - opened > quietMs) {
       useful = true;
       backoff.reset();
+      expiredInARow = 0;
     }
     return useful;
   };
@@ -194,12 +197,17 @@ export function listWatch<T extends KubeObject, K = T>(
     turn();
     handler.onFailure?.(error);
     const gone = error.code === 'Expired' && state.resourceVersion !== undefined;
-    if (gone) counters.gaps += 1;
-    if (gone) expiredInARow += 1;
     if (!transient(error)) state.resourceVersion = undefined;
+    const atLeastMs = (error.details?.retryAfterSeconds ?? 0) * 1000;
+    if (!gone) {
+      await pause(backoff.next(atLeastMs), signal);
+      return;
+    }
+    counters.gaps += 1;
+    expiredInARow += 1;
     // The list that follows at once makes up for lost history, unless it gives no version that can be watched from.
-    if (expiredInARow !== 1)
-      await pause(backoff.next((error.details?.retryAfterSeconds ?? 0) * 1000), signal);
+    if (expiredInARow === 1) relistBackoff.reset();
+    else await pause(relistBackoff.next(atLeastMs), signal);
   };
 
   const run = async (): Promise<void> => {
