@@ -3,6 +3,7 @@ import type { EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Hold, HoldReason } from '../lifecycle/holds.ts';
+import { isDeleting } from '../lifecycle/phases.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
 import { shortHash } from '../values/hash.ts';
 
@@ -40,6 +41,12 @@ export function resolveEndpoint(
   if (!endpoint) {
     return held('EndpointMissing', `${side} Endpoint "${name}" not found: create it, or correct ${field}`);
   }
+  // Nobody looks at its credentials any more. Somebody else's finalizer may hold it for long.
+  if (isDeleting(endpoint))
+    return held(
+      'EndpointMissing',
+      `${side} Endpoint "${name}" is being deleted: create it anew, or correct ${field}`,
+    );
   const usage = endpoint.spec.usage ?? 'All';
   const allowed = side === 'source' ? 'PullOnly' : 'PushOnly';
   if (usage !== 'All' && usage !== allowed) {

@@ -45,6 +45,16 @@ describe('planOrder', () => {
     expect(workflow.spec.parameters).toContainEqual({ name: 'dstSecret', value: 'false' });
   });
 
+  it('waits for another Endpoint where the one it names is being deleted, and says so', () => {
+    const [from, to] = inputs().endpoints as [Endpoint, Endpoint];
+    const going = { ...to.metadata, generation: 2, deletionTimestamp: '2026-01-02T03:04:05Z' };
+    const artifact = only(
+      planOrder(order([image('app')]), inputs({ endpoints: [from, { ...to, metadata: going }] })),
+    );
+    const message = 'destination Endpoint "to" is being deleted: create it anew, or correct dstRef';
+    expect(artifact).toMatchObject({ state: 'held', hold: { reason: 'EndpointMissing', message } });
+  });
+
   const typed = {
     schema: {
       type: 'object',
