@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
@@ -332,6 +333,38 @@ describe('listWatch', () => {
     // The second list comes at once, and again after 50 and 100 ms.
     const [first = 0, , , , fifth = 0] = requests;
     expect(fifth - first).toBeGreaterThan(140);
+  });
+
+  it('lists again where a restored backup has set the server back', async () => {
+    let version = 100;
+    let watch: ServerResponse | undefined;
+    const server = await startLoopback(({ url = '' }, response) => {
+      if (url.includes('watch=true')) {
+        // One of a version that is still to come is accepted, and brings nothing.
+        watch = response;
+        response.flushHeaders();
+        return;
+      }
+      const name = version === 100 ? 'lost' : 'restored';
+      const item = { metadata: { name, namespace: 'n', uid: name, resourceVersion: String(version) } };
+      answer(response, 200, { metadata: { resourceVersion: String(version) }, items: [item] });
+    });
+    const reported: string[] = [];
+    const loop = listWatch(
+      createKubeClient({ server: server.url, userAgent: 'unit' }),
+      secrets,
+      { onChange: ({ type, before, after }) => reported.push(`${type} ${(after ?? before)?.metadata.name}`) },
+      { signal: control.signal, backoff: { baseMs: 1, maxMs: 10 } },
+    );
+    running.push(loop.done);
+    await until('the watch', () => watch);
+    version = 50;
+    watch?.destroy();
+    await until('the restored object', () => reported.length === 3);
+    control.abort();
+    await server.close();
+    expect(reported).toEqual(['added lost', 'added restored', 'deleted lost']);
+    expect(loop.counters).toMatchObject({ relists: 1, gaps: 1 });
   });
 
   it('starts the list again when it expires between pages', async () => {

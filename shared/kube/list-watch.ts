@@ -84,6 +84,8 @@ export function listWatch<T extends KubeObject, K = T>(
   const relistBackoff = createBackoff({ ...options.backoff, random });
   const state = { synced: false, lastTurn: Date.now(), resourceVersion: undefined as string | undefined };
   let expiredInARow = 0;
+  /** A request has failed since the last watch was opened: the server may have been another one meanwhile. */
+  let wasCut = false;
   const { namespace, labelSelector, fieldSelector, metadataOnly } = handler;
   const selection: Selection = {
     ...(namespace !== undefined && { namespace }),
@@ -166,6 +168,17 @@ export function listWatch<T extends KubeObject, K = T>(
     return resourceVersion;
   };
 
+  /**
+   * Rejects with Expired where the server is at an earlier version than `from`: a backup was restored. It would accept a watch from there, and
+   * send nothing until its own versions have come so far.
+   */
+  const checkHistory = async (from: string): Promise<void> => {
+    const { resourceVersion: current } = await client.list(kind, { ...selection, limit: 1 }, signal);
+    turn();
+    if (isEarlier(current, from))
+      throw new ArcError('Expired', `the server is at resourceVersion ${current} and was at ${from} before`);
+  };
+
   /** True when the watch brought an event or stayed open for a while. */
   const watch = async (from: string): Promise<boolean> => {
     counters.watches += 1;
@@ -197,6 +210,7 @@ export function listWatch<T extends KubeObject, K = T>(
     turn();
     handler.onFailure?.(error);
     const gone = error.code === 'Expired' && state.resourceVersion !== undefined;
+    wasCut = true;
     if (!transient(error)) state.resourceVersion = undefined;
     const atLeastMs = (error.details?.retryAfterSeconds ?? 0) * 1000;
     if (!gone) {
@@ -210,10 +224,17 @@ export function listWatch<T extends KubeObject, K = T>(
     else await pause(relistBackoff.next(atLeastMs), signal);
   };
 
+  const whereToGoOn = async (): Promise<string> => {
+    const { resourceVersion: known } = state;
+    if (known !== undefined && wasCut) await checkHistory(known);
+    wasCut = false;
+    return known ?? list();
+  };
+
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        state.resourceVersion ??= await list();
+        state.resourceVersion = await whereToGoOn();
         if (signal.aborted) return;
         if (!(await watch(state.resourceVersion)) && !signal.aborted) await pause(backoff.next(), signal);
       } catch (caught) {
@@ -239,6 +260,13 @@ export function listWatch<T extends KubeObject, K = T>(
 /** Failures after which the watch resumes at the same resourceVersion; all others need a new list. */
 function transient(error: ArcError): boolean {
   return ArcError.is(error, 'ServiceUnavailable', 'Timeout', 'TooManyRequests');
+}
+
+const wholeNumber = /^\d{1,40}$/;
+
+/** Versions are numbers that rise (KEP-5504); of others nothing is known. */
+function isEarlier(version: string, than: string): boolean {
+  return wholeNumber.test(version) && wholeNumber.test(than) && BigInt(version) < BigInt(than);
 }
 
 /** Wraps what a handler threw: that is a defect of the program, and is not retried like a failure of the server. */

@@ -6,6 +6,7 @@ import { answer, type Loopback, startLoopback, statusBody } from './loopback.ts'
 /** For tests of the list-watch loop: the fake API with Secrets over real HTTP, and the faults that servers and networks have. */
 export interface LoopbackApi {
   readonly url: string;
+  /** Lists of more than one object. */
   readonly lists: number;
   readonly watchQueries: readonly URLSearchParams[];
   readonly openWatches: number;
@@ -41,7 +42,7 @@ export async function startLoopbackApi(): Promise<LoopbackApi> {
     if (fail !== undefined) return fail(response);
     const query = new URL(request.url ?? '', 'http://x').searchParams;
     if (query.get('watch') === 'true') watchQueries.push(query);
-    else if (!query.has('continue')) lists += 1;
+    else if (!query.has('continue')) lists += Number(query.get('limit') !== '1');
     else if (pageExpires) {
       pageExpires = false;
       return answer(response, 410, statusBody(410, 'Expired', 'the continue token is too old'));
