@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { stringify } from 'yaml';
+import { jsonToYaml } from '#shared/yaml';
 import { isIndented, negotiate } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { catalogue, type ServedGroup } from '../kinds/served-groups.ts';
@@ -22,7 +22,10 @@ function respond(request: Request, body: object): Response {
   const headers = request.headers;
   const { format, contentType, pretty } = negotiate(headers.get('Accept'), headers.get('User-Agent'));
   const indent = isIndented(new URL(request.url).searchParams, pretty);
-  const text = format === 'yaml' ? stringify(body) : JSON.stringify(body, undefined, indent ? 2 : undefined);
+  const text =
+    format === 'yaml'
+      ? [...jsonToYaml(body)].join('')
+      : JSON.stringify(body, undefined, indent ? 2 : undefined);
   return new Response(text, {
     headers: { 'Content-Type': contentType, 'Cache-Control': 'no-cache, private', Vary: 'Accept' },
   });

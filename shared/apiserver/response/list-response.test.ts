@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { startTestServer, type TestServer, widget, widgets } from '../testing/test-server.ts';
 
 const count = 1200;
@@ -75,8 +76,26 @@ describe('a list of several slices', () => {
     const plain = (await list('application/json')).body;
     expect((await list('application/json', '?pretty=1')).body).toEqual(plain);
     const yaml = await server.fetch(widgets, { headers: { accept: 'application/yaml' } });
-    expect(await yaml.text()).toContain(`resourceVersion: "${plain.metadata.resourceVersion}"`);
+    expect(parse(await yaml.text(), { version: '1.1' })).toEqual(plain);
+    const rows = (await list(table, '?includeObject=None&pretty=1')).body.rows;
+    expect(rows.map(({ cells }) => cells[0])).toEqual(plain.items.map(({ metadata }) => metadata.name));
   });
+
+  it.each(['application/yaml', 'application/json'])(
+    'is made as its reader takes it in %s, and so is a large object',
+    async (accept) => {
+      const free = { list: Array.from({ length: 9_000 }, (_, index) => ({ index })) };
+      await server.call('POST', widgets, widget('zz-large', { free }));
+      for (const path of [widgets, `${widgets}/zz-large`]) {
+        const chunks: number[] = [];
+        const response = await server.fetch(`${path}?pretty=1`, { headers: { accept } });
+        for await (const chunk of response.body ?? []) chunks.push(chunk.byteLength);
+        expect(chunks.length).toBeGreaterThan(2);
+        expect(Math.max(...chunks)).toBeLessThan(50_000);
+      }
+      await server.call('DELETE', `${widgets}/zz-large`);
+    },
+  );
 
   it('is compressed for clients that accept gzip', async () => {
     const plain = await list('application/json');

@@ -31,9 +31,10 @@ export async function respondList(
   metadata: ListMeta,
 ): Promise<Response> {
   const { format, pretty } = request.format;
-  const source = slices(request, items, metadata);
+  const { head, field } = opening(request, metadata);
   if (format !== 'json' || isIndented(request.query, pretty))
-    return respondBody(request, await parsed(source));
+    return respondBody(request, { ...head, [field]: parsed(request, items) });
+  const source = slices(request, items, `${JSON.stringify(head).slice(0, -1)},"${field}":[`);
   // The first slice is made before the response begins, so that an early failure is still a Status.
   const first = source.next();
   if (first.done) return respondRaw(request, Buffer.alloc(0));
@@ -46,14 +47,14 @@ export async function respondList(
 function* slices(
   request: ResourceRequest,
   items: readonly StoredItem[],
-  metadata: ListMeta,
+  start: string,
 ): Generator<Buffer, void> {
-  const { definition, format, query, server } = request;
-  const form: ItemFormat = { as: format.as, includeObject: includeObjectOf(query), now: server.now() };
+  const { definition } = request;
+  const form = formOf(request);
   // The size that a short list probably needs.
   const likely = 4096 + items.length * ((items[0]?.value.byteLength ?? 0) + 256);
   let writer = new BytesWriter(Math.min(sliceBytes + overhang, likely));
-  writer.text(opening(request, metadata));
+  writer.text(start);
   let written = 0;
   /** Bytes of objects that a Table makes it parse. */
   let parsed = 0;
@@ -73,22 +74,28 @@ function* slices(
   yield writer.take();
 }
 
-/** The beginning of a list, up to its first item. */
-function opening({ definition, format }: ResourceRequest, metadata: ListMeta): string {
+function formOf({ format, query, server }: ResourceRequest): ItemFormat {
+  return { as: format.as, includeObject: includeObjectOf(query), now: server.now() };
+}
+
+/** A list without its items, and the field that they are in. */
+function opening(
+  { definition, format }: ResourceRequest,
+  metadata: ListMeta,
+): { head: object; field: 'items' | 'rows' } {
   const meta = 'meta.k8s.io/v1';
-  const open = (head: object, items: string) => `${JSON.stringify(head).slice(0, -1)},"${items}":[`;
   switch (format.as) {
-    case undefined:
-      return open(
-        { apiVersion: apiVersionOf(definition), kind: `${definition.kind}List`, metadata },
-        'items',
-      );
+    case undefined: {
+      const kind = `${definition.kind}List`;
+      return { head: { apiVersion: apiVersionOf(definition), kind, metadata }, field: 'items' };
+    }
     case 'Table': {
       const columns = columnDefinitions(definition);
-      return open({ kind: 'Table', apiVersion: meta, metadata, columnDefinitions: columns }, 'rows');
+      const head = { kind: 'Table', apiVersion: meta, metadata, columnDefinitions: columns };
+      return { head, field: 'rows' };
     }
     case 'PartialObjectMetadataList':
-      return open({ kind: 'PartialObjectMetadataList', apiVersion: meta, metadata }, 'items');
+      return { head: { kind: 'PartialObjectMetadataList', apiVersion: meta, metadata }, field: 'items' };
     case 'PartialObjectMetadata':
       throw new ArcError(
         'NotAcceptable',
@@ -108,12 +115,12 @@ async function* paced(made: readonly Buffer[], source: Generator<Buffer, void>):
   }
 }
 
-/** The finished list as an object, for YAML and indented JSON. */
-async function parsed(source: Iterable<Buffer>): Promise<object> {
-  const all: Buffer[] = [];
-  for (const slice of source) {
-    all.push(slice);
-    await yieldToEventLoop();
+/** The items one by one, for YAML and indented JSON. */
+function* parsed(request: ResourceRequest, items: readonly StoredItem[]): Generator<unknown> {
+  const form = formOf(request);
+  for (const item of items) {
+    const writer = new BytesWriter(item.value.byteLength + 512);
+    writeItem(writer, request.definition, item, form);
+    yield JSON.parse(writer.take().toString()) as unknown;
   }
-  return JSON.parse(Buffer.concat(all).toString()) as object;
 }

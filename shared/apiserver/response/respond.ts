@@ -1,6 +1,7 @@
-import { stringify as stringifyYaml } from 'yaml';
+import { breathe } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
+import { jsonToYaml } from '#shared/yaml';
 import { parseAccept } from '../codec/accept.ts';
 import { isIndented, readByPeople } from '../codec/negotiate.ts';
 import { badRequest } from '../errors/request-errors.ts';
@@ -13,6 +14,7 @@ import type { ResourceRequest } from '../request/api-request.ts';
 import type { IncomingRequest } from '../request/incoming-request.ts';
 import { responseOf } from './content.ts';
 import { acceptsGzip, gzipFrom, gzipped } from './gzip.ts';
+import { indentedJson } from './indented-json.ts';
 import { metadataOf } from './item-encoder.ts';
 
 /** The `includeObject` of a Table request; BadRequest for other values. */
@@ -24,9 +26,6 @@ export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | '
     `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value.slice(0, 100))}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
-
-/** YAML 1.1, as most clients read it: strings are quoted where they would be read as another type. */
-const yamlForm = { aliasDuplicateObjects: false, version: '1.1' } as const;
 
 /** One object in the requested form. */
 export function respondObject(request: ResourceRequest, object: KubeObject, status = 200): Response {
@@ -72,17 +71,38 @@ function represent(request: ResourceRequest, object: KubeObject): object {
   });
 }
 
-/** A finished body (list, Table, Status) as JSON or YAML. */
+/** A finished body (list, Table, Status) as JSON or YAML. Its lists may be iterables, which are read while they are sent. */
 export function respondBody(request: ResourceRequest, body: object, status = 200): Response {
-  if (request.format.format === 'yaml') {
-    return send(request, stringifyYaml(body, yamlForm), status, 'application/yaml');
+  const { format, pretty } = request.format;
+  if (format === 'yaml') return sendPieces(request, jsonToYaml(body), status, 'application/yaml');
+  if (isIndented(request.query, pretty))
+    return sendPieces(request, indentedJson(body), status, 'application/json');
+  return send(request, JSON.stringify(body), status, 'application/json');
+}
+
+/** One piece as a whole, more of them while they are made. To indent may make a body a hundred times as long as it is stored. */
+function sendPieces(
+  request: ResourceRequest,
+  pieces: Generator<string, void>,
+  status: number,
+  type: string,
+): Response {
+  // Before the response begins, so that an early failure is still a Status.
+  const first = pieces.next().value ?? '';
+  const second = pieces.next();
+  if (second.done) return send(request, first, status, type);
+  return stream(request, paced([first, second.value], pieces), status, type);
+}
+
+/** Lets other requests run before it makes another piece. */
+async function* paced(made: readonly string[], more: Generator<string, void>): AsyncGenerator<Uint8Array> {
+  for (const piece of made) yield Buffer.from(piece);
+  for (;;) {
+    await breathe();
+    const next = more.next();
+    if (next.done) return;
+    yield Buffer.from(next.value);
   }
-  const text = JSON.stringify(
-    body,
-    undefined,
-    isIndented(request.query, request.format.pretty) ? 2 : undefined,
-  );
-  return send(request, text, status, 'application/json');
 }
 
 /** A JSON body of finished bytes. */
@@ -99,12 +119,21 @@ export function respondText(request: ResourceRequest, text: string): Response {
 
 /** A long JSON body that is made while it is sent, as fast as the client reads. */
 export function respondStream(request: ResourceRequest, chunks: AsyncGenerator<Uint8Array>): Response {
-  const headers = headersOf(request, 'application/json');
+  return stream(request, chunks, 200, 'application/json');
+}
+
+function stream(
+  request: ResourceRequest,
+  chunks: AsyncGenerator<Uint8Array>,
+  status: number,
+  type: string,
+): Response {
+  const headers = headersOf(request, type);
   // Too late for a Status: the client sees an incomplete body.
   const onError = (caught: unknown) => request.server.log('a list ended early', caught);
   if (!acceptsGzip(request.raw.headers.get('accept-encoding')))
-    return responseOf(streamOf(chunks, onError), { headers });
-  return responseOf(gzipped(chunks, onError), { headers: withGzip(headers) });
+    return responseOf(streamOf(chunks, onError), { status, headers });
+  return responseOf(gzipped(chunks, onError), { status, headers: withGzip(headers) });
 }
 
 /** The lines of a watch, as they come. */
@@ -194,7 +223,7 @@ export function respondError(
   const retry = status.details?.retryAfterSeconds;
   if (retry !== undefined) headers.set('Retry-After', String(retry));
   const body = yaml
-    ? stringifyYaml(status, yamlForm)
+    ? [...jsonToYaml(status)].join('')
     : JSON.stringify(status, undefined, indent ? 2 : undefined);
   return responseOf(body, { status: status.code, headers });
 }

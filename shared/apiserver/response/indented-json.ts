@@ -1,0 +1,49 @@
+/** Characters of a piece, but for a longer text. */
+const pieceLength = 32 * 1024;
+
+/**
+ * What JSON.stringify makes with an indent of two, in pieces of a ms of work each. An iterable is a list, whose items may be made while they
+ * are written.
+ */
+export function* indentedJson(value: unknown): Generator<string, void> {
+  const out = { text: '' };
+  if (isCollection(value)) yield* write(out, value, '\n');
+  else out.text = JSON.stringify(value) ?? 'null';
+  yield out.text;
+}
+
+type Collection = Iterable<unknown> | Record<string, unknown>;
+
+const isCollection = (value: unknown): value is Collection => typeof value === 'object' && value !== null;
+const isList = (value: Collection): value is Iterable<unknown> => Symbol.iterator in value;
+
+/** @param line what a new line begins with where the collection stands */
+function* write(out: { text: string }, collection: Collection, line: string): Generator<string, void> {
+  const [open, close] = isList(collection) ? '[]' : '{}';
+  const inside = `${line}  `;
+  out.text += open;
+  let before = inside;
+  for (const [start, value] of entriesOf(collection)) {
+    if (out.text.length >= pieceLength) {
+      yield out.text;
+      out.text = '';
+    }
+    out.text += before + start;
+    before = `,${inside}`;
+    if (isCollection(value)) yield* write(out, value, inside);
+    else out.text += JSON.stringify(value) ?? 'null';
+  }
+  out.text += before === inside ? close : line + close;
+}
+
+/** What each entry begins with, and its value. */
+function* entriesOf(collection: Collection): Generator<[start: string, value: unknown]> {
+  if (isList(collection)) {
+    for (const item of collection) yield ['', item];
+    return;
+  }
+  for (const key of Object.keys(collection)) {
+    const value = collection[key];
+    if (value !== undefined) yield [`${JSON.stringify(key)}: `, value];
+  }
+}
