@@ -11,13 +11,14 @@ import {
 import { ArcError } from '#shared/errors';
 import {
   ignoreNotFound,
-  namespaceOf,
+  readOwner,
+  readOwnerMetadata,
   readSettings,
   recordEvent,
   uidOf,
   versionOf,
 } from '#shared/function-kit';
-import { isoSeconds, ownerOfKind } from '#shared/meta';
+import { isoSeconds } from '#shared/meta';
 import type { Context, Wake } from '#shared/runtime';
 
 /** How far the clock of the bridge, which sends the wake, may be ahead of ours. */
@@ -34,15 +35,9 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   }
   const workflow = await api.get(artifactWorkflows, wake, signal);
   if (workflow === undefined) return;
-  const order = await readOwner(context, workflow);
+  const about = await readOwnerMetadata(context, workflow);
+  const order = about && (await readOwner(context, about));
   await expire(context, artifactWorkflows, workflow, artifactWorkflowExpiry(workflow, order));
-}
-
-async function readOwner({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<Order | undefined> {
-  const owner = ownerOfKind(workflow, 'Order');
-  if (owner === undefined) return undefined;
-  const order = await api.get(orders, { ...namespaceOf(workflow), name: owner.name }, signal);
-  return order?.metadata.uid === owner.uid ? order : undefined;
 }
 
 /** Deletes the very state that was judged: an object that was edited, or forced, meanwhile is judged again. */

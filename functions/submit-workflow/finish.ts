@@ -6,10 +6,8 @@ import {
   isEndRecorded,
   isOverwritten,
   leavesRecord,
-  orders,
 } from '#shared/domain';
-import { namespaceOf, removeFinalizer } from '#shared/function-kit';
-import { ownerOfKind } from '#shared/meta';
+import { readOwner, readOwnerMetadata, removeFinalizer } from '#shared/function-kit';
 import type { Context, Wake } from '#shared/runtime';
 import { waitAgain } from './again.ts';
 import { havePodsEnded } from './pods.ts';
@@ -36,15 +34,10 @@ export async function finish(
 }
 
 async function isKnown(context: Context, workflow: ArtifactWorkflow): Promise<boolean> {
-  const owner = ownerOfKind(workflow, 'Order');
-  if (owner === undefined || !leavesRecord(workflow)) return true;
-  const key = { ...namespaceOf(workflow), name: owner.name };
-  // The status of an Order may take a megabyte, and all its children go with it. A child that goes for that was marked after its Order: a
-  // state as new as the child shows it.
-  const notOlderThan = workflow.metadata.resourceVersion;
-  const about = await context.api.getMetadata(orders, { ...key, notOlderThan }, context.signal);
-  if (about?.metadata.uid !== owner.uid || isDeleting(about)) return true;
-  const found = await context.api.get(orders, key, context.signal);
-  const order = found?.metadata.uid === owner.uid ? found : undefined;
+  if (!leavesRecord(workflow)) return true;
+  // A child that goes because its Order goes was marked after it: nothing else has to be read of an Order that is deleted with all its children.
+  const about = await readOwnerMetadata(context, workflow);
+  if (about === undefined || isDeleting(about)) return true;
+  const order = await readOwner(context, about);
   return isEndRecorded(workflow, order) || isOverwritten(workflow, await readRivals(context, workflow));
 }

@@ -54,7 +54,12 @@ async function succeeded(artifacts: number): Promise<{ made: Order; names: strin
   const ownerReferences = [{ apiVersion, kind, name, uid, controller: true }];
   await each(names, async (child) => {
     const about = { labels: { [labels.order]: uid }, finalizers: [finalizers.workflow], ownerReferences };
-    const object = { ...artifactWorkflow(child), metadata: { name: child, namespace, ...about } };
+    const made = artifactWorkflow(child);
+    const object = {
+      ...made,
+      metadata: { name: child, namespace, ...about },
+      spec: { ...made.spec, ttlAfterFinished: '0s' },
+    };
     await admin.create(artifactWorkflows, object);
     const status = { phase: 'Succeeded', completionTime, results: { digest } };
     await admin.mergePatch(artifactWorkflows, object.metadata, { status }, { subresource: 'status' });
@@ -79,27 +84,50 @@ async function deliver(name: string, wake: Wake): Promise<void> {
     }
 }
 
-/** What the deletion of an Order of so many artifacts costs, for each of them. */
-async function costOf(artifacts: number): Promise<StoreCount> {
-  const { made, names } = await succeeded(artifacts);
-  const before = { ...count };
+type Made = Awaited<ReturnType<typeof succeeded>>;
+
+async function deleted({ made, names }: Made): Promise<void> {
   await api.admin.delete(orders, made.metadata);
   await deliver('decompose-order', wakeOf(made, 'changed'));
   await each(names, (name) => deliver('submit-workflow', wakeOf(artifactWorkflow(name), 'stopping')));
   await deliver('decompose-order', wakeOf(made, 'gone'));
   expect(await api.admin.get(orders, made.metadata)).toBeUndefined();
+}
+
+async function expired({ made, names }: Made): Promise<void> {
+  await each(names, async (name) => {
+    const child = artifactWorkflow(name);
+    await deliver('expire-objects', wakeOf(child, 'due'));
+    await deliver('submit-workflow', wakeOf(child, 'stopping'));
+    expect(await api.admin.get(artifactWorkflows, child.metadata)).toBeUndefined();
+  });
+  await api.admin.delete(orders, made.metadata);
+}
+
+/** What it costs for each artifact that an Order of so many goes, or all that it has made. */
+async function costOf(artifacts: number, end: (made: Made) => Promise<void>): Promise<StoreCount> {
+  const all = await succeeded(artifacts);
+  const before = { ...count };
+  await end(all);
   const of = (what: keyof StoreCount) => (count[what] - before[what]) / artifacts;
   return { writes: of('writes'), bytes: of('bytes'), reads: of('reads'), bytesRead: of('bytesRead') };
 }
 
-describe('the deletion of an Order', () => {
-  it('costs each of its artifacts the same, however many there are', {
-    timeout: timeoutOf(240_000),
-  }, async () => {
-    const [few, many] = [await costOf(50), await costOf(200)];
-    for (const what of ['writes', 'bytes', 'reads', 'bytesRead'] as const) {
-      const figures = `${what}: ${JSON.stringify([few, many])}`;
-      expect(many[what] / few[what], figures).toBeLessThan(1.5);
-    }
-  });
+describe('whatever goes', () => {
+  it.each([
+    ['an Order', deleted],
+    ['what an Order has made, when its time to live is over', expired],
+  ])(
+    'costs each artifact the same, however many there are: %s',
+    {
+      timeout: timeoutOf(240_000),
+    },
+    async (_, end) => {
+      const [few, many] = [await costOf(50, end), await costOf(200, end)];
+      for (const what of ['writes', 'bytes', 'reads', 'bytesRead'] as const) {
+        const figures = `${what}: ${JSON.stringify([few, many])}`;
+        expect(many[what] / few[what], figures).toBeLessThan(1.5);
+      }
+    },
+  );
 });
