@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { barOf, createDisplay, fitting } from './display.ts';
+import { widthOf } from './width.ts';
 
 const row = (phase: string, progress?: string, message?: string) => ({
   name: 'app',
@@ -28,6 +29,9 @@ describe('the progress display', () => {
 
   it('cuts a long message to the width of the terminal', () => {
     expect(barOf(row('Invalid', undefined, 'x'.repeat(500)), 80)).toHaveLength(79);
+    const wide = barOf({ ...row('Failed', undefined, '見つからない'.repeat(50)), name: '日本語' }, 80);
+    expect(widthOf(wide)).toBeLessThan(80);
+    expect(widthOf(wide.slice(0, wide.indexOf('░')))).toBe(15);
   });
 
   it('prints a line per change where the output is not a terminal', () => {

@@ -1,5 +1,6 @@
 import { parseProgress } from '#shared/domain';
 import { printable } from '#shared/errors';
+import { cutTo, padTo, widthOf } from './width.ts';
 
 /** What the display shows of one artifact. */
 export interface Row {
@@ -47,9 +48,9 @@ function bars(screen: Screen): Display {
   return {
     show(rows) {
       const { shown, hidden } = fitting(rows, screen.height() - 2);
-      const width = Math.max(12, ...shown.map(({ name }) => printable(name).length));
+      const width = Math.max(12, ...shown.map(({ name }) => widthOf(printable(name))));
       const texts = shown.map((row) => barOf(row, screen.columns(), width));
-      if (hidden !== '') texts.push(`  ${hidden}`.slice(0, screen.columns() - 1));
+      if (hidden !== '') texts.push(cutTo(`  ${hidden}`, screen.columns() - 1));
       // In one write, so that nobody sees half of it; what was drawn below ends.
       const up = drawn > 0 ? `\u001b[${drawn}A` : '';
       screen.write(`${up}${texts.map((text) => `\u001b[2K${text}\n`).join('')}\u001b[J`);
@@ -90,11 +91,11 @@ export function barOf(row: Row, columns = 100, nameWidth = 12): string {
   const share = row.phase === 'Succeeded' ? 1 : shareOf(row.progress);
   const filled = Math.round(share * barWidth);
   const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled);
-  const text = `  ${printable(row.name).padEnd(nameWidth)} ${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${row.phase}`;
+  const text = `  ${padTo(printable(row.name), nameWidth)} ${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${row.phase}`;
   const more = [row.pace, row.message && printable(row.message)].filter(
     (part) => part !== undefined && part !== '',
   );
-  return [text, ...more].join('  ').slice(0, columns - 1);
+  return cutTo([text, ...more].join('  '), columns - 1);
 }
 
 function percentOf(progress: string | undefined): string {

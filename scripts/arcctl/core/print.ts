@@ -2,6 +2,7 @@ import { printable, printableJson } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import { usage } from './failure.ts';
 import type { Io } from './io.ts';
+import { cutTo, padTo, widthOf } from './width.ts';
 
 /** The formats of `-o`. */
 export const formats = ['json', 'yaml', 'name', 'wide'] as const;
@@ -43,7 +44,7 @@ export type Cell = string | { text: string; style: Parameters<Io['style']>[0] };
 export function printTable(io: Io, head: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const lines: readonly (readonly Cell[])[] = head.length > 0 ? [head, ...rows] : rows;
   const widths = head.map((_, column) =>
-    lines.reduce((widest, line) => Math.max(widest, textOf(line[column]).length), 0),
+    lines.reduce((widest, line) => Math.max(widest, widthOf(textOf(line[column]))), 0),
   );
   const room = io.isTerminal ? io.columns() : Number.POSITIVE_INFINITY;
   for (const line of lines) {
@@ -51,9 +52,9 @@ export function printTable(io: Io, head: readonly string[], rows: readonly (read
     const parts = line.map((cell, column) => {
       const isLast = column === line.length - 1;
       const text = textOf(cell);
-      const padded = isLast ? text : text.padEnd((widths[column] ?? 0) + 3);
-      const cut = padded.length > left ? `${padded.slice(0, Math.max(0, left - 1))}…`.slice(0, left) : padded;
-      left -= cut.length;
+      const padded = isLast ? text : padTo(text, (widths[column] ?? 0) + 3);
+      const cut = widthOf(padded) > left ? cutTo(`${cutTo(padded, left - 1)}…`, left) : padded;
+      left -= widthOf(cut);
       return typeof cell === 'object' ? io.style(cell.style, cut) : cut;
     });
     io.line(parts.join('').trimEnd());
