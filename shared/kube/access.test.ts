@@ -172,8 +172,9 @@ describe('a kubeconfig', () => {
     const users = [{ name: 'u', user: { token: 'first' } }];
     const clusters = [{ name: 'c', cluster: { server: api.server, 'certificate-authority': 'ca.crt' } }];
     await api.put('one', stringify({ users, clusters }));
+    await api.put('empty', '');
     const client = await clientOf({
-      KUBECONFIG: [api.file('missing'), api.file('one'), second].join(path.delimiter),
+      KUBECONFIG: [api.file('missing'), api.file('empty'), api.file('one'), second].join(path.delimiter),
     });
     await client.get(namespaces, { name: 'default' });
     expect(api.seen).toMatchObject([{ authorization: 'Bearer first' }]);
@@ -236,7 +237,8 @@ describe('a kubeconfig', () => {
       /config: there is no context "y".*: x\)/,
     ],
     ['a user that is missing', { more: { users: [] } }, /context x names the user "u", which is missing/],
-    ['text that is no YAML', '{', /config is no YAML: /],
+    ['text that is no YAML', '{\n\t- {', /config is no YAML: [^\n]+$/],
+    ['nothing in it', '# to be filled\n', /config: no context is chosen/],
     ['another document', '[1]', /config holds no kubeconfig/],
   ])('with %s is refused, saying where and what to do', async (_, config, message) => {
     if (typeof config === 'string') await api.put('config', config);

@@ -178,12 +178,18 @@ async function readMerged(files: readonly string[], where: string): Promise<Merg
 function parsed(text: string, file: string): Fields {
   let document: unknown;
   try {
-    document = load(text);
+    document = isEmpty(text) ? {} : load(text);
   } catch (caught) {
-    throw new Error(`kubeconfig ${file} is no YAML: ${caught instanceof Error ? caught.message : caught}`);
+    const [why = ''] = String(caught instanceof Error ? caught.message : caught).split('\n', 1);
+    throw new Error(`kubeconfig ${file} is no YAML: ${why}`);
   }
   if (!isRecord(document)) throw new Error(`kubeconfig ${file} holds no kubeconfig`);
   return document;
+}
+
+/** As for kubectl, a file that was only touched is a kubeconfig with nothing in it. */
+function isEmpty(text: string): boolean {
+  return text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 }
 
 function add(entries: Entry[], list: unknown, change: (fields: Fields) => Fields, kind: string): void {
