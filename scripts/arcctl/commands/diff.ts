@@ -5,10 +5,11 @@ import { dryRunAll, ordersIn } from '../core/dry-run.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { ownPart } from '../core/manifests.ts';
+import { filenameOption } from '../core/options.ts';
 import { connect, globalOptions } from '../core/session.ts';
 
 interface DiffOptions {
-  filename: string;
+  filename: string[];
 }
 
 /** `arcctl diff`: what applying a file would change of its Orders, defaults of the server included. */
@@ -17,7 +18,7 @@ export function diffCommand(io: Io): Command {
     .description(
       'Show what applying a file would change of its Orders; the exit code is 1 where there is a difference',
     )
-    .requiredOption('-f, --filename <file>', 'YAML or JSON; - for the standard input')
+    .addOption(filenameOption())
     .action(async (options: DiffOptions, command: Command) => {
       const given = await ordersIn(options.filename);
       const cluster = await connect(io, globalOptions(command));
@@ -25,14 +26,14 @@ export function diffCommand(io: Io): Command {
       const shown = (order: Order | undefined) =>
         order === undefined ? '' : stringify(ownPart(order), { lineWidth: 0 });
       let isDifferent = false;
-      for (const { live, next } of await dryRunAll(io, cluster, given)) {
+      for (const { file, live, next } of await dryRunAll(io, cluster, given)) {
         const [before, after] = [shown(live), shown(next)];
         if (before === after) continue;
         isDifferent = true;
         const { namespace, name } = next.metadata;
         const patch = createTwoFilesPatch(
           `cluster ${namespace}/${name}`,
-          `file ${options.filename}`,
+          `file ${file}`,
           before,
           after,
           '',

@@ -15,14 +15,14 @@ import { readPlanInputs, settingsMap } from '#shared/function-kit';
 import { dryRunAll, ordersIn } from '../core/dry-run.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
-import { outputOption } from '../core/options.ts';
+import { filenameOption, outputOption } from '../core/options.ts';
 import { type Cell, formatOf, printTable, printValue } from '../core/print.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
 import { type Outcome, previewOf } from '../model/preview.ts';
 import type { Bytes } from '../model/transfer-bytes.ts';
 
 interface PlanOptions {
-  filename: string;
+  filename: string[];
   bytes: boolean;
   output?: string;
 }
@@ -41,7 +41,7 @@ export function planCommand(io: Io): Command {
     .description(
       'Say what would run, be re-used or be refused if a file with Orders were applied, and how many bytes would move',
     )
-    .requiredOption('-f, --filename <file>', 'YAML or JSON; - for the standard input')
+    .addOption(filenameOption())
     .option('--no-bytes', 'ask no registries')
     .addOption(outputOption(['json', 'yaml', 'wide']))
     .action(async (options: PlanOptions, command: Command) => {

@@ -8,28 +8,42 @@ import type { Cluster } from './session.ts';
 
 /** An Order as a file has it, as the cluster has it, and as the cluster would have it. */
 export interface DryRun {
+  /** Where it stands. */
+  file: string;
   live: Order | undefined;
   /** Checked and completed by the API server, which stored nothing. */
   next: Order;
 }
 
-/** The Orders of a file. Other objects in it are passed over. */
-export async function ordersIn(file: string): Promise<Order[]> {
-  const found = (await readManifests(file)).filter(isOrder);
-  if (found.length === 0) throw usage(`${file} holds no Order`);
+/** An Order of a file. */
+export interface Given {
+  file: string;
+  order: Order;
+}
+
+/** The Orders of files. Other objects in them are passed over. */
+export async function ordersIn(files: readonly string[]): Promise<Given[]> {
+  const found: Given[] = [];
+  for (const file of files)
+    for (const object of await readManifests(file)) if (isOrder(object)) found.push({ file, order: object });
+  if (found.length === 0) throw usage(`${files.join(', ')}: there is no Order in it`);
   return found;
 }
 
 /** Orders, each with what the API server makes of it. */
-export async function dryRunAll(io: Io, cluster: Cluster, given: readonly Order[]): Promise<DryRun[]> {
+export async function dryRunAll(io: Io, cluster: Cluster, given: readonly Given[]): Promise<DryRun[]> {
   const results: DryRun[] = [];
-  for (const order of given) results.push(await dryRun(io, cluster, order));
+  for (const each of given) results.push(await dryRun(io, cluster, each));
   return results;
 }
 
-async function dryRun(io: Io, { api, transport, namespace: chosen }: Cluster, given: Order): Promise<DryRun> {
-  const { name, namespace = chosen } = given.metadata;
-  const wanted = { ...given, metadata: { ...given.metadata, namespace } };
+async function dryRun(
+  io: Io,
+  { api, transport, namespace: chosen }: Cluster,
+  { file, order }: Given,
+): Promise<DryRun> {
+  const { name, namespace = chosen } = order.metadata;
+  const wanted = { ...order, metadata: { ...order.metadata, namespace } };
   const live = await api.get(orders, { name, namespace }, io.signal);
   const options = query({ dryRun: 'All', fieldManager: 'arcctl', fieldValidation: 'Strict' });
   const answer = live
@@ -47,7 +61,7 @@ async function dryRun(io: Io, { api, transport, namespace: chosen }: Cluster, gi
       );
   if (!isRecord(answer) || !isOrder(answer))
     throw new Failure(exitCodes.no, 'the server did not answer with an Order');
-  return { live, next: answer };
+  return { file, live, next: answer };
 }
 
 /** As `kubectl apply` would leave it: the file decides the spec, and adds labels and annotations. */

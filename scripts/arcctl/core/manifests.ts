@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import type { Document } from 'yaml';
 import type { Order } from '#shared/domain';
 import { isRecord, type KubeObject } from '#shared/meta';
 import { usage } from './failure.ts';
@@ -31,8 +32,7 @@ export async function parseManifests(text: string, where: string): Promise<KubeO
   const values = parseAllDocuments(text).map((document) => {
     const [error] = document.errors;
     if (error) throw usage(`${where} is no YAML: ${error.message}`);
-    const value: unknown = document.toJS({ maxAliasCount: 100 });
-    return value;
+    return resolved(document, where);
   });
   return values
     .filter((value) => value !== null)
@@ -43,6 +43,15 @@ export async function parseManifests(text: string, where: string): Promise<KubeO
         `${where}: document ${index + 1} is no Kubernetes object: it needs apiVersion, kind and metadata.name`,
       );
     });
+}
+
+/** An alias is followed only here: one that leads nowhere, or to very much, is a fault of the file as well. */
+function resolved(document: Document, where: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (caught) {
+    throw usage(`${where} is no YAML: ${caught instanceof Error ? caught.message : String(caught)}`);
+  }
 }
 
 function isObject(value: unknown): value is KubeObject {

@@ -23,6 +23,16 @@ export function dryRunOption(): Option {
   return new Option('--dry-run', 'let the API server check it, and store nothing');
 }
 
+/** Files with Orders, as many as are given. */
+export function filenameOption(): Option {
+  return new Option(
+    '-f, --filename <file>',
+    'YAML or JSON; - for the standard input; may be given more than once',
+  )
+    .argParser(collected)
+    .makeOptionMandatory();
+}
+
 /** For options that may be given more than once. */
 export function collected(value: string, before: string[] = []): string[] {
   return [...before, value];
