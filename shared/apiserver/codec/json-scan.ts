@@ -4,6 +4,8 @@ export interface JsonScan {
   duplicates: string[];
   /** True when a key is `__proto__`, with or without escapes. */
   prototypeKey: boolean;
+  /** The first whole number within int64 that a float64 cannot hold, and where it stands. */
+  inexact: { number: string; path: string } | undefined;
 }
 
 /** What parsing costs time for, beside bytes. */
@@ -58,7 +60,7 @@ interface Level {
 
 /** Walks a *valid* JSON text once, without recursion; cost is linear in its length. */
 export function scanJson(text: string): JsonScan {
-  const scan: JsonScan = { duplicates: [], prototypeKey: false };
+  const scan: JsonScan = { duplicates: [], prototypeKey: false, inexact: undefined };
   const levels: Level[] = [];
   let expectKey = false;
   for (let at = 0; at < text.length; at++) {
@@ -78,9 +80,30 @@ export function scanJson(text: string): JsonScan {
     } else if (letter === 0x2c && level) {
       level.index++;
       expectKey = level.keys !== undefined;
-    }
+    } else if (isDigit(letter)) at = passNumber(scan, level, text, at);
   }
   return scan;
+}
+
+const numberText = /[\d.eE+-]+/y;
+const isDigit = (letter: number) => letter >= 0x30 && letter <= 0x39;
+
+/** Index of the last letter of the number that begins at `from`. */
+function passNumber(scan: JsonScan, level: Level | undefined, text: string, from: number): number {
+  numberText.lastIndex = from;
+  const [number = '0'] = numberText.exec(text) ?? [];
+  if (!isExact(number)) scan.inexact ??= { number, path: level ? childPath(level) : '' };
+  return from + number.length - 1;
+}
+
+const mostInt64 = 2n ** 63n;
+
+/** False for a whole number that kube-apiserver keeps as an int64, and that would be another one here. */
+function isExact(number: string): boolean {
+  if (number.length < 16 || number.length > 19 || !/^\d+$/.test(number)) return true;
+  const value = Number(number);
+  // One that is written again as it was is the same to whoever reads it.
+  return String(value) === number || BigInt(value) === BigInt(number) || BigInt(number) > mostInt64;
 }
 
 function open(parent: Level | undefined, isObject: boolean): Level {

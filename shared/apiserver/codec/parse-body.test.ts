@@ -61,6 +61,22 @@ describe('parseBody', () => {
     expect(await parsed(`["${'1'.repeat(310)}",1e100,"x, 1e999"]`)).toHaveLength(3);
   });
 
+  it('refuses whole numbers that would be stored as others, and names them', async () => {
+    const refused = {
+      code: 'BadRequest',
+      message: expect.stringContaining('number 9007199254740993 at a[1].b '),
+    };
+    await expect(parsed('{"a":[9007199254740992,{"b": -9007199254740993 }]}')).rejects.toMatchObject(refused);
+    await expect(parsed('{"a":[0,{"b":9007199254740993}],"c":9007199254740995}')).rejects.toMatchObject(
+      refused,
+    );
+    // As kube-apiserver rounds what is beyond int64; and a rounded number can be sent again.
+    const kept =
+      '{"a":[123456789012345678000,9223372036854775807e1,0.1234567890123456789,12345678901234567000]}';
+    expect(await parsed(kept)).toEqual(JSON.parse(kept));
+    expect(await parsed('{"a":"9007199254740993, 9007199254740993"}')).toBeDefined();
+  });
+
   it('refuses what takes long: too many fields and items, in all or in one object or list', async () => {
     const refused = { code: 'RequestEntityTooLarge' };
     const fields = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join()}}`;

@@ -51,7 +51,7 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** JSON.parse that refuses what takes long, `__proto__` as a key and numbers beyond float64, and finds keys named twice. */
+/** JSON.parse that refuses what takes long, `__proto__` as a key and numbers that could not be kept, and finds keys named twice. */
 export function parseJson(text: string): ParsedBody {
   checkLimits(text);
   let value: unknown;
@@ -61,11 +61,16 @@ export function parseJson(text: string): ParsedBody {
     const reason = caught instanceof Error ? caught.message : String(caught);
     throw new ArcError('BadRequest', `the body is not valid JSON: ${reason}`, { cause: caught });
   }
-  const { duplicates, prototypeKey } = scanJson(text);
+  const { duplicates, prototypeKey, inexact } = scanJson(text);
   // Much code takes such a field for the prototype of its object: it would be lost on the way.
   if (prototypeKey) throw badRequest('the body has a field "__proto__", which cannot be stored');
   if (mayOverflow.test(text) && holdsInfinity(value))
     throw badRequest('the body is not valid JSON: a number is out of range');
+  // It would be stored as another number than was sent.
+  if (inexact)
+    throw badRequest(
+      `the number ${inexact.number} at ${inexact.path.slice(0, 256)} has more digits than can be kept: write it as a text, in quotes`,
+    );
   return { value: surrogate.test(text) ? wellFormed(value) : value, duplicates };
 }
 
