@@ -4,13 +4,13 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact
 import type { ArtifactStatus } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { isCancelDue } from '../lifecycle/attempts.ts';
-import { isAbsence, isWrong, needsPerson, patienceEnd } from '../lifecycle/holds.ts';
+import { type Hold, isAbsence, isWrong, needsPerson, patienceEnd } from '../lifecycle/holds.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { CurrentVersion } from '../plan/current.ts';
 import { type Refusals, refusalFor } from '../plan/refusals.ts';
 import { largestOrderStatus, longestDigest, longestMessage, shortestMessage } from '../values/limits.ts';
 import { brief, cut } from '../values/text.ts';
-import { cancelling, holdOf, preparing } from './hold.ts';
+import { cancelling, going, holdOf, preparing } from './hold.ts';
 
 /** What one artifact may take in an Order's status, so that the whole object can be stored. */
 export interface EntryBudget {
@@ -49,6 +49,8 @@ export function isSettingOut(workflow: ArtifactWorkflow): boolean {
 export interface EntryContext {
   /** The former entry. */
   before: ArtifactStatus | undefined;
+  /** True while the Order is being deleted: nothing more is made. */
+  isGoing?: boolean;
   refusals: Refusals;
   /** By roll-up-order's clock, as is `before.since`. */
   now: Date;
@@ -61,13 +63,18 @@ export interface EntryContext {
 export function entryFor(
   current: CurrentVersion,
   budget: EntryBudget,
-  { before, refusals, now }: EntryContext,
+  { before, refusals, now, isGoing = false }: EntryContext,
 ): ArtifactStatus {
-  const entry = bounded(plainEntry(current, refusals), budget);
+  const entry = bounded(plainEntry(current, refusals, isGoing ? going : preparing), budget);
   return entry.reason === undefined ? entry : sinceWhen(entry, before, now);
 }
 
-function plainEntry({ artifact, workflow, recorded }: CurrentVersion, refusals: Refusals): ArtifactStatus {
+/** `otherwise`: what holds up an artifact without an ArtifactWorkflow where nothing else does. */
+function plainEntry(
+  { artifact, workflow, recorded }: CurrentVersion,
+  refusals: Refusals,
+  otherwise: Hold,
+): ArtifactStatus {
   const artifactIndex = artifact.index;
   const common = { artifactIndex, ...(artifact.name === undefined ? {} : { name: artifact.name }) };
   if (recorded) {
@@ -81,7 +88,7 @@ function plainEntry({ artifact, workflow, recorded }: CurrentVersion, refusals: 
     return { ...common, ...fromWorkflow(workflow) };
   if (artifact.cancel === true) return { ...common, phase: 'Cancelled' };
   const hold = artifact.state === 'held' ? artifact.hold : refusalFor(refusals, artifact.key);
-  return { ...common, phase: 'Pending', ...(hold ?? preparing) };
+  return { ...common, phase: 'Pending', ...(hold ?? otherwise) };
 }
 
 /** While the Order has taken its cancel back, and decompose-order has not yet told the ArtifactWorkflow, it is no end of this Order. */

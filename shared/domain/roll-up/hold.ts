@@ -9,6 +9,9 @@ import { brief } from '../values/text.ts';
 /** Of an artifact that has no Workflow yet, and that nothing holds up. */
 export const preparing: Hold = { reason: 'Preparing', message: 'its Workflow is being prepared' };
 
+/** The same, where its Order is being deleted. */
+export const going: Hold = { reason: 'Ending', message: 'the Order is being deleted' };
+
 /** Of one that is to end as Cancelled. */
 export const cancelling: Hold = {
   reason: 'Cancelling',

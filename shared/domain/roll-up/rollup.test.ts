@@ -50,6 +50,18 @@ describe('rollUp', () => {
     expect(roll({ ...scheduled, status: lasting }, [{ phase: 'Active' }], later).phase).toBe('Scheduled');
   });
 
+  it('prepares nothing of an Order that is being deleted, and says so', () => {
+    const of = order([image('a'), image('b')]);
+    const metadata = { ...of.metadata, generation: 2, deletionTimestamp: now.toISOString() };
+    const status = roll(of, [running, running]);
+    const after = roll({ ...of, metadata, status }, [undefined, running]);
+    expect(Object.values(after.artifactWorkflows ?? {})).toMatchObject([
+      { phase: 'Pending', reason: 'Ending', message: 'the Order is being deleted' },
+      { phase: 'Running' },
+    ]);
+    expect(after.message).toContain('artifact 0 (a): the Order is being deleted');
+  });
+
   const cases: Array<[string, Order, Array<ArtifactWorkflowStatus | undefined>, string, string]> = [
     ['nothing listed', order([]), [], 'Succeeded', 'the Order lists no artifacts'],
     [

@@ -3,7 +3,7 @@ import { isoSeconds, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
 import { needsPerson } from '../lifecycle/holds.ts';
-import { phaseOf as artifactPhase } from '../lifecycle/phases.ts';
+import { phaseOf as artifactPhase, isDeleting } from '../lifecycle/phases.ts';
 import { type CurrentVersion, currentVersions } from '../plan/current.ts';
 import { refusalsOf } from '../plan/refusals.ts';
 import { isRunFailure } from '../sync/step-event.ts';
@@ -64,7 +64,7 @@ function entriesOf(order: Order, current: readonly CurrentVersion[], budget: Ent
   const refusals = refusalsOf(order);
   for (const one of current) {
     const before = order.status?.artifactWorkflows?.[one.key];
-    const entry = entryFor(one, budget, { before, refusals, now });
+    const entry = entryFor(one, budget, { before, refusals, now, isGoing: isDeleting(order) });
     entries[one.key] = before && sameJson(before, entry) ? before : entry;
   }
   return entries;
