@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serve } from '@hono/node-server';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createApiServer } from '#shared/apiserver';
+import { steadyClock } from '#shared/async';
 import { arcKinds, artifactWorkflows, endpoints, orders, secrets } from '#shared/domain';
 import { clusterKinds } from '#shared/embedded';
 import { createKubeClient, type KubeClient } from '#shared/kube';
@@ -152,6 +153,28 @@ describe('the bridge over HTTP', () => {
     await took(sink, 'Order one changed');
     expect(new Set(sink.ids).size).toBe(1);
     await expect.poll(() => bridge.depth, { timeout: 10_000, message: 'the queue runs empty' }).toBe(0);
+  });
+
+  it('goes on when the time of day is set back by an hour, and by an hour forward', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    sink.answer = 503;
+    const bridge = await start(api, url, { intervals: { unsettled: 50 } });
+    const { now } = Date;
+    let correctionMs = 0;
+    const timeOfDay = vi.spyOn(Date, 'now').mockImplementation(() => now() + correctionMs);
+    closers.push(() => timeOfDay.mockRestore());
+    await api.create(orders, newOrder());
+    await expect.poll(() => sink.ids.length, { timeout: 10_000, message: 'a try' }).toBeGreaterThan(0);
+    correctionMs = -3_600_000;
+    sink.answer = 202;
+    await took(sink, 'Order one changed');
+    await took(sink, 'Order one resync');
+    correctionMs = 3_600_000;
+    expect(steadyClock.now() - bridge.lastTurn()).toBeLessThan(60_000);
+    const resyncs = sink.taken.length;
+    await expect.poll(() => sink.taken.length, { timeout: 10_000 }).toBeGreaterThan(resyncs);
+    expect(new Set(sink.headers.map((headers) => headers['ce-id'])).size).toBe(sink.taken.length);
   });
 
   it('adds no resync to what the broker has yet to take', async () => {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '#shared/async';
+import { steadyClock as clock, systemClock as timeOfDay } from '#shared/async';
 import { type Shard, wholeShard } from '#shared/domain';
 import type { KubeClient } from '#shared/kube';
 import type { Logger, Metrics } from '#shared/telemetry';
@@ -17,7 +17,6 @@ export interface BridgeOptions {
   metrics: Metrics;
   /** Ends the bridge. */
   signal: AbortSignal;
-  clock?: Clock;
   random?: () => number;
   intervals?: Partial<Intervals>;
   /** Asked just before each attempt is written; false while another process may be sending. Default: always true. */
@@ -39,7 +38,7 @@ export interface Bridge {
   readonly ready: boolean;
   /** Wakes that are pending or under way. */
   readonly depth: number;
-  /** When the slowest watch last made progress, ms since the epoch. */
+  /** When the slowest watch last made progress, ms of `steadyClock`. */
   lastTurn(): number;
   /** Resolves when `signal` is aborted and the attempts under way have ended; rejects on a programming error. */
   readonly done: Promise<void>;
@@ -47,7 +46,7 @@ export interface Bridge {
 
 /** Starts to watch and to send wakes. No guarantee depends on how it ends: the next start wakes every unsettled object. */
 export function startBridge(options: BridgeOptions): Bridge {
-  const { api, log, signal, clock = systemClock, random = Math.random, parallel = 32 } = options;
+  const { api, log, signal, random = Math.random, parallel = 32 } = options;
   const {
     maySend = () => true,
     watchSecrets = false,
@@ -60,6 +59,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     ...options,
     metrics,
     clock,
+    timeOfDay,
     random,
     parallel,
     maySend,
@@ -69,6 +69,7 @@ export function startBridge(options: BridgeOptions): Bridge {
   const waker = new Waker({
     objects,
     clock,
+    timeOfDay,
     random,
     intervals,
     shard,

@@ -1,11 +1,11 @@
-import type { Clock } from '#shared/async';
+import { type Clock, steadyClock } from '#shared/async';
 import type { Shard } from '#shared/domain';
 import { type Bridge, type BridgeOptions, startBridge } from './bridge.ts';
 import { shardLabels } from './bridge-metrics.ts';
 import { type Election, runElection } from './election/election.ts';
 import { Share } from './election/share.ts';
 
-export interface ReplicaOptions extends Omit<BridgeOptions, 'shard' | 'maySend' | 'clock'> {
+export interface ReplicaOptions extends Omit<BridgeOptions, 'shard' | 'maySend'> {
   /** The namespace of the Leases. */
   namespace: string;
   /** Unique to this run of this process. */
@@ -86,7 +86,7 @@ export function runReplica(options: ReplicaOptions): Replica {
     silentMs: () =>
       Math.max(
         ...elections.map(({ lastTurn }) => clock.now() - lastTurn),
-        ...bridges.values().map((bridge) => Date.now() - bridge.lastTurn()),
+        ...bridges.values().map((bridge) => steadyClock.now() - bridge.lastTurn()),
       ),
     leads: () => [...bridges.keys()].sort((a, b) => a - b),
     done: end(),

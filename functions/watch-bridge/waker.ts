@@ -25,14 +25,17 @@ const submittedMs = 3_000;
 const looksAtOnce = 50;
 
 export interface WakerOptions {
+  /** For intervals: a correction of the time of day must not stop what repeats itself. */
   clock: Clock;
+  /** For what objects say of times: when something is due, since when an Order runs. Default: `clock`. */
+  timeOfDay?: Clock;
   random: () => number;
   /** Where the states of the objects are. */
   objects?: ObjectTable;
   intervals?: Partial<Intervals> | undefined;
   /** Which objects it wakes; default all. Others are only looked at for what they mean to these. */
   shard?: Shard | undefined;
-  /** Sends a wake, or replaces the pending one of its object and reason; `at` (ms since the epoch) is when, default at once. */
+  /** Sends a wake, or replaces the pending one of its object and reason; `at` (ms of `clock`) is when, default at once. */
   send(waking: Waking, observed: KubeObject, options: { at?: number; epoch?: string }): void;
   /** Drops the pending wakes of an object that is gone. */
   forget(uid: string): void;
@@ -55,12 +58,14 @@ export class Waker {
   readonly #changedBeforeSync = new Map<string, Change>();
 
   constructor(options: WakerOptions) {
-    const { clock, random, intervals, send, objects = new ObjectTable(), shard = wholeShard } = options;
+    const { clock, timeOfDay = clock, random, intervals, send } = options;
+    const { objects = new ObjectTable(), shard = wholeShard } = options;
     this.#options = options;
     this.#shard = shard;
     this.#references = new References(objects);
     this.#timers = new Timers({
       clock,
+      timeOfDay,
       random,
       intervals: { ...defaultIntervals, ...intervals },
       references: this.#references,
@@ -168,7 +173,7 @@ export class Waker {
   }
 
   #wake(change: Change, observed: KubeObject): void {
-    const { clock, send } = this.#options;
+    const { clock, timeOfDay = clock, send } = this.#options;
     const { index, of } = this.#shard;
     for (const waking of wakesFor(change, this.#references)) {
       if (shardOf(waking.partitionKey, of) !== index) continue;
@@ -182,7 +187,8 @@ export class Waker {
         continue;
       }
       const now = clock.now();
-      const run = runOf(this.#references.order(uid), this.#references.hasUnfinishedChild(uid), now);
+      const isUnfinished = this.#references.hasUnfinishedChild(uid);
+      const run = runOf(this.#references.order(uid), isUnfinished, now, timeOfDay.now());
       const at = isOnlySubmitted(change)
         ? Math.max(now + submittedMs, this.#pace.next(uid, run, now))
         : this.#pace.timeFor(uid, run, now);

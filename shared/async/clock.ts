@@ -17,5 +17,11 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that corrections of the time of day do not move: for intervals that processes agree on. */
-export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
+/**
+ * A clock that corrections of the time of day do not move: for intervals. It shows the time of day as if that had never been corrected since the
+ * process began.
+ */
+export const steadyClock: Clock = {
+  ...systemClock,
+  now: () => Math.round(performance.timeOrigin + performance.now()),
+};

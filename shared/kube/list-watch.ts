@@ -1,4 +1,4 @@
-import { breathe, createBackoff, pause } from '#shared/async';
+import { breathe, createBackoff, pause, steadyClock } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
 import type { Kind, KubeClient, Selection } from './client.ts';
@@ -45,7 +45,7 @@ export interface ListWatch<K> {
   /** True from the first complete list on. */
   readonly synced: boolean;
   /**
-   * When the loop last made progress, in ms since the epoch: the server answered, or a request failed. It stands still only when
+   * When the loop last made progress, in ms of `steadyClock`: the server answered, or a request failed. It stands still only when
    * the loop hangs, not when the server is away. For liveness checks.
    */
   readonly lastTurn: number;
@@ -82,7 +82,11 @@ export function listWatch<T extends KubeObject, K = T>(
   const backoff = createBackoff({ ...options.backoff, random });
   /** Of lists after lost history: a watch that brings something before it expires again is no reason to hurry. */
   const relistBackoff = createBackoff({ ...options.backoff, random });
-  const state = { synced: false, lastTurn: Date.now(), resourceVersion: undefined as string | undefined };
+  const state = {
+    synced: false,
+    lastTurn: steadyClock.now(),
+    resourceVersion: undefined as string | undefined,
+  };
   let expiredInARow = 0;
   /** A request has failed since the last watch was opened: the server may have been another one meanwhile. */
   let wasCut = false;
@@ -95,7 +99,7 @@ export function listWatch<T extends KubeObject, K = T>(
   };
 
   const turn = () => {
-    state.lastTurn = Date.now();
+    state.lastTurn = steadyClock.now();
   };
 
   const emit = (changes: Change<T, K>[]) => {

@@ -14,7 +14,10 @@ export interface WakeSenderOptions {
   log: Logger;
   /** Called for each wake that was delivered or refused, and for each attempt that is retried. */
   metrics: { delivered(outcome: string, lagMs: number): void; retried(): void };
+  /** For waits. */
   clock: Clock;
+  /** For the times in events. */
+  timeOfDay: Pick<Clock, 'now'>;
   random: () => number;
   /** Most attempts under way at once. */
   parallel: number;
@@ -33,7 +36,7 @@ interface PendingWake extends Waking {
 
 /** Delivers wakes to the broker: one pending wake per object and reason, retried until the broker answers. */
 export class WakeSender {
-  readonly #clock: Clock;
+  readonly #timeOfDay: Pick<Clock, 'now'>;
   readonly #queue: WakeQueue<PendingWake>;
 
   constructor({
@@ -42,13 +45,14 @@ export class WakeSender {
     log,
     metrics,
     clock,
+    timeOfDay,
     random,
     parallel,
     maySend,
     delivered,
   }: WakeSenderOptions) {
     const deliver = createDelivery(sink, signal, maySend);
-    this.#clock = clock;
+    this.#timeOfDay = timeOfDay;
     this.#queue = new WakeQueue<PendingWake>({
       clock,
       random,
@@ -85,7 +89,7 @@ export class WakeSender {
   send(waking: Waking, observed: WakeObject, options: { at?: number; epoch?: string } = {}): void {
     const { at, epoch } = options;
     if (waking.reason === 'resync' && this.#isBehind(waking.target.uid)) return;
-    const wake = { ...waking, watched: watchedOf(observed), time: this.#clock.now() };
+    const wake = { ...waking, watched: watchedOf(observed), time: this.#timeOfDay.now() };
     const key = keyOf(waking.target.uid, waking.reason);
     this.#queue.offer(key, epoch === undefined ? wake : { ...wake, epoch }, at);
   }

@@ -43,6 +43,8 @@ export const defaultIntervals: Intervals = {
 
 export interface TimersOptions {
   clock: Clock;
+  /** For what objects say of times. */
+  timeOfDay: Clock;
   random: () => number;
   intervals: Intervals;
   references: References;
@@ -58,7 +60,7 @@ export class Timers {
   readonly #dueTimes: DueTimes<Id>;
   readonly #secondLooks: SecondLooks;
 
-  constructor({ clock, random, intervals, references, wake }: TimersOptions) {
+  constructor({ clock, timeOfDay, random, intervals, references, wake }: TimersOptions) {
     this.#references = references;
     // What is kept for each of very many objects is its number; one that is gone is forgotten here as well.
     const known = <T>(id: Id, otherwise: T, ask: (object: KubeObject) => T): T => {
@@ -71,7 +73,7 @@ export class Timers {
       unsettledMs: intervals.unsettled,
       settledMs: intervals.settled,
       isUnsettled: (id) => known(id, false, (object) => this.isUnsettled(object)),
-      isInStep: (id) => known(id, true, (object) => references.isInStep(object, new Date(clock.now()))),
+      isInStep: (id) => known(id, true, (object) => references.isInStep(object, new Date(timeOfDay.now()))),
       waitsForPerson: (id) => known(id, false, (object) => this.#waitsForPerson(object)),
       wake: (id, epoch) => known(id, undefined, (object) => wake(object, 'resync', epoch)),
     });
@@ -91,7 +93,7 @@ export class Timers {
       wake(object, 'resync', `look-${clock.now()}`);
     });
     this.#dueTimes = new DueTimes({
-      clock,
+      clock: timeOfDay,
       random,
       repeatMs: intervals.due,
       longestRepeatMs: intervals.settled,

@@ -82,7 +82,7 @@ const backoff = { baseMs: 200, maxMs: 5_000 };
 export interface Watches {
   /** Ends when the signal is aborted; rejects if the program has a mistake. */
   done: Promise<void>;
-  /** When the slowest watch last made progress, ms since the epoch. */
+  /** When the slowest watch last made progress, ms of `steadyClock`. */
   lastTurn(): number;
   gaps(): number;
   relists(): number;
