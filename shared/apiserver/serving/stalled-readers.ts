@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 
 /** As long as kube-apiserver lets a list take in all. */
-const patienceMs = 60_000;
+export const patienceMs = 60_000;
 
 /**
  * Ends connections whose client takes nothing of its response for a minute: what is made for it would stay in memory for as long as the

@@ -1,4 +1,7 @@
 import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/errors';
@@ -6,6 +9,7 @@ import { createAuthority } from '../../testing/authority.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { startTestServer, type TestServer, widget, widgets } from '../testing/test-server.ts';
 import { type Serving, serve } from './serve.ts';
+import { isWatchSocket, serveWatchSockets } from './watch-socket.ts';
 
 const authority = await createAuthority('sockets');
 const certificate = await authority.issue({ name: 'api' }, { hosts: ['localhost'], use: 'server' });
@@ -50,8 +54,8 @@ async function watch(query: string, protocols: string[] = []): Promise<WatchEven
 }
 
 /** A handshake by hand; `more` are header lines. Resolves with the socket behind it. */
-async function byHand(path: string, more: string[] = [], version = '13') {
-  const socket = tls.connect({ host: '127.0.0.1', port: serving.port, servername: 'localhost' });
+async function byHand(path: string, more: string[] = [], version = '13', port = serving.port) {
+  const socket = tls.connect({ host: '127.0.0.1', port, servername: 'localhost' });
   await once(socket, 'secureConnect');
   const lines = [
     ...[`GET ${path} HTTP/1.1`, 'Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket'],
@@ -176,4 +180,22 @@ describe('a watch over a WebSocket', () => {
     socket.destroy();
     await server.api.close();
   });
+});
+
+it('ends the connection of a client that does not read', async () => {
+  const line = Buffer.concat([Buffer.alloc(64 * 1024, 'x'), Buffer.from('\n')]);
+  const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(line) });
+  const alone = createServer({ ...certificate, shouldUpgradeCallback: isWatchSocket });
+  let upgraded: Duplex | undefined;
+  alone.on('upgrade', (_request, socket) => {
+    upgraded = socket;
+  });
+  serveWatchSockets(alone, () => new Response(endless), 500);
+  alone.listen(0, '127.0.0.1');
+  await once(alone, 'listening');
+  const { socket } = await byHand('/?watch', [], '13', (alone.address() as AddressInfo).port);
+  socket.pause();
+  await eventually('the server to end the connection', 2_000, () => expect(upgraded?.destroyed).toBe(true));
+  socket.destroy();
+  await new Promise((resolve) => alone.close(resolve));
 });

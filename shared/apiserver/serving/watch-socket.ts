@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import { patienceMs } from './stalled-readers.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 
@@ -32,9 +33,10 @@ function isHandshake({ headers }: IncomingMessage): boolean {
 
 /**
  * Serves watches over WebSockets. `fetch` gets the same request as without one; each line of its answer becomes a text
- * message, as kube-apiserver sends them. A watch that is refused gets a plain HTTP answer, before the protocol is switched.
+ * message, as kube-apiserver sends them. A watch that is refused gets a plain HTTP answer, before the protocol is switched. The connection
+ * of a client that takes nothing for `ms` ends.
  */
-export function serveWatchSockets(server: Server, fetch: Fetch): { cut(): void } {
+export function serveWatchSockets(server: Server, fetch: Fetch, ms = patienceMs): { cut(): void } {
   const open = new Set<Duplex>();
   // @types/ws does not know `closeTimeout` yet.
   const options: ServerOptions & { closeTimeout: number } = {
@@ -56,7 +58,7 @@ export function serveWatchSockets(server: Server, fetch: Fetch): { cut(): void }
         socket.once('close', () => resolve(undefined));
         upgrades.handleUpgrade(incoming, socket, early, resolve);
       });
-    answer({ fetch, incoming, socket, accept }).catch(() => socket.destroy());
+    answer({ fetch, incoming, socket, accept, ms }).catch(() => socket.destroy());
   });
   return {
     cut() {
@@ -71,9 +73,11 @@ interface Upgrade {
   socket: TLSSocket;
   /** Switches protocols; undefined when the handshake failed or the client has gone. */
   accept(): Promise<WebSocket | undefined>;
+  /** Milliseconds for which a client may take nothing. */
+  ms: number;
 }
 
-async function answer({ fetch, incoming, socket, accept }: Upgrade): Promise<void> {
+async function answer({ fetch, incoming, socket, accept, ms }: Upgrade): Promise<void> {
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
   // Carries a refusal, and tells the handler when the connection has ended.
@@ -96,6 +100,10 @@ async function answer({ fetch, incoming, socket, accept }: Upgrade): Promise<voi
   }
   const webSocket = await accept();
   if (!webSocket) return response.body.cancel();
+  // Here, because `ws` takes away the timeout that a socket has before.
+  socket.setTimeout(ms, () => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
   // `ws` has closed the connection with the code that fits; there is nothing to add.
   webSocket.on('error', () => undefined);
   await sendLines(response.body, webSocket, socket, gone.signal);
