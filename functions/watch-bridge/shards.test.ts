@@ -3,7 +3,7 @@ import { type ArtifactWorkflow, labels, type Shard, shardOf, type Waking, wholeS
 import type { KubeObject } from '#shared/meta';
 import { FakeClock } from '../../shared/async/testing/fake-clock.ts';
 import { artifactWorkflow, ociType, workflowOf } from '../../shared/domain/testing/objects.ts';
-import { createKnownObjects, type KnownObjects } from '../../shared/kube/known-objects.ts';
+import { type Change, createKnownObjects, type KnownObjects } from '../../shared/kube/known-objects.ts';
 import { fc, runs, timeoutOf } from '../../shared/testing/index.ts';
 import { ObjectTable } from './objects/object-table.ts';
 import { histories, type Step, World } from './testing/history.ts';
@@ -37,8 +37,23 @@ class Observer {
 
   see(object: KubeObject, gone: boolean): void {
     const known = this.#knownOf(object.kind);
-    for (const { before, after } of gone ? known.remove(object) : known.put(object))
-      this.#waker.change({ kind: object.kind, before, after: after && trimmed(after) });
+    for (const change of gone ? known.remove(object) : known.put(object)) this.#take(object.kind, change);
+  }
+
+  /** Lists all kinds again after a gap of the watches. */
+  relist(present: Iterable<KubeObject>): void {
+    const seen = new Map<string, Set<string>>();
+    for (const object of present) {
+      const keys = seen.get(object.kind) ?? new Set();
+      seen.set(object.kind, keys.add(this.#knownOf(object.kind).keyOf(object)));
+      this.see(object, false);
+    }
+    for (const [kind, known] of this.#known)
+      for (const change of known.retain(seen.get(kind) ?? new Set())) if (change) this.#take(kind, change);
+  }
+
+  #take(kind: string, { before, after }: Change<KubeObject>): void {
+    this.#waker.change({ kind, before, after: after && trimmed(after) });
   }
 
   close(): void {
@@ -76,12 +91,13 @@ class Comparison {
   shards: Observer[] = [];
   readonly #world: World;
   #wasOutOfTheWay = false;
+  #isBlind = false;
 
   constructor(of: number) {
     this.#world = new World((object, gone, before) => {
       const isWorkflow = before?.kind === 'ArtifactWorkflow';
       this.#wasOutOfTheWay = isWorkflow && isOutOfTheWay(before as unknown as ArtifactWorkflow);
-      for (const one of [this.whole, ...this.shards]) one?.see(object, gone);
+      if (!this.#isBlind) for (const one of [this.whole, ...this.shards]) one?.see(object, gone);
     });
     this.whole = this.#observer(wholeShard);
     this.shards = shardsOf(of).map((shard) => this.#observer(shard));
@@ -119,6 +135,14 @@ class Comparison {
       this.shards[at] = this.#observer(before.shard);
     }
     this.clock.advance(step.how * 50);
+  }
+
+  /** The steps are taken while all watches have a gap. */
+  takeBlind(steps: readonly Step[]): void {
+    this.#isBlind = true;
+    for (const step of steps) if (step.what !== 'hand over') this.#world.take(step);
+    this.#isBlind = false;
+    for (const one of [this.whole, ...this.shards]) one.relist(this.#world.objects.values());
   }
 
   /** What was sent since the last call, by the one and by the set: of changes alone, or of the clock alone. */
@@ -203,6 +227,31 @@ describe('several shards', () => {
     },
     timeoutOf(60_000),
   );
+
+  it('find together what one bridge finds after a gap of the watches', () => {
+    fc.assert(
+      fc.property(
+        histories,
+        fc.array(histories, { minLength: 1, maxLength: 3 }),
+        fc.integer({ min: 2, max: 5 }),
+        (history, gaps, of) => {
+          const comparison = new Comparison(of);
+          for (const step of history) comparison.take(step);
+          for (const gap of gaps) {
+            comparison.sent('change');
+            comparison.takeBlind(gap.slice(0, 15));
+            const { whole, union } = comparison.sent('change');
+            // What one freed that came and ended meanwhile is found by a resync.
+            const isCertain = (wake: string) => comparison.useful(wake) && !wake.includes(' slot ');
+            expect(union.filter(isCertain)).toEqual(whole.filter(isCertain));
+            for (const step of gap.slice(15, 30)) compare(comparison, step);
+          }
+          comparison.close();
+        },
+      ),
+      { numRuns: runs(60) },
+    );
+  });
 
   it('announce together, when they begin, what one bridge announces when it begins', () => {
     fc.assert(
