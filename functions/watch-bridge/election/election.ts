@@ -17,6 +17,8 @@ export interface ElectionTiming {
 
 const defaults: ElectionTiming = { lease: 15_000, renewDeadline: 10_000, retry: 2_000 };
 const requestDeadlineMs = 5_000;
+const leftText =
+  'nobody leads this shard, and this replica leads ARC_BRIDGE_MOST_SHARDS already: add a replica or raise that';
 
 /** The time for which this process leads. */
 export interface Term {
@@ -68,6 +70,8 @@ export function runElection(options: ElectionOptions): Election {
   const claim = createClaim(options, observed, timing, share);
   /** Other replicas come first for a Lease that was left to one of them. */
   let handicapMs = 0;
+  /** The Lease was found free for long, and this replica may not take it. */
+  let wasLeft = false;
 
   /** When the successful claim began; 'theirs': another holds the Lease, or is to; 'unclear': a race was lost or the server did not answer. */
   const attempt = async (
@@ -88,10 +92,15 @@ export function runElection(options: ElectionOptions): Election {
   /** Takes the Lease if it is free and this replica's turn. */
   const take = async (): Promise<number | 'theirs' | 'unclear'> => {
     let taken = false;
+    let isLeft = false;
     const result = await attempt(requestDeadlineMs, () => {
-      taken = share.take(observed.freeFor(identity, clock.now()) - handicapMs);
+      const freeMs = observed.freeFor(identity, clock.now());
+      taken = share.take(freeMs - handicapMs);
+      isLeft = !taken && share.isFull && freeMs > 2 * timing.lease;
       return taken;
     });
+    if (isLeft && !wasLeft) log.warn({ identity }, leftText);
+    if (result !== 'unclear') wasLeft = isLeft;
     if (taken && typeof result !== 'number') share.give();
     return result;
   };

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#shared/telemetry';
 import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
 import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
@@ -149,12 +149,22 @@ describe('several Leases', () => {
 
   it('stay free rather than that a replica leads more than it may', async () => {
     const server = new FakeApi();
+    const warn = vi.spyOn(log, 'warn');
     const a = await start('a', server, 1);
-    await pass(40, [a]);
+    await pass(25, [a]);
+    expect(warn).not.toHaveBeenCalled();
+    await pass(60, [a]);
     expect(a.holds.length).toBe(1);
+    const warnings = warn.mock.calls.map(([, message]) => message);
+    expect(warnings).toEqual([
+      expect.stringContaining('ARC_BRIDGE_MOST_SHARDS'),
+      expect.stringContaining('ARC_BRIDGE_MOST_SHARDS'),
+    ]);
     expect(a.elections.map(({ role }) => role).toSorted()).toEqual(['leader', 'standby', 'standby']);
     const rest = [await start('b', server, 1), await start('c', server, 1)];
     await pass(10, [a, ...rest]);
     expect(counts([a, ...rest])).toEqual([1, 1, 1]);
+    await pass(60, [a, ...rest]);
+    expect(warn).toHaveBeenCalledTimes(2);
   });
 });

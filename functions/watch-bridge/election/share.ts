@@ -22,7 +22,7 @@ export class Share {
 
   /** True if it may take a Lease that has been free for so long; then it counts as held, until `give`. */
   take(freeMs: number): boolean {
-    if (this.#held >= this.#most) return false;
+    if (this.isFull) return false;
     if (this.#held > 0 && freeMs < Math.min(this.#held, 2) * patienceMs) return false;
     this.#held += 1;
     return true;
@@ -30,6 +30,11 @@ export class Share {
 
   give(): void {
     this.#held -= 1;
+  }
+
+  /** True if it may not hold another Lease. */
+  get isFull(): boolean {
+    return this.#held >= this.#most;
   }
 
   observe(lease: string, holder: string): void {
