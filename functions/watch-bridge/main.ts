@@ -10,7 +10,7 @@ import { ArcError } from '#shared/errors';
 import { createKubeClient, fileToken, programAccess } from '#shared/kube';
 import { keepHeapSmall } from '#shared/runtime';
 import { createLogger, createMetrics } from '#shared/telemetry';
-import type { Sink } from './delivery/sink.ts';
+import type { HttpSink } from './delivery/sink.ts';
 import { sinkAuthorities } from './delivery/trust.ts';
 import { createHealthApp } from './health.ts';
 import { runReplica } from './replica.ts';
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   const control = new AbortController();
   // SIGTERM may arrive twice: a restarted kubelet repeats it.
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => control.abort());
-  const sink: Sink = {
+  const sink: HttpSink = {
     url: new URL(config.K_SINK),
     authorities: sinkAuthorities(config.K_CA_CERTS),
     ...(config.ARC_SINK_TOKEN_FILE !== undefined && { token: fileToken(config.ARC_SINK_TOKEN_FILE) }),

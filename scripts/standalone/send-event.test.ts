@@ -1,12 +1,14 @@
 import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { orders } from '#shared/domain';
+import { startBroker } from '#shared/embedded';
 import { ArcError } from '#shared/errors';
 import { toBinaryRequest, type Wake, wakeEvent } from '#shared/events';
 import { createKubeClient } from '#shared/kube';
 import { type Served, serveFunction } from '#shared/runtime';
-import { sendInProcess } from './send-event.ts';
+import { sendInProcess, sinkOf } from './send-event.ts';
 
+const quiet = pino({ level: 'silent' });
 const served: Served[] = [];
 afterEach(async () => {
   for (const one of served.splice(0)) await one.close();
@@ -19,7 +21,7 @@ async function fn(handle: (wake: Wake) => Promise<undefined>) {
       name: 'test',
       port: 0,
       api: createKubeClient({ server: 'http://127.0.0.1:1', userAgent: 'test' }),
-      log: pino({ level: 'silent' }),
+      log: quiet,
       env: {},
       drainMs: 100,
     },
@@ -97,5 +99,19 @@ describe('sendInProcess', () => {
     await expect(near(url, post, control.signal)).rejects.toThrow('too late');
     await expect(near(url, post, AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
     resolve(undefined);
+  });
+});
+
+describe('sinkOf', () => {
+  it.each([
+    ['an event', event.headers, event.body, 202],
+    ['what is no event', { 'content-type': 'application/json' }, '{}', 400],
+    ['an event that has gone in circles', { ...event.headers, 'ce-knativebrokerttl': '1' }, event.body, 400],
+  ])('takes %s as the broker does by HTTP', async (_, headers, body, status) => {
+    const broker = await startBroker({ triggers: [], resolve: () => undefined, log: quiet });
+    onTestFinished(() => broker.close());
+    const far = fetch(broker.url, { method: 'POST', headers, body });
+    expect(await sinkOf(broker).take(headers, body)).toEqual({ status, retryAfter: undefined });
+    expect((await far).status).toBe(status);
   });
 });

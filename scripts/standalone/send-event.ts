@@ -1,7 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
+import { setImmediate as turn } from 'node:timers/promises';
 import { untilAborted } from '#shared/async';
-import { type Post, type SendPost, sendOverHttp } from '#shared/embedded';
+import { type Broker, type Post, type SendPost, sendOverHttp } from '#shared/embedded';
 import type { Served } from '#shared/runtime';
+import type { LocalSink } from '../../functions/watch-bridge/index.ts';
 
 /** Told of each event that is given to a function: `{ request: { headers } }`, as `http.server.request.start` is of one over the wire. */
 export const sentChannel = 'arc.event.sent';
@@ -9,6 +11,18 @@ export const sentChannel = 'arc.event.sent';
 export const answeredChannel = 'arc.event.answered';
 const sent = channel(sentChannel);
 const answered = channel(answeredChannel);
+
+/** The broker of this process as the bridge's. */
+export function sinkOf(broker: Broker): LocalSink {
+  return {
+    async take(headers, body) {
+      // Many wakes at once would otherwise keep everybody else waiting.
+      await turn();
+      const { status } = broker.take({ headers, body: Buffer.from(body) });
+      return { status, retryAfter: undefined };
+    },
+  };
+}
 
 type Take = Served['fetch'];
 

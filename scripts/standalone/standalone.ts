@@ -26,7 +26,7 @@ import { functions } from './functions.ts';
 import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
-import { sendInProcess } from './send-event.ts';
+import { sendInProcess, sinkOf } from './send-event.ts';
 import { rememberedPort, rememberPort } from './state-files.ts';
 import { isInstalled, type Switch, switchedOff } from './switches.ts';
 import { withWorker } from './worker-program.ts';
@@ -71,7 +71,7 @@ export interface Standalone {
 /**
  * The whole conduit in one process: API server on an embedded store, broker, bridge, every function behind its own HTTP
  * server and identity, executor and garbage collector. The parts meet only through the API and by events, as they do in a cluster; their
- * requests to the API and the events for functions need no connection here; each is authenticated, authorized and answered all the same.
+ * requests to the API and their events need no connection here; each is authenticated, authorized and answered all the same.
  */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { log } = options;
@@ -173,7 +173,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const signal = ending.signal;
   const bridge = startBridge({
     api: clientOf('watch-bridge'),
-    sink: { url: broker.url },
+    sink: sinkOf(broker),
     log: log.child({ part: 'bridge' }),
     metrics: createMetrics(),
     signal,

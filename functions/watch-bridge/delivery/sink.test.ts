@@ -81,3 +81,21 @@ describe('createPost over TLS', () => {
     await expect(aborted({}, '', AbortSignal.abort())).rejects.toThrow(/aborted/);
   });
 });
+
+describe('createPost to a broker of this process', () => {
+  it('gives it nothing when it may not send', async () => {
+    const taken: unknown[] = [];
+    const take = async (...given: unknown[]) => {
+      taken.push(given);
+      return { status: 202, retryAfter: undefined };
+    };
+    const { signal } = new AbortController();
+    expect(await createPost({ take }, () => false)({ a: 'b' }, '{}', signal)).toBeUndefined();
+    expect(taken).toEqual([]);
+    expect(await createPost({ take })({ a: 'b' }, '{}', signal)).toEqual({
+      status: 202,
+      retryAfter: undefined,
+    });
+    expect(taken).toEqual([[{ a: 'b' }, '{}']]);
+  });
+});

@@ -8,13 +8,20 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import tls from 'node:tls';
 import { endOnAbort, limitConnect, whenConnected } from '#shared/async';
 
-/** The broker that wakes are sent to. */
-export interface Sink {
+/** The broker that wakes are sent to: by HTTP, or one of this process. */
+export type Sink = HttpSink | LocalSink;
+
+export interface HttpSink {
   url: URL;
   /** Reads the bearer token for the broker's audience; called before each delivery. Absent: no token is sent. */
   token?: () => Promise<string>;
   /** Reads the certificate authorities (PEM) trusted for the broker, beside those of the process; called before each delivery. */
   authorities?: () => Promise<string>;
+}
+
+/** A broker of this process needs no connection and no token. */
+export interface LocalSink {
+  take(headers: Record<string, string>, body: string): Promise<SinkAnswer>;
 }
 
 export interface SinkAnswer {
@@ -24,7 +31,7 @@ export interface SinkAnswer {
 }
 
 /**
- * Makes the function that sends one POST over kept-alive connections and reads the answer to its end. It resolves with undefined when
+ * Makes the function that sends one POST, over kept-alive connections, and reads the answer to its end. It resolves with undefined when
  * `maySend` said no, and rejects with the error of the connection. It does not use fetch, which trusts one set of authorities in the
  * whole process: the authorities of the broker must not be trusted for the API server.
  *
@@ -34,6 +41,7 @@ export function createPost(
   sink: Sink,
   maySend: () => boolean = () => true,
 ): (headers: Record<string, string>, body: string, signal: AbortSignal) => Promise<SinkAnswer | undefined> {
+  if ('take' in sink) return async (headers, body) => (maySend() ? sink.take(headers, body) : undefined);
   const { url, token, authorities } = sink;
   const connect = url.protocol === 'https:' ? secure(authorities) : plain();
   return async (headers, body, signal) => {
@@ -63,7 +71,7 @@ function plain(): () => Promise<Connection> {
 }
 
 /** Renewed authorities apply from the next connection; deliveries under way end over the old ones. */
-function secure(authorities: Sink['authorities']): () => Promise<Connection> {
+function secure(authorities: HttpSink['authorities']): () => Promise<Connection> {
   let trusted: string | undefined;
   let agent = new HttpsAgent(keepAlive);
   return async () => {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type HttpBindings, serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { ArcError, httpStatus } from '#shared/errors';
 import type { Metrics } from '#shared/telemetry';
 import { answerLimit, readBounded } from './answer.ts';
-import type { SendPost } from './attempt.ts';
+import type { Post, PostAnswer, SendPost } from './attempt.ts';
 import { type BrokerEvent, readEvent, withAttributes } from './event.ts';
 import { createLane, type Lane, ttlExtension } from './lane.ts';
 import type { Destination, Trigger } from './trigger.ts';
@@ -33,10 +33,14 @@ export interface BrokerOptions {
 
 export interface Broker {
   url: URL;
+  /** Takes an event of this process as it takes one that is posted. */
+  take(post: Post): PostAnswer;
   /** Events accepted and not yet delivered, over all Triggers. */
   depth(): number;
   close(): Promise<void>;
 }
+
+const none = Buffer.alloc(0);
 
 /** Reply hops an event may cause (knativebrokerttl). */
 const firstTtl = 255;
@@ -49,7 +53,7 @@ const firstTtl = 255;
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const ending = new AbortController();
   const lanes: Lane[] = [];
-  const accept = (event: BrokerEvent): boolean => {
+  const accept: Accept = (event) => {
     const wanted = lanes.filter((lane) => lane.wants(event));
     if (wanted.some((lane) => !lane.hasRoom())) return false;
     for (const lane of wanted) lane.push(event);
@@ -66,7 +70,10 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   );
 
   const app = new Hono<{ Bindings: HttpBindings }>();
-  app.post('*', ({ env }) => receive(env.incoming, accept));
+  app.post('*', async ({ env }) => {
+    const { status, body } = await receive(env.incoming, accept);
+    return new Response(body.length > 0 ? body.toString() : null, { status });
+  });
   app.all('*', () => new Response(null, { status: 405, headers: { allow: 'POST' } }));
 
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
@@ -75,6 +82,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { port } = await promise;
   return {
     url: new URL(`http://127.0.0.1:${port}/`),
+    take: ({ headers, body = none }) => take(headers, body, accept),
     depth,
     async close() {
       const closed = new Promise<void>((done) => server.close(() => done()));
@@ -89,7 +97,7 @@ function laneFor(
   trigger: Trigger,
   options: BrokerOptions,
   signal: AbortSignal,
-  accept: (event: BrokerEvent) => boolean,
+  accept: Accept,
 ): Lane | undefined {
   const subscriber = options.resolve(trigger.subscriber);
   if (subscriber === undefined) {
@@ -128,12 +136,19 @@ function laneFor(
   });
 }
 
-async function receive(
-  incoming: IncomingMessage,
-  accept: (event: BrokerEvent) => boolean,
-): Promise<Response> {
+type Accept = (event: BrokerEvent) => boolean;
+
+async function receive(incoming: IncomingMessage, accept: Accept): Promise<PostAnswer> {
   try {
-    const event = readEvent(incoming.headers, await readBounded(incoming, answerLimit));
+    return take(incoming.headers, await readBounded(incoming, answerLimit), accept);
+  } catch (caught) {
+    return refusal(caught);
+  }
+}
+
+function take(headers: IncomingHttpHeaders, body: Buffer, accept: Accept): PostAnswer {
+  try {
+    const event = readEvent(headers, body);
     if (event === undefined)
       throw new ArcError('BadRequest', 'the request is not a CloudEvent: ce-specversion is missing');
     const given = event.attributes[ttlExtension];
@@ -142,10 +157,14 @@ async function receive(
     if (!(ttl > 0))
       throw new ArcError('BadRequest', 'the event has used up its reply hops (knativebrokerttl)');
     if (accept(withAttributes(event, { [ttlExtension]: String(ttl) })))
-      return new Response(null, { status: 202 });
+      return { status: 202, headers: {}, body: none };
     throw new ArcError('TooManyRequests', 'the queue of a Trigger is full: send the event again later');
   } catch (caught) {
-    const error = ArcError.from(caught);
-    return new Response(error.message, { status: httpStatus(error.code) });
+    return refusal(caught);
   }
+}
+
+function refusal(caught: unknown): PostAnswer {
+  const error = ArcError.from(caught);
+  return { status: httpStatus(error.code), headers: {}, body: Buffer.from(error.message) };
 }
