@@ -1,4 +1,4 @@
-import { isDeleting, type Order, orderExpiry, type Ref, workflows } from '#shared/domain';
+import { isDeleting, type Order, orderExpiry, orders, type Ref, workflows } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { readWake, wakeType } from '#shared/events';
 import { isoSeconds, type KubeObject } from '#shared/meta';
@@ -8,6 +8,7 @@ import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf } from '../../../shared/runtime/testing/handler-context.ts';
 import { Argo } from './argo.ts';
 import { directClient } from './direct-client.ts';
+import { liesOf } from './lies.ts';
 import type { Limits } from './limits.ts';
 import { ModelBridge } from './model-bridge.ts';
 import { ModelClock } from './model-clock.ts';
@@ -54,8 +55,12 @@ export class Conduit {
   readonly bridge: ModelBridge;
   /** What functions said that they must not. */
   readonly failed: string[] = [];
-  /** Types of the domain events that were sent, with the time. */
-  readonly events: { type: string; subject: string; at: number }[] = [];
+  /** The domain events that were sent, with the time, and the keys that the Order of one showed. */
+  readonly events: { id: string; type: string; subject: string; about: string; at: number }[] = [];
+  /** What a status said that was not so, at the time. */
+  readonly lies: string[] = [];
+  /** Somebody has stopped a Workflow: its artifact fails. */
+  meddled = false;
   /** How long the slowest function was at work, in ms. */
   slowest = 0;
   /** When something that Orders need was absent or refused; ms since the epoch. */
@@ -94,6 +99,7 @@ export class Conduit {
     this.kube.listen(({ before, after }) => {
       if (!before || !after) this.#isLitterPossible = true;
       if (before?.kind === 'Order') this.#judgeEnd(before as Order, after);
+      if (after?.kind === 'Order') this.lies.push(...liesOf(this, after as Order, 'then: '));
     });
     this.turns.onCall = ({ isWrite }) => {
       if (isWrite) this.#writes += 1;
@@ -256,14 +262,23 @@ export class Conduit {
     try {
       const event = await functions[name]?.handle(context, wake);
       if (event?.type === wakeType) this.#publish(readWake(event));
-      else if (event)
-        this.events.push({ type: event.type, subject: event.subject ?? '', at: this.clock.now });
+      else if (event) this.#hear(event);
     } catch (caught) {
       this.#again(delivery, caught);
     } finally {
       work.over = true;
       this.slowest = Math.max(this.slowest, this.clock.now - began);
     }
+  }
+
+  /** An event is sent once. Here versions follow each other, and schedules run, more than once in a second, which ids do not show. */
+  #hear({ id, type, subject = '' }: { id: string; type: string; subject?: string | undefined }): void {
+    const [namespace = '', name = ''] = subject.split('/');
+    const shown = this.kube.read(orders, { namespace, name })?.status?.artifactWorkflows ?? {};
+    const about = Object.keys(shown).sort().join();
+    const isAgain = this.events.some((one) => one.id === id && one.type === type && one.about === about);
+    if (isAgain && !subject.includes('nightly')) this.lies.push(`${type} ${id} was sent twice`);
+    this.events.push({ id, type, subject, about, at: this.clock.now });
   }
 
   /** The broker tries again what was not answered well. */

@@ -1,6 +1,7 @@
 import {
   type ArtifactWorkflow,
   annotations,
+  artifactTypes,
   artifactWorkflows,
   clusterArtifactTypes,
   clusterWorkflowTemplates,
@@ -14,12 +15,23 @@ import {
 } from '#shared/domain';
 import { applyMergePatch, type KubeObject } from '#shared/meta';
 import { isSecretMissing } from '../../../functions/watch-bridge/schedule/credential-looks.ts';
+import { orderActions } from '../../../shared/domain/actions/actions.ts';
 import { namespace, ociTemplate, ociType, order, secret } from '../../../shared/domain/testing/objects.ts';
-import { account } from './argo.ts';
+import { account, isOver } from './argo.ts';
 import type { Conduit } from './conduit.ts';
-import { asNew, create, type Operation, type Place, patch, remove, removeOne, unseen } from './edits.ts';
+import {
+  asNew,
+  create,
+  ifPossible,
+  type Operation,
+  type Place,
+  patch,
+  remove,
+  removeOne,
+  unseen,
+} from './edits.ts';
 import type { Limits } from './limits.ts';
-import { timedOperations } from './timed-operations.ts';
+import { asked, timedOperations } from './timed-operations.ts';
 
 const app = 'mirror/app:stable';
 const web = 'mirror/web:stable';
@@ -135,6 +147,42 @@ export const operations: Readonly<Record<string, Operation>> = {
     patch(conduit, clusterArtifactTypes, type.metadata, {
       spec: { parameters: choice % 2 ? [{ name: 'scan', value: 'strict' }] : null },
     }),
+  'say what a change does': (conduit, choice) =>
+    patch(conduit, orders, at, { spec: { onChange: ['Rerun', 'RerunUnfinished', 'Keep'][choice % 3] } }),
+  'move the destination': (conduit, choice) =>
+    patch(
+      conduit,
+      endpoints,
+      { namespace, name: 'destination' },
+      {
+        spec: { remoteURL: `https://destination-${choice % 2}.example.com` },
+      },
+    ),
+  'give an artifact another name': (conduit, choice) => {
+    const [one, web] = firstOrder().artifacts ?? [];
+    return patch(conduit, orders, at, {
+      spec: { artifacts: [one, { ...web, name: choice % 2 ? 'web' : 'site' }] },
+    });
+  },
+  'shadow the type': (conduit, choice) => {
+    const { metadata, spec, ...rest } = asNew(ociType());
+    const parameters = choice % 2 ? [{ name: 'scan', value: 'strict' }] : [];
+    const own = {
+      ...rest,
+      kind: 'ArtifactType',
+      metadata: { ...metadata, namespace },
+      spec: { ...spec, parameters },
+    };
+    return create(conduit, artifactTypes, own);
+  },
+  'take the shadow away': (conduit) => remove(conduit, artifactTypes, { namespace, name: 'oci' }),
+  'stop a Workflow by hand': async (conduit, choice) => {
+    const all = conduit.kube.all(workflows).filter((one) => !isOver(one));
+    const one = all[choice % all.length];
+    if (!one) return;
+    conduit.meddled = true;
+    await patch(conduit, workflows, one.metadata, { spec: { shutdown: choice % 2 ? 'Stop' : 'Terminate' } });
+  },
   'take away what is needed': (conduit, choice) => {
     const [place, object] = needed[choice % needed.length] ?? [endpoints, source];
     return remove(conduit, place, object.metadata);
@@ -176,6 +224,14 @@ export async function heal(conduit: Conduit): Promise<void> {
   // A cancel of the Order may stay: it says so. One of an ArtifactWorkflow says nothing in the Order's spec.
   for (const { metadata, spec } of conduit.kube.all(artifactWorkflows))
     if (spec.cancel === true) await patch(conduit, artifactWorkflows, metadata, { spec: { cancel: null } });
+}
+
+/** What was stopped by hand runs again. */
+export async function retryAll(conduit: Conduit): Promise<void> {
+  for (const order of conduit.kube.all(orders)) {
+    const next = orderActions.find(({ name }) => name === 'retry')?.act(order, asked(conduit));
+    if (next) await ifPossible(conduit.client.replace(orders, next));
+  }
 }
 
 async function restore(conduit: Conduit): Promise<void> {

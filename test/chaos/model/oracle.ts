@@ -11,8 +11,9 @@ import {
   secrets,
   workflows,
 } from '#shared/domain';
-import { digestOf, isOver } from './argo.ts';
+import { isOver } from './argo.ts';
 import type { Conduit } from './conduit.ts';
+import { liesOf, placeOf } from './lies.ts';
 
 /** What is wrong with the conduit now that everything has been made good and nothing moves any more; nothing, if all is well. */
 export function faultsOf(conduit: Conduit): string[] {
@@ -23,7 +24,8 @@ export function faultsOf(conduit: Conduit): string[] {
     ...failed,
     ...lostEarly,
     ...all.flatMap((order) => faultsOfOrder(conduit, order)),
-    ...all.flatMap((order) => lies(conduit, order)),
+    ...conduit.lies,
+    ...all.flatMap((order) => liesOf(conduit, order)),
     ...alarms(conduit),
     ...overdue(conduit),
     ...history(conduit),
@@ -67,48 +69,15 @@ function faultsOfOrder({ kube, expires }: Conduit, order: Order): string[] {
   ];
 }
 
-/**
- * What an Order says has arrived, and the registry does not hold. Of several Orders with one place, the registry holds what one of them says,
- * or said before it went: an Event tells of that.
- */
-function lies({ kube, argo, former }: Conduit, order: Order): string[] {
-  const rivals = [...kube.all(orders), ...former].filter(
-    ({ metadata }) => metadata.name !== order.metadata.name,
-  );
-  return Object.values(order.status?.artifactWorkflows ?? {}).flatMap(({ artifactIndex, phase, digest }) => {
-    if (phase !== 'Succeeded' && phase !== 'Active') return [];
-    const spec = order.spec.artifacts?.[artifactIndex]?.spec;
-    const image = String(spec?.image);
-    const place = placeOf(spec);
-    const held = [...argo.registry].find(([at]) => at.endsWith(`/${place}`))?.[1];
-    const claims = rivals
-      .flatMap((one) => one.spec.artifacts ?? [])
-      .filter((artifact) => placeOf(artifact.spec) === place)
-      .map((artifact) => digestOf(String(artifact.spec?.image)));
-    return [
-      ...(digest === undefined || digest === digestOf(image)
-        ? []
-        : [`${place}: the digest is of another image`]),
-      ...(held === digestOf(image) || claims.includes(held ?? '')
-        ? []
-        : [`${place} holds ${held}, and the Order says ${digestOf(image)} (${image})`]),
-    ];
-  });
-}
-
-function placeOf(spec: Record<string, unknown> = {}): string {
-  return String(spec.override ?? spec.image);
-}
-
 /** What is absent is waited for: no Order fails for what was made good within ten seconds. */
-function alarms({ events, troubles, argo, clock, slowest, collided }: Conduit): string[] {
+function alarms({ events, troubles, argo, clock, slowest, collided, meddled }: Conduit): string[] {
   const lasted = troubles.filter(({ since, until }) => Math.min(until, clock.now) - since >= 10_000);
   // Two short troubles look like one to who has not looked in between.
   const looksLong = (at: number) =>
     troubles.some(({ since }) => since + 10_000 <= at) &&
     troubles.some(({ since, until }) => since <= at && at <= until);
   // A transfer fails for good with its third attempt; a function that is slow says that what it sees began when it did.
-  if (argo.failed > 2 || slowest > 1_000 || collided) return [];
+  if (argo.failed > 2 || slowest > 1_000 || collided || meddled) return [];
   return events
     .filter(({ type }) => type.endsWith('.order.failed.v1'))
     .filter(({ at }) => !looksLong(at) && !lasted.some(({ since }) => since + 10_000 <= at))

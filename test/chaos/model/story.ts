@@ -1,7 +1,7 @@
 import { Conduit, type Skews } from './conduit.ts';
 import type { Operation } from './edits.ts';
 import type { Limits } from './limits.ts';
-import { heal, isWhole, objectsUnder, operations } from './operations.ts';
+import { heal, isWhole, objectsUnder, operations, retryAll } from './operations.ts';
 
 const acts: readonly Operation[] = Object.values(operations);
 /** Right, seconds and minutes wrong, in both directions; ms. */
@@ -32,6 +32,10 @@ export async function play({ clocks, lost, steps }: Story): Promise<Conduit> {
   conduit.note(isWhole(conduit));
   conduit.lose(lost);
   await conduit.settle();
+  if (conduit.meddled) {
+    await retryAll(conduit);
+    await conduit.settle();
+  }
   return conduit;
 }
 

@@ -50,6 +50,7 @@ export const timedOperations: Readonly<Record<string, Operation>> = {
   },
 };
 
-function asked({ apiSeconds }: Conduit) {
+/** Who asks, and when by the clock of the API server. */
+export function asked({ apiSeconds }: Conduit) {
   return { user: { name: 'anna' }, now: new Date(apiSeconds * 1000) };
 }
