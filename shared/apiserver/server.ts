@@ -133,6 +133,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   app.all('*', async (context) => {
     const request = new ApiRequest(server, context.req.raw, context.env);
     const response = await handle(request);
+    // Only its head is sent: nobody would read a watch behind it, nor end it.
+    if (context.req.raw.method === 'HEAD') response.body?.cancel().catch(() => undefined);
     if (!request.endsByItself) request.end();
     return response;
   });

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { eventually } from '../../testing/eventually.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import {
   group,
@@ -78,6 +79,16 @@ describe('watch', () => {
     await reader.cancel();
     expect(Math.max(...sizes)).toBeLessThan(4 * note.length);
     for (let at = 0; at < 8; at += 1) await server.call('DELETE', `${widgets}/large-${at}`);
+  });
+
+  it('is not kept for a HEAD, whose answer has no body', async () => {
+    const watches = vi.spyOn(server.store, 'watch');
+    const response = await server.fetch(`${widgets}?watch=true`, { method: 'HEAD' });
+    expect([response.status, response.body]).toEqual([200, null]);
+    await eventually('the watch to end', 1_000, () =>
+      expect(watches.mock.calls.map(([, { signal }]) => signal.aborted)).not.toContain(false),
+    );
+    watches.mockRestore();
   });
 
   it('replays the events after a revision', async () => {
