@@ -17,11 +17,13 @@ const unique: ReadonlySet<string> = new Set([tag.uuid, tag.digest, tag.time, tag
  */
 export class Codec {
   readonly #numbers = new Map<string, string>();
+  /** The same for strings as they are: most values are such, and need not be written to be found. */
+  readonly #strings = new Map<unknown, string>();
   readonly #known: Known[] = [];
   #candidates = new Map<string, number>();
 
   encode(value: unknown): string {
-    return this.#short(this.#plain(value));
+    return this.#strings.get(value) ?? this.#short(this.#plain(value));
   }
 
   decode(text: string): unknown {
@@ -60,6 +62,7 @@ export class Codec {
     const short = knownText(number);
     this.#candidates.delete(text);
     this.#numbers.set(text, short);
+    if (typeof value === 'string') this.#strings.set(value, short);
     return short;
   }
 }

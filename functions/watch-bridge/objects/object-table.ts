@@ -2,6 +2,7 @@ import type { Kind, KnownStates } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import { Codec } from './codec.ts';
 import { HashIndex, hashOf } from './hash-index.ts';
+import { packed, unpacked } from './packing.ts';
 import { Slab } from './slab.ts';
 
 const gone = Number.NaN;
@@ -48,7 +49,7 @@ export class ObjectTable {
       this.#byUid.delete(hashOf(before.metadata.uid ?? ''), id);
     if (before === undefined || before.metadata.uid !== uid) this.#byUid.add(hashOf(uid), id);
     if (known !== undefined) this.#slab.free(this.#places[known] ?? gone);
-    this.#places[id] = this.#slab.add(this.#codec.encode(object));
+    this.#places[id] = this.#slab.add(packed(this.#codec.encode(object)));
     this.#noteKind(id, kind);
     this.#keepWarm(id, object);
     return id;
@@ -152,7 +153,7 @@ export class ObjectTable {
   #read(id: Id): KubeObject | undefined {
     const place = this.#places[id];
     if (place === undefined || Number.isNaN(place)) return undefined;
-    return this.#codec.decode(this.#slab.get(place)) as KubeObject;
+    return this.#codec.decode(unpacked(this.#slab.get(place))) as KubeObject;
   }
 
   #keepWarm(id: Id, object: KubeObject): void {

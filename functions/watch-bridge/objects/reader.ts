@@ -43,6 +43,8 @@ export class Reader {
         return hexOf(this.#take(this.#size()));
       case tag.decimal:
         return String(this.#size());
+      case tag.tailed:
+        return this.#take(this.#size()) + hexOf(this.#take(8));
       case tag.wide:
         return utf8Of(this.#take(this.#size()));
       case tag.json:

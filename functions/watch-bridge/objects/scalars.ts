@@ -20,6 +20,8 @@ export const tag = {
   decimal: '\x0d',
   /** Whatever has no shorter form. */
   json: '\x0e',
+  /** A text and sixteen hex digits, as the name of an ArtifactWorkflow. */
+  tailed: '\x0f',
 } as const;
 
 /** The character of the integer 0. */
@@ -35,6 +37,7 @@ const hexForm = /^(?:[0-9a-f]{2}){4,}$/;
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const digestForm = /^sha256:[0-9a-f]{64}$/;
 const timeForm = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+const tailForm = /[^0-9a-f][0-9a-f]{16}$/;
 const decimalForm = /^[1-9]\d{0,14}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are one-byte characters as others.
 const latinForm = /^[\x00-\xff]*$/;
@@ -60,7 +63,10 @@ function encodeString(value: string): string {
   if (timeForm.test(value) && timeText(Date.parse(value) / 1_000) === value)
     return tag.time + fourBytes(Date.parse(value) / 1_000);
   if (decimalForm.test(value)) return tag.decimal + size(Number(value));
-  if (latinForm.test(value)) return lengthened(tag.latin, value);
+  if (latinForm.test(value))
+    return tailForm.test(value)
+      ? lengthened(tag.tailed, value.slice(0, -16)) + bytesOf(value.slice(-16))
+      : lengthened(tag.latin, value);
   // Half a surrogate pair has no UTF-8, but an escape.
   return value.isWellFormed()
     ? lengthened(tag.wide, utf8(value))

@@ -58,6 +58,8 @@ describe('trimmed', () => {
     const ended = { ...whole, status: { phase: 'Succeeded', conditions, results } };
     const { bytes: _bytes, ...kept } = results;
     expect(trimmed(ended).status).toEqual({ phase: 'Succeeded', conditions: short, results: kept });
+    const arrived = { ...whole, status: { results: { digest: `sha256:${'0123456789abcdef'.repeat(4)}` } } };
+    expect(trimmed(arrived).status).toEqual({ results: { digest: 'sha256:0123456789abcdef' } });
   });
 
   it('drops from an Order what its artifacts are, the digests of what arrived and the texts of conditions', () => {

@@ -208,11 +208,17 @@ function trimmedOrder(order: Order, metadata: KubeObject['metadata']): KubeObjec
   return { ...trimmed, status: { ...withShortConditions(rest), ...shown } } as unknown as KubeObject;
 }
 
-/** The status of an ArtifactWorkflow with that of its results which its Order shows or a retry depends on. */
+/**
+ * The status of an ArtifactWorkflow with that of its results which its Order shows or a retry depends on. Of a digest only matters whether it
+ * has changed: 64 bits of it tell.
+ */
 function trimmedStatus(status: unknown): unknown {
   if (typeof status !== 'object' || status === null) return status;
   const { results, ...rest } = withShortConditions(status as NonNullable<ArtifactWorkflow['status']>);
-  return results === undefined ? rest : { ...rest, results: pick(results, ['digest', 'outcome', 'reason']) };
+  if (results === undefined) return rest;
+  const { digest } = results;
+  const beginning = digest?.startsWith('sha256:') === true ? { digest: digest.slice(0, 23) } : {};
+  return { ...rest, results: { ...pick(results, ['digest', 'outcome', 'reason']), ...beginning } };
 }
 
 /** Of a condition its type and status. Of a run also when it began: the pace of an Order depends on it. */
