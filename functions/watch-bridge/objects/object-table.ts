@@ -5,7 +5,8 @@ import { HashIndex, hashOf } from './hash-index.ts';
 import { packed, unpacked } from './packing.ts';
 import { Slab } from './slab.ts';
 
-const gone = Number.NaN;
+/** No place in the slab. */
+const gone = 2 ** 32 - 1;
 
 /** The number of an object in the table, for as long as it is there. */
 export type Id = number;
@@ -18,9 +19,11 @@ export class ObjectTable {
   readonly #codec = new Codec();
   readonly #slab = new Slab();
   /** By id: where its text is. */
-  readonly #places: number[] = [];
+  #places = new Uint32Array(1_024).fill(gone);
   /** By id: the number of its kind, so that who walks through one kind need not read the others. */
   #kinds = new Uint8Array(1_024);
+  /** Ids below this one have been given. */
+  #next: Id = 0;
   readonly #numbers = new Map<string, number>();
   readonly #free: Id[] = [];
   readonly #leaving = new Set<Id>();
@@ -41,7 +44,7 @@ export class ObjectTable {
     const known = this.named(kind, metadata.namespace, metadata.name);
     if (known !== undefined) this.#leaving.delete(known);
     if (known !== undefined && this.#warm.get(known) === object) return known;
-    const id = known ?? this.#free.pop() ?? this.#places.length;
+    const id = known ?? this.#free.pop() ?? this.#newId();
     const before = known === undefined ? undefined : this.get(known);
     const uid = metadata.uid ?? '';
     if (before === undefined) this.#byName.add(hashOf(nameKey(object)), id);
@@ -93,7 +96,7 @@ export class ObjectTable {
 
   /** All that are there now, and some that come meanwhile. */
   *ids(): Generator<Id, void, undefined> {
-    for (let id = 0; id < this.#places.length; id += 1) if (!Number.isNaN(this.#places[id])) yield id;
+    for (let id = 0; id < this.#next; id += 1) if (this.#places[id] !== gone) yield id;
   }
 
   /**
@@ -139,20 +142,29 @@ export class ObjectTable {
     }
   }
 
+  #newId(): Id {
+    const id = this.#next;
+    this.#next += 1;
+    if (id === this.#places.length) {
+      const [places, kinds] = [this.#places, this.#kinds];
+      const room = Math.ceil(id * 1.25);
+      this.#places = new Uint32Array(room).fill(gone);
+      this.#places.set(places);
+      this.#kinds = new Uint8Array(room);
+      this.#kinds.set(kinds);
+    }
+    return id;
+  }
+
   #noteKind(id: Id, kind: string): void {
     const number = this.#numbers.get(kind) ?? this.#numbers.size;
     this.#numbers.set(kind, number);
-    if (id >= this.#kinds.length) {
-      const grown = new Uint8Array(Math.ceil(id * 1.5));
-      grown.set(this.#kinds);
-      this.#kinds = grown;
-    }
     this.#kinds[id] = number;
   }
 
   #read(id: Id): KubeObject | undefined {
     const place = this.#places[id];
-    if (place === undefined || Number.isNaN(place)) return undefined;
+    if (place === undefined || place === gone) return undefined;
     return this.#codec.decode(unpacked(this.#slab.get(place))) as KubeObject;
   }
 

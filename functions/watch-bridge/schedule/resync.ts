@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/async';
-import { Sweep } from './sweep.ts';
+import { type Kept, KeptMap, Sweep } from './sweep.ts';
 
-export interface ResyncOptions<T> {
+export interface ResyncOptions<T, K> {
   clock: Clock;
   random(): number;
   /** ms between resyncs of an object that is not settled. */
@@ -15,6 +15,8 @@ export interface ResyncOptions<T> {
   waitsForPerson(object: T): boolean;
   /** Wakes the object; `epoch` differs for each resync. */
   wake(object: T, epoch: string): void;
+  /** Makes room for what may be all objects. Default: a Map. */
+  kept?(): Kept<K, T>;
 }
 
 /** Objects that are not settled are woken in so many portions per interval, each of at most so many objects. */
@@ -51,12 +53,12 @@ interface Waiting<T> {
  * what waits for a person is left to the bunch after a while, so that functions can sleep.
  */
 export class Resync<T, K = string> {
-  readonly #options: ResyncOptions<T>;
+  readonly #options: ResyncOptions<T, K>;
   /** Objects that are not settled, or may not be, in the order in which they were last touched. */
   readonly #unsettled = new Map<K, Waiting<T>>();
   readonly #settled: Sweep<T, K>;
   /** Objects that a resync has woken and that have neither changed nor been woken for another reason since. */
-  readonly #unanswered = new Set<K>();
+  readonly #unanswered: Kept<K, T>;
   readonly #started: number;
   #eagerUntil = Number.NEGATIVE_INFINITY;
   /** How often an object changed since the last portion. */
@@ -65,14 +67,16 @@ export class Resync<T, K = string> {
   #notBefore = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
 
-  constructor(options: ResyncOptions<T>) {
-    const { clock, random, settledMs } = options;
+  constructor(options: ResyncOptions<T, K>) {
+    const { clock, random, settledMs, kept = () => new KeptMap<K, T>() } = options;
     this.#options = options;
     this.#started = clock.now();
+    this.#unanswered = kept();
     this.#settled = new Sweep({
       clock,
       random,
       everyMs: settledMs,
+      kept: kept(),
       wake: (key, object) => this.#wake(key, object),
     });
   }
@@ -159,7 +163,7 @@ export class Resync<T, K = string> {
   #wake(key: K, object: T): void {
     const { clock, wake } = this.#options;
     wake(object, `${this.#started}-${clock.now()}`);
-    this.#unanswered.add(key);
+    this.#unanswered.set(key, object);
   }
 
   #expect(key: K, object: T): void {

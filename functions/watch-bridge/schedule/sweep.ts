@@ -1,10 +1,30 @@
 import { type Clock, jittered } from '#shared/async';
 
+/** Objects by their keys. */
+export interface Kept<K, T> {
+  readonly size: number;
+  get(key: K): T | undefined;
+  set(key: K, object: T): unknown;
+  /** True if it was there. */
+  delete(key: K): boolean;
+  clear(): void;
+  /** Those that are there now, whatever becomes of them while they are walked through. */
+  snapshot(): Iterable<[K, T]>;
+}
+
+export class KeptMap<K, T> extends Map<K, T> implements Kept<K, T> {
+  snapshot(): Iterable<[K, T]> {
+    return [...this];
+  }
+}
+
 export interface SweepOptions<T, K> {
   clock: Clock;
   random(): number;
   /** ms between two sweeps. */
   everyMs: number;
+  /** Where the objects are kept. Default: a Map. */
+  kept?: Kept<K, T>;
   /** Called at the start of each sweep: the objects that it is about. Default: all. */
   select?(): (object: T) => boolean;
   /** Called for each object; `epoch` differs for each sweep. */
@@ -20,12 +40,13 @@ const perSecond = 100;
  */
 export class Sweep<T, K = string> {
   readonly #options: SweepOptions<T, K>;
-  readonly #objects = new Map<K, T>();
+  readonly #objects: Kept<K, T>;
   readonly #portions = new Map<string, () => void>();
   #cancel: () => void = () => undefined;
 
   constructor(options: SweepOptions<T, K>) {
     this.#options = options;
+    this.#objects = options.kept ?? new KeptMap();
     this.#schedule(options.everyMs);
   }
 
@@ -61,28 +82,29 @@ export class Sweep<T, K = string> {
   #sweep(): void {
     const { clock, everyMs, select } = this.#options;
     this.#schedule(everyMs);
-    const isMeant = select?.() ?? (() => true);
-    const keys: K[] = [];
-    for (const [key, object] of this.#objects) if (isMeant(object)) keys.push(key);
+    const isMeant = select?.();
+    const all = this.#objects.snapshot();
+    const meant = isMeant === undefined ? undefined : [...all].filter(([, object]) => isMeant(object));
     // However many there are, a sweep ends well before the next one begins.
-    const size = Math.max(perSecond, Math.ceil(keys.length / Math.max(1, everyMs / 2_000)));
-    this.#wake({ keys, size, epoch: String(clock.now()) }, 0);
+    const count = meant?.length ?? this.#objects.size;
+    const size = Math.max(perSecond, Math.ceil(count / Math.max(1, everyMs / 2_000)));
+    this.#wake({ left: (meant ?? all)[Symbol.iterator](), size, epoch: String(clock.now()) });
   }
 
-  /** Wakes the portion that begins with key `from`, and the next ones after it. */
-  #wake(bunch: { keys: readonly K[]; size: number; epoch: string }, from: number): void {
-    const { keys, size, epoch } = bunch;
-    const to = Math.min(from + size, keys.length);
+  /** Wakes the next portion, and the ones after it. */
+  #wake(bunch: { left: Iterator<[K, unknown]>; size: number; epoch: string }): void {
+    const { left, size, epoch } = bunch;
     this.#portions.delete(epoch);
-    for (let at = from; at < to; at += 1) {
-      const key = keys[at] as K;
+    for (let taken = 0; taken < size; taken += 1) {
+      const next = left.next();
+      if (next.done === true) return;
+      const [key] = next.value;
       const object = this.#objects.get(key);
       if (object !== undefined) this.#options.wake(key, object, epoch);
     }
-    if (to === keys.length) return;
     this.#portions.set(
       epoch,
-      this.#options.clock.after(1_000, () => this.#wake(bunch, to)),
+      this.#options.clock.after(1_000, () => this.#wake(bunch)),
     );
   }
 }

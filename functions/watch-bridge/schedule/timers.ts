@@ -14,6 +14,7 @@ import {
   waitsForPerson,
 } from '#shared/domain';
 import { type KubeObject, ownerOfKind } from '#shared/meta';
+import { IdSet } from '../objects/id-set.ts';
 import type { Id } from '../objects/object-table.ts';
 import type { References } from '../watches/references.ts';
 import { CredentialLooks } from './credential-looks.ts';
@@ -68,6 +69,7 @@ export class Timers {
       return object === undefined ? otherwise : ask(object);
     };
     this.#resync = new Resync({
+      kept: () => new IdSet(),
       clock,
       random,
       unsettledMs: intervals.unsettled,

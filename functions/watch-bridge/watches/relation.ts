@@ -1,9 +1,10 @@
+import { IdList } from '../objects/id-list.ts';
 import type { Id } from '../objects/object-table.ts';
 
 /** Objects that have all their keys in common. */
 interface Group {
   keys: readonly string[];
-  ids: Set<Id>;
+  ids: IdList;
 }
 
 /**
@@ -23,7 +24,8 @@ export class Relation {
       known.ids.add(id);
       return;
     }
-    const group = { keys, ids: new Set([id]) };
+    const group = { keys, ids: new IdList() };
+    group.ids.add(id);
     this.#groups.set(name, group);
     for (const key of keys) {
       const groups = this.#byKey.get(key);
