@@ -22,6 +22,7 @@ describe('isJson', () => {
     [undefined, true],
     ['application/json', true],
     ['application/merge-patch+json', true],
+    ['text/json', true],
     ['text/json-like', false],
     ['text/plain', false],
   ])('%j: %j', (media, expected) => {

@@ -50,6 +50,9 @@ describe('parseEvent accepts', () => {
   it('data as base64', () => {
     const data_base64 = Buffer.from('{"a":1}').toString('base64');
     expect(parseEvent(json, JSON.stringify({ ...attributes, data_base64 })).data).toEqual({ a: 1 });
+    const absent = { data: null, data_base64: null };
+    expect(parseEvent(json, JSON.stringify({ ...attributes, ...absent })).data).toBeUndefined();
+    expect(parseEvent(json, JSON.stringify({ ...attributes, ...absent, data: 'a' })).data).toBe('a');
   });
 });
 
