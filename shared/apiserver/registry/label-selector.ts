@@ -43,6 +43,9 @@ export function parseLabelSelector(text: string): LabelSelector {
   return { holds: (labels) => terms.every((holds) => holds(labels)), required: parser.required };
 }
 
+/** Most terms of a selector: each is compared with each object, and with each event for each watch. */
+export const mostTerms = 1_000;
+
 function unfit(message: string) {
   return badRequest(`unable to parse requirement: ${message}`);
 }
@@ -64,6 +67,7 @@ class Parser {
     }
     for (;;) {
       terms.push(this.#term());
+      if (terms.length > mostTerms) throw badRequest(`the label selector has more than ${mostTerms} terms`);
       const { type, text } = this.#take();
       if (type === 'end') return terms;
       if (type !== ',') throw badRequest(`found '${text}', expected: ',' or 'end of string'`);

@@ -109,4 +109,21 @@ describe('selection', () => {
     expect(selection(widget, '', 'metadata.name!=a').name).toBeUndefined();
     expect(() => selection(widget, '', 'spec.size=1')).toThrowError('field label not supported: spec.size');
   });
+
+  it('has a thousand terms at most, and a term as many values as it likes', () => {
+    if (!widget) throw new Error('no kind');
+    const terms = (count: number, term: string) => Array.from({ length: count }, () => term).join(',');
+    expect(selection(widget, terms(1_000, '!a'), terms(1_000, 'metadata.name!=a')).everything).toBe(false);
+    expect(() => selection(widget, terms(1_001, '!a'), '')).toThrowError(
+      'the label selector has more than 1000 terms',
+    );
+    expect(() => selection(widget, '', terms(1_001, 'metadata.name!=a'))).toThrowError(
+      'the field selector has more than 1000 terms',
+    );
+    expect(
+      selection(widget, `app in (${terms(2_000, 'a')})`, '').matches(
+        selectableOf(widget, object('a', { app: 'a' })),
+      ),
+    ).toBe(true);
+  });
 });

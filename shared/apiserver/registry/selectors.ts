@@ -1,6 +1,6 @@
 import { badRequest } from '../errors/request-errors.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
-import { parseLabelSelector } from './label-selector.ts';
+import { mostTerms, parseLabelSelector } from './label-selector.ts';
 
 export { parseLabelSelector } from './label-selector.ts';
 
@@ -51,7 +51,9 @@ interface FieldTerm {
 
 /** Parses `metadata.name=x,status.phase!=y` by the rules of k8s.io/apimachinery, fields; BadRequest for a field that is not selectable. */
 function parseFieldSelector(definition: KindDefinition, text: string): FieldTerm[] {
-  return splitTerms(text).map((term) => {
+  const terms = splitTerms(text);
+  if (terms.length > mostTerms) throw badRequest(`the field selector has more than ${mostTerms} terms`);
+  return terms.map((term) => {
     const found = /^([^=!]*(?:!(?!=)[^=!]*)*)(==|=|!=)/.exec(term);
     if (!found) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
     const [operator = '', field = '', sign = ''] = found;
