@@ -49,6 +49,15 @@ const trigger = z.looseObject({
   }),
 });
 
+const componentPatches = z.object({
+  patches: z.array(z.looseObject({ target: z.object({ kind: z.string(), name: z.string().optional() }) })),
+});
+const workflowTemplate = z.looseObject({
+  kind: z.literal('ClusterWorkflowTemplate'),
+  metadata: z.looseObject({ name: z.string() }),
+  spec: z.looseObject({ templates: z.array(z.unknown()) }),
+});
+
 async function load(): Promise<Manifest[]> {
   const found: Manifest[] = [];
   for await (const file of glob('knative/{base,workflow-templates,tenant,examples}/**/*.yaml')) {
@@ -108,6 +117,35 @@ describe('the manifests in knative/', () => {
       for (const file of files) expect(text, `${folder}/${file}`).toContain(`- ${file}`);
       expect(await readFile(path.join(base, 'kustomization.yaml'), 'utf8')).toContain(`- ${folder}`);
     }
+  });
+
+  it('have a row in the table of knative/README.md for each component', async () => {
+    const text = await readFile('knative/README.md', 'utf8');
+    const rows = text.split('\n').filter((line) => line.startsWith('| `'));
+    for (const name of await readdir('knative/components'))
+      expect(
+        rows.some((row) => row.split(' | ')[0]?.includes(`\`${name}\``)),
+        name,
+      ).toBe(true);
+  });
+
+  it('of component few-cores change only templates that have what they change', async () => {
+    const { patches } = componentPatches.parse(
+      parse(await readFile('knative/components/few-cores/kustomization.yaml', 'utf8')),
+    );
+    const { target } = patches.find(({ target: each }) => each.kind === 'ClusterWorkflowTemplate') ?? {};
+    const chosen = new RegExp(`^(?:${target?.name ?? '.*'})$`);
+    const changed: string[] = [];
+    for await (const file of glob('knative/{workflow-templates,components}/**/*.yaml')) {
+      const [first, ...more] = parseAllDocuments(await readFile(file, 'utf8'));
+      const template = workflowTemplate.safeParse(first?.toJS());
+      if (more.length > 0 || !template.success || !chosen.test(template.data.metadata.name)) continue;
+      changed.push(template.data.metadata.name);
+      expect(template.data.spec.templates[0], file).toMatchObject({
+        container: { resources: { requests: {} } },
+      });
+    }
+    expect(changed.toSorted()).toEqual(['arc-bundle', 'arc-file', 'arc-oci-image']);
   });
 
   it('let through only wakes that somebody sends: the table, due times and resyncs', () => {
