@@ -11,7 +11,7 @@ export function mediaTypeOf(contentType: string | undefined): string | undefined
   return media === '' ? undefined : media;
 }
 
-/** True for JSON, `+json` types, and no type at all, which the specification reads as JSON. */
+/** True for subtypes `json` and `+json` (CloudEvents JSON format, 3.1), and for no type at all, which the specification reads as JSON. */
 export function isJson(mediaType: string | undefined): boolean {
-  return mediaType === undefined || mediaType === 'application/json' || mediaType.endsWith('+json');
+  return mediaType === undefined || /[/+]json$/.test(mediaType);
 }

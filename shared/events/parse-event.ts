@@ -55,20 +55,22 @@ function structured(text: string) {
   if (!isRecord(event)) {
     throw new ArcError('BadRequest', 'a structured event must be one JSON object');
   }
-  const { data, data_base64, ...rest } = event;
+  const { data: given, data_base64: encoded, ...rest } = event;
+  // JSON null means that it is not there, also of attributes (CloudEvents JSON format, 2.2).
+  const data = given ?? undefined;
+  const data_base64 = encoded ?? undefined;
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(rest)) {
-    // JSON null means that the attribute is not there (CloudEvents JSON format, 2.2).
     if (value !== null) attributes[name] = attributeValue(name, value);
   }
   const media = mediaTypeOf(String(attributes.datacontenttype ?? ''));
-  const present = (data !== undefined && data !== null) || data_base64 !== undefined;
+  const present = data !== undefined || data_base64 !== undefined;
   if (present && !isJson(media)) {
     throw new ArcError('UnsupportedMediaType', `data of type ${media} is not accepted: send JSON`);
   }
   return {
     attributes,
-    data: data_base64 === undefined ? (data ?? undefined) : fromBase64(data, data_base64),
+    data: data_base64 === undefined ? data : fromBase64(data, data_base64),
   };
 }
 
@@ -115,7 +117,7 @@ function attributeValue(name: string, value: unknown): string | number | boolean
 
 function fromBase64(data: unknown, encoded: unknown): unknown {
   const valid = typeof encoded === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(encoded);
-  if (!valid || (data !== undefined && data !== null)) {
+  if (!valid || data !== undefined) {
     throw new ArcError('BadRequest', 'data_base64 must be base64 text, and stand alone');
   }
   return parseJson(decodeUtf8(Buffer.from(encoded, 'base64')), 'data');
