@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { secrets } from '#shared/domain';
+import { annotations, orders, secrets } from '#shared/domain';
+import { namespace } from '../../shared/domain/testing/objects.ts';
 import { Conduit } from './model/conduit.ts';
 import { credentials, objects } from './model/operations.ts';
 import { faultsOf } from './model/oracle.ts';
@@ -55,6 +56,23 @@ describe('cases that stories have found', () => {
     await conduit.settle();
     expect(faultsOf(conduit)).toEqual([]);
   });
+
+  it.each([[0], [undefined]])(
+    'a retry is answered once, though the clock of Argo is behind (time to live: %s)',
+    async (ttl) => {
+      const conduit = new Conduit({ ...right, argo: -300_000 }, objects);
+      const spec = { retry: { limit: 0 }, ...(ttl === undefined ? {} : { ttlSecondsAfterCompletion: ttl }) };
+      const key = { namespace, name: 'order' };
+      await conduit.client.mergePatch(orders, key, { spec });
+      conduit.argo.failures.set('team/app:1', 99);
+      await conduit.settle();
+      const before = conduit.argo.failed;
+      const asked = { [annotations.retryAt]: String(conduit.apiSeconds) };
+      await conduit.client.mergePatch(orders, key, { metadata: { annotations: asked } });
+      await conduit.settle();
+      expect([conduit.argo.failed - before, conduit.bridge.unsettled]).toEqual([1, 0]);
+    },
+  );
 
   it('a Secret that nobody brings does', async () => {
     expect(failures(await waiting(15_000)).length).toBe(1);

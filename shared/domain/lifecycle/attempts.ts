@@ -40,6 +40,11 @@ export function rerunRequested(workflow: ArtifactWorkflow): number | undefined {
   return requested > (workflow.status?.workflowRef?.rerunAt ?? 0) ? requested : undefined;
 }
 
+/** The time of the retry-at that the first attempt answers: what was made for it, or asked to run before it had. */
+export function retryAnswered({ metadata }: ArtifactWorkflow): number | undefined {
+  return unixSeconds(metadata.annotations?.[annotations.retryAt]) || undefined;
+}
+
 /**
  * The name of the ServiceAccount whose absence ended the last attempt: Argo could not make its pods, so nothing was moved, and the next
  * attempt follows when the account is there.

@@ -167,6 +167,11 @@ describe('decideChildren', () => {
       },
     ]);
     expect(decide(at(failedAt - 60), inputs(), children).patches).toEqual([]);
+    // What has expired is made for it.
+    const expired = { ...at(failedAt + 60), status: rollUp(two, planOrder(two, inputs()), children, now) };
+    expect(decide(expired, inputs(), []).create.map(({ metadata }) => metadata.annotations)).toMatchObject([
+      { [annotations.retryAt]: String(failedAt + 60), [annotations.cause]: 'retry-at was set' },
+    ]);
   });
 
   describe('when an artifact is edited to and fro', () => {

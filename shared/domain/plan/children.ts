@@ -58,7 +58,7 @@ export function decideChildren(
       !workflow &&
       (!recorded || retryWanted(recorded, retryAt)),
   );
-  const create = missing.flatMap((one) => (earlierOfName(one) ? [] : made(one)));
+  const create = missing.flatMap((one) => (earlierOfName(one) ? [] : made(one, retryAt)));
   const patches = current.flatMap(({ artifact, workflow }) =>
     workflow && !isDeleting(workflow) ? patchFor(artifact, workflow, retryAt) : [],
   );
@@ -99,12 +99,19 @@ function earlierOfName({ artifact, versions }: CurrentVersion): ArtifactWorkflow
   return versions.find(({ metadata }) => metadata.name === name);
 }
 
-function made({ artifact, recorded, versions, revision = 1 }: CurrentVersion): ArtifactWorkflow[] {
+function made(
+  { artifact, recorded, versions, revision = 1 }: CurrentVersion,
+  retryAt: number,
+): ArtifactWorkflow[] {
   if (artifact.state !== 'ready') return [];
   const { metadata, spec } = artifact.workflow;
   const [earlier] = versions;
   const cause = recorded ? retryCause : earlier && causeOf(artifact.workflow, earlier);
-  const notes = { ...metadata.annotations, ...(cause === undefined ? {} : { [annotations.cause]: cause }) };
+  const notes = {
+    ...metadata.annotations,
+    ...(cause === undefined ? {} : { [annotations.cause]: cause }),
+    ...(recorded ? { [annotations.retryAt]: String(retryAt) } : {}),
+  };
   const noted = Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata;
   return [{ ...artifact.workflow, metadata: noted, spec: { ...spec, revision } }];
 }

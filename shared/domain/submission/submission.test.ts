@@ -176,6 +176,11 @@ describe('decideSubmission', () => {
     const workflowRef = { ...currentWorkflow(made()), attempt: 2, rerunAt: 1_700_000_000 };
     const answered = { ...broken, workflowRef, attempts: 2, syncedAttempt: 2 };
     expect(decide(noted(answered, annotations.retryAt))).toEqual({ action: 'none' });
+    // What was made for it, or had yet to run when it was asked for, answers it with its first attempt.
+    expect(decide(noted({}, annotations.retryAt))).toMatchObject({
+      action: 'create',
+      status: { attempts: 1, workflowRef: { attempt: 1, rerunAt: 1_700_000_000 } },
+    });
   });
 
   describe('when it is being deleted', () => {

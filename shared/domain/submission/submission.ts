@@ -9,6 +9,7 @@ import {
   owesAttempt,
   referenceFor,
   rerunRequested,
+  retryAnswered,
 } from '../lifecycle/attempts.ts';
 import { type Hold, type HoldReason, isOutOfSight, needsPerson } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
@@ -213,7 +214,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   if (!status.configSecret) return { action: 'wait', message: 'its configuration has not been rendered yet' };
   const ahead = rivals.find((rival) => isAhead(rival, workflow));
   if (ahead) return waitFor(workflow, placeInUse(ahead));
-  const rerun = rerunAt ?? status.workflowRef?.rerunAt;
+  const rerun = rerunAt ?? (status.workflowRef ? status.workflowRef.rerunAt : retryAnswered(workflow));
   const reference = {
     ...referenceFor(metadata.name, spec.cron !== undefined, attempt),
     ...(rerun === undefined ? {} : { rerunAt: rerun }),

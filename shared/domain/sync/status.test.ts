@@ -171,6 +171,19 @@ describe('syncedStatus', () => {
     expect(syncedStatus(after, object, now)).toBeUndefined();
   });
 
+  it('ends a run after the retry-at that it answers, though clocks differ', () => {
+    const rerunAt = Date.parse(finishedAt) / 1000 + 60;
+    const workflow = made();
+    const asked = {
+      ...workflow,
+      status: { ...workflow.status, workflowRef: { ...currentWorkflow(workflow), rerunAt } },
+    };
+    const object = argo(asked, { phase: 'Failed', startedAt, finishedAt });
+    const after = apply(asked, syncedStatus(asked, object, now));
+    expect(Date.parse(after.status?.completionTime ?? '')).toBe((rerunAt + 1) * 1000);
+    expect(syncedStatus(after, object, now)).toBeUndefined();
+  });
+
   it('follows a schedule through its runs', () => {
     const workflow = made({}, true);
     const object = workflowFor(workflow, 1) as CronWorkflow;

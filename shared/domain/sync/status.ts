@@ -150,7 +150,16 @@ function completionOf(
 ): string | undefined {
   const ended = isFinalPhase(phaseOf(workflow));
   if (isDeleting(workflow) && phaseFrom(argo) === 'Stopped') return ended ? old.completionTime : undefined;
-  return argo.status?.finishedAt ?? old.completionTime ?? isoSeconds(now.getTime());
+  return afterAsked(workflow, argo.status?.finishedAt ?? old.completionTime ?? isoSeconds(now.getTime()));
+}
+
+/**
+ * The end of a run that was asked for is later than the wish, whatever Argo's clock and that of who asked say: else the wish would count for
+ * this end, too.
+ */
+function afterAsked({ status }: ArtifactWorkflow, ended: string): string {
+  const { rerunAt = 0 } = status?.workflowRef ?? {};
+  return Date.parse(ended) <= rerunAt * 1000 ? isoSeconds((rerunAt + 1) * 1000) : ended;
 }
 
 function messageOf(
