@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -64,6 +64,16 @@ describe('nodeFetch', () => {
     control.abort();
     await expect(endless.text()).rejects.toThrow();
     await expect(ask('/')).rejects.toThrow();
+  });
+
+  it('rejects where the server switches the protocol', async () => {
+    const text = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
+    const server = createTcpServer((socket) => socket.once('data', () => socket.end(text)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const answer = nodeFetch(2_000)(url, { ...init, signal: AbortSignal.timeout(5_000) });
+    await expect(answer).rejects.toThrow('the connection ended before the answer began');
   });
 
   it('rejects with the error of a body that is too long for a string', async () => {

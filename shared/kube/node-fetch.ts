@@ -68,6 +68,8 @@ export function nodeFetch(limitMs: number, agent?: http.Agent): NodeFetch {
     const outgoing = own.request({ ...placeOf(url), method, headers: framed, agent: agent ?? own.agent });
     limitConnect(outgoing, limitMs);
     outgoing.on('error', reject).on('response', resolve);
+    // An answer of 101 ends the connection without an error.
+    outgoing.on('close', () => reject(new Error('the connection ended before the answer began')));
     endOnAbort(outgoing, signal);
     outgoing.end(body);
     return answerOf(await promise);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Authority, createAuthority } from '../../../shared/testing/authority.ts';
 import { createPost } from './sink.ts';
@@ -97,5 +97,28 @@ describe('createPost to a broker of this process', () => {
       retryAfter: undefined,
     });
     expect(taken).toEqual([[{ a: 'b' }, '{}']]);
+  });
+});
+
+describe('createPost', () => {
+  const whole = 'HTTP/1.1 202 Accepted\r\nconnection: close\r\ncontent-length: 50000\r\n\r\n'.concat(
+    'a'.repeat(50_000),
+  );
+  it.each([
+    [
+      'switches the protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+      /ended/,
+    ],
+    ['ends in the midst of an answer', whole.slice(0, -1), /ended|aborted/],
+    ['answers and closes the connection at once', whole, undefined],
+  ])('settles where the broker %s', async (_, text, error) => {
+    const server = createTcpServer((socket) => socket.once('data', () => socket.end(text)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const answer = createPost({ url })({}, '{}', new AbortController().signal);
+    if (error) await expect(answer).rejects.toThrow(error);
+    else expect(await answer).toEqual({ status: 202, retryAfter: undefined });
+    server.close();
   });
 });

@@ -94,11 +94,15 @@ function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<SinkAnswer | undefined>();
   // The address of a broker's pod that has died may stay in use for a while: the retry takes a new connection.
   limitConnect(sent);
-  sent.on('error', reject);
+  // An answer of 101 ends the connection without an error.
+  const cut = () => reject(new Error('the connection ended before the answer did'));
+  sent.on('error', reject).on('close', cut);
   endOnAbort(sent, signal);
   sent.on('response', (response) => {
     const { statusCode: status = 0, headers } = response;
-    response.on('error', reject);
+    // The connection may be closed before a whole answer has been read.
+    sent.off('close', cut);
+    response.on('error', reject).on('close', cut);
     // The body is not needed, but must be read before the connection can be reused.
     response.on('end', () => resolve({ status, retryAfter: headers['retry-after'] })).resume();
   });

@@ -1,6 +1,20 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
-import { backoffMs } from './attempt.ts';
+import { backoffMs, sendOverHttp } from './attempt.ts';
+
+describe('sendOverHttp', () => {
+  it('rejects where the subscriber switches the protocol', async () => {
+    const text = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
+    const server = createServer((socket) => socket.once('data', () => socket.end(text)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const answer = sendOverHttp(url, { headers: {}, body: undefined }, AbortSignal.timeout(5_000));
+    await expect(answer).rejects.toThrow('the connection ended before the answer began');
+    server.close();
+  });
+});
 
 describe('backoffMs', () => {
   it('doubles from the delay on', () => {

@@ -33,6 +33,8 @@ export const sendOverHttp: SendPost = async (url, { headers, body }, signal) => 
   const agent = isSecure ? agents.secure : agents.plain;
   const sent = (isSecure ? https : http).request(url, { method: 'POST', headers, agent });
   sent.on('error', reject).on('response', resolve);
+  // An answer of 101 ends the connection without an error.
+  sent.on('close', () => reject(new Error('the connection ended before the answer began')));
   endOnAbort(sent, signal);
   sent.end(body);
   const answer = await promise;
