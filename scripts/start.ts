@@ -1,11 +1,11 @@
 /** `npm start`: the whole conduit in one process on loopback, until Ctrl-C. */
-import { mkdir } from 'node:fs/promises';
 import module from 'node:module';
 import path from 'node:path';
 import { parseStartArguments, type StartOptions } from './standalone/arguments.ts';
 import { failureText } from './standalone/failure-text.ts';
 import { greeting } from './standalone/greeting.ts';
 import type { Standalone } from './standalone/standalone.ts';
+import { makeFolder } from './standalone/state-files.ts';
 
 const options = parseStartArguments(process.argv.slice(2));
 if ('help' in options) {
@@ -42,7 +42,7 @@ process.exit(0);
  */
 async function start({ logLevel, ...rest }: StartOptions): Promise<Standalone> {
   const compiled = path.join(rest.folder, 'compiled');
-  await mkdir(compiled, { recursive: true, mode: 0o700 });
+  await makeFolder(compiled);
   module.enableCompileCache(compiled);
   const { createLogger } = await import('#shared/telemetry');
   const { startStandalone } = await import('./standalone/standalone.ts');

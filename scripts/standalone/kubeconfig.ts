@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
+import { writeWhole } from './state-files.ts';
 
 /** Writes a kubeconfig for one user of one server; only its owner can read it, for it holds a token. */
 export async function writeKubeconfig(
@@ -22,5 +22,5 @@ export async function writeKubeconfig(
     users: [{ name: 'admin', user: { token: access.token } }],
     contexts: [{ name: 'arc', context: { cluster: 'arc', user: 'admin', namespace: 'default' } }],
   };
-  await writeFile(file, stringify(config), { mode: 0o600 });
+  await writeWhole(file, stringify(config));
 }

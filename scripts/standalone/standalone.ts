@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import tls from 'node:tls';
 import type { Logger } from 'pino';
@@ -27,7 +26,7 @@ import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
 import { sendInProcess, sinkOf } from './send-event.ts';
-import { rememberedPort, rememberPort } from './state-files.ts';
+import { makeFolder, rememberedPort, rememberPort } from './state-files.ts';
 import { isInstalled, type Switch, switchedOff } from './switches.ts';
 import { withWorker } from './worker-program.ts';
 
@@ -77,7 +76,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const { log } = options;
   keepHeapSmall();
   const folder = path.resolve(options.folder);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   await using stack = new AsyncDisposableStack();
   const ending = new AbortController();
 

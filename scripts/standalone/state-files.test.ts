@@ -1,9 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadIdentities } from './identities.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
 import { loadPki } from './pki.ts';
+import { makeFolder, rememberedPort, rememberPort } from './state-files.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -25,3 +27,30 @@ it('certificates are there whole or not at all', async () => {
   await expect(loadPki(folder, new Date())).rejects.toThrow('EISDIR');
   await expect(readFile(path.join(folder, 'pki.json'))).rejects.toThrow('ENOENT');
 });
+
+it('the port and the kubeconfig stay what they were, too', async () => {
+  const kubeconfig = path.join(folder, 'kubeconfig');
+  const access = { server: 'https://127.0.0.1:1', ca: '', token: 'a' };
+  await writeKubeconfig(kubeconfig, access);
+  await rememberPort(folder, 1234);
+  for (const name of ['kubeconfig', 'port']) await mkdir(path.join(folder, `${name}.partial`));
+  await expect(writeKubeconfig(kubeconfig, { ...access, token: 'b' })).rejects.toThrow('EISDIR');
+  await expect(rememberPort(folder, 5678)).rejects.toThrow('EISDIR');
+  expect(await readFile(kubeconfig, 'utf8')).toContain('token: a');
+  expect(await rememberedPort(folder)).toBe(1234);
+});
+
+it('folders are made with those above, by several starts at a time, and none where a file is', async () => {
+  const deep = path.join(folder, 'a/b/c');
+  await Promise.all([makeFolder(deep), makeFolder(deep)]);
+  expect((await stat(deep)).mode & 0o777).toBe(0o700);
+  await writeFile(path.join(folder, 'file'), '');
+  await expect(makeFolder(path.join(folder, 'file/below'))).rejects.toMatchObject({ code: 'EEXIST' });
+});
+
+it.runIf(process.platform === 'linux')(
+  'a folder that nobody can make is refused, not tried for ever',
+  async () => {
+    await expect(makeFolder('/proc/self/none/compiled')).rejects.toMatchObject({ code: 'ENOENT' });
+  },
+);

@@ -1,5 +1,24 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
+/**
+ * Makes a folder, and those above it, for its owner only. Not by the `recursive` of Node: that calls a read-only file system a folder that is
+ * missing, and tries for ever where nobody can make one, as in /proc.
+ */
+export async function makeFolder(folder: string): Promise<void> {
+  if (await isFolder(folder)) return;
+  const above = path.dirname(folder);
+  if (above !== folder) await makeFolder(above);
+  await mkdir(folder, { mode: 0o700 }).catch(async (caught: unknown) => {
+    // Somebody else may have made it meanwhile.
+    if (!(await isFolder(folder))) throw caught;
+  });
+}
+
+async function isFolder(folder: string): Promise<boolean> {
+  const found = await stat(folder).catch(() => undefined);
+  return found?.isDirectory() === true;
+}
 
 /** The text of a file of the standalone's state; undefined before its first start wrote it. */
 export async function readIfPresent(file: string): Promise<string | undefined> {
@@ -22,5 +41,5 @@ export async function rememberedPort(folder: string): Promise<number> {
 }
 
 export function rememberPort(folder: string, port: number): Promise<void> {
-  return writeFile(path.join(folder, 'port'), String(port));
+  return writeWhole(path.join(folder, 'port'), String(port));
 }
