@@ -124,10 +124,15 @@ describe('emitEvent', () => {
 
   it('cuts long messages and names, and puts Events of cluster-scoped objects in default', async () => {
     const metadata = { name: 'x'.repeat(253), uid: 'u' };
-    await emitEvent(client, { ...input, message: 'm'.repeat(5_000), regarding: { ...order, metadata } });
+    await emitEvent(client, {
+      ...input,
+      message: `m${'😀'.repeat(5_000)}`,
+      regarding: { ...order, metadata },
+    });
     const [event] = [...stored.values()];
     expect(event?.metadata.namespace).toBe('default');
     expect(event?.metadata.name.length).toBeLessThanOrEqual(253);
-    expect(String(event?.message)).toHaveLength(1024);
+    expect(event?.message).toMatch(/^m😀.*😀…$/u);
+    expect(Buffer.byteLength(String(event?.message))).toBeLessThanOrEqual(1024);
   });
 });

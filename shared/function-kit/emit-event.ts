@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { EventReason } from '#shared/domain';
-import { ArcError, printableLines } from '#shared/errors';
+import { cut, type EventReason } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import type { Kind, KubeClient } from '#shared/kube';
 import { isoSeconds, type KubeObject } from '#shared/meta';
 
@@ -11,7 +11,7 @@ export interface EventInput {
   type: 'Normal' | 'Warning';
   /** Stable: people filter by it. */
   reason: EventReason;
-  /** For people; cut to 1,024 characters. */
+  /** For people; cut to 1,024 bytes. */
   message: string;
   /** The name of the function that records it. */
   component: string;
@@ -68,7 +68,7 @@ async function createOrCount(
 function newEvent(input: EventInput): KubeObject {
   const { regarding, type, reason, component } = input;
   const { name, namespace, uid, resourceVersion } = regarding.metadata;
-  const message = printableLines(input.message).slice(0, longestMessage);
+  const message = cut(input.message, longestMessage);
   const statement = JSON.stringify([
     uid ?? [namespace, name],
     regarding.kind,

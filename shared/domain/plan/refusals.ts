@@ -1,6 +1,7 @@
 import type { Order } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { type Hold, isHoldReason } from '../lifecycle/holds.ts';
+import { cut } from '../values/text.ts';
 
 /**
  * Why ArtifactWorkflows of an Order could not be created, by their keys. decompose-order, which writes no status, notes it in an annotation
@@ -19,7 +20,7 @@ export function refusalsOf({ metadata }: Order): Refusals {
   const entries = Object.entries(found).flatMap(([key, value]): [string, Hold][] => {
     const { reason, message } = (value ?? {}) as Partial<Record<string, unknown>>;
     return typeof reason === 'string' && isHoldReason(reason) && typeof message === 'string'
-      ? [[key, { reason, message: message.slice(0, longestNote) }]]
+      ? [[key, { reason, message: cut(message, longestNote) }]]
       : [];
   });
   return Object.fromEntries(entries.slice(0, mostRefusals));
@@ -32,11 +33,11 @@ export function refusalNote(order: Order, refusals: Refusals): string | null | u
   // The message is not compared: one that differs each time would have the Order decomposed without end.
   const same = wanted.every(([key, { reason }]) => noted[key]?.reason === reason);
   if (same && wanted.length === Object.keys(noted).length) return undefined;
-  const cut = wanted.map(([key, { reason, message }]) => [
+  const short = wanted.map(([key, { reason, message }]) => [
     key,
-    { reason, message: message.slice(0, longestNote) },
+    { reason, message: cut(message, longestNote) },
   ]);
-  return wanted.length === 0 ? null : JSON.stringify(Object.fromEntries(cut));
+  return wanted.length === 0 ? null : JSON.stringify(Object.fromEntries(short));
 }
 
 /** What holds up an artifact that has no ArtifactWorkflow, as far as the refusals tell. */

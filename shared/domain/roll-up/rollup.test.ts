@@ -62,6 +62,13 @@ describe('rollUp', () => {
     expect(after.message).toContain('artifact 0 (a): the Order is being deleted');
   });
 
+  it('quotes no half character of a long message', () => {
+    const message = `${'x'.repeat(299)}😀 is not there`;
+    const status = roll(order([image('a')]), [{ ...broken, message }]);
+    expect(status.message?.isWellFormed()).toBe(true);
+    expect(status.message).toMatch(/xxx…$/);
+  });
+
   const cases: Array<[string, Order, Array<ArtifactWorkflowStatus | undefined>, string, string]> = [
     ['nothing listed', order([]), [], 'Succeeded', 'the Order lists no artifacts'],
     [

@@ -9,6 +9,7 @@ import { refusalsOf } from '../plan/refusals.ts';
 import { isRunFailure } from '../sync/step-event.ts';
 import { keptDelivery } from '../ttl/due.ts';
 import { longestQuotedMessage } from '../values/limits.ts';
+import { cut } from '../values/text.ts';
 import { conditionsFor } from './conditions.ts';
 import { type EntryBudget, entryBudget, entryFor } from './entry.ts';
 import type { StatusPlan } from './shown-plan.ts';
@@ -138,7 +139,7 @@ function messageOf(phase: OrderPhase, counts: OrderCounts, { entry, others }: He
   const held = heldBack[phase] ?? '';
   if (!entry) return summary + held;
   const label = entry.name === undefined ? '' : ` (${printable(entry.name)})`;
-  const why = (entry.message ?? entry.phase).slice(0, longestQuotedMessage);
+  const why = cut(entry.message ?? entry.phase, longestQuotedMessage);
   const since = entry.since === undefined ? '' : ` (since ${entry.since})`;
   const more = others === 0 ? '' : `, and ${others} more`;
   // The Order itself is suspended, which has been said.
