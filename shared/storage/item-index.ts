@@ -7,9 +7,11 @@ export class ItemIndex {
   readonly #found = new Map<string, Map<string, StoredItem>>();
   readonly #wordsOf = new Map<string, readonly string[]>();
 
-  constructor(by: IndexedBy, items: Iterable<StoredItem>) {
+  /** Set when all items have been put. */
+  isComplete = false;
+
+  constructor(by: IndexedBy) {
     this.#by = by;
-    for (const item of items) this.put(item);
   }
 
   /** Takes the newest state of an item; one of another collection changes nothing. */

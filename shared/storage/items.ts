@@ -1,3 +1,4 @@
+import { breathe } from '#shared/async';
 import { ItemIndex } from './item-index.ts';
 import { compareKeys } from './keys.ts';
 import { lowerBound, SortedItems } from './sorted-items.ts';
@@ -24,10 +25,15 @@ export interface PastItem {
 /** Keys whose state at a past revision differs from today's, with what they held then (undefined: absent). */
 export type Overlay = ReadonlyMap<string, PastItem | undefined>;
 
+/** Items to index in one turn: each is parsed. */
+const indexedAtOnce = 200;
+
 /** The current state: every key's item, in byte order of the keys. */
 export class Items {
   readonly #sorted: SortedItems;
   readonly #indexes = new Map<IndexedBy['wordsOf'], ItemIndex>();
+  /** Of the indexes that are not complete yet. */
+  readonly #making = new Map<IndexedBy['wordsOf'], Promise<unknown>>();
 
   /** `sorted` must be in byte order of its keys. */
   constructor(sorted: readonly StoredItem[] = []) {
@@ -49,14 +55,51 @@ export class Items {
     for (const index of this.#indexes.values()) index.put(item);
   }
 
-  /** The items of a range, of all pages, that are found by one of the words. The first question makes the index. */
+  /**
+   * The items of a range, of all pages, that are found by one of the words. The first question makes the index; as long as `indexing` says
+   * that it is not there, all items of the range are returned.
+   */
   found({ by, words }: Finding, { prefix, start }: Range): Page {
-    let index = this.#indexes.get(by.wordsOf);
-    if (index === undefined) {
-      index = new ItemIndex(by, this.#sorted.range(by.prefix));
-      this.#indexes.set(by.wordsOf, index);
-    }
+    const index = this.#indexes.get(by.wordsOf) ?? this.#makeIndex(by);
+    if (!index.isComplete) return this.page({ prefix, start, limit: undefined });
     return { items: index.range(words, prefix, start), remaining: 0 };
+  }
+
+  /** Resolves when the index of a large collection is there, which other work has its turns before; undefined: it is, or is made at once. */
+  indexing(by: IndexedBy): Promise<unknown> | undefined {
+    if (!this.#indexes.has(by.wordsOf)) this.#makeIndex(by);
+    return this.#making.get(by.wordsOf);
+  }
+
+  #makeIndex(by: IndexedBy): ItemIndex {
+    const { wordsOf, prefix } = by;
+    const index = new ItemIndex(by);
+    this.#indexes.set(wordsOf, index);
+    const next = this.#fill(index, prefix, prefix);
+    if (next === undefined) return index;
+    const rest = this.#fillRest(index, prefix, next)
+      // What has failed is begun anew by the next question.
+      .catch(() => this.#indexes.delete(wordsOf))
+      .finally(() => this.#making.delete(wordsOf));
+    this.#making.set(wordsOf, rest);
+    return index;
+  }
+
+  async #fillRest(index: ItemIndex, prefix: string, from: string): Promise<void> {
+    for (let start: string | undefined = from; start !== undefined; ) {
+      await breathe();
+      start = this.#fill(index, prefix, start);
+    }
+  }
+
+  /** Adds some items as they are now; what is written meanwhile, `apply` adds. Returns where to go on; undefined: the index is complete. */
+  #fill(index: ItemIndex, prefix: string, start: string): string | undefined {
+    const items = this.#sorted.range(prefix, start, indexedAtOnce);
+    for (const item of items) index.put(item);
+    const last = items.at(-1);
+    if (last && items.length === indexedAtOnce) return `${last.key}\0`;
+    index.isComplete = true;
+    return undefined;
   }
 
   /** One page of a range, as it is today or, with an overlay, as it was. */

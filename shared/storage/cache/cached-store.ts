@@ -79,6 +79,7 @@ class CachedStore implements Store {
     const { revision, signal } = options;
     const cache = this.#cacheOf(prefix);
     if (!cache || signal?.aborted) return this.#store.list(prefix, options);
+    if (options.finding) await cache.indexing(options.finding.by);
     const served = revision ? cache.covers(revision) : await this.#isFresh(options);
     // The cache may have been reloaded meanwhile.
     return served && this.#cache ? this.#cache.list(prefix, options) : this.#store.list(prefix, options);

@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/errors';
 import { History, type HistoryLimits } from '../history.ts';
 import { Items } from '../items.ts';
-import type { ListOptions, StoredItem, StoredList, StoreEvent, WatchBatch } from '../store.ts';
+import type { IndexedBy, ListOptions, StoredItem, StoredList, StoreEvent, WatchBatch } from '../store.ts';
 import { Watchers } from '../watchers.ts';
 
 export interface WatchCacheOptions {
@@ -43,6 +43,11 @@ export class WatchCache {
 
   get(key: string): StoredItem | undefined {
     return this.#items.get(key);
+  }
+
+  /** See Items. */
+  indexing(by: IndexedBy): Promise<unknown> | undefined {
+    return this.#items.indexing(by);
   }
 
   /** The list now, or at a past revision that it covers. */

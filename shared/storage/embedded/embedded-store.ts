@@ -59,6 +59,7 @@ export class EmbeddedStore implements Store {
     this.#checkReadable(options);
     const { items, history } = this.#parts;
     const range = { prefix, start: options.start ?? '', limit: options.limit || undefined };
+    if (options.finding) await items.indexing(options.finding.by);
     const revision = options.revision || history.newest;
     if (revision === history.newest && options.finding)
       return { ...items.found(options.finding, range), revision };
