@@ -253,6 +253,30 @@ describe('several shards', () => {
     );
   });
 
+  it('find that one of another shard has gone while the watch had a gap, for whom its place is free', () => {
+    const one = (name: string, phase: 'Running' | 'Pending') =>
+      artifactWorkflow(name, {
+        status: { phase },
+        metadata: { name, uid: `uid-${name}`, labels: { [labels.target]: 'place' }, ownerReferences: [] },
+      }) as unknown as KubeObject;
+    const first = one('first', 'Running');
+    const of = 8;
+    const shard = { index: shardOf('uid-first', of), of };
+    const others = Array.from({ length: 20 }, (_, at) => one(`waiting-${at}`, 'Pending'));
+    const next = others.find((other) => isForeign(other, shard));
+    if (next === undefined) throw new Error('20 are not in one shard');
+    const observer = new Observer({ index: shardOf(next.metadata.uid ?? '', of), of }, new FakeClock(), [
+      first,
+      next,
+    ]);
+    observer.sent.length = 0;
+    observer.relist([next]);
+    expect(observer.sent.map(({ target, reason }) => `${target.name} ${reason}`)).toEqual([
+      `${next.metadata.name} slot`,
+    ]);
+    observer.close();
+  });
+
   it('announce together, when they begin, what one bridge announces when it begins', () => {
     fc.assert(
       fc.property(histories, fc.integer({ min: 2, max: 5 }), (history, of) => {
