@@ -11,6 +11,12 @@ const stop = new AbortController();
 // Once: the second Ctrl-C ends a command that does not end by itself.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(name));
 const { stdout, stderr, env } = process;
+// A reader that has gone, as with `| head`, ends the process without a word, as SIGPIPE would.
+for (const stream of [stdout, stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(141);
+  });
 const exitCode = await run(process.argv.slice(2), { stdout, stderr, env, signal: stop.signal });
 // What is written to a pipe may still be on its way.
 await Promise.all([stdout, stderr].map((stream) => new Promise((done) => stream.write('', done))));

@@ -50,7 +50,8 @@ A DST that ends with "/" takes the artifact under the name that it has in SRC.
 Credentials are those of docker login, credential helpers included (DOCKER_CONFIG). HTTPS_PROXY and NO_PROXY are used.
 
 Exit codes: 0 done; 2 wrong usage; 10 may succeed later; 11 cannot succeed, or verify found a difference; 12 not allowed; 13 credentials
-missing or refused; 14 described wrongly; 15 denied by the policy; 130 interrupted; 1 unexpected.`;
+missing or refused; 14 described wrongly; 15 denied by the policy; 130 interrupted; 141 nobody reads
+the output; 1 unexpected.`;
 
 /** Runs a command line (without node and script). Resolves with the exit code; never rejects, and prints no credential. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
