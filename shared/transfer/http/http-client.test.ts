@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import http from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { deafServer, silentServer } from '../../../test/fixtures/http/black-hole.ts';
@@ -44,6 +46,22 @@ describe.concurrent('createHttpClient', () => {
     } finally {
       client.close();
       await hole.close();
+    }
+  });
+
+  it('gives up on a registry that switches the protocol', async () => {
+    const text = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
+    const server = createTcpServer((socket) => socket.once('data', () => socket.end(text)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const client = createHttpClient({}, { ...defaultTimeouts, requestMs: 1_000 });
+    try {
+      const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/`);
+      const signal = AbortSignal.timeout(5_000);
+      const sent = client.send({ method: 'GET', url, headers: {}, signal });
+      await expect(sent).rejects.toThrow('the connection ended before the answer began');
+    } finally {
+      client.close();
+      server.close();
     }
   });
 

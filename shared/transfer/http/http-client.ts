@@ -136,8 +136,12 @@ function exchange(
   const deadline = createDeadline(outgoing);
   /** The body, where it is a stream. */
   let sent: Promise<void> | undefined;
-  outgoing.on('error', reject);
+  // An answer of 101 ends the connection without an error: as one that is reset, it may be another one's next time.
+  const cut = () =>
+    reject(Object.assign(new Error('the connection ended before the answer began'), { code: 'ECONNRESET' }));
+  outgoing.on('error', reject).on('close', cut);
   outgoing.once('response', (incoming) => {
+    outgoing.off('close', cut);
     deadline.responded(incoming);
     if (request.streamed === true) deadline.pace(timeouts.idleMs);
     else if (isStream(body)) deadline.set('no complete response', timeouts.requestMs);

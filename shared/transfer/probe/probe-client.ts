@@ -40,7 +40,9 @@ export function createProbeClient(
         const outgoing = encrypted
           ? https.request(url, { ...options, ...secure, ...(knows(url) && certificate) })
           : http.request(url, options);
-        outgoing.on('error', reject);
+        // An answer of 101 ends the connection without an error.
+        const cut = () => reject(new Error('the connection ended before the answer began'));
+        outgoing.on('error', reject).on('close', cut);
         outgoing.once('response', (incoming) => {
           const expiry = expiryOf(incoming);
           if (expiry !== undefined) expiries.set(url.host, expiry);
