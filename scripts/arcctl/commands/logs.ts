@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Order } from '#shared/domain';
-import { ArcError, printableLines } from '#shared/errors';
+import { ArcError, printable, printableLines } from '#shared/errors';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import { followRuns, type LogSource } from '../core/follow-runs.ts';
 import type { Io } from '../core/io.ts';
@@ -71,7 +71,7 @@ function printer(io: Io, isNamed: boolean) {
   return (artifact: string, line: string) => {
     // A terminal takes control characters for commands; a pipe gets what the worker printed.
     const text = io.isTerminal ? printableLines(line) : line;
-    io.line(isNamed ? `${io.style('dim', `${artifact}:`)} ${text}` : text);
+    io.line(isNamed ? `${io.style('dim', `${printable(artifact)}:`)} ${text}` : text);
   };
 }
 

@@ -64,7 +64,7 @@ function lines(screen: Screen): Display {
   return {
     show(rows) {
       for (const row of rows) {
-        const text = `${row.name}: ${row.phase}${percentOf(row.progress)}${row.message ? `: ${printable(row.message)}` : ''}`;
+        const text = `${printable(row.name)}: ${row.phase}${percentOf(row.progress)}${row.message ? `: ${printable(row.message)}` : ''}`;
         if (last.get(row.name) === text) continue;
         last.set(row.name, text);
         screen.write(`${text}\n`);

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printableLines } from '#shared/errors';
 import { type Screen, screenOf } from './display.ts';
 import { exitCodes } from './failure.ts';
 
@@ -33,7 +34,8 @@ export function processIo(): Io {
   return {
     ...screenOf(stdout),
     line: (text = '') => void stdout.write(`${text}\n`),
-    note: (text) => void stderr.write(`${text}\n`),
+    // Names and messages of others are in it, and no colours of ours.
+    note: (text) => void stderr.write(`${printableLines(text)}\n`),
     style: (style, text) => styleText(style, text, { stream: stdout }),
     // Asked late: Node opens the standard input when it is looked at.
     get isInteractive() {

@@ -1,4 +1,4 @@
-import { printable, printableJson } from '#shared/errors';
+import { printable, printableJson, printableLines } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 import { usage } from './failure.ts';
 import type { Io } from './io.ts';
@@ -23,8 +23,16 @@ export async function printValue(io: Io, format: 'json' | 'yaml', value: unknown
     io.line(printableJson(JSON.stringify(shown, null, 2)));
     return;
   }
-  const { stringify } = await import('yaml');
-  io.write(stringify(shown, { lineWidth: 0 }));
+  const { Document, visit } = await import('yaml');
+  const document = new Document(shown);
+  // In quotes, YAML has the escapes of JSON.
+  visit(document, {
+    Scalar(_, scalar) {
+      const { value } = scalar;
+      if (typeof value === 'string' && printableLines(value) !== value) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  io.write(printableJson(document.toString({ lineWidth: 0 })));
 }
 
 function withoutManagedFields(value: unknown): unknown {
