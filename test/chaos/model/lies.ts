@@ -1,12 +1,19 @@
 import { artifactWorkflows, isDeleting, type Order, orders } from '#shared/domain';
-import { digestOf } from './argo.ts';
-import type { Conduit } from './conduit.ts';
+import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import { type Argo, digestOf } from './argo.ts';
+
+/** What is there, and the Orders that were. */
+interface World {
+  kube: FakeApi;
+  argo: Argo;
+  former: readonly Order[];
+}
 
 /**
  * What an Order says has arrived, and the registry does not hold, once its status is about its present generation. Of several Orders with one
  * place, the registry holds what one of them says, or said before it went: an Event tells of that.
  */
-export function liesOf({ kube, argo, former }: Conduit, order: Order, when = ''): string[] {
+export function liesOf({ kube, argo, former }: World, order: Order, when = ''): string[] {
   const { observedGeneration, artifactWorkflows: entries = {} } = order.status ?? {};
   if (observedGeneration !== order.metadata.generation || isDeleting(order)) return [];
   const rivals = [...kube.all(orders), ...former].filter(
