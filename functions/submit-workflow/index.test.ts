@@ -234,17 +234,17 @@ describe('submit-workflow', () => {
         syncedAttempt: 1,
         configSecret: { name },
         workflowRef: { kind: 'Workflow', name, attempt: 1 },
-        completionTime: '2026-01-01T23:59:30Z',
+        completionTime: '2026-01-01T23:00:00Z',
       },
     });
     const api = new FakeApi([failed, workflowOf(ready, name, { phase: 'Failed' })]);
     await handle(contextOf(api), wakeOf(failed, 'failed'));
-    expect(api.read(artifactWorkflows, key)?.status?.nextAttemptTime).toBe('2026-01-02T00:00:30Z');
+    expect(api.read(artifactWorkflows, key)?.status?.nextAttemptTime).toBe('2026-01-02T00:01:00Z');
     await handle(contextOf(api), wakeOf(failed, 'resync'));
     expect(api.all(events)).toMatchObject([
-      { type: 'Normal', reason: 'Retrying', message: 'attempt 2 follows at 2026-01-02T00:00:30Z', count: 1 },
+      { type: 'Normal', reason: 'Retrying', message: 'attempt 2 follows at 2026-01-02T00:01:00Z', count: 1 },
     ]);
-    await handle(contextOf(api, new Date('2026-01-02T00:00:30Z')), wakeOf(failed, 'due'));
+    await handle(contextOf(api, new Date('2026-01-02T00:01:00Z')), wakeOf(failed, 'due'));
     expect(api.read(workflows, { namespace, name: `${name}-2` })).toBeDefined();
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ attempts: 2 });
     expect(api.read(artifactWorkflows, key)?.status?.nextAttemptTime).toBeUndefined();

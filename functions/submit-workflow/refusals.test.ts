@@ -110,6 +110,7 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
         configSecret: { name },
         workflowRef: { kind: 'Workflow', name, attempt: 1 },
         completionTime: '2026-01-01T23:00:00Z',
+        nextAttemptTime: '2026-01-01T23:00:10Z',
       },
     });
     const api = new FakeApi([failed, workflowOf(ready, name, { phase: 'Error' })]);

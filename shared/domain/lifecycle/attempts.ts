@@ -66,13 +66,25 @@ function retryAllowed(workflow: ArtifactWorkflow): boolean {
   return (status?.attempts ?? 1) <= (spec.retry?.limit ?? byDefault);
 }
 
-/** When the next attempt after a failure is due, in Unix milliseconds: the backoff, doubled per attempt, at most an hour. */
-export function nextAttemptMs(workflow: ArtifactWorkflow): number {
-  const { spec, status } = workflow;
+/**
+ * When the next attempt after a failure is due, in Unix milliseconds by submit-workflow's clock: as it has written, but no later than a whole
+ * backoff from `now`. The clock of Argo, which dates the failure, may be another.
+ */
+export function nextAttemptMs(workflow: ArtifactWorkflow, now: Date): number {
+  const latest = now.getTime() + backoffMs(workflow);
+  return Math.min(writtenAttemptMs(workflow) ?? latest, latest);
+}
+
+/** When the next attempt is due as submit-workflow has written it, in Unix milliseconds; undefined until it has. */
+export function writtenAttemptMs({ status }: ArtifactWorkflow): number | undefined {
+  const written = Date.parse(status?.nextAttemptTime ?? '');
+  return Number.isNaN(written) ? undefined : written;
+}
+
+/** Doubled per attempt, at most an hour. */
+function backoffMs({ spec, status }: ArtifactWorkflow): number {
   const first = parseDuration(spec.retry?.backoff ?? '') ?? defaultBackoffMs;
-  const wait = doubled(first, (status?.attempts ?? 1) - 1, longestBackoffMs);
-  const ended = Date.parse(status?.completionTime ?? '');
-  return (Number.isNaN(ended) ? 0 : ended) + Math.max(0, wait);
+  return Math.max(0, doubled(first, (status?.attempts ?? 1) - 1, longestBackoffMs));
 }
 
 /** The Argo object of the attempt in force; before the first submission, that of attempt 1. */

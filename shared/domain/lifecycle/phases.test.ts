@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { apiVersion } from '../kinds/refs.ts';
-import { broken, done } from '../testing/plan-objects.ts';
+import { broken, done, now } from '../testing/plan-objects.ts';
 import { isFinished, nextAttemptMs, owesAttempt } from './attempts.ts';
 import { phaseOf } from './phases.ts';
 
@@ -23,15 +23,13 @@ describe('an attempt that failed, where nothing sets a limit of retries', () => 
   };
 
   it('is followed by two more after 10 and 20 seconds when the worker calls it retryable', () => {
-    const ended = Date.parse(broken.completionTime ?? '');
     expect([1, 2, 3].map((attempts) => owesAttempt(failedWith('retryable', attempts)))).toEqual([
       true,
       true,
       false,
     ]);
-    expect([1, 2].map((attempts) => nextAttemptMs(failedWith('retryable', attempts)) - ended)).toEqual([
-      10_000, 20_000,
-    ]);
+    const due = (attempts: number) => nextAttemptMs(failedWith('retryable', attempts), now) - now.getTime();
+    expect([1, 2].map(due)).toEqual([10_000, 20_000]);
     expect(owesAttempt(failedWith('retryable', 2, { backoff: '1m' }))).toBe(true);
   });
 
@@ -74,11 +72,25 @@ describe('phases', () => {
   });
 
   it('space attempts twice as far each time, up to an hour', () => {
-    const ended = Date.parse(broken.completionTime ?? '');
-    const wait = (attempts: number, backoff?: string) =>
-      (nextAttemptMs(made({ ...broken, attempts }, backoff === undefined ? {} : { backoff })) - ended) / 1000;
+    const wait = (attempts: number, backoff?: string) => {
+      const failed = made({ ...broken, attempts }, backoff === undefined ? {} : { backoff });
+      return (nextAttemptMs(failed, now) - now.getTime()) / 1000;
+    };
     expect([1, 2, 3, 4].map((attempt) => wait(attempt, '30s'))).toEqual([30, 60, 120, 240]);
     expect(wait(1)).toBe(10);
     expect(wait(50, '30s')).toBe(3600);
   });
+
+  it.each(['2020-01-01T00:00:00Z', '2040-01-01T00:00:00Z'])(
+    'start the next attempt when it was said, though Argo dates the end %s',
+    (completionTime) => {
+      const failed = { ...broken, completionTime };
+      const due = (more: object, backoff = '30s') =>
+        new Date(nextAttemptMs(made({ ...failed, ...more }, { backoff }), now)).toISOString();
+      expect(due({})).toBe('2026-01-02T03:04:35.000Z');
+      expect(due({ nextAttemptTime: '2026-01-02T03:04:15Z' })).toBe('2026-01-02T03:04:15.000Z');
+      // Another clock than ours, or a backoff that has been made shorter since.
+      expect(due({ nextAttemptTime: '2026-01-02T04:00:00Z' }, '5s')).toBe('2026-01-02T03:04:10.000Z');
+    },
+  );
 });

@@ -50,7 +50,7 @@ function isToStart(workflow: ArtifactWorkflow, now: Date | undefined): boolean {
   if (!owesAttempt(workflow)) return !hasEnded(workflow);
   // As `decideSubmission` has it: a rerun, and what is no longer cancelled, wait for no time.
   if (rerunRequested(workflow) !== undefined || phaseOf(workflow) === 'Cancelled') return true;
-  return now ? nextAttemptMs(workflow) <= now.getTime() : status.waitReason === 'LimitReached';
+  return now ? nextAttemptMs(workflow, now) <= now.getTime() : status.waitReason === 'LimitReached';
 }
 
 /** The Endpoints that limit it, in the order in which its slots are taken: the same for all, so that two that start at once meet at the first. */

@@ -131,8 +131,10 @@ describe('decideSubmission', () => {
       const due = '2026-01-02T03:04:35Z';
       expect(decide(failed(1))).toMatchObject({ action: 'wait', status: { nextAttemptTime: due } });
       expect(decide(failed(1, { nextAttemptTime: due }))).not.toHaveProperty('status');
-      expect(decide(failed(2), undefined, past(59))).toMatchObject({ action: 'wait' });
-      expect(decide(failed(2), undefined, past(60))).toMatchObject({ action: 'create' });
+      const second = { nextAttemptTime: '2026-01-02T03:05:05Z' };
+      expect(decide(failed(2))).toMatchObject({ action: 'wait', status: second });
+      expect(decide(failed(2, second), undefined, past(59))).toMatchObject({ action: 'wait' });
+      expect(decide(failed(2, second), undefined, past(60))).toMatchObject({ action: 'create' });
     });
 
     it('creates the next attempt under a name of its own', () => {

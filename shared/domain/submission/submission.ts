@@ -193,7 +193,7 @@ function decideNextAttempt(inputs: SubmissionInputs): Submission {
   const rerunAt = rerunRequested(workflow);
   // What was cancelled and taken back has not failed: it waits for nothing.
   if (rerunAt !== undefined || status.phase === 'Cancelled') return decideStart(inputs, attempt, rerunAt);
-  const due = nextAttemptMs(workflow);
+  const due = nextAttemptMs(workflow, now);
   if (now.getTime() >= due) return decideStart(inputs, attempt);
   // Whole seconds, rounded up: a wake at the written time must not come too early.
   const until = new Date(Math.ceil(due / 1000) * 1000);

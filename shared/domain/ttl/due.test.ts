@@ -12,7 +12,9 @@ const iso = (date: Date | undefined) => date?.toISOString();
 
 describe('due times', () => {
   it('are those of the next attempt, of stopping and of expiry', () => {
-    const retried = made(of, broken, { retry: { limit: 1, backoff: '90s' } });
+    const retry = { retry: { limit: 1, backoff: '90s' } };
+    expect(artifactWorkflowDue(made(of, broken, retry), undefined)).toBeUndefined();
+    const retried = made(of, { ...broken, nextAttemptTime: '2026-01-02T03:01:30Z' }, retry);
     expect(iso(artifactWorkflowDue(retried, undefined))).toBe('2026-01-02T03:01:30.000Z');
     const suspended = { ...retried, spec: { ...retried.spec, suspend: true } };
     expect(artifactWorkflowDue(suspended, undefined)).toBeUndefined();

@@ -8,8 +8,8 @@ import {
   currentWorkflow,
   isCancelDue,
   isFinished,
-  nextAttemptMs,
   owesAttempt,
+  writtenAttemptMs,
 } from '../lifecycle/attempts.ts';
 import { deliveryOf, mayComeAgain } from '../lifecycle/delivery.ts';
 import { isOutOfSight, needsPerson, patienceEnd } from '../lifecycle/holds.ts';
@@ -45,7 +45,9 @@ export function artifactWorkflowDue(workflow: ArtifactWorkflow, order: Order | u
   if (hasEnded(workflow) && owesAttempt(workflow)) {
     // A suspended one waits for a change of its spec, not for a time.
     if (workflow.spec.suspend === true) return undefined;
-    return new Date(Math.ceil(nextAttemptMs(workflow) / 1000) * 1000);
+    // submit-workflow, which is woken by the failure, has yet to say when.
+    const written = writtenAttemptMs(workflow);
+    return written === undefined ? undefined : new Date(written);
   }
   return artifactWorkflowExpiry(workflow, order);
 }
