@@ -176,10 +176,10 @@ class Comparison {
 }
 
 /** With these seeds the same everywhere. */
-const histories60 = [1, 2, 3, 4].map((seed) => ({ seed, numRuns: runs(60) }));
+const seeded = [1, 2, 3, 4].map((seed) => ({ seed, numRuns: runs(30) }));
 
 describe('several shards', () => {
-  it.each(histories60)(
+  it.each(seeded)(
     'wake together what one bridge wakes, for every change, whoever leads when (seed $seed)',
     (options) => {
       let wakes = 0;
@@ -222,7 +222,7 @@ describe('several shards', () => {
           }
           comparison.close();
         }),
-        { numRuns: runs(60) },
+        { numRuns: runs(30) },
       );
     },
     timeoutOf(60_000),
@@ -249,7 +249,7 @@ describe('several shards', () => {
           comparison.close();
         },
       ),
-      { numRuns: runs(60) },
+      { numRuns: runs(30) },
     );
   });
 
@@ -286,7 +286,7 @@ describe('several shards', () => {
         expect(begun.union).toEqual(begun.whole);
         comparison.close();
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(30) },
     );
   });
 

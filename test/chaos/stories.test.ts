@@ -18,7 +18,7 @@ describe('whatever people, machines and clocks do', () => {
         expect(faultsOf(await play(story))).toEqual([]);
       }),
       // Shrinking would take longer than reading what was found.
-      { numRuns: runs(150), endOnFailure: true },
+      { numRuns: runs(100), endOnFailure: true },
     );
   });
 });

@@ -158,7 +158,7 @@ describe('a permanent fault fails with a useful message', () => {
       'source',
       { ...blobGet, fault: { kind: 'truncate', bytes: 0 } },
       'retryable',
-      /Blob sha256:.* ended after 0 bytes of \d+ bytes/,
+      /Blob sha256:.* ended after 0 bytes of [\d.]+ \S+/,
     ],
     [
       'a wrong digest',

@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 const never = new AbortController().signal;
-async function run(env: Record<string, string>, signal = never) {
+async function run(env: Record<string, string>, signal = never, cwd = folder) {
   let output = '';
   const result = await runChild({
     command: ['/bin/false'],
@@ -50,9 +50,9 @@ async function run(env: Record<string, string>, signal = never) {
     live: () => (chunk) => {
       output += chunk.toString();
     },
-    cwd: folder,
+    cwd,
     env,
-    record: folder,
+    record: cwd,
     signal,
     graceMs: 50,
   });
@@ -96,7 +96,11 @@ describe('a worker process', () => {
   });
 
   it('is another one for runs at the same time', async () => {
-    const runs = await Promise.all([run({ RUN: 'one' }), run({ RUN: 'two' }), run({ RUN: 'three' })]);
+    const runs = await Promise.all(
+      ['one', 'two', 'three'].map(async (RUN) =>
+        run({ RUN }, never, await mkdtemp(path.join(folder, `${RUN}-`))),
+      ),
+    );
     expect(new Set(runs.map(({ seen }) => seen.pid)).size).toBe(3);
     for (const [index, name] of ['one', 'two', 'three'].entries())
       expect(runs[index]?.output).toContain(`said by ${name}`);
