@@ -11,6 +11,8 @@ const budgets: Record<string, number> = {
   // these two run the plan of an Order
   'decompose-order': 298,
   'roll-up-order': 302,
+  // decides who starts next
+  'submit-workflow': 283,
   // quotes logs of failed steps, and makes domain events
   'sync-status': 283,
   // makes certificates: the ASN.1 of X.509 is half of it
