@@ -1,4 +1,3 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ArcError } from '#shared/errors';
 import type { StoredItem } from '#shared/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
@@ -7,7 +6,7 @@ import { apiVersionOf } from '../kinds/verbs.ts';
 import { columnDefinitions } from '../printers/table.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { type ItemFormat, writeItem } from './item-encoder.ts';
-import { includeObjectOf, respondBody, respondRaw, respondStream } from './respond.ts';
+import { includeObjectOf, respondBody, respondPieces } from './respond.ts';
 
 export interface ListMeta {
   resourceVersion: string;
@@ -34,13 +33,8 @@ export async function respondList(
   const { head, field } = opening(request, metadata);
   if (format !== 'json' || isIndented(request.query, pretty))
     return respondBody(request, { ...head, [field]: parsed(request, items) });
-  const source = slices(request, items, `${JSON.stringify(head).slice(0, -1)},"${field}":[`);
-  // The first slice is made before the response begins, so that an early failure is still a Status.
-  const first = source.next();
-  if (first.done) return respondRaw(request, Buffer.alloc(0));
-  const second = source.next();
-  if (second.done) return respondRaw(request, first.value);
-  return respondStream(request, paced([first.value, second.value], source));
+  const start = `${JSON.stringify(head).slice(0, -1)},"${field}":[`;
+  return respondPieces(request, slices(request, items, start));
 }
 
 /** Yields at least one slice; the last one ends the list. */
@@ -101,17 +95,6 @@ function opening(
         'NotAcceptable',
         'you requested PartialObjectMetadata, but the requested object is a list',
       );
-  }
-}
-
-/** Yields slices, and lets other requests run before it makes another. */
-async function* paced(made: readonly Buffer[], source: Generator<Buffer, void>): AsyncGenerator<Buffer> {
-  yield* made;
-  for (;;) {
-    await yieldToEventLoop();
-    const next = source.next();
-    if (next.done) return;
-    yield next.value;
   }
 }
 

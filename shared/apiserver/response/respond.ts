@@ -74,18 +74,20 @@ function represent(request: ResourceRequest, object: KubeObject): object {
 /** A finished body (list, Table, Status) as JSON or YAML. Its lists may be iterables, which are read while they are sent. */
 export function respondBody(request: ResourceRequest, body: object, status = 200): Response {
   const { format, pretty } = request.format;
-  if (format === 'yaml') return sendPieces(request, jsonToYaml(body), status, 'application/yaml');
-  if (isIndented(request.query, pretty))
-    return sendPieces(request, indentedJson(body), status, 'application/json');
+  if (format === 'yaml') return respondPieces(request, jsonToYaml(body), status, 'application/yaml');
+  if (isIndented(request.query, pretty)) return respondPieces(request, indentedJson(body), status);
   return send(request, JSON.stringify(body), status, 'application/json');
 }
 
-/** One piece as a whole, more of them while they are made. To indent may make a body a hundred times as long as it is stored. */
-function sendPieces(
+/**
+ * A body in pieces: one as a whole, more of them while they are made, as fast as the client reads. To indent may make a body a hundred times as
+ * long as it is stored.
+ */
+export function respondPieces(
   request: ResourceRequest,
-  pieces: Generator<string, void>,
-  status: number,
-  type: string,
+  pieces: Generator<string | Buffer, void>,
+  status = 200,
+  type = 'application/json',
 ): Response {
   // Before the response begins, so that an early failure is still a Status.
   const first = pieces.next().value ?? '';
@@ -94,20 +96,22 @@ function sendPieces(
   return stream(request, paced([first, second.value], pieces), status, type);
 }
 
-/** Lets other requests run before it makes another piece. */
-async function* paced(made: readonly string[], more: Generator<string, void>): AsyncGenerator<Uint8Array> {
-  for (const piece of made) yield Buffer.from(piece);
+/** The pieces that are made, then more: before each, other requests run. */
+async function* paced(
+  made: readonly (string | Buffer)[],
+  more: Generator<string | Buffer, void>,
+): AsyncGenerator<Buffer> {
+  for (const piece of made) yield bytesOf(piece);
   for (;;) {
     await breathe();
     const next = more.next();
     if (next.done) return;
-    yield Buffer.from(next.value);
+    yield bytesOf(next.value);
   }
 }
 
-/** A JSON body of finished bytes. */
-export function respondRaw(request: ResourceRequest, body: Uint8Array): Response {
-  return send(request, body, 200, 'application/json');
+function bytesOf(piece: string | Buffer): Buffer {
+  return typeof piece === 'string' ? Buffer.from(piece) : piece;
 }
 
 const plainText = 'text/plain; charset=utf-8';
@@ -115,11 +119,6 @@ const plainText = 'text/plain; charset=utf-8';
 /** A text as it is. */
 export function respondText(request: ResourceRequest, text: string): Response {
   return send(request, text, 200, plainText);
-}
-
-/** A long JSON body that is made while it is sent, as fast as the client reads. */
-export function respondStream(request: ResourceRequest, chunks: AsyncGenerator<Uint8Array>): Response {
-  return stream(request, chunks, 200, 'application/json');
 }
 
 function stream(
