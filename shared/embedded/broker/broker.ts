@@ -138,12 +138,9 @@ function laneFor(
 
 type Accept = (event: BrokerEvent) => boolean;
 
-async function receive(incoming: IncomingMessage, accept: Accept): Promise<PostAnswer> {
-  try {
-    return take(incoming.headers, await readBounded(incoming, answerLimit), accept);
-  } catch (caught) {
-    return refusal(caught);
-  }
+function receive(incoming: IncomingMessage, accept: Accept): Promise<PostAnswer> {
+  const read = readBounded(incoming, answerLimit);
+  return read.then((body) => take(incoming.headers, body, accept), refusal);
 }
 
 function take(headers: IncomingHttpHeaders, body: Buffer, accept: Accept): PostAnswer {
