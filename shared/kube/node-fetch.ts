@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import { endOnAbort, limitConnect } from '#shared/async';
+import { endOnAbort, failWhenCut, limitConnect } from '#shared/async';
 
 /** The part of a `Response` that the client uses; read once, by `text` or as `body`. */
 export interface Answer {
@@ -68,8 +68,7 @@ export function nodeFetch(limitMs: number, agent?: http.Agent): NodeFetch {
     const outgoing = own.request({ ...placeOf(url), method, headers: framed, agent: agent ?? own.agent });
     limitConnect(outgoing, limitMs);
     outgoing.on('error', reject).on('response', resolve);
-    // An answer of 101 ends the connection without an error.
-    outgoing.on('close', () => reject(new Error('the connection ended before the answer began')));
+    failWhenCut(outgoing, reject);
     endOnAbort(outgoing, signal);
     outgoing.end(body);
     return answerOf(await promise);

@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import tls from 'node:tls';
-import { endOnAbort, limitConnect, whenConnected } from '#shared/async';
+import { endOnAbort, failWhenCut, limitConnect, whenConnected } from '#shared/async';
 
 /** The broker that wakes are sent to: by HTTP, or one of this process. */
 export type Sink = HttpSink | LocalSink;
@@ -31,7 +31,7 @@ export interface SinkAnswer {
 }
 
 /**
- * Makes the function that sends one POST, over kept-alive connections, and reads the answer to its end. It resolves with undefined when
+ * Makes the function that sends one POST over kept-alive connections and reads the answer to its end. It resolves with undefined when
  * `maySend` said no, and rejects with the error of the connection. It does not use fetch, which trusts one set of authorities in the
  * whole process: the authorities of the broker must not be trusted for the API server.
  *
@@ -94,15 +94,14 @@ function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<SinkAnswer | undefined>();
   // The address of a broker's pod that has died may stay in use for a while: the retry takes a new connection.
   limitConnect(sent);
-  // An answer of 101 ends the connection without an error.
-  const cut = () => reject(new Error('the connection ended before the answer did'));
-  sent.on('error', reject).on('close', cut);
+  sent.on('error', reject);
+  failWhenCut(sent, reject);
   endOnAbort(sent, signal);
   sent.on('response', (response) => {
     const { statusCode: status = 0, headers } = response;
-    // The connection may be closed before a whole answer has been read.
-    sent.off('close', cut);
-    response.on('error', reject).on('close', cut);
+    response
+      .on('error', reject)
+      .on('close', () => reject(new Error('the connection ended before the answer did')));
     // The body is not needed, but must be read before the connection can be reused.
     response.on('end', () => resolve({ status, retryAfter: headers['retry-after'] })).resume();
   });

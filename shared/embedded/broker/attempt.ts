@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { doubled, endOnAbort, pause, type Semaphore, startDeadline } from '#shared/async';
+import { doubled, endOnAbort, failWhenCut, pause, type Semaphore, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { answerLimit, classifyAnswer, type Outcome, readBounded } from './answer.ts';
 import { type BrokerEvent, eventHeaders } from './event.ts';
@@ -33,8 +33,7 @@ export const sendOverHttp: SendPost = async (url, { headers, body }, signal) => 
   const agent = isSecure ? agents.secure : agents.plain;
   const sent = (isSecure ? https : http).request(url, { method: 'POST', headers, agent });
   sent.on('error', reject).on('response', resolve);
-  // An answer of 101 ends the connection without an error.
-  sent.on('close', () => reject(new Error('the connection ended before the answer began')));
+  failWhenCut(sent, reject);
   endOnAbort(sent, signal);
   sent.end(body);
   const answer = await promise;

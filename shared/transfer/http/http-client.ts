@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import * as nodeTls from 'node:tls';
-import { farConnectLimitMs, limitConnect } from '#shared/async';
+import { failWhenCut, farConnectLimitMs, limitConnect } from '#shared/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 import { createAddressGuard, loopbackRanges } from './address-guard.ts';
@@ -136,12 +136,10 @@ function exchange(
   const deadline = createDeadline(outgoing);
   /** The body, where it is a stream. */
   let sent: Promise<void> | undefined;
-  // An answer of 101 ends the connection without an error: as one that is reset, it may be another one's next time.
-  const cut = () =>
-    reject(Object.assign(new Error('the connection ended before the answer began'), { code: 'ECONNRESET' }));
-  outgoing.on('error', reject).on('close', cut);
+  outgoing.on('error', reject);
+  // As one that is reset: it may be another one's next time.
+  failWhenCut(outgoing, (cause) => reject(Object.assign(cause, { code: 'ECONNRESET' })));
   outgoing.once('response', (incoming) => {
-    outgoing.off('close', cut);
     deadline.responded(incoming);
     if (request.streamed === true) deadline.pace(timeouts.idleMs);
     else if (isStream(body)) deadline.set('no complete response', timeouts.requestMs);

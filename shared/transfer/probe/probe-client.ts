@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { TLSSocket } from 'node:tls';
+import { failWhenCut } from '#shared/async';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { clientCertificate } from '../http/client-certificate.ts';
 import { type HttpClient, trustedCertificates } from '../http/http-client.ts';
@@ -40,9 +41,8 @@ export function createProbeClient(
         const outgoing = encrypted
           ? https.request(url, { ...options, ...secure, ...(knows(url) && certificate) })
           : http.request(url, options);
-        // An answer of 101 ends the connection without an error.
-        const cut = () => reject(new Error('the connection ended before the answer began'));
-        outgoing.on('error', reject).on('close', cut);
+        outgoing.on('error', reject);
+        failWhenCut(outgoing, reject);
         outgoing.once('response', (incoming) => {
           const expiry = expiryOf(incoming);
           if (expiry !== undefined) expiries.set(url.host, expiry);
