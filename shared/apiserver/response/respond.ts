@@ -149,10 +149,13 @@ function streamOf(
   chunks: AsyncGenerator<Uint8Array>,
   onError: (caught: unknown) => void,
 ): ReadableStream<Uint8Array> {
+  let isLeft = false;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { done, value } = await chunks.next();
+        // Its reader may have gone while the chunk was made.
+        if (isLeft) return;
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (caught) {
@@ -161,6 +164,7 @@ function streamOf(
       }
     },
     async cancel() {
+      isLeft = true;
       await chunks.return(undefined);
     },
   });
