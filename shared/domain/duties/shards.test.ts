@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#shared/meta';
 import { fc } from '../../testing/index.ts';
 import { artifactWorkflow, endpoint, order } from '../testing/objects.ts';
-import { isInShard, shardOf, wholeShard } from './shards.ts';
-import { wakingOf } from './wakes.ts';
+import { isInShard, rootUid, shardOf, wholeShard } from './shards.ts';
 
 const uid = fc.uuid();
 const shardCount = fc.integer({ min: 1, max: 64 });
 
 describe('shardOf', () => {
-  it('puts every object that can be woken into exactly one shard, and into the same as its wake', () => {
+  it('puts every object that has duties into exactly one shard, that of its root', () => {
     const objects = fc.constantFrom(order('o', ['a']), endpoint('e'), artifactWorkflow('w'));
     const label = fc.option(uid, { nil: undefined });
     fc.assert(
@@ -24,7 +23,7 @@ describe('shardOf', () => {
         const found = Array.from({ length: of }, (_, index) => index).filter((index) =>
           isInShard(object, { index, of }),
         );
-        expect(found).toEqual([shardOf(wakingOf(object, 'resync').partitionKey, of)]);
+        expect(found).toEqual([shardOf(rootUid(object), of)]);
       }),
     );
   });

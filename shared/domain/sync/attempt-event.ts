@@ -4,18 +4,18 @@ import type { EventReason } from '../lifecycle/event-reasons.ts';
 import { isDeleting, phaseOf } from '../lifecycle/phases.ts';
 import { brief } from '../values/text.ts';
 
-/** What people are told of a step, as an Event on the ArtifactWorkflow. */
-export interface StepEvent {
+/** What people are told of an attempt, as an Event on the ArtifactWorkflow. */
+export interface AttemptEvent {
   type: 'Normal' | 'Warning';
   reason: EventReason;
   message: string;
 }
 
 /**
- * The step that a write of sync-status shows, if it shows one: the attempt waits in a queue, runs or has ended; of a schedule, its last run.
- * The same step is worded in the same way, so that repetitions count up one Event. None of what is being deleted.
+ * The turn of an attempt that a write of sync-status shows, if it shows one: the attempt waits in a queue, runs or has ended; of a schedule, its last run.
+ * The same turn is worded in the same way, so that repetitions count up one Event. None of what is being deleted.
  */
-export function stepEvent(before: ArtifactWorkflow, after: ArtifactWorkflow): StepEvent | undefined {
+export function attemptEvent(before: ArtifactWorkflow, after: ArtifactWorkflow): AttemptEvent | undefined {
   if (isDeleting(after)) return undefined;
   if (after.spec.cron) return runEvent(before, after);
   const phase = phaseOf(after);
@@ -23,7 +23,7 @@ export function stepEvent(before: ArtifactWorkflow, after: ArtifactWorkflow): St
   return phase === phaseOf(before) && sameAttempt ? undefined : phaseEvent(after, phase);
 }
 
-function phaseEvent(after: ArtifactWorkflow, phase: string): StepEvent | undefined {
+function phaseEvent(after: ArtifactWorkflow, phase: string): AttemptEvent | undefined {
   const { attempts = 1, message, workflowRef } = after.status ?? {};
   const attempt = attempts > 1 ? `attempt ${attempts}` : 'the transfer';
   switch (phase) {
@@ -49,7 +49,7 @@ function phaseEvent(after: ArtifactWorkflow, phase: string): StepEvent | undefin
   }
 }
 
-function runEvent(before: ArtifactWorkflow, after: ArtifactWorkflow): StepEvent | undefined {
+function runEvent(before: ArtifactWorkflow, after: ArtifactWorkflow): AttemptEvent | undefined {
   const [old, now] = [before.status ?? {}, after.status ?? {}];
   if (phaseOf(after) === 'Cancelled')
     return phaseOf(before) === 'Cancelled' ? undefined : phaseEvent(after, 'Cancelled');
@@ -63,7 +63,7 @@ function runEvent(before: ArtifactWorkflow, after: ArtifactWorkflow): StepEvent 
     : undefined;
 }
 
-function normal(reason: EventReason, message: string): StepEvent {
+function normal(reason: EventReason, message: string): AttemptEvent {
   return { type: 'Normal', reason, message };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { image, made, order } from '../testing/plan-objects.ts';
-import { stepEvent } from './step-event.ts';
+import { attemptEvent } from './attempt-event.ts';
 
 const one = order([image('a')]);
 const nightly = order([{ ...image('a'), cron: { schedules: ['@daily'] } }]);
@@ -13,11 +13,11 @@ function at(status: ArtifactWorkflowStatus): ArtifactWorkflow {
 
 const running = at({ phase: 'Running' });
 const told = (before: ArtifactWorkflow, after: ArtifactWorkflow) => {
-  const event = stepEvent(before, after);
+  const event = attemptEvent(before, after);
   return event && `${event.type} ${event.reason}: ${event.message}`;
 };
 
-describe('stepEvent', () => {
+describe('attemptEvent', () => {
   it.each<[ArtifactWorkflowStatus, string | undefined]>([
     [{ phase: 'Pending' }, undefined],
     [{ phase: 'Queued', message: 'in queue "slow"' }, 'Normal Queued: in queue "slow"'],
