@@ -1,33 +1,33 @@
 import type { CloudEvent } from 'cloudevents';
-import { isObjectName, isWakeReason, type WakeReason, wakeReasonNames } from '#shared/domain';
+import { type DutyKind, isObjectName, isStep, type Step, stepNames, steps } from '#shared/domain';
 import { ArcError, type Cause } from '#shared/errors';
 import { isSampled, readTraceContext, type TraceContext } from '#shared/telemetry';
 import { longestAnswer, longestAttribute } from './limits.ts';
 import { type HeaderSource, headerMap, readEvent } from './parse-event.ts';
-import { type DeliveryFailure, type Wake, type WakeData, wakeType } from './wake.ts';
+import { type DeliveryFailure, type ObservedObject, type StepEvent, stepEventType } from './step-event.ts';
 
 const isArtifactId = /^[0-9a-f]{16}$/;
 
-/** A wake-up with what its event says beside the object. */
-export interface ParsedWake extends Wake {
+/** A step event with what its event says beside the object. */
+export interface ParsedStepEvent extends StepEvent {
   id: string;
   source: string;
   /** When it happened; 1970 if the event does not say. */
   time: Date;
   partitionKey: string;
   trace?: TraceContext;
-  data?: WakeData;
+  data?: ObservedObject;
 }
 
 /**
- * Reads a wake-up from an HTTP message. Throws BadRequest or UnsupportedMediaType for anything but a CloudEvent (see
- * parseEvent), Invalid for an event of another type, without the attributes of a wake-up, or with data of another shape.
+ * Reads a step event from an HTTP message. Throws BadRequest or UnsupportedMediaType for anything but a CloudEvent (see
+ * parseEvent), Invalid for an event of another type, without the attributes of a step event, or with data of another shape.
  */
-export function parseWake(headers: HeaderSource, body: string | Uint8Array): ParsedWake {
+export function parseStepEvent(headers: HeaderSource, body: string | Uint8Array): ParsedStepEvent {
   const all = headerMap(headers);
-  const wake = readWake(readEvent(all, body));
-  const trace = preferred(wake.trace, readTraceContext(all.get('traceparent'), all.get('tracestate')));
-  return { ...wake, ...(trace !== undefined && { trace }) };
+  const event = readStepEvent(readEvent(all, body));
+  const trace = preferred(event.trace, readTraceContext(all.get('traceparent'), all.get('tracestate')));
+  return { ...event, ...(trace !== undefined && { trace }) };
 }
 
 /**
@@ -38,18 +38,18 @@ function preferred(ofEvent: TraceContext | undefined, ofHop: TraceContext | unde
   return ofHop !== undefined && isSampled(ofHop) ? ofHop : (ofEvent ?? ofHop);
 }
 
-/** The wake-up in a parsed event; see parseWake. */
-export function readWake(event: CloudEvent<unknown>): ParsedWake {
-  if (event.type !== wakeType) {
+/** The step event in a parsed event; see parseStepEvent. */
+export function readStepEvent(event: CloudEvent<unknown>): ParsedStepEvent {
+  if (event.type !== stepEventType) {
     throw new ArcError(
       'Invalid',
-      `events of type ${event.type.slice(0, 100)} are not handled here, only ${wakeType}`,
+      `events of type ${event.type.slice(0, 100)} are not handled here, only ${stepEventType}`,
     );
   }
   const attribute = (name: string): string => {
     const value = event[name];
     if (typeof value !== 'string' || value === '')
-      throw new ArcError('Invalid', `the wake-up lacks the attribute ${name}`);
+      throw new ArcError('Invalid', `the step event lacks the attribute ${name}`);
     if (value.length <= longestAttribute) return value;
     throw new ArcError('Invalid', `the attribute ${name} is longer than ${longestAttribute} characters`);
   };
@@ -63,17 +63,19 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
   const failure = failureOf(event);
   const data = event.data === undefined ? undefined : dataOf(event.data);
   const uid = attribute('uid');
+  const kind = attribute('kind');
   const { artifact } = event;
   return {
     id: event.id,
     source: event.source,
     time: new Date(event.time ?? 0),
-    kind: attribute('kind'),
+    kind,
     apiVersion: attribute('apiversion'),
     namespace: nameIn('namespace'),
     name: nameIn('name'),
     uid,
-    reason: reasonOf(attribute('reason')),
+    step: stepOf(attribute('step'), kind),
+    reason: typeof event.reason === 'string' ? event.reason.slice(0, longestAttribute) : '',
     partitionKey: typeof event.partitionkey === 'string' ? event.partitionkey : uid,
     ...(typeof artifact === 'string' && isArtifactId.test(artifact) && { artifact }),
     ...(trace !== undefined && { trace }),
@@ -82,13 +84,18 @@ export function readWake(event: CloudEvent<unknown>): ParsedWake {
   };
 }
 
-function reasonOf(text: string): WakeReason {
-  if (isWakeReason(text)) return text;
-  throw new ArcError('Invalid', `the attribute reason must be one of ${wakeReasonNames.join(', ')}`);
+function stepOf(text: string, kind: string): Step {
+  const names = stepNames.filter((name) =>
+    (steps[name].kinds as readonly DutyKind[]).some((one) => one === kind),
+  );
+  if (isStep(text) && names.includes(text)) return text;
+  const allowed =
+    names.length > 0 ? `for kind ${kind} it is one of ${names.join(', ')}` : `kind ${kind} has no steps`;
+  throw new ArcError('Invalid', `the attribute step is not right: ${allowed}`);
 }
 
-/** By hand: every function parses wake-ups, and a schema library would be a third of what it loads to start. */
-function dataOf(value: unknown): WakeData {
+/** By hand: every function parses step event, and a schema library would be a third of what it loads to start. */
+function dataOf(value: unknown): ObservedObject {
   if (typeof value !== 'object' || value === null)
     throw wrongData([{ field: 'data', message: 'expected an object' }]);
   const given = new Map<string, unknown>(Object.entries(value));
@@ -102,7 +109,7 @@ function dataOf(value: unknown): WakeData {
     });
     return '';
   };
-  const data: WakeData = {
+  const data: ObservedObject = {
     apiVersion: text('apiVersion', 1),
     kind: text('kind', 1),
     ...(given.get('namespace') !== undefined && { namespace: text('namespace', 0) }),
@@ -117,7 +124,7 @@ function dataOf(value: unknown): WakeData {
 function wrongData(wrong: readonly { field: string; message: string }[]): ArcError {
   const causes: Cause[] = wrong.map((each) => ({ reason: 'FieldValueInvalid', ...each }));
   const text = causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ');
-  return new ArcError('Invalid', `the data of the wake-up is wrong: ${text}`, { details: { causes } });
+  return new ArcError('Invalid', `the data of the step event is wrong: ${text}`, { details: { causes } });
 }
 
 function failureOf(event: CloudEvent<unknown>): DeliveryFailure | undefined {
