@@ -25,21 +25,21 @@ import {
   removeFinalizer,
   uidOf,
 } from '#shared/function-kit';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context, StepEvent } from '#shared/runtime';
 import { patchChildren, retireChildren, supersedeChildren } from './change-children.ts';
 import { createChildren } from './create-children.ts';
 
 /** Makes the ArtifactWorkflows of the Order those that its plan asks for. Rejects with what the broker is to retry. */
-export async function handle(context: Context, wake: Wake): Promise<undefined> {
-  const { namespace, name, uid } = wake;
+export async function handle(context: Context, event: StepEvent): Promise<undefined> {
+  const { namespace, name, uid } = event;
   const existing = await readChildren(context, { metadata: { namespace, name, uid } });
   // Read after the children: a plan that is older than one of them would stop the version in force and make an outdated one.
-  const order = await context.api.get(orders, wake, context.signal);
+  const order = await context.api.get(orders, event, context.signal);
   if (order === undefined) return;
   // Another one has the name now, and other children.
-  if (order.metadata.uid !== wake.uid) return handle(context, { ...wake, uid: order.metadata.uid ?? '' });
+  if (order.metadata.uid !== event.uid) return handle(context, { ...event, uid: order.metadata.uid ?? '' });
   if (isDeleting(order)) return letGo(context, order, existing);
-  await recordRequest(context, wake, order, 'decompose-order');
+  await recordRequest(context, order, 'decompose-order');
   const plan = await readPlan(context, order);
   const decision = decideChildren(order, plan, existing);
 

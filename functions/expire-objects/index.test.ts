@@ -10,7 +10,7 @@ import {
 } from '#shared/domain';
 import { inputs, made, order } from '../../shared/domain/testing/plan-objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
@@ -31,7 +31,7 @@ function finished(spec: Partial<ArtifactWorkflow['spec']>, shown = true): [Order
 }
 
 const due = (api: FakeApi, object: Order | ArtifactWorkflow, at = now) =>
-  handle(contextOf(api, at), wakeOf(object, 'due'));
+  handle(contextOf(api, at), eventOf(object));
 
 describe('expire-objects', () => {
   it('deletes an Order after its time to live, and says so', async () => {

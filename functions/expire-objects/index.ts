@@ -19,21 +19,21 @@ import {
   versionOf,
 } from '#shared/function-kit';
 import { isoSeconds } from '#shared/meta';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context, StepEvent } from '#shared/runtime';
 
-/** How far the clock of the bridge, which sends the wake, may be ahead of ours. */
+/** How far the clock of the bridge, which sends the event, may be ahead of ours. */
 const skewMs = 60_000;
 
 /** Deletes the object if it has expired, unless times to live are switched off. Rejects with what the broker is to retry. */
-export async function handle(context: Context, wake: Wake): Promise<undefined> {
+export async function handle(context: Context, event: StepEvent): Promise<undefined> {
   const { api, signal } = context;
   if (!isOn('ttl', await readSettings(context))) return;
-  if (wake.kind === orders.kind) {
-    const order = await api.get(orders, wake, signal);
+  if (event.kind === orders.kind) {
+    const order = await api.get(orders, event, signal);
     if (order !== undefined) await expire(context, orders, order, orderExpiry(order));
     return;
   }
-  const workflow = await api.get(artifactWorkflows, wake, signal);
+  const workflow = await api.get(artifactWorkflows, event, signal);
   if (workflow === undefined) return;
   const about = await readOwnerMetadata(context, workflow);
   const order = about && (await readOwner(context, about));
@@ -50,7 +50,7 @@ async function expire<T extends Order | ArtifactWorkflow>(
   const { api, now, signal } = context;
   if (at === undefined) return;
   const early = at.getTime() - now.getTime();
-  // The due time was moved after the wake was sent; another one will come.
+  // The due time was moved after the event was sent; another one will come.
   if (early > skewMs) return;
   if (early > 0) throw tooEarly(object, early);
   const preconditions = { ...uidOf(object), ...versionOf(object) };
@@ -68,6 +68,6 @@ async function expire<T extends Order | ArtifactWorkflow>(
 
 function tooEarly({ kind, metadata }: Order | ArtifactWorkflow, ms: number): ArcError {
   const seconds = Math.ceil(ms / 1000);
-  const message = `${kind} "${metadata.name}" expires in ${seconds} s by the clock of this pod; deliver the wake again`;
+  const message = `${kind} "${metadata.name}" expires in ${seconds} s by the clock of this pod; deliver the event again`;
   return new ArcError('ServiceUnavailable', message, { details: { retryAfterSeconds: seconds } });
 }

@@ -4,7 +4,7 @@ import { conduitNamespace, configMaps, endpoints, settingsName } from '#shared/d
 import { createAddressGuard, probeServer } from '#shared/transfer';
 import { endpoint, secret } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { startS3Server } from '../../shared/transfer/testing/s3-server.ts';
 import { handle } from './index.ts';
 
@@ -19,7 +19,7 @@ async function probed(remoteURL: string, data: Record<string, string>) {
   const api = new FakeApi([one, secret('keys', data)]);
   const metadata = { name: settingsName, namespace: conduitNamespace };
   api.put({ apiVersion: configMaps.apiVersion, kind: configMaps.kind, metadata, data: settings });
-  await handle(contextOf(api, new Date('2026-01-02T00:00:00Z')), wakeOf(one, 'due'));
+  await handle(contextOf(api, new Date('2026-01-02T00:00:00Z')), eventOf(one));
   const conditions = api.read(endpoints, one.metadata)?.status?.conditions ?? [];
   const reasons = Object.fromEntries(conditions.map(({ type, reason }) => [type, reason]));
   return { reasons, text: JSON.stringify(conditions) };

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { conduitNamespace, configMaps, type Endpoint, endpoints, settingsName } from '#shared/domain';
 import { endpoint, secret } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const start = new Date('2026-01-02T00:00:00Z');
@@ -28,7 +28,7 @@ function probe(api: FakeApi, one: Endpoint, now = start, allowed = '127.0.0.0/8'
   const settings = { metadata: { name: settingsName, namespace: conduitNamespace } };
   const data = { 'probes.allowedRanges': allowed };
   api.put({ apiVersion: configMaps.apiVersion, kind: configMaps.kind, ...settings, data });
-  return handle(contextOf(api, now), wakeOf(one, 'due'));
+  return handle(contextOf(api, now), eventOf(one));
 }
 
 const conditionsOf = (api: FakeApi, one: Endpoint) =>
@@ -90,7 +90,7 @@ describe('probe-endpoint', () => {
     expect(conditionsOf(api, one)).toMatchObject({ Ready: 'True Ready' });
   });
 
-  it('probes once for a change of spec, credentials or the annotation, and not for other wakes', async () => {
+  it('probes once for a change of spec, credentials or the annotation, and not for other events', async () => {
     const { url, state } = await registry();
     const one = endpoint('mirror', { remoteURL: url });
     const api = new FakeApi([one]);

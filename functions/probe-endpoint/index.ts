@@ -16,7 +16,7 @@ import {
 } from '#shared/domain';
 import { ignoreForbidden, namespaceOf, readSettings, writeStatus } from '#shared/function-kit';
 import { isoSeconds } from '#shared/meta';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context, StepEvent } from '#shared/runtime';
 import { probe } from './probe.ts';
 import { withUsableKeys } from './usable-keys.ts';
 
@@ -24,8 +24,8 @@ import { withUsableKeys } from './usable-keys.ts';
 const earlyMs = 30_000;
 
 /** Probes the Endpoint if that is due and probes are not switched off, and writes what it found. Rejects with what the broker is to retry. */
-export async function handle(context: Context, wake: Wake): Promise<undefined> {
-  const endpoint = await context.api.get(endpoints, wake, context.signal);
+export async function handle(context: Context, event: StepEvent): Promise<undefined> {
+  const endpoint = await context.api.get(endpoints, event, context.signal);
   if (endpoint === undefined || isDeleting(endpoint) || !isDue(endpoint, context.now)) return;
   const settings = await readSettings(context);
   if (!isOn('probes', settings)) return;

@@ -3,7 +3,7 @@ import { artifactWorkflows, events, parseJob, type Secret, secrets } from '#shar
 import { ArcError } from '#shared/errors';
 import { artifactWorkflow, endpoint, namespace, secret } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -19,7 +19,7 @@ function jobOf(rendered: Secret | undefined) {
 describe('render-secret', () => {
   it('renders the job into a Secret that the ArtifactWorkflow owns, and records its name', async () => {
     const api = new FakeApi([fresh, ...inputs]);
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     const rendered = api.read(secrets, { namespace, name });
     expect(rendered?.metadata.ownerReferences?.[0]?.uid).toBe(fresh.metadata.uid);
     expect(jobOf(rendered)).toMatchObject({
@@ -47,7 +47,7 @@ describe('render-secret', () => {
       endpoint('destination'),
       secret('login', { username: 'u', password: 'p' }),
     ]);
-    await handle(contextOf(api), wakeOf(workflow));
+    await handle(contextOf(api), eventOf(workflow));
     expect(jobOf(api.read(secrets, { namespace, name })).source.credentials).toEqual({
       username: 'u',
       password: 'p',
@@ -57,43 +57,42 @@ describe('render-secret', () => {
   it('renders none for one that is cancelled, and removes the one that is there', async () => {
     const cancelled = { ...fresh, spec: { ...fresh.spec, cancel: true } };
     const api = new FakeApi([fresh, ...inputs]);
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     api.put({ ...cancelled, status: { configSecret: { name }, phase: 'Running' } });
-    await handle(contextOf(api), wakeOf(cancelled));
+    await handle(contextOf(api), eventOf(cancelled));
     expect(api.all(secrets)).toEqual([]);
     expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toBeUndefined();
-    await handle(contextOf(api), wakeOf(cancelled));
+    await handle(contextOf(api), eventOf(cancelled));
     expect(api.all(secrets)).toEqual([]);
   });
 
   it('writes nothing the second time', async () => {
     const api = new FakeApi([fresh, ...inputs]);
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     const before = api.writes.length;
-    await handle(contextOf(api), wakeOf(fresh, 'resync'));
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.writes.length).toBe(before);
   });
 
   it('renders a deleted Secret again', async () => {
     const api = new FakeApi([fresh, ...inputs]);
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     await api.client.delete(secrets, { namespace, name });
-    await handle(contextOf(api), wakeOf(fresh, 'resync'));
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.read(secrets, { namespace, name })).toBeDefined();
   });
 
-  it('wakes the Order instead when an Endpoint has changed', async () => {
+  it('renders nothing for an Endpoint that has changed: the Order makes another version', async () => {
     const moved = { ...endpoint('source') };
     moved.metadata = { ...moved.metadata, generation: 2 };
     const api = new FakeApi([fresh, moved, endpoint('destination')]);
-    const reply = await handle(contextOf(api), wakeOf(fresh));
-    expect(reply).toMatchObject({ kind: 'Order', uid: 'uid-order', reason: 'inputs' });
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.writes).toEqual([]);
   });
 
-  it('reports a missing input once per cause, and writes nothing on a resync', async () => {
+  it('reports a missing input once per cause, and writes nothing when it is repeated', async () => {
     const api = new FakeApi([fresh, endpoint('source')]);
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.all(events)[0]).toMatchObject({ reason: 'EndpointMissing' });
     const missing = 'Endpoint "destination" not found: create it';
     expect(api.all(events)[0]?.message).toContain(missing);
@@ -102,10 +101,10 @@ describe('render-secret', () => {
       configMessage: missing,
     });
     const before = api.writes.length;
-    await handle(contextOf(api), wakeOf(fresh, 'resync'));
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.writes.length).toBe(before);
     api.put(endpoint('destination'));
-    await handle(contextOf(api), wakeOf(fresh, 'inputs'));
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).toMatchObject({ configSecret: { name } });
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).not.toHaveProperty('configMessage');
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).not.toHaveProperty('configReason');
@@ -113,7 +112,7 @@ describe('render-secret', () => {
 
   it('reports a foreign Secret of the same name and does not change it', async () => {
     const api = new FakeApi([fresh, ...inputs, secret(name, { mine: 'yes' })]);
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.all(events)[0]).toMatchObject({ reason: 'NameTaken' });
     expect(api.read(secrets, { namespace, name })?.data).toHaveProperty('mine');
     expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toBeUndefined();
@@ -132,7 +131,7 @@ describe('render-secret', () => {
         metadata: { ...left.metadata, ownerReferences: former },
       },
     ]);
-    await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(handle(contextOf(api), eventOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
     expect(api.writes).toEqual([]);
   });
 
@@ -141,22 +140,22 @@ describe('render-secret', () => {
     api.before = ({ verb, resource }) => {
       if (verb === 'create' && resource === 'secrets') api.put(secret(name, {}));
     };
-    await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(handle(contextOf(api), eventOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
   });
 
   it('removes Secret and reference when the ArtifactWorkflow has ended, but never a foreign Secret', async () => {
     const api = new FakeApi([fresh, ...inputs]);
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     const running = api.read(artifactWorkflows, fresh.metadata) ?? fresh;
     const ended = { ...running.status, phase: 'Succeeded' as const, syncedAttempt: 1 };
     api.put({ ...running, status: ended });
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.read(secrets, { namespace, name })).toBeUndefined();
     expect(api.read(artifactWorkflows, fresh.metadata)?.status?.configSecret).toBeUndefined();
 
     api.put({ ...running, status: ended });
     api.put(secret(name, { mine: 'yes' }));
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.read(secrets, { namespace, name })).toBeDefined();
   });
 
@@ -166,9 +165,9 @@ describe('render-secret', () => {
     api.before = ({ verb, resource }) => {
       if (verb === 'create' && resource === 'secrets') api.put({ ...fresh, status: ended });
     };
-    await expect(handle(contextOf(api), wakeOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(handle(contextOf(api), eventOf(fresh))).rejects.toMatchObject({ code: 'Conflict' });
     expect(api.read(secrets, { namespace, name })).toBeDefined();
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     expect(api.read(secrets, { namespace, name })).toBeUndefined();
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual(ended);
   });
@@ -178,7 +177,7 @@ describe('render-secret', () => {
     api.before = ({ verb, resource }) => {
       if (verb === 'create' && resource === 'secrets') throw new ArcError('Forbidden', 'exceeded quota: few');
     };
-    await handle(contextOf(api), wakeOf(fresh));
+    await handle(contextOf(api), eventOf(fresh));
     const message = `cannot create Secret "${name}": exceeded quota: few`;
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({
       configReason: 'RenderingFailed',
@@ -196,7 +195,7 @@ describe('render-secret', () => {
       api.before = (call) => {
         if (call.verb === verb && call.resource === 'secrets') throw new ArcError('Forbidden', answer);
       };
-      await handle(contextOf(api), wakeOf(fresh));
+      await handle(contextOf(api), eventOf(fresh));
       expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({
         configReason: 'NamespaceNotGiven',
         configMessage: expect.stringContaining('kubectl apply -k knative/tenant -n team'),
@@ -210,7 +209,7 @@ describe('render-secret', () => {
       metadata: { ...fresh.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
     });
     const api = new FakeApi([going, ...inputs]);
-    await handle(contextOf(api), wakeOf(going));
+    await handle(contextOf(api), eventOf(going));
     expect(api.writes).toEqual([]);
   });
 });

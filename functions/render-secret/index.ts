@@ -1,8 +1,8 @@
 /** render-secret: an ArtifactWorkflow -> the Secret that configures its transfer (docs/decisions/0009-one-rendered-secret.md). */
-import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
+  configurationRemoved,
   isDeleting,
   needsConfiguration,
   secrets,
@@ -10,44 +10,37 @@ import {
 import { ArcError } from '#shared/errors';
 import { missingRight, readArtifactWorkflow, uidOf, writeStatus } from '#shared/function-kit';
 import { isOwnedBy, ownerOfKind } from '#shared/meta';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context, StepEvent } from '#shared/runtime';
 import { render, setReady } from './render.ts';
 import { reportWaiting } from './waiting.ts';
 
-/**
- * Renders the Secret, or removes it once the ArtifactWorkflow has ended. Replies with a wake of the Order when an Endpoint is
- * not in the state that the ArtifactWorkflow was made for. Rejects with what the broker is to retry.
- */
-export async function handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined> {
-  const workflow = await readArtifactWorkflow(context, wake);
+/** Renders the Secret, or removes it once the ArtifactWorkflow has ended. Rejects with what the broker is to retry. */
+export async function handle(context: Context, event: StepEvent): Promise<undefined> {
+  const workflow = await readArtifactWorkflow(context, event);
   // The garbage collector removes the Secret with its owner.
   if (workflow === undefined || isDeleting(workflow)) return undefined;
   if (!needsConfiguration(workflow)) return remove(context, workflow);
   try {
-    return await configure(context, wake, workflow);
+    return await configure(context, workflow);
   } catch (caught) {
     const hold = missingRight(caught, workflow);
     if (hold === undefined) throw caught;
-    return reportWaiting(context, wake, workflow, hold);
+    return reportWaiting(context, workflow, hold);
   }
 }
 
-async function configure(
-  context: Context,
-  wake: Wake,
-  workflow: ArtifactWorkflow,
-): Promise<CloudEvent<unknown> | undefined> {
+async function configure(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
   const { api, signal } = context;
   const present = await api.get(secrets, workflow.metadata, signal);
-  if (present === undefined) return render(context, wake, workflow);
+  if (present === undefined) return render(context, workflow);
   if (isOwnedBy(present, workflow)) return setReady(context, workflow);
 
   const { name } = workflow.metadata;
-  // No event reports the deletion of a Secret, so this is retried until the garbage collector has removed it.
+  // No event reports the deletion of a Secret, so the broker retries until the garbage collector has removed it.
   if (ownerOfKind(present, workflow.kind)?.name === name)
     throw new ArcError('Conflict', `Secret "${name}" of an earlier ArtifactWorkflow "${name}" still exists`);
   const message = `Secret "${name}" exists and has another owner; delete it`;
-  return reportWaiting(context, wake, workflow, { reason: 'NameTaken', message });
+  return reportWaiting(context, workflow, { reason: 'NameTaken', message });
 }
 
 async function remove(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
@@ -57,6 +50,8 @@ async function remove(context: Context, workflow: ArtifactWorkflow): Promise<und
   if (present !== undefined && isOwnedBy(present, workflow)) {
     await api.delete(secrets, present.metadata, uidOf(present), signal);
   }
-  // Guarded: if a new attempt was asked for meanwhile, the next wake finds no Secret and renders it again.
-  await writeStatus(context, artifactWorkflows, workflow, { configSecret: null });
+  // Guarded: if a new attempt was asked for meanwhile, the next event finds no Secret and renders it again.
+  const { phase } = workflow.status ?? {};
+  const mark = phase === 'Cancelled' ? { configReason: configurationRemoved } : {};
+  await writeStatus(context, artifactWorkflows, workflow, { configSecret: null, ...mark });
 }

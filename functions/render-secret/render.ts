@@ -1,4 +1,3 @@
-import type { CloudEvent } from 'cloudevents';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -9,31 +8,27 @@ import {
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { isRefusal, missingRight, writeStatus } from '#shared/function-kit';
-import type { Context, Wake } from '#shared/runtime';
+import { ownerOfKind } from '#shared/meta';
+import type { Context } from '#shared/runtime';
 import { readInputs } from './read-inputs.ts';
-import { orderWake, reportWaiting } from './waiting.ts';
+import { reportWaiting } from './waiting.ts';
 
-/** Creates the Secret and records its name. If that is not possible yet, it replies with a wake of the Order or reports the reason. */
-export async function render(
-  context: Context,
-  wake: Wake,
-  workflow: ArtifactWorkflow,
-): Promise<CloudEvent<unknown> | undefined> {
+/** Creates the Secret and records its name. If that is not possible yet, it reports the reason. */
+export async function render(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
   const rendering = renderConfiguration(workflow, await readInputs(context, workflow));
   if ('stale' in rendering) {
-    const reply = orderWake(context, workflow);
-    return (
-      reply ?? reportWaiting(context, wake, workflow, { reason: 'EndpointMoved', message: rendering.stale })
-    );
+    // Its Order is planned again for the same change, and makes the version that takes its place.
+    if (ownerOfKind(workflow, 'Order') !== undefined) return undefined;
+    return reportWaiting(context, workflow, { reason: 'EndpointMoved', message: rendering.stale });
   }
-  if ('waiting' in rendering) return reportWaiting(context, wake, workflow, rendering.waiting);
+  if ('waiting' in rendering) return reportWaiting(context, workflow, rendering.waiting);
   try {
     await create(context, rendering.secret);
   } catch (caught) {
     if (!isRefusal(caught)) throw caught;
     const message = `cannot create Secret "${rendering.secret.metadata.name}": ${caught.message}`;
     const refused: Hold = { reason: 'RenderingFailed', message };
-    return reportWaiting(context, wake, workflow, missingRight(caught, workflow) ?? refused);
+    return reportWaiting(context, workflow, missingRight(caught, workflow) ?? refused);
   }
   return setReady(context, workflow);
 }

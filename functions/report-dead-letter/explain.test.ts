@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Wake } from '#shared/events';
+import type { StepEvent } from '#shared/events';
 import { explain, functionAt } from './explain.ts';
 
 describe('functionAt', () => {
@@ -19,21 +19,22 @@ describe('functionAt', () => {
 });
 
 describe('explain', () => {
-  const wake: Wake = {
+  const event: StepEvent = {
     kind: 'Order',
     apiVersion: 'arc.opendefense.cloud/v1alpha1',
     namespace: 'team',
     name: 'one',
     uid: 'u',
-    reason: 'changed',
+    step: 'roll-up',
+    reason: 'generation 2',
   };
   const said = (failure: { status?: number; body?: string }) =>
-    explain('roll-up-order', { ...wake, failure: { destination: 'http://x/', ...failure } });
+    explain('roll-up-order', { ...event, failure: { destination: 'http://x/', ...failure } });
 
   it('quotes the message of an answer of our functions', () => {
     const body = JSON.stringify({ reason: 'Conflict', message: 'orders "one" has been changed.' });
     expect(said({ status: 409, body })).toBe(
-      'function roll-up-order failed every delivery of the wake "changed"; its last answer was 409: orders "one" has been changed. The next resync sends a new wake.',
+      'function roll-up-order failed every delivery of the step "roll-up"; its last answer was 409: orders "one" has been changed. It is tried again within a minute while it is due.',
     );
   });
 
@@ -47,8 +48,8 @@ describe('explain', () => {
 
   it('says when there was no answer and when the answer is not known', () => {
     expect(said({})).toContain('; it gave no answer.');
-    expect(explain('unknown', wake)).toContain(
-      'a function failed every delivery of the wake "changed"; its last answer is not known.',
+    expect(explain('unknown', event)).toContain(
+      'a function failed every delivery of the step "roll-up"; its last answer is not known.',
     );
   });
 });

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Wake } from '#shared/runtime';
+import type { StepEvent } from '#shared/runtime';
 
 const maxAnswerLength = 300;
 
@@ -16,12 +16,12 @@ export function functionAt(destination: string | undefined): string {
 }
 
 /** The message of the Event: which function failed, what it answered last, and what happens next. */
-export function explain(by: string, { reason, failure }: Wake): string {
+export function explain(by: string, { step, failure }: StepEvent): string {
   const name = failure === undefined ? 'a function' : `function ${by}`;
-  return `${name} failed every delivery of the wake "${reason}"; ${lastAnswer(failure)}. The next resync sends a new wake.`;
+  return `${name} failed every delivery of the step "${step}"; ${lastAnswer(failure)}. It is tried again within a minute while it is due.`;
 }
 
-function lastAnswer(failure: Wake['failure']): string {
+function lastAnswer(failure: StepEvent['failure']): string {
   // Knative's multi-tenant broker does not pass on an answer that came too late or was malformed.
   if (failure === undefined) return 'its last answer is not known';
   if (failure.status === undefined) return 'it gave no answer';

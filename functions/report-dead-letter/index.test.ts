@@ -7,7 +7,7 @@ import { type Served, serveFunction } from '#shared/runtime';
 import { createLogger } from '#shared/telemetry';
 import { artifactWorkflow, endpoint, namespace, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import * as fn from './index.ts';
 
 const { handle } = fn;
@@ -19,7 +19,7 @@ const failure = {
 const one = order('one', ['a:1']);
 const kindOf = (kind: string) =>
   (kind === 'Order' ? orders : kind === 'Endpoint' ? endpoints : artifactWorkflows) as Kind;
-const letter = { ...wakeOf(one), failure };
+const letter = { ...eventOf(one, 'roll-up'), failure };
 
 describe('report-dead-letter', () => {
   it('records on the object which function refused and why, and counts it', async () => {
@@ -34,7 +34,7 @@ describe('report-dead-letter', () => {
       reason: 'WakeRefused',
       count: 2,
       involvedObject: { kind: 'Order', name: 'one', namespace, uid: 'uid-one' },
-      message: expect.stringContaining('function roll-up-order failed every delivery of the wake "changed"'),
+      message: expect.stringContaining('function roll-up-order failed every delivery of the step "roll-up"'),
     });
     expect(recorded[0]?.message).toContain('its last answer was 422: the status is too large');
     expect(context.metrics.expose()).toContain(
@@ -58,7 +58,7 @@ describe('report-dead-letter', () => {
     const api = new FakeApi([object]);
     for (const seconds of [0, 60])
       await handle(contextOf(api, new Date(1_767_312_000_000 + seconds * 1000)), {
-        ...wakeOf(object),
+        ...eventOf(object),
         failure,
       });
     const kind = kindOf(given.kind);
@@ -71,9 +71,7 @@ describe('report-dead-letter', () => {
           reason: 'WakeRefused',
           observedGeneration: given.metadata.generation,
           lastTransitionTime: '2026-01-02T00:00:00Z',
-          message: expect.stringContaining(
-            'function roll-up-order failed every delivery of the wake "changed"',
-          ),
+          message: expect.stringContaining('function roll-up-order failed every delivery of the step'),
         },
       ],
     });
@@ -96,7 +94,7 @@ describe('report-dead-letter', () => {
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: settingsMap, data: settings.data };
     const source = endpoint('source');
     const api = new FakeApi([source, map]);
-    await handle(contextOf(api), { ...wakeOf(source), failure });
+    await handle(contextOf(api), { ...eventOf(source), failure });
     expect(api.writes.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(['create events']);
   });
 
@@ -172,13 +170,13 @@ describe('report-dead-letter over HTTP', () => {
       specversion: '1.0',
       id: '1',
       source: '/arc',
-      type: 'cloud.opendefense.arc.wake.v1',
+      type: 'cloud.opendefense.arc.step.v1',
       kind: 'Endpoint',
       apiversion: 'arc.opendefense.cloud/v1alpha1',
       namespace,
       name: 'source',
       uid: 'uid-source',
-      reason: 'due',
+      step: 'track-credentials',
       knativeerrordest: 'http://track-credentials.arc-system.svc.cluster.local',
       knativeerrorcode,
       knativeerrordata: Buffer.from('out of memory').toString('base64'),
@@ -186,7 +184,7 @@ describe('report-dead-letter over HTTP', () => {
     const headers = { 'content-type': 'application/cloudevents+json' };
     expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(204);
     expect(api.all(events)[0]?.message).toBe(
-      'function track-credentials failed every delivery of the wake "due"; its last answer was 500: out of memory. The next resync sends a new wake.',
+      'function track-credentials failed every delivery of the step "track-credentials"; its last answer was 500: out of memory. It is tried again within a minute while it is due.',
     );
   });
 });

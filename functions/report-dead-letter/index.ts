@@ -1,4 +1,4 @@
-/** report-dead-letter: a wake that a function kept refusing -> a condition and an Event on the object, a metric and a line in the log. */
+/** report-dead-letter: an event that a function kept refusing -> a condition and an Event on the object, a metric and a line in the log. */
 import {
   artifactWorkflows,
   type Condition,
@@ -13,7 +13,7 @@ import { ArcError } from '#shared/errors';
 import { emitEvent, readSettings, writeStatus } from '#shared/function-kit';
 import type { Kind } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
-import type { Context, Unreadable, Wake } from '#shared/runtime';
+import type { Context, StepEvent, Unreadable } from '#shared/runtime';
 import type { Metrics } from '#shared/telemetry';
 import { explain, functionAt } from './explain.ts';
 
@@ -28,14 +28,14 @@ const kinds = [orders, artifactWorkflows, endpoints] as unknown as readonly Kind
  * Rejects only when a later try can succeed (the API is away or busy). Any other refusal would lose the dead letter and, with the
  * in-memory channel, make the sender deliver the event to every Trigger again.
  */
-export async function handle(context: Context, wake: Wake): Promise<undefined> {
+export async function handle(context: Context, event: StepEvent): Promise<undefined> {
   const { log, metrics } = context;
-  const { failure, kind } = wake;
+  const { failure, kind } = event;
   const by = functionAt(failure?.destination);
   count(metrics, { function: by, status: failure?.status ?? 'none', kind });
-  log.error({ by, status: failure?.status, answer: failure?.body }, 'a function refused a wake every time');
+  log.error({ by, status: failure?.status, answer: failure?.body }, 'a function refused an event every time');
   try {
-    await record(context, wake, explain(by, wake));
+    await record(context, event, explain(by, event));
   } catch (caught) {
     const error = ArcError.from(caught);
     if (ArcError.is(error, 'ServiceUnavailable', 'Timeout', 'TooManyRequests')) throw error;
@@ -43,18 +43,18 @@ export async function handle(context: Context, wake: Wake): Promise<undefined> {
   }
 }
 
-/** Counts and logs a dead letter that holds no wake: it names no object to record an Event on. */
+/** Counts and logs a dead letter that holds no event: it names no object to record an Event on. */
 export const unreadable: Unreadable = ({ log, metrics }, error) => {
   count(metrics, { function: 'unknown', status: 'none', kind: 'unknown' });
-  log.error({ err: error }, 'a dead letter holds no wake');
+  log.error({ err: error }, 'a dead letter holds no event');
 };
 
 /** How often the condition is tried while others write the same status. */
 const mostTries = 5;
 
-async function record(context: Context, wake: Wake, message: string): Promise<void> {
+async function record(context: Context, letter: StepEvent, message: string): Promise<void> {
   const { api, log, now, signal } = context;
-  const regarding = await writeCondition(context, wake, message);
+  const regarding = await writeCondition(context, letter, message);
   if (regarding === undefined) {
     log.info('the object of a dead letter is gone; nothing is recorded');
     return;
@@ -67,15 +67,15 @@ async function record(context: Context, wake: Wake, message: string): Promise<vo
 /** Sets the condition Delivered to False. Resolves with the object; undefined when it is gone or another object has its name now. */
 async function writeCondition(
   context: Context,
-  wake: Wake,
+  event: StepEvent,
   message: string,
 ): Promise<KubeObject | undefined> {
   const { api, now, signal } = context;
-  const known = kinds.find(({ kind, apiVersion }) => kind === wake.kind && apiVersion === wake.apiVersion);
+  const known = kinds.find(({ kind, apiVersion }) => kind === event.kind && apiVersion === event.apiVersion);
   for (let tries = 1; known; tries += 1) {
-    const found = await api.get(known, wake, signal);
-    if (found?.metadata.uid !== wake.uid) return undefined;
-    if (isDeleting(found) || !(await isTakenBack(context, wake))) return found;
+    const found = await api.get(known, event, signal);
+    if (found?.metadata.uid !== event.uid) return undefined;
+    if (isDeleting(found) || !(await isTakenBack(context, event))) return found;
     try {
       return await writeStatus(context, known, found, { conditions: undelivered(found, message, now) });
     } catch (caught) {
@@ -86,7 +86,7 @@ async function writeCondition(
 }
 
 /** True unless nobody would take the condition back: probe-endpoint writes those of an Endpoint. */
-async function isTakenBack(context: Context, { kind }: Wake): Promise<boolean> {
+async function isTakenBack(context: Context, { kind }: StepEvent): Promise<boolean> {
   return kind !== endpoints.kind || isOn('probes', await readSettings(context));
 }
 

@@ -4,13 +4,13 @@ import {
   artifactWorkflows,
   events,
   type Order,
-  orderDue,
   orders,
   planOrder,
+  staleAt,
 } from '#shared/domain';
 import { endpoint, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const endpoints = [endpoint('source'), endpoint('destination')];
@@ -34,6 +34,12 @@ function children(one: Order, phase: 'Running' | 'Succeeded' | 'Failed') {
   );
 }
 
+/** When time alone changes the status. */
+function dueOf(one: Order | undefined): Date | undefined {
+  const at = one && staleAt(one);
+  return at === undefined ? undefined : new Date(at);
+}
+
 describe('roll-up-order', () => {
   it('writes nothing when the Order is deleted before the write', async () => {
     const one = order('order', ['a:1']);
@@ -41,14 +47,14 @@ describe('roll-up-order', () => {
     api.before = ({ verb }) => {
       if (verb === 'patch') api.remove(orders, one.metadata);
     };
-    await handle(contextOf(api), wakeOf(one));
+    await handle(contextOf(api), eventOf(one));
     expect(api.writes).toEqual([]);
   });
 
   it('sets Pending for an Order without children', async () => {
     const one = order('order', ['a:1', 'b:1']);
     const api = new FakeApi([one, ...inputs]);
-    await handle(contextOf(api), wakeOf(one));
+    await handle(contextOf(api), eventOf(one));
     expect(api.read(orders, one.metadata)?.status).toMatchObject({
       phase: 'Pending',
       counts: { total: 2, pending: 2 },
@@ -59,9 +65,9 @@ describe('roll-up-order', () => {
   it('writes nothing when nothing has changed', async () => {
     const one = order('order', ['a:1']);
     const api = new FakeApi([one, ...inputs, ...children(one, 'Running')]);
-    await handle(contextOf(api), wakeOf(one));
+    await handle(contextOf(api), eventOf(one));
     const before = api.writes.length;
-    await handle(contextOf(api, new Date('2026-01-03T00:00:00Z')), wakeOf(one, 'children'));
+    await handle(contextOf(api, new Date('2026-01-03T00:00:00Z')), eventOf(one));
     expect(api.writes.length).toBe(before);
   });
 
@@ -74,7 +80,7 @@ describe('roll-up-order', () => {
     });
     const push = endpoint('push', { usage: 'PushOnly' });
     const api = new FakeApi([one, push, ...inputs, ...children(one, 'Running')]);
-    await handle(contextOf(api), wakeOf(one));
+    await handle(contextOf(api), eventOf(one));
     expect(api.read(orders, one.metadata)?.status).toMatchObject({
       phase: 'Running',
       counts: { running: 1, invalid: 1 },
@@ -87,26 +93,6 @@ describe('roll-up-order', () => {
     ]);
   });
 
-  it('asks for no Endpoint and no type for news of what the status shows, and does for other reasons', async () => {
-    const one = order('order', ['a:1', 'b:1']);
-    const api = new FakeApi([one, ...inputs, ...children(one, 'Running')]);
-    await handle(contextOf(api), wakeOf(one));
-    for (const child of children(one, 'Succeeded')) api.put(child);
-    const asked = api.requests.length;
-    await handle(contextOf(api), wakeOf(one, 'children'));
-    expect(api.requests.slice(asked).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
-      'get orders',
-      'list artifactworkflows',
-      'get configmaps',
-      'patch orders',
-      'create events',
-    ]);
-    expect(api.read(orders, one.metadata)?.status).toMatchObject({ phase: 'Succeeded' });
-    const settled = api.requests.length;
-    await handle(contextOf(api), wakeOf(one, 'inputs'));
-    expect(api.requests.slice(settled).map(({ resource }) => resource)).toContain('endpoints');
-  });
-
   it('shows which ArtifactWorkflow the API refuses to create, and is Stalled when that lasts', async () => {
     const one = order('order', ['a:1']);
     const [artifact] = planOrder(one, { endpoints, types: [ociType()] }).artifacts;
@@ -114,12 +100,12 @@ describe('roll-up-order', () => {
     const note = JSON.stringify({ [artifact?.key ?? '']: hold });
     const noted = { ...one, metadata: { ...one.metadata, annotations: { [annotations.refused]: note } } };
     const api = new FakeApi([noted, ...inputs]);
-    await handle(contextOf(api), wakeOf(noted));
+    await handle(contextOf(api), eventOf(noted));
     const waiting = api.read(orders, one.metadata);
     expect(Object.values(waiting?.status?.artifactWorkflows ?? {})).toMatchObject([
       { phase: 'Pending', ...hold },
     ]);
-    await handle(contextOf(api, waiting && orderDue(waiting)), wakeOf(noted, 'due'));
+    await handle(contextOf(api, dueOf(waiting)), eventOf(noted));
     expect(api.read(orders, one.metadata)?.status?.conditions).toContainEqual(
       expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'CreationFailed' }),
     );
@@ -128,19 +114,19 @@ describe('roll-up-order', () => {
   it('waits for what is absent, without a Warning, until it is due', async () => {
     const one = order('order', ['a:1']);
     const api = new FakeApi([one, ociTemplate(), ociType()]);
-    expect(await handle(contextOf(api, new Date('2026-01-02T00:00:00.9Z')), wakeOf(one))).toMatchObject({
+    expect(await handle(contextOf(api, new Date('2026-01-02T00:00:00.9Z')), eventOf(one))).toMatchObject({
       id: 'uid-order/1/accepted',
     });
     const waiting = api.read(orders, one.metadata);
     expect(waiting?.status).toMatchObject({ phase: 'Pending', counts: { pending: 1 } });
     expect(api.all(events).map(({ reason }) => reason)).toEqual(['Accepted']);
-    const due = waiting && orderDue(waiting);
+    const due = dueOf(waiting);
     expect(due?.toISOString()).toBe('2026-01-02T00:00:11.000Z');
-    const failed = await handle(contextOf(api, due), wakeOf(one, 'due'));
+    const failed = await handle(contextOf(api, due), eventOf(one));
     expect(failed).toMatchObject({ type: 'cloud.opendefense.arc.order.failed.v1' });
     const after = api.read(orders, one.metadata);
     expect(after?.status).toMatchObject({ phase: 'Failed', counts: { invalid: 1 } });
-    expect(after && orderDue(after)).toBeUndefined();
+    expect(dueOf(after)).toBeUndefined();
     expect(api.all(events).map(({ reason }) => reason)).toEqual(['Accepted', 'Invalid', 'Failed']);
   });
 
@@ -150,8 +136,8 @@ describe('roll-up-order', () => {
   ] as const)('records one Event when all have %s', async (phase, reason) => {
     const one = order('order', ['a:1', 'b:1']);
     const api = new FakeApi([one, ...inputs, ...children(one, phase)]);
-    await handle(contextOf(api), wakeOf(one, 'children'));
-    await handle(contextOf(api), wakeOf(one, 'resync'));
+    await handle(contextOf(api), eventOf(one));
+    await handle(contextOf(api), eventOf(one));
     expect(api.read(orders, one.metadata)?.status?.phase).toBe(phase);
     expect(api.all(events).map((event) => event.reason)).toEqual(['Accepted', reason]);
   });
@@ -159,33 +145,33 @@ describe('roll-up-order', () => {
   it('replies with each domain event once', async () => {
     const one = order('order', ['a:1']);
     const api = new FakeApi([one, ...inputs]);
-    const accepted = await handle(contextOf(api), wakeOf(one));
+    const accepted = await handle(contextOf(api), eventOf(one));
     expect(accepted).toMatchObject({
       id: 'uid-order/1/accepted',
       type: 'cloud.opendefense.arc.order.accepted.v1',
       subject: 'team/order',
       data: { phase: 'Pending', counts: { total: 1, pending: 1 } },
     });
-    expect(await handle(contextOf(api), wakeOf(one))).toBeUndefined();
+    expect(await handle(contextOf(api), eventOf(one))).toBeUndefined();
     for (const child of children(one, 'Running')) api.put(child);
-    expect(await handle(contextOf(api), wakeOf(one, 'children'))).toBeUndefined();
+    expect(await handle(contextOf(api), eventOf(one))).toBeUndefined();
     for (const child of children(one, 'Succeeded')) api.put(child);
-    const completed = await handle(contextOf(api), wakeOf(one, 'children'));
+    const completed = await handle(contextOf(api), eventOf(one));
     expect(completed).toMatchObject({
       id: 'uid-order/1/2026-01-02T00:00:00Z/completed',
       type: 'cloud.opendefense.arc.order.completed.v1',
       data: { phase: 'Succeeded', completionTime: '2026-01-01T00:05:00Z' },
     });
-    expect(await handle(contextOf(api), wakeOf(one, 'resync'))).toBeUndefined();
+    expect(await handle(contextOf(api), eventOf(one))).toBeUndefined();
   });
 
   it('drops the entries of removed artifacts', async () => {
     const one = order('order', ['a:1', 'b:1']);
     const api = new FakeApi([one, ...inputs]);
-    await handle(contextOf(api), wakeOf(one));
+    await handle(contextOf(api), eventOf(one));
     const stored = api.read(orders, one.metadata) ?? one;
     api.put({ ...stored, spec: order('order', ['a:1']).spec });
-    await handle(contextOf(api), wakeOf(one));
+    await handle(contextOf(api), eventOf(one));
     expect(Object.keys(api.read(orders, one.metadata)?.status?.artifactWorkflows ?? {}).length).toBe(1);
   });
 
@@ -195,7 +181,7 @@ describe('roll-up-order', () => {
     api.before = ({ verb }) => {
       if (verb === 'patch') api.put(one);
     };
-    await expect(handle(contextOf(api), wakeOf(one))).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(handle(contextOf(api), eventOf(one))).rejects.toMatchObject({ code: 'Conflict' });
     expect(api.all(events)).toEqual([]);
   });
 
@@ -205,7 +191,7 @@ describe('roll-up-order', () => {
     if (child === undefined) throw new Error('the plan is not as the test needs it');
     const { ownerReferences: _owners, ...metadata } = child.metadata;
     const api = new FakeApi([one, ...inputs, { ...child, metadata }]);
-    await handle(contextOf(api), wakeOf(one));
+    await handle(contextOf(api), eventOf(one));
     expect(api.read(orders, one.metadata)?.status?.counts?.succeeded).toBe(0);
     expect(api.all(artifactWorkflows).length).toBe(1);
   });

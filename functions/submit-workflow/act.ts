@@ -7,7 +7,7 @@ import {
 } from '#shared/domain';
 import { addFinalizer, writeStatus } from '#shared/function-kit';
 import { isoSeconds } from '#shared/meta';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context } from '#shared/runtime';
 import { change, remove } from './argo.ts';
 import { finish } from './finish.ts';
 import { endPods, havePodsEnded } from './pods.ts';
@@ -16,12 +16,7 @@ import { release, submit, waitNoMore } from './submit.ts';
 import { wait } from './waiting.ts';
 
 /** Does what was decided for the ArtifactWorkflow. Each write is guarded or safe to repeat. */
-export async function act(
-  context: Context,
-  wake: Wake,
-  workflow: ArtifactWorkflow,
-  step: Submission,
-): Promise<void> {
+export async function act(context: Context, workflow: ArtifactWorkflow, step: Submission): Promise<void> {
   switch (step.action) {
     case 'none':
       return;
@@ -29,7 +24,7 @@ export async function act(
       await addFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
       return;
     case 'create':
-      return start(context, wake, workflow, step);
+      return start(context, workflow, step);
     case 'release': {
       const ready = await waitNoMore(context, workflow);
       if (ready) await release(context, ready, step.object, step.suspend);
@@ -47,23 +42,22 @@ export async function act(
       await endPods(context, workflow, step.after);
       return;
     case 'finish':
-      return finish(context, wake, workflow, step.after);
+      return finish(context, workflow, step.after);
   }
 }
 
 async function start(
   context: Context,
-  wake: Wake,
   workflow: ArtifactWorkflow,
   step: Submission & { action: 'create' },
 ): Promise<void> {
-  if (!(await havePodsEnded(context, wake, workflow, step.after))) return;
+  if (!(await havePodsEnded(context, workflow, step.after))) return;
   // One that waits for its place is not in line: others would take no notice of the slot that it takes.
   const isOver = workflow.status?.waitReason === 'PlaceInUse';
   const inLine = isOver ? await waitNoMore(context, workflow) : workflow;
   if (inLine === undefined) return;
   const hold = await takeSlots(context, inLine);
-  if (hold === undefined) return submit(context, wake, inLine, step);
+  if (hold === undefined) return submit(context, inLine, step);
   const { reason, message } = hold;
   await wait(context, inLine, { waitReason: reason, waitMessage: message });
 }

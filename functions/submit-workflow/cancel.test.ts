@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ArtifactWorkflow, annotations, artifactWorkflows, workflows } from '#shared/domain';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -24,28 +24,26 @@ const submitted = {
 } as const;
 
 describe('a cancelled ArtifactWorkflow', () => {
-  it('gets no Workflow, whatever wakes it', async () => {
+  it('gets no Workflow', async () => {
     const api = new FakeApi([cancelled()]);
-    for (const reason of ['changed', 'rendered', 'due', 'resync'] as const)
-      await handle(contextOf(api), wakeOf(plain, reason));
+    await handle(contextOf(api), eventOf(plain));
     expect(api.writes).toEqual([]);
   });
 
   it('has its Workflow terminated once, with a note that says why', async () => {
     const workflow = cancelled(submitted);
     const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Running' })]);
-    await handle(contextOf(api), wakeOf(workflow));
+    await handle(contextOf(api), eventOf(workflow));
     const { spec, metadata } = api.read(workflows, key) ?? {};
     expect(spec?.shutdown).toBe('Terminate');
     expect(metadata?.annotations).toHaveProperty([annotations.cancelledAt]);
     const before = api.writes.length;
-    for (const reason of ['stopping', 'resync'] as const)
-      await handle(contextOf(api), wakeOf(workflow, reason));
+    await handle(contextOf(api), eventOf(workflow));
     expect(api.writes.length).toBe(before);
   });
 
   it('has its Workflow deleted when a pod ignores that it was asked to end, and kept when none does', async () => {
-    const workflow = cancelled({ ...submitted, phase: 'Cancelled' });
+    const workflow = cancelled(submitted);
     const ended = {
       ...workflowOf(workflow, name, { phase: 'Failed' }),
       spec: { shutdown: 'Terminate' as const },
@@ -53,10 +51,10 @@ describe('a cancelled ArtifactWorkflow', () => {
     const labels = { 'workflows.argoproj.io/workflow': name };
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'pod', namespace, labels } };
     const quiet = new FakeApi([workflow, ended, { ...pod, status: { phase: 'Failed' } }]);
-    await handle(contextOf(quiet), wakeOf(workflow, 'stopping'));
+    await handle(contextOf(quiet), eventOf(workflow));
     expect(quiet.writes).toEqual([]);
     const stubborn = new FakeApi([workflow, ended, { ...pod, status: { phase: 'Running' } }]);
-    await handle(contextOf(stubborn), wakeOf(workflow, 'stopping'));
+    await handle(contextOf(stubborn), eventOf(workflow));
     expect(stubborn.all(workflows)).toEqual([]);
   });
 
@@ -64,16 +62,16 @@ describe('a cancelled ArtifactWorkflow', () => {
     const workflow = cancelled(submitted);
     const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Running' })]);
     const context = contextOf(api);
-    await handle(context, wakeOf(workflow));
+    await handle(context, eventOf(workflow));
     const later = new Date(context.now.getTime() + 60_000);
-    await handle({ ...context, now: later }, wakeOf(workflow, 'resync'));
+    await handle({ ...context, now: later }, eventOf(workflow));
     expect(api.all(workflows)).toEqual([]);
   });
 
   it('has a Workflow terminated that was created while it was cancelled', async () => {
     const workflow = cancelled({ ...submitted, phase: 'Cancelled' });
     const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Running' })]);
-    await handle(contextOf(api), wakeOf(workflow, 'stopping'));
+    await handle(contextOf(api), eventOf(workflow));
     expect(api.read(workflows, key)?.spec.shutdown).toBe('Terminate');
   });
 
@@ -87,7 +85,7 @@ describe('a cancelled ArtifactWorkflow', () => {
       },
     });
     const api = new FakeApi([workflow, workflowOf(workflow, name, { phase: 'Failed' })]);
-    await handle(contextOf(api), wakeOf(workflow));
+    await handle(contextOf(api), eventOf(workflow));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ attempts: 2 });
     expect(api.all(workflows).map(({ metadata }) => metadata.name)).toEqual([name, `${name}-2`]);
   });

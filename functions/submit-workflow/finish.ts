@@ -8,9 +8,8 @@ import {
   leavesRecord,
 } from '#shared/domain';
 import { readOwner, readOwnerMetadata, removeFinalizer } from '#shared/function-kit';
-import type { Context, Wake } from '#shared/runtime';
-import { waitAgain } from './again.ts';
-import { havePodsEnded } from './pods.ts';
+import type { Context } from '#shared/runtime';
+import { havePodsEnded, noteWait } from './pods.ts';
 import { readRivals } from './rivals.ts';
 import { giveSlotsBack } from './slots.ts';
 
@@ -20,17 +19,16 @@ import { giveSlotsBack } from './slots.ts';
  */
 export async function finish(
   context: Context,
-  wake: Wake,
   workflow: ArtifactWorkflow,
   after: readonly string[],
 ): Promise<void> {
-  if (!(await havePodsEnded(context, wake, workflow, after))) return;
+  if (!(await havePodsEnded(context, workflow, after))) return;
   if (await isKnown(context, workflow)) {
     await giveSlotsBack(context, workflow);
     return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
   }
   const message = 'the status of its Order does not show yet how it ended';
-  await waitAgain(context, wake, workflow, { reason: 'Ending', message });
+  await noteWait(context, workflow, { reason: 'Ending', message });
 }
 
 async function isKnown(context: Context, workflow: ArtifactWorkflow): Promise<boolean> {

@@ -11,7 +11,7 @@ import {
 import type { KubeClient } from '#shared/kube';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -25,7 +25,7 @@ function deleted(workflow: ArtifactWorkflow, at = '2026-01-01T23:59:50Z'): Artif
 describe('submit-workflow', () => {
   it('records the Workflow, creates it suspended, then releases it, in one delivery', async () => {
     const api = new FakeApi([ready]);
-    await handle(contextOf(api), wakeOf(ready, 'rendered'));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.writes).toMatchObject([
       { verb: 'patch', resource: 'artifactworkflows', subresource: 'status' },
       { verb: 'create', resource: 'workflows', body: { spec: { suspend: true } } },
@@ -36,10 +36,10 @@ describe('submit-workflow', () => {
     expect(api.read(workflows, key)?.metadata.ownerReferences?.[0]?.uid).toBe(ready.metadata.uid);
   });
 
-  it('passes the trace of the wake to the Workflow', async () => {
+  it('passes the trace of the event to the Workflow', async () => {
     const api = new FakeApi([ready]);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    await handle({ ...contextOf(api), trace: { traceparent, tracestate: 'a=b' } }, wakeOf(ready, 'rendered'));
+    await handle({ ...contextOf(api), trace: { traceparent, tracestate: 'a=b' } }, eventOf(ready));
     expect(api.read(workflows, key)?.metadata.annotations).toMatchObject({
       'arc.opendefense.cloud/traceparent': traceparent,
     });
@@ -47,47 +47,46 @@ describe('submit-workflow', () => {
 
   it('writes nothing the second time', async () => {
     const api = new FakeApi([ready]);
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     const before = api.writes.length;
-    await handle(contextOf(api), wakeOf(ready, 'resync'));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.writes.length).toBe(before);
   });
 
   it('creates the same Workflow again after its deletion, or after a crash before its creation', async () => {
     const api = new FakeApi([ready]);
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     await api.client.delete(workflows, key);
     const before = api.writes.length;
-    await handle(contextOf(api), wakeOf(ready, 'gone'));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.writes.slice(before).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
       'create workflows',
       'patch workflows',
     ]);
   });
 
-  it('reads no Workflow for its progress, but recreates it when it is gone', async () => {
+  it('writes nothing while its Workflow runs, and recreates it when it is gone', async () => {
     const api = new FakeApi([ready]);
-    await handle(contextOf(api), wakeOf(ready));
-    const calls: string[] = [];
-    api.before = ({ verb, resource }) => calls.push(`${verb} ${resource}`);
-    await handle(contextOf(api), wakeOf(ready, 'stopping'));
-    expect(calls).toEqual(['get artifactworkflows']);
+    await handle(contextOf(api), eventOf(ready));
+    const before = api.writes.length;
+    await handle(contextOf(api), eventOf(ready));
+    expect(api.writes.length).toBe(before);
     await api.client.delete(workflows, key);
-    await handle(contextOf(api), wakeOf(ready, 'gone'));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.all(workflows).length).toBe(1);
   });
 
   it('waits for the configuration', async () => {
     const bare = artifactWorkflow(name, { status: {} });
     const api = new FakeApi([bare]);
-    await handle(contextOf(api), wakeOf(bare));
+    await handle(contextOf(api), eventOf(bare));
     expect(api.writes).toEqual([]);
   });
 
   it('adds its finalizer to an ArtifactWorkflow made by hand before it creates anything', async () => {
     const bare = artifactWorkflow(name, { metadata: { ...ready.metadata, finalizers: [] } });
     const api = new FakeApi([bare]);
-    await handle(contextOf(api), wakeOf(bare));
+    await handle(contextOf(api), eventOf(bare));
     expect(api.read(artifactWorkflows, key)?.metadata.finalizers).toEqual([finalizers.workflow]);
     expect(api.all(workflows)).toEqual([]);
   });
@@ -97,10 +96,10 @@ describe('submit-workflow', () => {
       status: { phase: 'Running', workflowRef: { kind: 'Workflow', name: 'x', attempt: 1 } },
     });
     const api = new FakeApi([ready, deleted(old)]);
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.all(workflows)).toEqual([]);
     await api.client.mergePatch(artifactWorkflows, old.metadata, { metadata: { finalizers: [] } });
-    await handle(contextOf(api), wakeOf(ready, 'slot'));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.all(workflows).length).toBe(1);
   });
 
@@ -112,7 +111,7 @@ describe('submit-workflow', () => {
       api.before = first;
       api.put(ready);
     };
-    await expect(handle(contextOf(api), wakeOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(handle(contextOf(api), eventOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
     expect(api.all(workflows)).toEqual([]);
   });
 
@@ -129,14 +128,14 @@ describe('submit-workflow', () => {
       // The other one comes when this one has looked, and before it writes.
       if (!api.read(artifactWorkflows, first.metadata)) {
         api.put(first);
-        await handle(context, wakeOf(first));
+        await handle(context, eventOf(first));
       }
       return found;
     };
-    await expect(handle({ ...context, api: { ...context.api, list } }, wakeOf(second))).rejects.toMatchObject(
-      { code: 'Conflict' },
-    );
-    await handle(contextOf(api), wakeOf(second));
+    await expect(
+      handle({ ...context, api: { ...context.api, list } }, eventOf(second)),
+    ).rejects.toMatchObject({ code: 'Conflict' });
+    await handle(contextOf(api), eventOf(second));
     expect(api.all(workflows).map(({ metadata }) => metadata.name)).toEqual([first.metadata.name]);
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       waitReason: 'PlaceInUse',
@@ -149,27 +148,27 @@ describe('submit-workflow', () => {
     api.before = ({ verb }) => {
       if (verb === 'create') api.put(workflowOf(ready, name));
     };
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.all(events)).toEqual([]);
   });
 
   it('creates a CronWorkflow for a schedule', async () => {
     const cron = artifactWorkflow(name, { spec: { ...ready.spec, cron: { schedules: ['0 3 * * *'] } } });
     const api = new FakeApi([cron]);
-    await handle(contextOf(api), wakeOf(cron));
+    await handle(contextOf(api), eventOf(cron));
     expect(api.all(cronWorkflows).map(({ spec }) => spec.suspend)).toEqual([undefined]);
     const before = api.writes.length;
-    await handle(contextOf(api), wakeOf(cron, 'resync'));
+    await handle(contextOf(api), eventOf(cron));
     expect(api.writes.length).toBe(before);
   });
 
   it('suspends a CronWorkflow with its ArtifactWorkflow', async () => {
     const cron = artifactWorkflow(name, { spec: { ...ready.spec, cron: { schedules: ['0 3 * * *'] } } });
     const api = new FakeApi([cron]);
-    await handle(contextOf(api), wakeOf(cron));
+    await handle(contextOf(api), eventOf(cron));
     const held = api.read(artifactWorkflows, key) ?? cron;
     api.put({ ...held, spec: { ...held.spec, suspend: true } });
-    await handle(contextOf(api), wakeOf(cron));
+    await handle(contextOf(api), eventOf(cron));
     expect(api.all(cronWorkflows)[0]?.spec.suspend).toBe(true);
   });
 
@@ -189,12 +188,12 @@ describe('submit-workflow', () => {
     const api = new FakeApi([first, second]);
     const asked: string[] = [];
     api.before = ({ verb, resource }) => asked.push(`${verb} ${resource}`);
-    await handle(contextOf(api), wakeOf(second));
+    await handle(contextOf(api), eventOf(second));
     expect(api.all(workflows).length).toBe(1);
     expect(asked.filter((one) => one === 'list artifactworkflows').length).toBe(1);
     expect(asked).not.toContain('get orders');
     await api.client.delete(workflows, key);
-    await handle(contextOf(api), wakeOf(second));
+    await handle(contextOf(api), eventOf(second));
     expect(
       api.all(events).map(({ involvedObject: { kind, name }, message }) => ({ kind, name, message })),
     ).toEqual([
@@ -220,7 +219,7 @@ describe('submit-workflow', () => {
   it('says nothing of other versions of its own Order', async () => {
     const old = artifactWorkflow('order-aaaaaaaaaaaaaaaa', { status: { phase: 'Succeeded' } });
     const api = new FakeApi([old, ready]);
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.all(workflows).length).toBe(1);
     expect(api.all(events)).toEqual([]);
   });
@@ -238,13 +237,13 @@ describe('submit-workflow', () => {
       },
     });
     const api = new FakeApi([failed, workflowOf(ready, name, { phase: 'Failed' })]);
-    await handle(contextOf(api), wakeOf(failed, 'failed'));
+    await handle(contextOf(api), eventOf(failed));
     expect(api.read(artifactWorkflows, key)?.status?.nextAttemptTime).toBe('2026-01-02T00:01:00Z');
-    await handle(contextOf(api), wakeOf(failed, 'resync'));
+    await handle(contextOf(api), eventOf(failed));
     expect(api.all(events)).toMatchObject([
       { type: 'Normal', reason: 'Retrying', message: 'attempt 2 follows at 2026-01-02T00:01:00Z', count: 1 },
     ]);
-    await handle(contextOf(api, new Date('2026-01-02T00:01:00Z')), wakeOf(failed, 'due'));
+    await handle(contextOf(api, new Date('2026-01-02T00:01:00Z')), eventOf(failed));
     expect(api.read(workflows, { namespace, name: `${name}-2` })).toBeDefined();
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ attempts: 2 });
     expect(api.read(artifactWorkflows, key)?.status?.nextAttemptTime).toBeUndefined();

@@ -7,7 +7,6 @@ import {
   type Hold,
   hasEnded,
   isDeleting,
-  isUnderWay,
   missingAccount,
   needsRunning,
   type Submission,
@@ -23,21 +22,19 @@ import {
   removeFinalizer,
   writeStatus,
 } from '#shared/function-kit';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context, StepEvent } from '#shared/runtime';
 import { act } from './act.ts';
 import { readRivals } from './rivals.ts';
 import { giveSlotsBack } from './slots.ts';
 
 /** Does the next step for the ArtifactWorkflow. Rejects with what the broker is to retry. */
-export async function handle(context: Context, wake: Wake): Promise<undefined> {
-  const workflow = await readArtifactWorkflow(context, wake);
+export async function handle(context: Context, event: StepEvent): Promise<undefined> {
+  const workflow = await readArtifactWorkflow(context, event);
   if (workflow === undefined) return;
-  await recordRequest(context, wake, workflow, 'submit-workflow');
-  // The bridge may not have seen yet that it is.
-  if (wake.reason === 'stopping' && isUnderWay(workflow)) return;
+  await recordRequest(context, workflow, 'submit-workflow');
   try {
     if (hasEnded(workflow)) await giveSlotsBack(context, workflow);
-    await act(context, wake, workflow, await decide(context, workflow));
+    await act(context, workflow, await decide(context, workflow));
   } catch (caught) {
     const hold = missingRight(caught, workflow);
     if (hold === undefined) throw caught;

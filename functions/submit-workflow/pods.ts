@@ -1,21 +1,27 @@
-import { type ArtifactWorkflow, isAnyRun, isDeleting, workflows } from '#shared/domain';
-import { findPod, ignoreNotFound, namespaceOf } from '#shared/function-kit';
-import { ownerOfKind } from '#shared/meta';
-import type { Context, Wake } from '#shared/runtime';
-import { waitAgain } from './again.ts';
+import {
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  type Hold,
+  isAnyRun,
+  isDeleting,
+  stopBegan,
+  workflows,
+} from '#shared/domain';
+import { findPod, ignoreNotFound, namespaceOf, writeStatus } from '#shared/function-kit';
+import { isoSeconds, ownerOfKind } from '#shared/meta';
+import type { Context } from '#shared/runtime';
 import { remove } from './argo.ts';
 
-/** True once no pod of these Workflows, which were stopped, is left that has not ended. Pods are not watched: see `waitAgain`. */
+/** True once no pod of these Workflows, which were stopped, is left that has not ended. Pods are not watched: until then the step stays due, and is repeated. */
 export async function havePodsEnded(
   context: Context,
-  wake: Wake,
   workflow: ArtifactWorkflow,
   names: readonly string[],
 ): Promise<boolean> {
   const pod = await endPods(context, workflow, names);
   if (pod === undefined) return true;
   const message = `pod "${pod}" of a Workflow that was stopped has not ended`;
-  await waitAgain(context, wake, workflow, { reason: 'PlaceInUse', message });
+  await noteWait(context, workflow, { reason: 'PlaceInUse', message });
   return false;
 }
 
@@ -41,4 +47,15 @@ async function discard(context: Context, workflow: ArtifactWorkflow, name: strin
   const found = await ignoreNotFound(context.api.get(workflows, key, context.signal));
   if (!found || isDeleting(found) || !found.spec.shutdown) return;
   if (ownerOfKind(found, 'ArtifactWorkflow') !== undefined) await remove(context, found);
+}
+
+/** Says in the status what no change announces, and since when it is waited for. */
+export async function noteWait(
+  context: Context,
+  workflow: ArtifactWorkflow,
+  { reason, message }: Hold,
+): Promise<void> {
+  const stopSince = isoSeconds(stopBegan(workflow, context.now));
+  const status = { waitReason: reason, waitMessage: message, stopSince };
+  await writeStatus(context, artifactWorkflows, workflow, status);
 }

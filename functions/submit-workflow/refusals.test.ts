@@ -3,7 +3,7 @@ import { type ArtifactWorkflow, artifactWorkflows, events, finalizers, workflows
 import { ArcError } from '#shared/errors';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -29,18 +29,18 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
 
     it('waits and says which command gives them, once', async () => {
       const api = withoutRights(ready);
-      await handle(contextOf(api), wakeOf(ready));
+      await handle(contextOf(api), eventOf(ready));
       const waiting = api.read(artifactWorkflows, key);
       expect(waiting?.status?.waitMessage).toContain(`kubectl apply -k knative/tenant -n ${namespace}`);
       const before = api.writes.length;
-      await handle(contextOf(api), wakeOf(ready, 'resync'));
+      await handle(contextOf(api), eventOf(ready));
       expect(api.writes.length).toBe(before);
     });
 
     it('lets one that is being deleted go', async () => {
       const ending = deleted(ready);
       const api = withoutRights(ending);
-      await handle(contextOf(api), wakeOf(ending));
+      await handle(contextOf(api), eventOf(ending));
       expect(api.read(artifactWorkflows, key)?.metadata.finalizers ?? []).not.toContain(finalizers.workflow);
     });
   });
@@ -51,11 +51,11 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
     api.before = ({ verb, resource }) => {
       if (verb === 'create' && resource === 'workflows') api.put(workflowOf(foreign, name));
     };
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.all(events)[0]).toMatchObject({ reason: 'NameTaken', type: 'Warning' });
     const told = { waitReason: 'NameTaken', waitMessage: expect.stringContaining('another owner') };
     expect(statusOf(api)).toMatchObject(told);
-    await handle(contextOf(api), wakeOf(ready, 'resync'));
+    await handle(contextOf(api), eventOf(ready));
     expect(statusOf(api)).toMatchObject(told);
   });
 
@@ -65,13 +65,13 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
     api.before = ({ verb, resource }) => {
       if (verb === 'create' && resource === 'workflows') api.put(workflowOf(earlier, name));
     };
-    await expect(handle(contextOf(api), wakeOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
-    await handle(contextOf(api), wakeOf(ready));
+    await expect(handle(contextOf(api), eventOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
+    await handle(contextOf(api), eventOf(ready));
     expect(statusOf(api)).toMatchObject({ waitReason: 'Preparing' });
     expect(api.all(events).filter(({ type }) => type === 'Warning')).toEqual([]);
     api.before = () => undefined;
     api.remove(workflows, key);
-    await handle(contextOf(api), wakeOf(ready, 'gone'));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.all(workflows)[0]?.metadata.ownerReferences?.[0]?.uid).toBe(ready.metadata.uid);
     expect(statusOf(api)).not.toHaveProperty('waitReason');
   });
@@ -83,7 +83,7 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
     api.before = ({ verb }) => {
       if (verb === 'create') throw new ArcError('Forbidden', answer);
     };
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     expect(statusOf(api)).toMatchObject({
       waitReason: 'NamespaceNotGiven',
       waitMessage: expect.stringContaining('kubectl apply -k knative/tenant -n team'),
@@ -95,7 +95,7 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
     api.before = ({ verb }) => {
       if (verb === 'create') throw new ArcError('NotFound', 'the server does not know workflows');
     };
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     expect(statusOf(api)).toMatchObject({ waitReason: 'ArgoMissing' });
   });
 
@@ -114,10 +114,10 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
       },
     });
     const api = new FakeApi([failed, workflowOf(ready, name, { phase: 'Error' })]);
-    await handle(contextOf(api), wakeOf(failed, 'due'));
+    await handle(contextOf(api), eventOf(failed));
     expect(api.writes).toEqual([]);
     api.put({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'arc-workflow', namespace } });
-    await handle(contextOf(api), wakeOf(failed, 'due'));
+    await handle(contextOf(api), eventOf(failed));
     expect(api.read(workflows, { namespace, name: `${name}-2` })).toBeDefined();
   });
 
@@ -127,7 +127,7 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
       if (verb === 'create' && resource === 'workflows')
         throw new ArcError('Invalid', 'spec.hooks is not supported');
     };
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.all(events)[0]).toMatchObject({ reason: 'SubmissionFailed' });
     expect(api.all(events)[0]?.message).toContain('spec.hooks is not supported');
     const told = {
@@ -136,10 +136,10 @@ describe('submit-workflow, where a Workflow cannot be made,', () => {
     };
     expect(statusOf(api)).toMatchObject(told);
     const before = api.writes.length;
-    await handle(contextOf(api), wakeOf(ready, 'resync'));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.writes.length).toBe(before);
     api.before = () => undefined;
-    await handle(contextOf(api), wakeOf(ready, 'resync'));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.all(workflows)).toHaveLength(1);
     expect(statusOf(api)).not.toHaveProperty('waitReason');
     expect(statusOf(api)).not.toHaveProperty('waitMessage');

@@ -4,7 +4,7 @@ import { ArcError } from '#shared/errors';
 import { unreleased } from '../../shared/domain/submission/release.ts';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -23,13 +23,13 @@ describe('submit-workflow, which releases a Workflow only while it is wanted,', 
       api.before = ({ verb, resource }) => {
         if (verb === crash && resource === 'workflows') throw new ArcError('ServiceUnavailable', 'killed');
       };
-      await expect(handle(contextOf(api), wakeOf(ready))).rejects.toMatchObject({ message: 'killed' });
+      await expect(handle(contextOf(api), eventOf(ready))).rejects.toMatchObject({ message: 'killed' });
       expect(api.all(workflows).filter(({ spec }) => spec.suspend !== true)).toEqual([]);
       api.before = () => undefined;
-      await handle(contextOf(api), wakeOf(ready, 'resync'));
+      await handle(contextOf(api), eventOf(ready));
       expect(api.read(workflows, key)?.spec.suspend).toBeUndefined();
       await api.client.mergePatch(workflows, key, { spec: { suspend: true } });
-      await handle(contextOf(api), wakeOf(ready, 'resync'));
+      await handle(contextOf(api), eventOf(ready));
       expect(api.read(workflows, key)?.spec.suspend).toBe(true);
     },
   );
@@ -39,18 +39,18 @@ describe('submit-workflow, which releases a Workflow only while it is wanted,', 
     api.before = ({ verb, resource }) => {
       if (verb === 'patch' && resource === 'workflows') throw new ArcError('ServiceUnavailable', 'killed');
     };
-    await expect(handle(contextOf(api), wakeOf(ready))).rejects.toMatchObject({ message: 'killed' });
+    await expect(handle(contextOf(api), eventOf(ready))).rejects.toMatchObject({ message: 'killed' });
     api.before = () => undefined;
     await api.client.mergePatch(artifactWorkflows, key, { spec: { suspend: true } });
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.read(workflows, key)?.spec.suspend).toBe(true);
     await api.client.mergePatch(artifactWorkflows, key, { spec: { suspend: null } });
-    await handle(contextOf(api), wakeOf(ready));
+    await handle(contextOf(api), eventOf(ready));
     expect(api.read(workflows, key)?.spec.suspend).toBeUndefined();
   });
 
   describe('whose creation of the Workflow arrives late', () => {
-    /** Handles a wake, and does `meanwhile` between its decision and its first write. */
+    /** Handles an event, and does `meanwhile` between its decision and its first write. */
     async function late(api: FakeApi, meanwhile: () => Promise<void>): Promise<unknown> {
       const { client } = api;
       const slow: typeof client = Object.create(client, {
@@ -61,14 +61,14 @@ describe('submit-workflow, which releases a Workflow only while it is wanted,', 
           },
         },
       });
-      return handle({ ...contextOf(api), api: slow }, wakeOf(ready)).catch((caught: unknown) => caught);
+      return handle({ ...contextOf(api), api: slow }, eventOf(ready)).catch((caught: unknown) => caught);
     }
 
     it('lets nothing run after the ArtifactWorkflow was deleted and let go', async () => {
       const api = new FakeApi([ready]);
       await late(api, async () => {
         await api.client.delete(artifactWorkflows, key);
-        await handle(contextOf(api), wakeOf(ready));
+        await handle(contextOf(api), eventOf(ready));
         expect(api.read(artifactWorkflows, key)).toBeUndefined();
       });
       expect(api.all(workflows)).toEqual([]);
@@ -76,11 +76,11 @@ describe('submit-workflow, which releases a Workflow only while it is wanted,', 
 
     it('lets nothing run again after a Workflow was deleted and its ArtifactWorkflow too', async () => {
       const api = new FakeApi([ready]);
-      await handle(contextOf(api), wakeOf(ready));
+      await handle(contextOf(api), eventOf(ready));
       await api.client.delete(workflows, key);
       await late(api, async () => {
         await api.client.delete(artifactWorkflows, key);
-        await handle(contextOf(api), wakeOf(ready));
+        await handle(contextOf(api), eventOf(ready));
       });
       expect(api.all(workflows)).toEqual([]);
     });
@@ -92,10 +92,10 @@ describe('submit-workflow, which releases a Workflow only while it is wanted,', 
         await api.client.delete(artifactWorkflows, key);
       });
       expect(api.read(workflows, key)?.spec.suspend).toBe(true);
-      await handle(contextOf(api), wakeOf(ready));
+      await handle(contextOf(api), eventOf(ready));
       expect(api.all(workflows)).toEqual([]);
       expect(api.read(artifactWorkflows, key)).toBeDefined();
-      await handle(contextOf(api), wakeOf(ready, 'gone'));
+      await handle(contextOf(api), eventOf(ready));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
     });
 
@@ -107,8 +107,8 @@ describe('submit-workflow, which releases a Workflow only while it is wanted,', 
         api.before = () => undefined;
         api.put(workflowOf(ready, name, { phase: 'Running' }));
       };
-      await expect(handle(contextOf(api), wakeOf(going))).rejects.toMatchObject({ code: 'Conflict' });
-      await handle(contextOf(api), wakeOf(going));
+      await expect(handle(contextOf(api), eventOf(going))).rejects.toMatchObject({ code: 'Conflict' });
+      await handle(contextOf(api), eventOf(going));
       expect(api.read(workflows, key)?.spec.shutdown).toBe('Terminate');
     });
 
@@ -120,7 +120,7 @@ describe('submit-workflow, which releases a Workflow only while it is wanted,', 
         api.remove(workflows, key);
         api.put(unreleased(workflowOf(artifactWorkflow('another'), name)));
       };
-      await expect(handle(contextOf(api), wakeOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
+      await expect(handle(contextOf(api), eventOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
       expect(api.read(workflows, key)?.spec.suspend).toBe(true);
     });
   });

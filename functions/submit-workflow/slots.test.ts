@@ -3,7 +3,7 @@ import { type ArtifactWorkflow, artifactWorkflows, endpoints, labels, workflows 
 import { ArcError } from '#shared/errors';
 import { artifactWorkflow, endpoint, namespace } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { directClient } from '../../test/chaos/model/direct-client.ts';
 import { handle } from './index.ts';
 
@@ -33,7 +33,7 @@ async function deliver(api: FakeApi, all: readonly ArtifactWorkflow[]): Promise<
   const context = { ...contextOf(api), api: directClient(api) };
   let left = [...all];
   for (let turn = 0; left.length > 0 && turn < 100; turn++) {
-    const outcomes = await Promise.allSettled(left.map((one) => handle(context, wakeOf(one))));
+    const outcomes = await Promise.allSettled(left.map((one) => handle(context, eventOf(one))));
     left = left.filter((_, at) => outcomes[at]?.status === 'rejected');
     for (const outcome of outcomes)
       if (outcome.status === 'rejected' && !ArcError.is(outcome.reason, 'Conflict')) throw outcome.reason;
@@ -128,7 +128,7 @@ describe('limits', () => {
       )
         throw new ArcError('Conflict', 'it was changed meanwhile');
     };
-    await expect(handle(contextOf(api), wakeOf(first))).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(handle(contextOf(api), eventOf(first))).rejects.toMatchObject({ code: 'Conflict' });
     api.before = () => undefined;
     await deliver(api, [second]);
     expect(runningOf(api)).toEqual([]);
@@ -163,7 +163,7 @@ describe('limits', () => {
     const api = new FakeApi([endpoint('destination'), one]);
     const calls: string[] = [];
     api.before = ({ verb, resource }) => calls.push(`${verb} ${resource}`);
-    await handle(contextOf(api), wakeOf(one));
+    await handle(contextOf(api), eventOf(one));
     expect(calls.filter((call) => call.endsWith(' endpoints'))).toEqual([]);
   });
 

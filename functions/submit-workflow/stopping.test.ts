@@ -3,7 +3,7 @@ import { type ArtifactWorkflow, artifactWorkflows, finalizers, type Order, workf
 import { ArcError } from '#shared/errors';
 import { artifactWorkflow, namespace, order, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -35,23 +35,23 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
       artifactWorkflow(name, { status: { workflowRef: { kind: 'Workflow', name, attempt: 1 } } }),
     );
     const api = new FakeApi([going, workflowOf(ready, name, { phase: 'Running' })]);
-    await handle(contextOf(api), wakeOf(going));
+    await handle(contextOf(api), eventOf(going));
     expect(api.read(workflows, key)?.spec.shutdown).toBe('Terminate');
     expect(api.read(artifactWorkflows, key)).toBeDefined();
     api.put(workflowOf(ready, name, { phase: 'Failed' }));
-    await handle(contextOf(api), wakeOf(going, 'stopping'));
+    await handle(contextOf(api), eventOf(going));
     expect(api.read(artifactWorkflows, key)).toBeUndefined();
   });
 
   it('removes the finalizer when the Workflow is gone, or when Argo does not end it in time', async () => {
     const going = deleted(ready);
     const api = new FakeApi([going]);
-    await handle(contextOf(api), wakeOf(going));
+    await handle(contextOf(api), eventOf(going));
     expect(api.read(artifactWorkflows, key)).toBeUndefined();
 
     const old = stopping(ready);
     const stuck = new FakeApi([old, workflowOf(ready, name, { phase: 'Running' })]);
-    await handle(contextOf(stuck), wakeOf(old, 'due'));
+    await handle(contextOf(stuck), eventOf(old));
     expect(stuck.read(artifactWorkflows, key)).toBeUndefined();
   });
 
@@ -69,29 +69,26 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
       const api = new FakeApi([running, workflowOf(ready, name, { phase: 'Running' }), pod('Running')]);
       api.time = '2026-01-01T23:59:50Z';
       await api.client.delete(artifactWorkflows, key);
-      await handle(contextOf(api), wakeOf(running));
+      await handle(contextOf(api), eventOf(running));
       const stopped = workflowOf(ready, name, { phase: 'Failed' });
       api.put({ ...stopped, spec: { shutdown: 'Terminate' } });
       const again = () => api.client.create(artifactWorkflows, { ...ready, status: {} });
-      for (const wake of [wakeOf(running, 'stopping'), wakeOf(running, 'changed')])
-        await expect(handle(contextOf(api), wake)).rejects.toMatchObject({
-          code: 'Conflict',
-          message: expect.stringContaining('pod "pod" of a Workflow that was stopped has not ended'),
-        });
+      await handle(contextOf(api), eventOf(running));
+      expect(api.read(artifactWorkflows, key)?.status?.waitMessage).toContain(
+        'pod "pod" of a Workflow that was stopped has not ended',
+      );
       // Argo does no more: without its Workflow the pod is deleted, and killed after its grace period.
       expect(api.read(workflows, key)).toBeUndefined();
-      // A resync comes again by itself.
-      await handle(contextOf(api), wakeOf(running, 'resync'));
       await expect(again()).rejects.toMatchObject({ code: 'AlreadyExists' });
       api.put(pod('Failed'));
-      await handle(contextOf(api), wakeOf(running));
+      await handle(contextOf(api), eventOf(running));
       expect((await again()).metadata.name).toBe(name);
     });
 
     it('does not hold it for ever', async () => {
       const old = stopping(running);
       const api = new FakeApi([old, pod('Running')]);
-      await handle(contextOf(api), wakeOf(old, 'due'));
+      await handle(contextOf(api), eventOf(old));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
     });
 
@@ -101,28 +98,29 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
       const time = { lastTransitionTime: '2026-01-01T23:59:58Z', message: '', status: 'False' as const };
       const conditions = [{ type: 'Reconciling', reason: 'Stopped', ...time }];
       api.put({ ...running, status: { ...running.status, phase: 'Stopped', syncedAttempt: 1, conditions } });
-      const wake = { ...wakeOf(ready, 'slot'), name: 'next' };
-      await expect(handle(contextOf(api), wake)).rejects.toMatchObject({ code: 'Conflict' });
+      const event = { ...eventOf(ready), name: 'next' };
+      await handle(contextOf(api), event);
       expect(api.read(artifactWorkflows, next)?.status?.waitMessage).toContain('pod "pod"');
       expect(api.all(workflows)).toEqual([]);
       api.put(pod('Succeeded'));
-      await handle(contextOf(api), wake);
+      await handle(contextOf(api), event);
       expect(api.all(workflows).map(({ metadata }) => metadata.name)).toEqual(['next']);
       expect(api.read(artifactWorkflows, next)?.status?.waitMessage).toBeUndefined();
     });
 
     it('holds up a Workflow that is made again because somebody deleted it, but not for a pod on a lost node', async () => {
       const api = new FakeApi([ready]);
-      await handle(contextOf(api), wakeOf(ready));
+      await handle(contextOf(api), eventOf(ready));
       await api.client.delete(workflows, key);
       api.put(pod('Running'));
-      await expect(handle(contextOf(api), wakeOf(ready, 'gone'))).rejects.toMatchObject({ code: 'Conflict' });
+      await handle(contextOf(api), eventOf(ready));
       expect(api.all(workflows)).toEqual([]);
       const lost = { ...pod('Running').metadata, deletionTimestamp: '2026-01-01T23:58:00Z' };
       api.put({ ...pod('Running'), metadata: lost });
       const waited = (seconds: number) => contextOf(api, new Date(Date.UTC(2026, 0, 2, 0, 0, seconds)));
-      await expect(handle(waited(119), wakeOf(ready))).rejects.toMatchObject({ code: 'Conflict' });
-      await handle(waited(120), wakeOf(ready));
+      await handle(waited(119), eventOf(ready));
+      expect(api.all(workflows)).toEqual([]);
+      await handle(waited(120), eventOf(ready));
       expect(api.all(workflows).length).toBe(1);
     });
 
@@ -131,7 +129,7 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
       api.before = ({ resource, verb }) => {
         if (resource === 'workflows') throw new ArcError('NotFound', `404 page not found (${verb})`);
       };
-      await handle(contextOf(api), wakeOf(running));
+      await handle(contextOf(api), eventOf(running));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
     });
 
@@ -142,17 +140,17 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
         asked.push(`${verb} ${resource}`);
         if (resource === 'pods') throw new ArcError('NotFound', '404 page not found');
       };
-      await handle(contextOf(api), wakeOf(ready));
+      await handle(contextOf(api), eventOf(ready));
       api.put({ ...running, status: { ...running.status, phase: 'Succeeded', syncedAttempt: 1 } });
       api.put(workflowOf(running, name, { phase: 'Succeeded' }));
       await api.client.delete(artifactWorkflows, key);
-      await handle(contextOf(api), wakeOf(ready));
+      await handle(contextOf(api), eventOf(ready));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
       expect(asked).not.toContain('list pods');
       const going = deleted(running);
       api.remove(workflows, key);
       api.put(going);
-      await handle(contextOf(api), wakeOf(going));
+      await handle(contextOf(api), eventOf(going));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
       expect(asked).toContain('list pods');
     });
@@ -166,14 +164,12 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
     it('waits until the status of its Order shows the end, so that it does not run again', async () => {
       const one = order('order', ['team/app:1.0']);
       const api = new FakeApi([one, finished]);
-      await expect(handle(contextOf(api), wakeOf(finished))).rejects.toMatchObject({
-        code: 'Conflict',
-        message: expect.stringContaining('the status of its Order does not show yet how it ended'),
-      });
-      await handle(contextOf(api), wakeOf(finished, 'resync'));
-      expect(api.read(artifactWorkflows, key)).toBeDefined();
+      await handle(contextOf(api), eventOf(finished));
+      expect(api.read(artifactWorkflows, key)?.status?.waitMessage).toBe(
+        'the status of its Order does not show yet how it ended',
+      );
       api.put({ ...one, status: { artifactWorkflows: recorded } });
-      await handle(contextOf(api), wakeOf(finished, 'resync'));
+      await handle(contextOf(api), eventOf(finished));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
     });
 
@@ -186,14 +182,14 @@ describe('submit-workflow, for an ArtifactWorkflow that is being deleted,', () =
       ['is being deleted', [deletedOrder()]],
     ])('does not wait for an Order that %s', async (_, others) => {
       const api = new FakeApi([...others, finished]);
-      await handle(contextOf(api), wakeOf(finished));
+      await handle(contextOf(api), eventOf(finished));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
     });
 
     it('does not wait where a later version is there', async () => {
       const later = artifactWorkflow('order-aaaaaaaaaaaaaaaa', { spec: { ...ready.spec, revision: 2 } });
       const api = new FakeApi([order('order', ['team/app:1.0']), later, finished]);
-      await handle(contextOf(api), wakeOf(finished));
+      await handle(contextOf(api), eventOf(finished));
       expect(api.read(artifactWorkflows, key)).toBeUndefined();
     });
   });

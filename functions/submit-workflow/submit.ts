@@ -16,11 +16,11 @@ import {
   isRefusal,
   missingRight,
   readArtifactWorkflow,
-  recordWarning,
+  recordEvent,
   writeStatus,
 } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context } from '#shared/runtime';
 import { change, create, remove } from './argo.ts';
 import { announceSharing } from './sharing.ts';
 import { giveSlotsBack } from './slots.ts';
@@ -30,18 +30,17 @@ const traceAnnotation = 'arc.opendefense.cloud/traceparent';
 
 /**
  * Tells those that could start at the same time; writes the reference to the Workflow, guarded, so that two instances cannot start two
- * different ones; creates it, suspended; releases it. After a crash in between the next wake goes on from there: a Workflow of ours that exists already is a success.
+ * different ones; creates it, suspended; releases it. After a crash in between the next event goes on from there: a Workflow of ours that exists already is a success.
  */
 export async function submit(
   context: Context,
-  wake: Wake,
   workflow: ArtifactWorkflow,
   { object, status, overwritten, tell, told }: Submission & { action: 'create' },
 ): Promise<void> {
   for (const rival of tell) await writeStatus(context, artifactWorkflows, rival, told);
   const recorded = await writeStatus(context, artifactWorkflows, workflow, status);
   if (recorded === undefined) return;
-  const present = await createOwn(context, wake, recorded, object);
+  const present = await createOwn(context, recorded, object);
   // Another one may run in its place until it is tried again. After its status: who is next depends on that.
   if (present === undefined) return giveSlotsBack(context, recorded);
   const ready = await waitNoMore(context, recorded);
@@ -82,10 +81,9 @@ export async function release(
   );
 }
 
-/** The Workflow with the trace of the wake that led to it, or the one that exists already; undefined where it cannot be made, which the status and a Warning say. */
+/** The Workflow with the trace of the event that led to it, or the one that exists already; undefined where it cannot be made, which the status and a Warning say. */
 async function createOwn(
   context: Context,
-  wake: Wake,
   workflow: ArtifactWorkflow,
   plain: Workflow | CronWorkflow,
 ): Promise<Workflow | CronWorkflow | undefined> {
@@ -98,10 +96,10 @@ async function createOwn(
     if (isOfPredecessor(present, workflow))
       throw new ArcError('Conflict', `${title} of an earlier ArtifactWorkflow still exists`);
     const message = `${title} exists and has another owner: delete or rename it`;
-    await report(context, wake, workflow, { reason: 'NameTaken', message });
+    await report(context, workflow, { reason: 'NameTaken', message });
   } catch (caught) {
     if (!isRefusal(caught)) throw caught;
-    await report(context, wake, workflow, refusal(caught, workflow, title));
+    await report(context, workflow, refusal(caught, workflow, title));
   }
   return undefined;
 }
@@ -120,14 +118,16 @@ function refusal(caught: ArcError, workflow: ArtifactWorkflow, title: string): H
   return { reason: 'SubmissionFailed', message: `cannot create ${title}: ${caught.message}` };
 }
 
+/** Says what a person has to change: in the status, and as a Warning when it is another thing than before. */
 async function report(
   context: Context,
-  wake: Wake,
   workflow: ArtifactWorkflow,
   { reason, message }: Hold,
 ): Promise<void> {
   context.log.warn({ artifactWorkflow: workflow.metadata.name }, message);
   const status = { waitReason: reason, waitMessage: printableLines(message) };
-  if ((await writeStatus(context, artifactWorkflows, workflow, status)) === undefined) return;
-  await recordWarning(context, wake, { regarding: workflow, reason, message, component: 'submit-workflow' });
+  const written = await writeStatus(context, artifactWorkflows, workflow, status);
+  if (written === undefined || written === workflow) return;
+  const component = 'submit-workflow';
+  await recordEvent(context, { regarding: workflow, type: 'Warning', reason, message, component });
 }

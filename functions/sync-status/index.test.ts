@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  artifactWorkflows,
-  type CronWorkflow,
-  events,
-  pods,
-  type WakeReason,
-  workflows,
-} from '#shared/domain';
+import { artifactWorkflows, type CronWorkflow, events, pods, workflows } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { cronWorkflowName } from '../../shared/domain/identity/names.ts';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -28,7 +21,7 @@ describe('sync-status', () => {
       startedAt: '2026-01-01T00:00:00Z',
     });
     const api = new FakeApi([submitted, running]);
-    await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+    await handle(contextOf(api), eventOf(submitted));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       phase: 'Running',
       progress: '3/10',
@@ -39,9 +32,9 @@ describe('sync-status', () => {
 
   it('writes nothing the second time', async () => {
     const api = new FakeApi([submitted, workflowOf(submitted, name, { phase: 'Running' })]);
-    await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+    await handle(contextOf(api), eventOf(submitted));
     const before = api.writes.length;
-    await handle(contextOf(api), wakeOf(submitted, 'resync'));
+    await handle(contextOf(api), eventOf(submitted));
     expect(api.writes.length).toBe(before);
   });
 
@@ -63,31 +56,31 @@ describe('sync-status', () => {
       if (isForbidden && resource === 'cronworkflows')
         throw new ArcError('Forbidden', 'cronworkflows is forbidden: cannot get resource "cronworkflows"');
     };
-    await handle(contextOf(api), wakeOf(scheduled, 'resync'));
+    await handle(contextOf(api), eventOf(scheduled));
     const status = () => api.read(artifactWorkflows, key)?.status;
     expect(status()).toMatchObject({ phase: 'Pending', succeeded: 3 });
     expect(status()?.message).toContain('schedules are switched off');
     expect(status()?.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'False' }));
     isForbidden = false;
-    await handle(contextOf(api), wakeOf(scheduled, 'resync'));
+    await handle(contextOf(api), eventOf(scheduled));
     expect(status()).toMatchObject({ phase: 'Active', succeeded: 3 });
     expect(status()?.message).toBeUndefined();
   });
 
   it('keeps the status when the Workflow is gone', async () => {
     const api = new FakeApi([submitted]);
-    await handle(contextOf(api), wakeOf(submitted, 'resync'));
+    await handle(contextOf(api), eventOf(submitted));
     expect(api.writes).toEqual([]);
   });
 
   it('ends one at once that is cancelled and has no Workflow, without a domain event', async () => {
     const bare = artifactWorkflow(name, { spec: { ...submitted.spec, cancel: true }, status: {} });
     const api = new FakeApi([bare]);
-    expect(await handle(contextOf(api), wakeOf(bare, 'cancelled'))).toBeUndefined();
+    expect(await handle(contextOf(api), eventOf(bare))).toBeUndefined();
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ phase: 'Cancelled' });
     expect(api.all(events)).toMatchObject([{ type: 'Normal', reason: 'Cancelled', message: 'cancelled' }]);
     const before = api.writes.length;
-    await handle(contextOf(api), wakeOf(bare, 'resync'));
+    await handle(contextOf(api), eventOf(bare));
     expect(api.writes.length).toBe(before);
   });
 
@@ -103,20 +96,17 @@ describe('sync-status', () => {
     const labels = { 'workflows.argoproj.io/workflow': name };
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'pod', namespace, labels } };
     const api = new FakeApi([stopped, ended, { ...pod, status: { phase: 'Running' } }]);
-    await expect(handle(contextOf(api), wakeOf(stopped, 'workflow'))).rejects.toThrow(
-      'pod "pod" has not ended',
-    );
-    await handle(contextOf(api), wakeOf(stopped, 'resync'));
+    await handle(contextOf(api), eventOf(stopped));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       phase: 'Running',
       message: 'stopping: pod "pod" has not ended',
     });
     // Without its Workflow too, which submit-workflow deletes then.
     api.remove(workflows, key);
-    await handle(contextOf(api), wakeOf(stopped, 'resync'));
+    await handle(contextOf(api), eventOf(stopped));
     expect(api.read(artifactWorkflows, key)?.status?.phase).toBe('Running');
     api.remove(pods, { name: 'pod', namespace });
-    await handle(contextOf(api), wakeOf(stopped, 'resync'));
+    await handle(contextOf(api), eventOf(stopped));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       phase: 'Cancelled',
       message: 'cancelled',
@@ -134,7 +124,7 @@ describe('sync-status', () => {
       if (resource === 'pods')
         throw new ArcError('Forbidden', 'pods is forbidden: User "sync-status" cannot list resource "pods"');
     };
-    await handle(contextOf(api), wakeOf(stopped, 'workflow'));
+    await handle(contextOf(api), eventOf(stopped));
     expect(api.read(artifactWorkflows, key)?.status?.phase).toBe('Cancelled');
   });
 
@@ -144,7 +134,7 @@ describe('sync-status', () => {
     for (const status of [submitted.status ?? {}, rendered]) {
       const before = artifactWorkflow(name, { metadata: { ...submitted.metadata, uid: 'uid-before' } });
       const api = new FakeApi([{ ...submitted, status }, workflowOf(before, name, { phase })]);
-      await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+      await handle(contextOf(api), eventOf(submitted));
       expect(api.writes).toEqual([]);
     }
   });
@@ -156,8 +146,8 @@ describe('sync-status', () => {
       finishedAt: '2026-01-01T00:05:00Z',
     });
     const api = new FakeApi([submitted, failed]);
-    await handle(contextOf(api), wakeOf(submitted, 'workflow'));
-    await handle(contextOf(api), wakeOf(submitted, 'resync'));
+    await handle(contextOf(api), eventOf(submitted));
+    await handle(contextOf(api), eventOf(submitted));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       phase: 'Failed',
       completionTime: '2026-01-01T00:05:00Z',
@@ -170,24 +160,24 @@ describe('sync-status', () => {
 
   it('replies with started and with the end, each once', async () => {
     const api = new FakeApi([submitted, workflowOf(submitted, name, { phase: 'Running' })]);
-    const at = (reason: WakeReason) => handle(contextOf(api), wakeOf(submitted, reason));
-    expect(await at('workflow')).toMatchObject({
+    const again = () => handle(contextOf(api), eventOf(submitted));
+    expect(await again()).toMatchObject({
       id: `uid-${name}/1/started`,
       type: 'cloud.opendefense.arc.artifact.started.v1',
       partitionkey: 'uid-order',
       data: { phase: 'Running', attempt: 1, order: { name: 'order' } },
     });
-    expect(await at('resync')).toBeUndefined();
+    expect(await again()).toBeUndefined();
     api.put(workflowOf(submitted, name, { phase: 'Running', progress: '1/2' }));
-    expect(await at('workflow')).toBeUndefined();
+    expect(await again()).toBeUndefined();
     api.put(workflowOf(submitted, name, { phase: 'Failed', finishedAt: '2026-01-01T00:05:00Z' }));
-    expect(await at('workflow')).toMatchObject({
+    expect(await again()).toMatchObject({
       id: `uid-${name}/1/failed`,
       type: 'cloud.opendefense.arc.artifact.failed.v1',
       time: '2026-01-01T00:05:00.000Z',
       data: { phase: 'Failed', completionTime: '2026-01-01T00:05:00Z' },
     });
-    expect(await at('resync')).toBeUndefined();
+    expect(await again()).toBeUndefined();
   });
 
   it('rejects with Conflict when the ArtifactWorkflow has changed', async () => {
@@ -195,7 +185,7 @@ describe('sync-status', () => {
     api.before = ({ verb }) => {
       if (verb === 'patch') api.put(submitted);
     };
-    await expect(handle(contextOf(api), wakeOf(submitted, 'workflow'))).rejects.toMatchObject({
+    await expect(handle(contextOf(api), eventOf(submitted))).rejects.toMatchObject({
       code: 'Conflict',
     });
   });
@@ -205,7 +195,7 @@ describe('sync-status', () => {
     api.before = ({ verb }) => {
       if (verb === 'patch') api.remove(artifactWorkflows, submitted.metadata);
     };
-    await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+    await handle(contextOf(api), eventOf(submitted));
     expect(api.writes).toEqual([]);
   });
 
@@ -241,7 +231,7 @@ describe('sync-status', () => {
       },
     );
     const api = new FakeApi([scheduled, cron, ...runs]);
-    await handle(contextOf(api), wakeOf(scheduled, 'workflow'));
+    await handle(contextOf(api), eventOf(scheduled));
     expect(api.read(artifactWorkflows, key)?.status).toMatchObject({
       phase: 'Active',
       succeeded: 4,
@@ -270,7 +260,7 @@ describe('sync-status', () => {
       ownerReferences: [{ apiVersion: cron.apiVersion, kind: cron.kind, name: argoName, uid: 'uid-cron' }],
     };
     const api = new FakeApi([scheduled, cron, { ...run, metadata }]);
-    await handle(contextOf(api), wakeOf(scheduled, 'workflow'));
+    await handle(contextOf(api), eventOf(scheduled));
     expect(api.read(artifactWorkflows, { namespace, name: long })?.status).toMatchObject({
       phase: 'Active',
       message: `run ${argoName}-1 failed: no`,

@@ -4,11 +4,11 @@ import {
   type ArtifactWorkflow,
   artifactMilestone,
   artifactWorkflows,
+  attemptEvent,
   type CronWorkflow,
   isLabelValue,
   isOn,
   labels,
-  stepEvent,
   stepToQuote,
   syncedStatus,
   type Workflow,
@@ -25,7 +25,7 @@ import {
   writeStatus,
 } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context, StepEvent } from '#shared/runtime';
 import { readTail } from './log-tail.ts';
 import { isStopping } from './stopping.ts';
 
@@ -33,16 +33,16 @@ import { isStopping } from './stopping.ts';
  * Copies the state of the Workflow into the status of its ArtifactWorkflow, where it differs, and replies with the domain event that
  * this makes due, if any. Rejects with what the broker is to retry.
  */
-export async function handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined> {
+export async function handle(context: Context, event: StepEvent): Promise<CloudEvent<unknown> | undefined> {
   const { now } = context;
-  const artifactWorkflow = await readArtifactWorkflow(context, wake);
+  const artifactWorkflow = await readArtifactWorkflow(context, event);
   if (artifactWorkflow === undefined) return undefined;
   const { workflow, isUnreadable } = await read(context, artifactWorkflow);
   const run = workflow && (await newestRun(context, workflow, artifactWorkflow));
 
   const bare = syncedStatus(artifactWorkflow, workflow, now, { run, isUnreadable });
   if (bare === undefined) return undefined;
-  if (bare.phase === 'Cancelled' && (await isStopping(context, wake, artifactWorkflow))) return undefined;
+  if (bare.phase === 'Cancelled' && (await isStopping(context, artifactWorkflow))) return undefined;
   const step = stepToQuote(artifactWorkflow, workflow, bare, run);
   const tail = step && (await readTail(context, step));
   const status = tail
@@ -53,8 +53,8 @@ export async function handle(context: Context, wake: Wake): Promise<CloudEvent<u
   const settings = await readSettings(context);
   const written = await writeStatus(context, artifactWorkflows, artifactWorkflow, status);
   if (written === undefined) return undefined;
-  const event = stepEvent(artifactWorkflow, written);
-  if (event) await recordEvent(context, { ...event, regarding: artifactWorkflow, component: 'sync-status' });
+  const note = attemptEvent(artifactWorkflow, written);
+  if (note) await recordEvent(context, { ...note, regarding: artifactWorkflow, component: 'sync-status' });
   const milestone = artifactMilestone(artifactWorkflow, written, now);
   return milestone && isOn('domainEvents', settings) ? artifactEvent(written, milestone) : undefined;
 }

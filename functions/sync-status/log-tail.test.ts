@@ -4,7 +4,7 @@ import { ArcError } from '#shared/errors';
 import { settingsMap } from '#shared/function-kit';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';
@@ -50,7 +50,7 @@ function apiOf(...objects: ConstructorParameters<typeof FakeApi>[0] & object[]) 
 
 async function run(api: FakeApi, data: Record<string, string> = {}): Promise<string> {
   api.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...settingsMap }, data });
-  await handle(contextOf(api), wakeOf(submitted, 'workflow'));
+  await handle(contextOf(api), eventOf(submitted));
   return api.read(artifactWorkflows, { namespace, name })?.status?.message ?? '';
 }
 

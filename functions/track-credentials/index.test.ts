@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints, secrets, type WakeReason } from '#shared/domain';
+import { endpoints, secrets } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { endpoint, namespace, secret } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
 
 const plain = { ...endpoint('plain'), status: {} };
@@ -11,14 +11,14 @@ const guarded = { ...endpoint('guarded', { secretRef: { name: 'login' } }), stat
 const key = { namespace, name: 'guarded' };
 const keySecret = { namespace: 'arc-system', name: 'arc-credential-key' };
 
-function look(api: FakeApi, one = guarded, reason: WakeReason = 'resync'): Promise<undefined> {
-  return handle(contextOf(api), wakeOf(one, reason));
+function look(api: FakeApi, one = guarded): Promise<undefined> {
+  return handle(contextOf(api), eventOf(one));
 }
 
 describe('track-credentials', () => {
   it('records the generation of an Endpoint without credentials', async () => {
     const api = new FakeApi([plain]);
-    await look(api, plain, 'changed');
+    await look(api, plain);
     expect(api.read(endpoints, plain.metadata)?.status).toEqual({ observedGeneration: 1 });
   });
 
@@ -80,7 +80,7 @@ describe('track-credentials', () => {
 
   it('accepts a missing Secret and counts it when it appears', async () => {
     const api = new FakeApi([guarded]);
-    await look(api, guarded, 'changed');
+    await look(api, guarded);
     expect(api.read(endpoints, key)?.status?.secretGeneration).toBeUndefined();
     api.put(secret('login', { username: 'u', password: 'p' }));
     await look(api);

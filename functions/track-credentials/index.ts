@@ -8,12 +8,12 @@ import {
   trackedCredentials,
 } from '#shared/domain';
 import { ignoreForbidden, namespaceOf, writeStatus } from '#shared/function-kit';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context, StepEvent } from '#shared/runtime';
 import { digestKey } from './digest-key.ts';
 
 /** Compares the Secrets of the Endpoint with those last seen and counts a change. Rejects with what the broker is to retry. */
-export async function handle(context: Context, wake: Wake): Promise<undefined> {
-  const endpoint = await context.api.get(endpoints, wake, context.signal);
+export async function handle(context: Context, event: StepEvent): Promise<undefined> {
+  const endpoint = await context.api.get(endpoints, event, context.signal);
   if (endpoint === undefined || isDeleting(endpoint)) return;
   const { secretRef, tls } = endpoint.spec;
   const [secret, ca, key] = await Promise.all([

@@ -3,7 +3,7 @@ import type { Metrics } from '#shared/telemetry';
 
 interface Gauges {
   depth: () => number;
-  unsettled: () => number;
+  due: () => number;
   gaps: () => number;
   relists: () => number;
 }
@@ -15,18 +15,18 @@ export function shardLabels({ index, of }: Shard): Record<string, number> {
   return of === 1 ? {} : { shard: index };
 }
 
-/** The metrics of the bridge: delay and number of pending wakes, retries, and events that were missed. */
+/** The metrics of the bridge: delay and number of pending events, retries, and repairs by the sweep. */
 export function bridgeMetrics(metrics: Metrics, shard: Shard) {
   const own = shardLabels(shard);
   const labels = Object.keys(own);
   const lag = metrics.histogram({
     name: 'arc_bridge_lag_seconds',
-    help: 'Time from when a wake became due until the broker accepted it.',
+    help: 'Time from when an event became due until the broker accepted it.',
     labels,
   });
   const deliveries = metrics.counter({
     name: 'arc_bridge_deliveries_total',
-    help: 'Wakes that were delivered or refused, by outcome.',
+    help: 'Events that were delivered or refused, by outcome.',
     labels: [...labels, 'outcome'],
   });
   const retries = metrics.counter({
@@ -35,15 +35,15 @@ export function bridgeMetrics(metrics: Metrics, shard: Shard) {
     labels,
   });
   const found = metrics.counter({
-    name: 'arc_bridge_resyncs_found_work_total',
-    help: 'Objects that changed after a resync woke them, because an event was lost.',
+    name: 'arc_bridge_repairs_total',
+    help: 'Objects of which a sweep found a duty that no change had shown.',
     labels,
   });
-  const observe = ({ depth, unsettled, gaps, relists }: Gauges): void => {
+  const observe = ({ depth, due, gaps, relists }: Gauges): void => {
     const gauge = (name: string, help: string, read: () => number) =>
       metrics.gauge({ name, help, labels }, read, own);
-    gauge('arc_bridge_depth', 'Wakes that are pending or under way.', depth);
-    gauge('arc_bridge_unsettled', 'Objects that are not settled.', unsettled);
+    gauge('arc_bridge_depth', 'Events that are pending or under way.', depth);
+    gauge('arc_bridge_due', 'Duties that are due: what functions have to do now.', due);
     gauge('arc_bridge_gaps', 'Times the history of a watch was gone, since the start.', gaps);
     gauge('arc_bridge_relists', 'Lists after the first one, since the start.', relists);
   };
@@ -53,10 +53,10 @@ export function bridgeMetrics(metrics: Metrics, shard: Shard) {
       lag.observe(Math.max(0, lagMs) / 1000, own);
     },
     retried: () => retries.inc(own),
-    foundWork: () => found.inc(own),
+    repaired: () => found.inc(own),
     /** Sets the sources of the gauges. */
     observe,
     /** Lets go of the sources: the registry outlives the bridge. */
-    release: () => observe({ depth: none, unsettled: none, gaps: none, relists: none }),
+    release: () => observe({ depth: none, due: none, gaps: none, relists: none }),
   };
 }

@@ -41,7 +41,7 @@ async function startApi(fetch?: typeof globalThis.fetch): Promise<KubeClient> {
   return createKubeClient({ server: url, token: () => 'test', userAgent: 'test', fetch });
 }
 
-/** A broker that records the wakes it accepts; `answer` is the status of its answers. */
+/** A broker that records the events it accepts; `answer` is the status of its answers. */
 async function startSink() {
   const sink = {
     answer: 202,
@@ -53,7 +53,7 @@ async function startSink() {
     request.resume().on('end', () => {
       const { headers } = request;
       if (sink.answer < 300) {
-        sink.taken.push(`${headers['ce-kind']} ${headers['ce-name']} ${headers['ce-reason']}`);
+        sink.taken.push(`${headers['ce-kind']} ${headers['ce-name']} ${headers['ce-step']}`);
         sink.headers.push(headers);
       }
       sink.ids.push(String(headers['ce-id']));
@@ -86,10 +86,10 @@ async function start(api: KubeClient, url: URL, more: Partial<BridgeOptions> = {
   return bridge;
 }
 
-async function took(sink: { taken: string[] }, wake: string): Promise<void> {
+async function took(sink: { taken: string[] }, event: string): Promise<void> {
   await expect
-    .poll(() => sink.taken, { timeout: 10_000, message: `the broker takes "${wake}"` })
-    .toContain(wake);
+    .poll(() => sink.taken, { timeout: 10_000, message: `the broker takes "${event}"` })
+    .toContain(event);
 }
 
 /** As a user writes it: without what the server fills in. */
@@ -103,6 +103,16 @@ function fresh<T extends { metadata: { uid?: string; generation?: number }; stat
 
 const newOrder = () => fresh(order('one', ['a:1']));
 
+/** An Endpoint that nobody has anything to do for. */
+async function createSettled(api: KubeClient, given: ReturnType<typeof endpoint>): Promise<void> {
+  const { metadata, spec } = await api.create(endpoints, fresh(given));
+  const counted = spec.secretRef === undefined ? {} : { secretGeneration: 1 };
+  const probed = { generation: metadata.generation, ...counted };
+  const lastProbeTime = new Date().toISOString();
+  const status = { observedGeneration: metadata.generation, ...counted, probed, lastProbeTime };
+  await api.mergePatch(endpoints, metadata, { status }, { subresource: 'status' });
+}
+
 describe('the bridge over HTTP', () => {
   it('sends a CloudEvent for a new Order, although Argo is not installed', async () => {
     const api = await startApi();
@@ -110,37 +120,36 @@ describe('the bridge over HTTP', () => {
     const bridge = await start(api, url);
     expect(bridge.ready).toBe(true);
     const made = await api.create(orders, newOrder());
-    await took(sink, 'Order one changed');
-    expect(sink.headers.find((headers) => headers['ce-reason'] === 'changed')).toMatchObject({
+    await took(sink, 'Order one decompose');
+    const { uid, resourceVersion } = made.metadata;
+    expect(sink.headers[0]).toMatchObject({
       'ce-specversion': '1.0',
-      'ce-type': 'cloud.opendefense.arc.wake.v1',
+      'ce-type': 'cloud.opendefense.arc.step.v1',
       'ce-subject': `${namespace}/one`,
-      'ce-uid': made.metadata.uid,
-      'ce-partitionkey': made.metadata.uid,
-      'ce-id': `${made.metadata.uid}/${made.metadata.uid}/${made.metadata.resourceVersion}/changed`,
+      'ce-uid': uid,
+      'ce-partitionkey': uid,
+      'ce-step': 'decompose',
+      'ce-reason': expect.stringContaining('generation%201'),
+      'ce-id': expect.stringContaining(`${uid}/decompose/${uid}/${resourceVersion}/`),
       'ce-traceparent': expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/),
     });
   });
 
-  it('wakes the unsettled objects at start, and only those', async () => {
+  it('sends at the start what is due, and only that', async () => {
     const api = await startApi();
-    const settled = await api.create(endpoints, fresh(endpoint('settled')));
-    await api.mergePatch(
-      endpoints,
-      settled.metadata,
-      { status: { observedGeneration: settled.metadata.generation } },
-      { subresource: 'status' },
-    );
+    await createSettled(api, endpoint('settled'));
     await api.create(endpoints, fresh(endpoint('unseen')));
     await api.create(orders, newOrder());
     const { sink, url } = await startSink();
     await start(api, url);
-    await took(sink, 'Order one resync');
-    await took(sink, 'Endpoint unseen resync');
-    expect(sink.taken.toSorted()).toEqual(['Endpoint unseen resync', 'Order one resync']);
+    await took(sink, 'Order one decompose');
+    await took(sink, 'Endpoint unseen track-credentials');
+    expect(new Set(sink.taken)).toEqual(
+      new Set(['Endpoint unseen track-credentials', 'Order one decompose']),
+    );
   });
 
-  it('loses no wake while the broker is unavailable, and sends the same event again', async () => {
+  it('loses no event while the broker is unavailable, and sends the same event again', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     sink.answer = 503;
@@ -149,48 +158,35 @@ describe('the bridge over HTTP', () => {
     await expect.poll(() => sink.ids.length, { timeout: 10_000, message: 'two tries' }).toBeGreaterThan(1);
     expect(bridge.depth).toBe(1);
     expect(sink.taken).toEqual([]);
-    sink.answer = 202;
-    await took(sink, 'Order one changed');
     expect(new Set(sink.ids).size).toBe(1);
+    sink.answer = 202;
+    await took(sink, 'Order one decompose');
     await expect.poll(() => bridge.depth, { timeout: 10_000, message: 'the queue runs empty' }).toBe(0);
   });
 
-  it('goes on when the time of day is set back by an hour, and by an hour forward', async () => {
+  it('repeats what stays due with new ids, also when the time of day is set back by an hour, and forward', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
-    sink.answer = 503;
-    const bridge = await start(api, url, { intervals: { unsettled: 50 } });
+    const bridge = await start(api, url);
     const { now } = Date;
     let correctionMs = 0;
     const timeOfDay = vi.spyOn(Date, 'now').mockImplementation(() => now() + correctionMs);
     closers.push(() => timeOfDay.mockRestore());
     await api.create(orders, newOrder());
-    await expect.poll(() => sink.ids.length, { timeout: 10_000, message: 'a try' }).toBeGreaterThan(0);
+    await took(sink, 'Order one decompose');
+    const more = async () => {
+      const before = sink.taken.length;
+      await expect.poll(() => sink.taken.length, { timeout: 10_000 }).toBeGreaterThan(before);
+    };
     correctionMs = -3_600_000;
-    sink.answer = 202;
-    await took(sink, 'Order one changed');
-    await took(sink, 'Order one resync');
+    await more();
     correctionMs = 3_600_000;
+    await more();
     expect(steadyClock.now() - bridge.lastTurn()).toBeLessThan(60_000);
-    const resyncs = sink.taken.length;
-    await expect.poll(() => sink.taken.length, { timeout: 10_000 }).toBeGreaterThan(resyncs);
     expect(new Set(sink.headers.map((headers) => headers['ce-id'])).size).toBe(sink.taken.length);
   });
 
-  it('adds no resync to what the broker has yet to take', async () => {
-    const api = await startApi();
-    const { sink, url } = await startSink();
-    sink.answer = 503;
-    const bridge = await start(api, url, { intervals: { unsettled: 20 } });
-    await api.create(orders, newOrder());
-    await expect.poll(() => sink.ids.length, { timeout: 10_000, message: 'three tries' }).toBeGreaterThan(2);
-    expect(bridge.depth).toBe(1);
-    expect(sink.ids.filter((id) => id.includes('/resync/'))).toEqual([]);
-    sink.answer = 202;
-    await took(sink, 'Order one resync');
-  });
-
-  it('holds wakes back while it may not send', async () => {
+  it('holds events back while it may not send', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     let allowed = false;
@@ -204,73 +200,32 @@ describe('the bridge over HTTP', () => {
     await expect.poll(() => asked, { timeout: 10_000, message: 'two tries' }).toBeGreaterThan(1);
     expect(sink.ids).toEqual([]);
     allowed = true;
-    await took(sink, 'Order one changed');
+    await took(sink, 'Order one decompose');
   });
 
-  it('wakes an Order when a child changes and when one is deleted', async () => {
+  it('sends what is due for an ArtifactWorkflow, and for its Order when it is deleted', async () => {
     const api = await startApi();
     const { sink, url } = await startSink();
     await start(api, url);
-    const made = await api.create(orders, newOrder());
+    const given = newOrder();
+    given.metadata.finalizers = ['arc.opendefense.cloud/children'];
+    const made = await api.create(orders, given);
     const child = fresh(artifactWorkflow('child'));
     child.metadata.finalizers = [];
+    const { apiVersion, metadata } = made;
     child.metadata.ownerReferences = [
-      {
-        apiVersion: made.apiVersion,
-        kind: 'Order',
-        name: 'one',
-        uid: made.metadata.uid ?? '',
-        controller: true,
-      },
+      { apiVersion, kind: 'Order', name: 'one', uid: metadata.uid ?? '', controller: true },
     ];
     await api.create(artifactWorkflows, child);
-    await took(sink, 'ArtifactWorkflow child changed');
-    const status = { phase: 'Running' };
-    await api.mergePatch(artifactWorkflows, child.metadata, { status }, { subresource: 'status' });
-    await took(sink, 'Order one children');
+    await took(sink, 'ArtifactWorkflow child render');
+    await api.delete(orders, made.metadata);
+    await took(sink, 'Order one decompose');
     await api.delete(artifactWorkflows, child.metadata);
-    await took(sink, 'Order one gone');
+    const before = sink.taken.length;
+    await expect.poll(() => sink.taken.slice(before), { timeout: 10_000 }).toContain('Order one decompose');
   });
 
-  it('wakes the Orders that use a new Endpoint', async () => {
-    const api = await startApi();
-    const { sink, url } = await startSink();
-    await start(api, url);
-    await api.create(orders, newOrder());
-    await took(sink, 'Order one changed');
-    await api.create(endpoints, fresh(endpoint('source')));
-    await took(sink, 'Endpoint source changed');
-    await took(sink, 'Order one inputs');
-  });
-
-  it('wakes an unsettled object repeatedly, with new ids', async () => {
-    const api = await startApi();
-    const { sink, url } = await startSink();
-    await start(api, url, { intervals: { unsettled: 50 } });
-    await api.create(orders, newOrder());
-    const resyncs = () => sink.ids.filter((id) => id.includes('/resync/'));
-    await expect
-      .poll(() => resyncs().length, { timeout: 10_000, message: 'three resyncs' })
-      .toBeGreaterThan(2);
-    expect(new Set(resyncs()).size).toBe(resyncs().length);
-  });
-
-  it('checks the Secrets of Endpoints that unfinished work uses at intervals', async () => {
-    const api = await startApi();
-    const { sink, url } = await startSink();
-    await start(api, url, { intervals: { credentials: 50 } });
-    await api.create(endpoints, fresh(endpoint('open')));
-    await api.create(endpoints, fresh(endpoint('unused', { secretRef: { name: 's' } })));
-    await api.create(endpoints, fresh({ ...endpoint('source', { secretRef: { name: 's' } }) }));
-    const tls = { caSecretRef: { name: 'authority' } };
-    await api.create(endpoints, fresh(endpoint('destination', { tls })));
-    await api.create(orders, newOrder());
-    await took(sink, 'Endpoint source resync');
-    await took(sink, 'Endpoint destination resync');
-    expect(sink.taken).not.toContain('Endpoint open resync');
-  });
-
-  it('with watchSecrets, wakes an Endpoint when its Secret is written and requests metadata only', async () => {
+  it('with watchSecrets, looks at an Endpoint when its Secret is written and requests metadata only', async () => {
     const forms: (string | null)[] = [];
     const api = await startApi((input, init) => {
       const isOurs = init?.method === 'GET' && String(input).includes('/secrets?');
@@ -285,12 +240,11 @@ describe('the bridge over HTTP', () => {
     };
     await api.create(secrets, secret);
     const { sink, url } = await startSink();
+    await createSettled(api, endpoint('guarded', { secretRef: { name: 's' } }));
     await start(api, url, { watchSecrets: true });
-    await api.create(endpoints, fresh(endpoint('guarded', { secretRef: { name: 's' } })));
-    await took(sink, 'Endpoint guarded changed');
-    expect(sink.taken).not.toContain('Endpoint guarded inputs');
+    expect(sink.taken).toEqual([]);
     await api.mergePatch(secrets, secret.metadata, { data: { a: 'Yg==' } });
-    await took(sink, 'Endpoint guarded inputs');
+    await took(sink, 'Endpoint guarded track-credentials');
     expect([...new Set(forms)].toSorted()).toEqual([
       'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
       'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',

@@ -3,12 +3,10 @@ import { type Shard, wholeShard } from '#shared/domain';
 import type { KubeClient } from '#shared/kube';
 import type { Logger, Metrics } from '#shared/telemetry';
 import { bridgeMetrics } from './bridge-metrics.ts';
+import { Sender } from './delivery/sender.ts';
 import type { Sink } from './delivery/sink.ts';
-import { WakeSender } from './delivery/wake-sender.ts';
-import { ObjectTable } from './objects/object-table.ts';
-import type { Intervals } from './schedule/timers.ts';
-import { Waker } from './waker.ts';
-import { startWatches } from './watches/watches.ts';
+import { Dispatcher } from './duties/dispatcher.ts';
+import { startWatches } from './watches.ts';
 
 export interface BridgeOptions {
   api: KubeClient;
@@ -18,7 +16,6 @@ export interface BridgeOptions {
   /** Ends the bridge. */
   signal: AbortSignal;
   random?: () => number;
-  intervals?: Partial<Intervals>;
   /** Asked just before each attempt is written; false while another process may be sending. Default: always true. */
   maySend?: () => boolean;
   /** Most delivery attempts under way at once; default 32. */
@@ -27,16 +24,16 @@ export interface BridgeOptions {
   watchSecrets?: boolean;
   /** Watch CronWorkflows. Default: true. */
   watchSchedules?: boolean;
-  /** Which objects it wakes. Default: all. */
+  /** Whose duties it sends. Default: all. */
   shard?: Shard;
 }
 
 export interface Bridge {
-  /** Resolves when every kind has been listed and every unsettled object has been woken. */
+  /** Resolves when every kind has been listed and the duties of every object are known. */
   readonly synced: Promise<void>;
   /** True from then on. */
   readonly ready: boolean;
-  /** Wakes that are pending or under way. */
+  /** Events that are pending or under way. */
   readonly depth: number;
   /** When the slowest watch last made progress, ms of `steadyClock`. */
   lastTurn(): number;
@@ -44,63 +41,37 @@ export interface Bridge {
   readonly done: Promise<void>;
 }
 
-/** Starts to watch and to send wakes. No guarantee depends on how it ends: the next start wakes every unsettled object. */
+/** Starts to watch and to send. No guarantee depends on how it ends: the next start computes all duties anew. */
 export function startBridge(options: BridgeOptions): Bridge {
   const { api, log, signal, random = Math.random, parallel = 32 } = options;
-  const {
-    maySend = () => true,
-    watchSecrets = false,
-    watchSchedules = true,
-    intervals,
-    shard = wholeShard,
-  } = options;
+  const { maySend = () => true, watchSecrets = false, watchSchedules = true, shard = wholeShard } = options;
   const metrics = bridgeMetrics(options.metrics, shard);
-  const sender = new WakeSender({
-    ...options,
-    metrics,
-    clock,
-    timeOfDay,
-    random,
-    parallel,
-    maySend,
-    delivered: (uid) => waker.delivered(uid),
+  const times = { clock, timeOfDay, random };
+  const sender = new Sender({
+    ...{ ...times, sink: options.sink, log, signal, metrics, parallel, maySend },
+    started: (key, event) => dispatcher.started(key, event),
+    ended: (key) => dispatcher.ended(key),
   });
-  const objects = new ObjectTable();
-  const waker = new Waker({
-    objects,
-    clock,
-    timeOfDay,
-    random,
-    intervals,
-    shard,
-    send: (waking, observed, when) => sender.send(waking, observed, when),
-    forget: (uid) => sender.forget(uid),
-    foundWork: () => metrics.foundWork(),
+  const dispatcher = new Dispatcher({
+    ...{ ...times, watchSecrets, watchSchedules, shard, outbox: sender },
+    repaired: () => metrics.repaired(),
   });
   const synced = Promise.withResolvers<void>();
-  const onSynced = () => {
-    waker.synced().then(synced.resolve, synced.reject);
-  };
-
   const watches = startWatches({
-    api,
-    signal,
-    random,
-    log,
-    watchSecrets,
-    watchSchedules,
-    shard,
-    objects,
-    onSynced,
-    onChange: (change) => waker.change(change),
+    ...{ api, signal, random, log, watchSecrets, watchSchedules },
+    keep: (object) => dispatcher.keep(object),
+    onChange: (change) => dispatcher.change(change),
+    onSynced: () => {
+      dispatcher.synced().then(synced.resolve, synced.reject);
+    },
   });
-  metrics.observe({ depth: () => sender.depth, unsettled: () => waker.unsettled, ...watches });
+  metrics.observe({ depth: () => sender.depth, due: () => dispatcher.due, ...watches });
 
   const end = async () => {
     try {
       await watches.done;
     } finally {
-      waker.close();
+      dispatcher.close();
       await sender.close();
       metrics.release();
     }
@@ -108,7 +79,7 @@ export function startBridge(options: BridgeOptions): Bridge {
   return {
     synced: synced.promise,
     get ready() {
-      return waker.ready;
+      return dispatcher.ready;
     },
     get depth() {
       return sender.depth;

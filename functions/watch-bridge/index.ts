@@ -1,4 +1,3 @@
-/** watch-bridge: turns watches of the API into CloudEvents that wake objects. `main.ts` runs it in a container (docs/decisions/0003-watch-bridge.md). */
+/** watch-bridge: turns watches of the API into CloudEvents that say which step is due for which object. `main.ts` runs it in a container (docs/decisions/0003-watch-bridge.md). */
 export { type Bridge, type BridgeOptions, startBridge } from './bridge.ts';
 export type { LocalSink } from './delivery/sink.ts';
-export type { Intervals } from './schedule/timers.ts';

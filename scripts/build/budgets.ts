@@ -17,8 +17,8 @@ const budgets: Record<string, number> = {
   'sync-status': 283,
   // makes certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
-  // keeps a million objects as short texts
-  'watch-bridge': 344,
+  // takes the decisions of all functions, the plan of an Order among them
+  'watch-bridge': 366,
   // loaded by programs, and by functions outside a cluster: YAML and SOCKS proxies are two thirds of it
   kubeconfig: 167,
   // every kind of transfer, and in arcctl kubeconfigs, YAML and events: compiled when they are used

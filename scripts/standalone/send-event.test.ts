@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { orders } from '#shared/domain';
 import { startBroker } from '#shared/embedded';
 import { ArcError } from '#shared/errors';
-import { toBinaryRequest, type Wake, wakeEvent } from '#shared/events';
+import { type StepEvent, stepEvent, toBinaryRequest } from '#shared/events';
 import { createKubeClient } from '#shared/kube';
 import { type Served, serveFunction } from '#shared/runtime';
 import { sendInProcess, sinkOf } from './send-event.ts';
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const one of served.splice(0)) await one.close();
 });
 
-async function fn(handle: (wake: Wake) => Promise<undefined>) {
+async function fn(handle: (wake: StepEvent) => Promise<undefined>) {
   const one = await serveFunction(
     { handle: (_, wake) => handle(wake) },
     {
@@ -33,10 +33,11 @@ async function fn(handle: (wake: Wake) => Promise<undefined>) {
 const signal = () => new AbortController().signal;
 const order = { apiVersion: orders.apiVersion, kind: 'Order', namespace: 'ns', name: 'first', uid: 'u' };
 const event = toBinaryRequest(
-  wakeEvent({
-    target: order,
-    watched: { ...order, resourceVersion: '7' },
-    reason: 'changed',
+  stepEvent({
+    object: order,
+    observed: { ...order, resourceVersion: '7' },
+    step: 'decompose',
+    reason: 'test',
     partitionKey: 'u',
     time: new Date(),
   }),
@@ -49,7 +50,7 @@ function postOf(headers: Record<string, string>, text: string) {
 }
 
 /** Both ways to the same function. */
-async function ways(handle: (wake: Wake) => Promise<undefined>) {
+async function ways(handle: (wake: StepEvent) => Promise<undefined>) {
   const { url, fetch } = await fn(handle);
   return {
     url: new URL(url),
@@ -68,7 +69,7 @@ describe('sendInProcess', () => {
     const answer = await near(url, post, signal());
     expect(answer).toMatchObject({ status: 204, body: Buffer.alloc(0) });
     expect((await far(url, post, signal())).status).toBe(204);
-    expect(seen).toEqual(['Order first changed', 'Order first changed']);
+    expect(seen).toEqual(['Order first test', 'Order first test']);
   });
 
   it.each([

@@ -12,13 +12,20 @@ export const answeredChannel = 'arc.event.answered';
 const sent = channel(sentChannel);
 const answered = channel(answeredChannel);
 
-/** The broker of this process as the bridge's. */
+/** How long an event that functions are at work on counts as under way for the bridge, ms: as long as a broker may take to answer. */
+const longestHold = 2_000;
+
+/** The broker of this process as the bridge's. It answers when the functions have, as an in-memory channel does. */
 export function sinkOf(broker: Broker): LocalSink {
   return {
     async take(headers, body) {
-      // Many wakes at once would otherwise keep everybody else waiting.
+      // Many events at once would otherwise keep everybody else waiting.
       await turn();
-      const { status } = broker.take({ headers, body: Buffer.from(body) });
+      const { status, handled } = broker.take({ headers, body: Buffer.from(body) });
+      const hold = Promise.withResolvers<void>();
+      const timer = setTimeout(hold.resolve, longestHold);
+      await Promise.race([handled, hold.promise]);
+      clearTimeout(timer);
       return { status, retryAfter: undefined };
     },
   };

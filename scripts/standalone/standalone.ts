@@ -18,7 +18,7 @@ import { keepHeapSmall, type Served, serveFunction } from '#shared/runtime';
 import { openEmbeddedStore, type Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
 import { followSettings } from '../../functions/api-server/operator/follow-settings.ts';
-import { type BridgeOptions, startBridge } from '../../functions/watch-bridge/index.ts';
+import { startBridge } from '../../functions/watch-bridge/index.ts';
 import { ensureNamespaces, ensureSettings } from './bootstrap.ts';
 import { composeApi, servedKinds } from './compose-api.ts';
 import { functions } from './functions.ts';
@@ -50,8 +50,6 @@ export interface StandaloneOptions {
   wrapStore?: (store: Store) => Store;
   /** What is switched off. */
   without?: readonly Switch[];
-  /** How often the bridge looks again at what no event tells of; its own defaults where left out. */
-  intervals?: NonNullable<BridgeOptions['intervals']>;
   /** False: somebody else marks Workflows as Argo does. Default: true. */
   runsWorkflows?: boolean;
 }
@@ -178,7 +176,6 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     signal,
     watchSecrets: true,
     watchSchedules: !without.includes('cron'),
-    ...(options.intervals && { intervals: options.intervals }),
   });
   const collector = startGarbageCollector({
     api: clientOf('kube-system/generic-garbage-collector'),

@@ -1,8 +1,16 @@
-/** The pure heart of the conduit: kinds, plans, names, phases and the table of wakes. No I/O and no clock. */
+/** The pure heart of the conduit: kinds, plans, names, phases and duties. No I/O and no clock. */
 
 export { type ActionName, type ActionRequest, actions, requestOf } from './actions/requested-by.ts';
 export { arcKinds } from './definitions/arc-kinds.ts';
 export type { ArcColumn, ArcKind } from './definitions/definition.ts';
+export { nextAt, nextOf } from './duties/artifact-workflow-duties.ts';
+export { duties, isSettled } from './duties/duties.ts';
+export { type Duty, isDue, type Look, type Work } from './duties/duty.ts';
+export { isSecretMissing } from './duties/endpoint-duties.ts';
+export { paceOf } from './duties/order-duties.ts';
+export { isInShard, type Rooted, rootUid, type Shard, shardOf, wholeShard } from './duties/shards.ts';
+export { type DutyKind, dutyKinds, isDutyKind, isStep, type Step, stepNames, steps } from './duties/steps.ts';
+export type { View } from './duties/view.ts';
 export {
   artifactIdOf,
   childSelector,
@@ -76,8 +84,10 @@ export {
   hasFirstStatusOnly,
 } from './plan/children.ts';
 export { type CurrentVersion, currentVersions } from './plan/current.ts';
+export { forceTime, isForceOwed } from './plan/effective.ts';
 export type { ParameterInputs } from './plan/parameters.ts';
 export {
+  inputsKey,
   type OrderPlan,
   type PlanInputs,
   type PlannedArtifact,
@@ -102,12 +112,14 @@ export {
 export { type Job, type JobCredentials, type JobEndpoint, parseJob } from './render/job.ts';
 export { parsePolicy, type TransferPolicy } from './render/policy.ts';
 export {
+  configurationRemoved,
   needsConfiguration,
   type RenderInputs,
   type Rendering,
   renderConfiguration,
 } from './render/render.ts';
 export { conditionsFor, transition } from './roll-up/conditions.ts';
+export { shownOf } from './roll-up/entry.ts';
 export {
   type ArtifactMilestone,
   artifactMilestone,
@@ -115,9 +127,8 @@ export {
   type OrderMilestone,
   orderMilestone,
 } from './roll-up/milestones.ts';
-export { rollUp } from './roll-up/rollup.ts';
+export { rollUp, staleAt, staleness } from './roll-up/rollup.ts';
 export { rollUpInterval } from './roll-up/rollup-interval.ts';
-export { shownPlan } from './roll-up/shown-plan.ts';
 export type { Schema } from './schema/schema.ts';
 export { schemaCauses } from './schema/schema-causes.ts';
 export { type PatternMatcher, valueCauses } from './schema/value-causes.ts';
@@ -159,13 +170,13 @@ export {
 export {
   decideSubmission,
   isOfPredecessor,
-  isUnderWay,
   needsRunning,
   type StatusPatch,
   type Submission,
   type SubmissionInputs,
 } from './submission/submission.ts';
 export { type WorkflowOptions, workflowFor } from './submission/workflow.ts';
+export { type AttemptEvent, attemptEvent, isRunFailure } from './sync/attempt-event.ts';
 export type { LogTail } from './sync/failure.ts';
 export {
   endOfLog,
@@ -177,35 +188,11 @@ export {
   type TailBounds,
 } from './sync/log-tail.ts';
 export { parseProgress } from './sync/progress.ts';
-export { isQueued, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
-export { isRunFailure, type StepEvent, stepEvent } from './sync/step-event.ts';
-export { artifactWorkflowDue, isForceOwed, isSettled, orderDue, waitsForPerson } from './ttl/due.ts';
+export { transferOutcome } from './sync/results.ts';
+export { isQueued, isSynced, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { isNew } from './validation/order-causes.ts';
 export { parseDuration } from './values/duration.ts';
 export { giveNamespace } from './values/give-namespace.ts';
 export { longestObjectName } from './values/limits.ts';
 export { cut } from './values/text.ts';
-export type { Change, WakeIndex, WakeObject } from './wakes/change.ts';
-export { isInStep, isOrderInStep } from './wakes/in-step.ts';
-export {
-  isWakeReason,
-  isWokenKind,
-  type TimeReason,
-  type WakeReason,
-  type WokenKind,
-  wakeReasonNames,
-  wakeReasons,
-  wokenKinds,
-} from './wakes/reasons.ts';
-export { isInShard, type Shard, shardOf, wholeShard } from './wakes/shards.ts';
-export { type WakeRule, wakeTable } from './wakes/wake-table.ts';
-export {
-  asksForRetry,
-  isOnlySubmitted,
-  rootUid,
-  type WakeTarget,
-  type Waking,
-  wakesFor,
-  wakingOf,
-} from './wakes/wakes.ts';

@@ -14,7 +14,7 @@ import {
 import { instantOf, isoSeconds, ownerOfKind } from '#shared/meta';
 import type { ArtifactEventData, DomainEventName, OrderEventData } from './domain-event-schemas.ts';
 import { longestEventDigest, longestEventMessage, longestEventName } from './limits.ts';
-import { eventSource } from './wake.ts';
+import { eventSource } from './step-event.ts';
 
 /** `cloud.opendefense.arc.order.accepted.v1` and the like. */
 export function domainEventType(name: DomainEventName): string {
@@ -77,7 +77,7 @@ export function artifactEvent(
 
 /**
  * The id holds the object's uid, the occurrence and the milestone: the same when the event is sent again, different for every
- * other event. The other attributes are those of a wake-up, so that Triggers filter both in the same way.
+ * other event. The other attributes are those of a step event, so that Triggers filter both in the same way.
  */
 function domainEvent<Data>(
   name: DomainEventName,

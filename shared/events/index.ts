@@ -1,4 +1,4 @@
-/** CloudEvents as the conduit sends and reads them: wake-ups, the HTTP binding, and domain events for subscribers. */
+/** CloudEvents as the conduit sends and reads them: step event, the HTTP binding, and domain events for subscribers. */
 export { toBinaryRequest } from './binary-request.ts';
 export { artifactEvent, dataSchemaOf, domainEventType, orderEvent } from './domain-event.ts';
 export {
@@ -8,14 +8,15 @@ export {
   type OrderEventData,
 } from './domain-event-schemas.ts';
 export { type HeaderSource, parseEvent } from './parse-event.ts';
-export { type ParsedWake, parseWake, readWake } from './parse-wake.ts';
+export { type ParsedStepEvent, parseStepEvent, readStepEvent } from './parse-step-event.ts';
 export { domainEventNames, schemaFiles } from './schema-files.ts';
 export {
   type DeliveryFailure,
   eventSource,
-  type Wake,
-  type WakeData,
-  type WakeInput,
-  wakeEvent,
-  wakeType,
-} from './wake.ts';
+  type ObservedObject,
+  type StepEvent,
+  type StepEventInput,
+  type StepObject,
+  stepEvent,
+  stepEventType,
+} from './step-event.ts';

@@ -1,7 +1,7 @@
 /**
  * What the functions of the conduit share around their decisions (docs/decisions/0002-events-are-hints.md). Each has the same shape:
  *
- * 1. read the object that the wake names, with `api.get(kind, wake, signal)`, and end when it is gone;
+ * 1. read the object that the event names, with `api.get(kind, event, signal)`, and end when it is gone;
  * 2. read what the decision needs (`readPlan`, `readChildren`, `readWorkflow`, `readSettings`);
  * 3. decide with a pure function of shared/domain;
  * 4. write what differs, guarded (`writeStatus`, `addFinalizer`, `createOrGet`), then say so (`recordEvent`).
@@ -18,6 +18,6 @@ export { readOwner, readOwnerMetadata } from './read-owner.ts';
 export { readPlan, readPlanInputs } from './read-plan.ts';
 export { type KnownSettings, knownSettings, readSettings, settingsMap } from './read-settings.ts';
 export { readWorkflow } from './read-workflow.ts';
-export { recordEvent, recordWarning } from './record-event.ts';
+export { recordEvent } from './record-event.ts';
 export { recordRequest } from './record-request.ts';
 export { writeStatus } from './write-status.ts';

@@ -4,7 +4,7 @@ import { ArcError } from '#shared/errors';
 import { order } from '../domain/testing/objects.ts';
 import { FakeApi } from '../kube/testing/fake-api/fake-api.ts';
 import { contextOf } from '../runtime/testing/handler-context.ts';
-import { recordEvent, recordWarning } from './record-event.ts';
+import { recordEvent } from './record-event.ts';
 
 const one = order('one', ['a:1']);
 const statement = { regarding: one, reason: 'NameTaken', message: 'delete it', component: 'unit' } as const;
@@ -17,14 +17,5 @@ describe('recordEvent', () => {
     };
     await recordEvent(contextOf(api), { ...statement, type: 'Normal' });
     expect(api.all(events)).toEqual([]);
-  });
-});
-
-describe('recordWarning', () => {
-  it('records a Warning for each cause and nothing for a resync', async () => {
-    const api = new FakeApi([one]);
-    await recordWarning(contextOf(api), { reason: 'changed' }, statement);
-    await recordWarning(contextOf(api), { reason: 'resync' }, statement);
-    expect(api.all(events)).toMatchObject([{ type: 'Warning', reason: 'NameTaken', count: 1 }]);
   });
 });

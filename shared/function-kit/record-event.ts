@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/errors';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context } from '#shared/runtime';
 import { type EventInput, emitEvent } from './emit-event.ts';
 
 type Recorder = Pick<Context, 'api' | 'log' | 'now' | 'signal'>;
@@ -15,13 +15,4 @@ export async function recordEvent({ api, log, now, signal }: Recorder, statement
   } catch (caught) {
     log.warn({ err: ArcError.from(caught) }, 'cannot record the Event');
   }
-}
-
-/** Records a Warning once per cause: a resync that finds the same state again records nothing. */
-export async function recordWarning(
-  context: Recorder,
-  wake: Pick<Wake, 'reason'>,
-  statement: Omit<Statement, 'type'>,
-): Promise<void> {
-  if (wake.reason !== 'resync') await recordEvent(context, { ...statement, type: 'Warning' });
 }

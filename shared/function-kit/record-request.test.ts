@@ -14,11 +14,10 @@ function asked(action: string, time: string) {
 
 it('records each request once, at its time, however often the object changes', async () => {
   const api = new FakeApi([plain]);
-  const record = (object: typeof plain, reason: 'changed' | 'inputs' = 'changed') =>
-    recordRequest(contextOf(api), { reason }, object, 'unit');
+  const record = (object: typeof plain) =>
+    recordRequest(contextOf(api, new Date('2026-01-01T00:05:00Z')), object, 'unit');
   const first = asked('retry', '2026-01-01T00:00:00.000Z');
   await record(plain);
-  await record(first, 'inputs');
   expect(api.all(events)).toEqual([]);
   await record(first);
   await record(first);
@@ -33,4 +32,11 @@ it('records each request once, at its time, however often the object changes', a
       lastTimestamp,
     })),
   );
+});
+
+it('asks nothing of the API for one that was made long ago', async () => {
+  const api = new FakeApi([plain]);
+  const late = new Date('2026-01-01T00:10:01Z');
+  await recordRequest(contextOf(api, late), asked('retry', '2026-01-01T00:00:00.000Z'), 'unit');
+  expect(api.requests).toEqual([]);
 });

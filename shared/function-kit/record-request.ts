@@ -1,7 +1,7 @@
 import { type ActionName, actions, type EventReason, requestOf } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context } from '#shared/runtime';
 import { emitEvent } from './emit-event.ts';
 
 const reasons = {
@@ -10,18 +10,20 @@ const reasons = {
   cancel: 'CancelRequested',
 } as const satisfies Record<ActionName, EventReason>;
 
+/** How long after an action a function may be called first, ms. */
+const recentMs = 10 * 60_000;
+
 /**
- * Records once who asked for the last action on an object (the annotation `requested-by`), at the time when it was asked for. Only a
- * change of the object can be a new request. A failure is only logged, as for every Event.
+ * Records who asked for the last action on an object (the annotation `requested-by`), at the time when it was asked for: once, however often it
+ * is called. A failure is only logged, as for every Event.
  */
 export async function recordRequest(
-  { api, log, signal }: Pick<Context, 'api' | 'log' | 'signal'>,
-  { reason }: Pick<Wake, 'reason'>,
+  { api, log, now, signal }: Pick<Context, 'api' | 'log' | 'now' | 'signal'>,
   regarding: KubeObject,
   component: string,
 ): Promise<void> {
-  const request = reason === 'changed' ? requestOf(regarding) : undefined;
-  if (request === undefined) return;
+  const request = requestOf(regarding);
+  if (request === undefined || now.getTime() - Date.parse(request.time) > recentMs) return;
   const { action, user, time } = request;
   const statement = {
     type: 'Normal',

@@ -4,9 +4,9 @@ import { ArcError } from '#shared/errors';
 import { createKubeClient, type Kind } from '#shared/kube';
 import { createMetrics } from '#shared/telemetry';
 import { type AppDependencies, createApp } from './app.ts';
-import type { Context, Fn, Wake } from './function.ts';
+import type { Context, Fn, StepEvent } from './function.ts';
 import { createLifecycle } from './lifecycle.ts';
-import { orderWake, parts, post, trace, until } from './testing/requests.ts';
+import { orderEvent, parts, post, trace, until } from './testing/requests.ts';
 import { times } from './times.ts';
 
 function appOf(handle: Fn['handle'], extra: Partial<AppDependencies> = {}, fn: Partial<Fn> = {}) {
@@ -19,30 +19,30 @@ const done: Fn['handle'] = async () => undefined;
 const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 
 describe('POST /', () => {
-  it('gives the handler the wake, the time of arrival and a log that names both', async () => {
-    const seen: { context: Context; wake: Wake }[] = [];
-    const { app, lines, metrics } = appOf(async (context, wake) => {
-      seen.push({ context, wake });
+  it('gives the handler the event, the time of arrival and a log that names both', async () => {
+    const seen: { context: Context; event: StepEvent }[] = [];
+    const { app, lines, metrics } = appOf(async (context, event) => {
+      seen.push({ context, event });
       context.log.info('working');
       return undefined;
     });
     const answer = await app.request('/', post(trace));
     expect(answer.status).toBe(204);
     expect(await answer.text()).toBe('');
-    expect(seen[0]?.wake).toMatchObject({
+    expect(seen[0]?.event).toMatchObject({
       kind: 'Order',
       namespace: 'n',
       name: 'o',
       uid: 'u',
-      reason: 'inputs',
+      reason: 'generation 2',
     });
     expect(seen[0]?.context.now).toEqual(new Date('2026-01-02T03:04:07Z'));
     expect(seen[0]?.context.trace).toEqual(trace);
     expect(lines[0]).toMatchObject({
       msg: 'working',
-      event: 'u/w/12/inputs',
+      event: 'u/decompose/w/12',
       object: 'Order n/o',
-      reason: 'inputs',
+      reason: 'generation 2',
       traceparent: trace.traceparent,
     });
     expect(metrics.expose()).toContain('faas_queue_latency_sum{faas_name="unit"} 2\n');
@@ -51,7 +51,7 @@ describe('POST /', () => {
   it('takes structured mode too', async () => {
     const { app } = appOf(done);
     const headers = { 'content-type': 'application/cloudevents+json; charset=utf-8' };
-    const answer = await app.request('/', { method: 'POST', headers, body: JSON.stringify(orderWake()) });
+    const answer = await app.request('/', { method: 'POST', headers, body: JSON.stringify(orderEvent()) });
     expect(answer.status).toBe(204);
   });
 
@@ -230,7 +230,7 @@ describe('the other paths', () => {
     await app.request('/', post());
     const answer = await app.request('/metrics');
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(await answer.text()).toContain('faas_invocations{faas_name="unit",reason="inputs"} 1\n');
+    expect(await answer.text()).toContain('faas_invocations{faas_name="unit",step="decompose"} 1\n');
   });
 
   it('answer a check that throws with 500 and a log line, not with a lost process', async () => {

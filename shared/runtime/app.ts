@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
-import { type HeaderSource, type ParsedWake, parseWake } from '#shared/events';
+import { type HeaderSource, type ParsedStepEvent, parseStepEvent } from '#shared/events';
 import { type KubeClient, sharedReads } from '#shared/kube';
 import { createMetrics, type Metrics, metricsContentType } from '#shared/telemetry';
 import { deliveryStatus, doneAnswer, failureAnswer, refusalAnswer } from './answer.ts';
@@ -98,18 +98,18 @@ function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
     const deadline = startDeadline(deadlineMs, 'handling the event', lifecycle.signal);
     active += 1;
     try {
-      const wake = await receive(request, headers, deadline.signal);
-      if (wake instanceof ArcError) {
-        measured.failed(wake.code);
+      const event = await receive(request, headers, deadline.signal);
+      if (event instanceof ArcError) {
+        measured.failed(event.code);
         // A body that arrives too late is not unreadable: the broker can deliver it again.
-        if (fn.unreadable && wake.code !== 'Timeout' && !deadline.signal.aborted) {
-          fn.unreadable({ log, metrics: parts.metrics }, wake);
+        if (fn.unreadable && event.code !== 'Timeout' && !deadline.signal.aborted) {
+          fn.unreadable({ log, metrics: parts.metrics }, event);
           return doneAnswer(undefined, undefined);
         }
-        log.warn({ err: wake }, 'request refused');
-        return refusalAnswer(wake);
+        log.warn({ err: event }, 'request refused');
+        return refusalAnswer(event);
       }
-      return await run(fn, wake, { ...parts, now, signal: deadline.signal });
+      return await run(fn, event, { ...parts, now, signal: deadline.signal });
     } finally {
       active -= 1;
       deadline.end();
@@ -131,11 +131,11 @@ async function receive(
   request: Request,
   headers: HeaderSource,
   signal: AbortSignal,
-): Promise<ParsedWake | ArcError> {
+): Promise<ParsedStepEvent | ArcError> {
   const arrival = startDeadline(times.arrival * 1000, 'receiving the event', signal);
   try {
     const body = await readBody(request, largestEvent, arrival.signal);
-    return parseWake(headers, body);
+    return parseStepEvent(headers, body);
   } catch (caught) {
     return ArcError.from(caught);
   } finally {
@@ -148,21 +148,22 @@ interface RunParts extends Omit<DeliveryParts, 'now'> {
   signal: AbortSignal;
 }
 
-async function run(fn: Fn, wake: ParsedWake, parts: RunParts): Promise<Response> {
+async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Response> {
   const { measured, metrics, lifecycle, now, signal, env } = parts;
-  const { id, trace, reason } = wake;
-  const object = `${wake.kind} ${wake.namespace}/${wake.name}`;
+  const { id, trace, step, reason } = event;
+  const object = `${event.kind} ${event.namespace}/${event.name}`;
   const traced = trace && { trace, api: parts.api.traced(trace) };
   const log = parts.log.child({
     event: id.slice(0, 256),
     object,
+    step,
     reason,
     ...(trace && { traceparent: trace.traceparent }),
   });
   const context: Context = { log, api: parts.api, metrics, signal, now, env, ...traced };
   const started = performance.now();
-  measured.invoked(reason, (now.getTime() - wake.time.getTime()) / 1000);
-  const work = lifecycle.track(start(fn, context, wake));
+  measured.invoked(step, (now.getTime() - event.time.getTime()) / 1000);
+  const work = lifecycle.track(start(fn, context, event));
   try {
     const reply = await beforeAbort(work, signal);
     log.debug({ reply: reply?.type }, 'handled');
@@ -182,8 +183,12 @@ async function run(fn: Fn, wake: ParsedWake, parts: RunParts): Promise<Response>
 }
 
 /** Makes a handler that throws before its first await reject like any other. */
-async function start(fn: Fn, context: Context, wake: ParsedWake): Promise<CloudEvent<unknown> | undefined> {
-  return fn.handle(context, wake);
+async function start(
+  fn: Fn,
+  context: Context,
+  event: ParsedStepEvent,
+): Promise<CloudEvent<unknown> | undefined> {
+  return fn.handle(context, event);
 }
 
 /** The result of `work`, or a rejection with the signal's reason as soon as it is aborted: the handler may ignore the signal. */

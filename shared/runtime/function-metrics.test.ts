@@ -12,7 +12,7 @@ describe('createFunctionMetrics', () => {
     measured.started(1.5);
     const text = metrics.expose();
     for (const line of [
-      'faas_invocations{faas_name="sync-status",reason="workflow"} 1',
+      'faas_invocations{faas_name="sync-status",step="workflow"} 1',
       'faas_errors{faas_name="sync-status",code="Conflict"} 1',
       'faas_execution_latency_count{faas_name="sync-status"} 1',
       'faas_cold_start_latency{faas_name="sync-status"} 1.5',

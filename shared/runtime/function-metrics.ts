@@ -2,7 +2,7 @@ import type { Metrics } from '#shared/telemetry';
 
 export interface FunctionMetrics {
   /** An event was given to the handler; `queued` is how old it was, in seconds. */
-  invoked(reason: string, queued: number): void;
+  invoked(step: string, queued: number): void;
   /** A request failed with this code. */
   failed(code: string): void;
   /** The handler took so long, in seconds. */
@@ -18,7 +18,7 @@ export function createFunctionMetrics(metrics: Metrics, name: string): FunctionM
   const invocations = metrics.counter({
     name: 'faas_invocations',
     help: 'events given to the handler',
-    labels: ['faas_name', 'reason'],
+    labels: ['faas_name', 'step'],
   });
   const errors = metrics.counter({
     name: 'faas_errors',
@@ -41,8 +41,8 @@ export function createFunctionMetrics(metrics: Metrics, name: string): FunctionM
     labels,
   });
   return {
-    invoked(reason, queued) {
-      invocations.inc({ ...faas, reason });
+    invoked(step, queued) {
+      invocations.inc({ ...faas, step });
       queue.observe(Math.max(0, queued), faas);
     },
     failed: (code) => errors.inc({ ...faas, code }),

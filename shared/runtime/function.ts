@@ -1,11 +1,11 @@
 import type { CloudEvent } from 'cloudevents';
 import type { Logger } from 'pino';
 import type { ArcError } from '#shared/errors';
-import type { Wake } from '#shared/events';
+import type { StepEvent } from '#shared/events';
 import type { KubeClient } from '#shared/kube';
 import type { Metrics, TraceContext } from '#shared/telemetry';
 
-export type { Wake } from '#shared/events';
+export type { StepEvent } from '#shared/events';
 
 /** The argument of a handler beside the event. Made once per process by the runtime; `api`, `signal` and `log` once per event. */
 export interface Context {
@@ -32,9 +32,9 @@ export type Unreadable = (context: Pick<Context, 'log' | 'metrics'>, error: ArcE
  * ServiceUnavailable 503: delivered again; Invalid 422: dead letter; everything else 500).
  */
 export interface Fn {
-  handle(context: Context, wake: Wake): Promise<CloudEvent<unknown> | undefined>;
+  handle(context: Context, event: StepEvent): Promise<CloudEvent<unknown> | undefined>;
   /**
-   * Called for a request that holds no wake-up; the answer is then 204 and not a refusal. For a dead letter sink only: the broker
+   * Called for a request that holds no step event; the answer is then 204 and not a refusal. For a dead letter sink only: the broker
    * drops what the sink refuses.
    */
   unreadable?: Unreadable;

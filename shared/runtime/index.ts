@@ -1,6 +1,6 @@
 /** Turns a handler into an HTTP server that Knative can run. */
 export { type AppDependencies, createApp } from './app.ts';
-export type { Context, Fn, Unreadable, Wake } from './function.ts';
+export type { Context, Fn, StepEvent, Unreadable } from './function.ts';
 export { runMain } from './main.ts';
 export { type Served, type ServeOptions, serveFunction } from './serve.ts';
 export { keepHeapSmall } from './thrifty-heap.ts';

@@ -22,7 +22,7 @@ export function createLifecycle(ready = false): Lifecycle {
 
   const finished = () => {
     state.inFlight -= 1;
-    if (state.inFlight === 0) for (const wake of [...waiting]) wake();
+    if (state.inFlight === 0) for (const event of [...waiting]) event();
   };
 
   return {

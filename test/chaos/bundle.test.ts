@@ -26,7 +26,7 @@ const at = { namespace, name: 'order' };
 
 /** Every function looks at everything, once. */
 async function look(world: World): Promise<void> {
-  for (const delivery of world.deliveries('inputs')) {
+  for (const delivery of world.deliveries()) {
     world.begin(delivery);
     await world.finish();
   }

@@ -5,7 +5,7 @@ import { type Scenario, scenarios, worldOf } from './model/scenarios.ts';
 import type { Work, World } from './model/world.ts';
 
 /**
- * The real functions on an API in memory, woken by nothing but resyncs. `actAt`, `killAt`: after which write of a function the
+ * The real functions on an API in memory, called for everything again and again. `actAt`, `killAt`: after which write of a function the
  * user acts, and after which one the function that has just written is killed; 0 is before the first, and never. Who has not acted by then acts
  * when all is quiet.
  */
@@ -37,12 +37,12 @@ async function interrupted(scenario: Scenario, actAt: number, killAt: number): P
  */
 async function interleaved(scenario: Scenario, rounds: number, tape: readonly number[]): Promise<World> {
   const world = worldOf(scenario);
-  for (let round = 0; round < rounds; round += 1) await world.round('resync');
+  for (let round = 0; round < rounds; round += 1) await world.round();
   let works: Work[] = [];
   let acted = false;
   const go = async (value: number) => {
     if (world.turns.waiting > 0 && (works.length === 3 || value % 3 > 0)) return world.turns.take(value >> 2);
-    const all = world.deliveries(world.reasonAt(value >> 9));
+    const all = world.deliveries();
     const next = all[(value >> 2) % all.length];
     if (next) works.push(world.begin(next));
   };

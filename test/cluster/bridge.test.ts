@@ -16,15 +16,15 @@ import { type Program, start } from '../fixtures/program.ts';
 
 /** A broker that writes down who sent what. */
 async function startSink() {
-  const taken: { sender: string; wake: string }[] = [];
+  const taken: { sender: string; event: string }[] = [];
   const refused: string[] = [];
   const state = { status: 202 };
   const server = createServer((request, response) => {
     const { headers, url = '' } = request;
     request.resume().on('end', () => {
       const sender = url.slice(1);
-      const wake = `${headers['ce-kind']} ${headers['ce-name']} ${headers['ce-reason']}`;
-      if (state.status === 202) taken.push({ sender, wake });
+      const event = `${headers['ce-kind']} ${headers['ce-name']} ${headers['ce-step']}`;
+      if (state.status === 202) taken.push({ sender, event });
       else refused.push(sender);
       response.writeHead(state.status).end();
     });
@@ -124,12 +124,12 @@ describeCluster('replicas of watch-bridge on a real kube-apiserver', ({ assets, 
     made.push(...names);
   }
 
-  const announced = (wake: string, by?: Replica) =>
-    eventually(`"${wake}" to be announced`, 60_000, () => {
+  const announced = (event: string, by?: Replica) =>
+    eventually(`"${event}" to be announced`, 60_000, () => {
       const found = sink.taken.some(
-        (one) => one.wake.startsWith(wake) && (by === undefined || one.sender === by.name),
+        (one) => one.event.startsWith(event) && (by === undefined || one.sender === by.name),
       );
-      if (!found) throw new Error(`${sink.taken.length} wakes taken`);
+      if (!found) throw new Error(`${sink.taken.length} events taken`);
     });
 
   beforeAll(async () => {
@@ -182,7 +182,7 @@ describeCluster('replicas of watch-bridge on a real kube-apiserver', ({ assets, 
     await eventually('the kinds of Argo to be served', 30_000, () =>
       plane.kubectl(['apply', '-f', '-'], { input: workflowOf(uid) }).then(() => undefined),
     );
-    await announced('ArtifactWorkflow one workflow', leader);
+    await announced('ArtifactWorkflow one sync', leader);
   }, 180_000);
 
   it('go on when the API of ARC was away', async () => {
@@ -207,7 +207,7 @@ describeCluster('replicas of watch-bridge on a real kube-apiserver', ({ assets, 
   it('let a leader that was stopped send nothing once another leads', async () => {
     const { leader } = await leaderAmong(...replicas.filter(isRunning));
     const other = await startReplica('c');
-    // Wakes that wait for another try: they are what a process that goes on would send first.
+    // Events that wait for another try: they are what a process that goes on would send first.
     sink.state.status = 503;
     await makeOrders(...Array.from({ length: 20 }, (_, index) => `refused-${index}`));
     await eventually('the leader to have much to retry', 30_000, () => {
@@ -258,7 +258,7 @@ describeCluster('replicas of watch-bridge on a real kube-apiserver', ({ assets, 
     for (const name of made) await announced(`Order ${name}`);
   }, 120_000);
 
-  it('become three that divide the shards, beside the one that leads, and no wake is lost when one of them is killed', async () => {
+  it('become three that divide the shards, beside the one that leads, and no event is lost when one of them is killed', async () => {
     const text = await readFile('knative/components/sharded-bridge/kustomization.yaml', 'utf8');
     const { patches } = z
       .looseObject({ patches: z.array(z.looseObject({ patch: z.string().optional() })) })
@@ -284,10 +284,12 @@ describeCluster('replicas of watch-bridge on a real kube-apiserver', ({ assets, 
       await one.program.stop();
     const names = Array.from({ length: 12 }, (_, at) => `divided-${at}`);
     await makeOrders(...names);
-    for (const name of names) await announced(`Order ${name} changed`);
+    for (const name of names) await announced(`Order ${name} decompose`);
     const senders = names.map(
       (name) =>
-        new Set(sink.taken.flatMap(({ sender, wake }) => (wake === `Order ${name} changed` ? [sender] : []))),
+        new Set(
+          sink.taken.flatMap(({ sender, event }) => (event === `Order ${name} decompose` ? [sender] : [])),
+        ),
     );
     for (const some of senders) expect(some.size).toBe(1);
     expect(new Set(senders.flatMap((some) => [...some])).size).toBeGreaterThan(1);

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { toBinaryRequest, wakeEvent } from '#shared/events';
+import { stepEvent, toBinaryRequest } from '#shared/events';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { type NetworkNamespace, startNetworkNamespace } from '../fixtures/cluster/network-namespace.ts';
 import type { Program } from '../fixtures/program.ts';
@@ -106,23 +106,24 @@ describe.skipIf(!isThere)('a function behind queue-proxy', () => {
     });
   }
 
-  /** A wake whose handling takes so long. */
-  const wake = (ms: number, port = ports.queue) => {
-    const target = {
+  /** An event whose handling takes so long. */
+  const event = (ms: number, port = ports.queue) => {
+    const object = {
       apiVersion: 'arc.opendefense.cloud/v1alpha1',
       kind: 'Order',
       namespace: 'n',
       name: String(ms),
       uid: 'u',
     };
-    const event = wakeEvent({
-      target,
-      watched: { ...target, resourceVersion: '1' },
-      reason: 'changed',
+    const made = stepEvent({
+      object,
+      observed: { ...object, resourceVersion: '1' },
+      step: 'decompose',
+      reason: 'test',
       partitionKey: 'u',
       time: new Date(),
     });
-    return send(port, { method: 'POST', ...toBinaryRequest(event) });
+    return send(port, { method: 'POST', ...toBinaryRequest(made) });
   };
   /** As the kubelet and the activator ask. */
   const probe = async () => {
@@ -145,7 +146,7 @@ describe.skipIf(!isThere)('a function behind queue-proxy', () => {
     });
     startFunction();
     await ready();
-    expect(await wake(0)).toEqual({ status: 204, body: '' });
+    expect(await event(0)).toEqual({ status: 204, body: '' });
     expect(await metric('faas_invocations')).toBe('1');
     for (const name of ['execution_latency', 'queue_latency'])
       expect(await metric(`faas_${name}_count`), name).toBe('1');
@@ -157,7 +158,7 @@ describe.skipIf(!isThere)('a function behind queue-proxy', () => {
     startFunction();
     await ready();
     // Two at work, ten times as many waiting.
-    const answers = await Promise.all(Array.from({ length: 30 }, () => wake(500)));
+    const answers = await Promise.all(Array.from({ length: 30 }, () => event(500)));
     const statuses = answers.map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([204, 503]));
     expect(statuses.filter((status) => status === 204).length).toBeGreaterThanOrEqual(22);
@@ -168,14 +169,14 @@ describe.skipIf(!isThere)('a function behind queue-proxy', () => {
     startQueue({ concurrency: 2, timeoutSeconds: 4 });
     const strict = startFunction({ ARC_DEADLINE_SECONDS: '1' });
     await ready();
-    const answer = await wake(20_000);
+    const answer = await event(20_000);
     expect(answer.status).toBe(503);
     expect(JSON.parse(answer.body)).toMatchObject({ reason: 'Timeout' });
     strict.child.kill('SIGKILL');
     await strict.stop();
     startFunction({ ARC_DEADLINE_SECONDS: '30' });
     await ready();
-    expect((await wake(20_000)).status).toBe(504);
+    expect((await event(20_000)).status).toBe(504);
   }, 60_000);
 
   it('finishes its requests when the pod is deleted, and accepts requests that still arrive', async () => {
@@ -184,14 +185,14 @@ describe.skipIf(!isThere)('a function behind queue-proxy', () => {
     const ends = Promise.all([fn, queue].map(({ child }) => once(child, 'exit')));
     await ready();
     // The order of the kubelet: SIGTERM to queue-proxy, preStop for the function, and SIGTERM to it after that.
-    const long = wake(40_000);
+    const long = event(40_000);
     await eventually('the long one to be at work', 10_000, async () => {
       expect(await metric('test_peak')).toBe('1');
     });
     queue.child.kill('SIGTERM');
     const drained = send(ports.admin, { path: '/wait-for-drain' });
     const late: number[] = [];
-    for (let count = 0; count < 5; count += 1) late.push((await wake(100)).status);
+    for (let count = 0; count < 5; count += 1) late.push((await event(100)).status);
     expect(late).toEqual([204, 204, 204, 204, 204]);
     expect(await probe()).toBe(503);
     expect((await drained).status).toBe(200);

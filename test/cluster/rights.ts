@@ -123,6 +123,7 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     '* argoproj.io/cronworkflows: list watch',
     '* argoproj.io/workflows: list watch',
     '* argoproj.io/workflowtemplates: list watch',
+    'arc-system /configmaps@arc-settings: list watch',
     'arc-system coordination.k8s.io/leases: create',
     'arc-system coordination.k8s.io/leases@watch-bridge: get update',
   ],

@@ -83,7 +83,7 @@ describe.skipIf(!isThere)("Knative's broker with authentication-oidc and strict 
     expect(broker.taken.filter((one) => /strange|plain/.test(one))).toEqual([]);
   });
 
-  it('gets the wakes of watch-bridge as components/oidc and tls run it', async () => {
+  it('gets the events of watch-bridge as components/oidc and tls run it', async () => {
     ours = await startAggregated(plane, host, { store: 'embedded' });
     const file = (name: string) => path.join(plane.folder, name);
     await writeFile(file('bridge'), await tokenOf('watch-bridge'), { mode: 0o600 });
@@ -102,7 +102,7 @@ describe.skipIf(!isThere)("Knative's broker with authentication-oidc and strict 
       const metadata = { name: 'guarded', namespace: 'default' };
       const order = { apiVersion: 'arc.opendefense.cloud/v1alpha1', kind: 'Order', metadata, spec: {} };
       await plane.kubectl(['create', '-f', '-'], { input: JSON.stringify(order) });
-      await eventually('the wake of the Order to arrive', 60_000, () => {
+      await eventually('the event of the Order to arrive', 60_000, () => {
         bridge.mustRun();
         const arrived = broker.taken.some((one) => one.startsWith('Order guarded '));
         if (!arrived) throw new Error(bridge.output.stdout);

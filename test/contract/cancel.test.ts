@@ -16,7 +16,7 @@ describe('cancel, with the rights and Triggers in knative/base', () => {
     const admin = api.clientOf('admin');
     await prepareForOrders(admin);
     const { denied, sink, depth } = await startFunctions(api);
-    startWatching(api, sink, { unsettled: 600_000, credentials: 600_000 });
+    startWatching(api, sink);
     const list = async (): Promise<Workflow[]> => (await admin.list(workflows, { namespace })).items;
     const phaseOf = (name: string) => async () =>
       (await admin.get(orders, { namespace, name }))?.status?.phase;

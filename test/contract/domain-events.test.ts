@@ -7,8 +7,10 @@ import {
   artifactWorkflows,
   conduitNamespace,
   orders,
+  rootUid,
+  stepNames,
+  steps,
   type Workflow,
-  wakingOf,
   workflows,
 } from '#shared/domain';
 import type { Manifest } from '#shared/embedded';
@@ -18,8 +20,8 @@ import {
   domainEventSchemas,
   domainEventType,
   eventSource,
+  stepEvent,
   toBinaryRequest,
-  wakeEvent,
 } from '#shared/events';
 import type { KubeClient } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
@@ -87,21 +89,22 @@ async function sayOfWorkflows(admin: KubeClient, count: number, status: Workflow
   for (const { metadata } of await list()) await admin.mergePatch(workflows, metadata, { status });
 }
 
-/** As brokers and the bridge may: the same again, for every reason that there is. */
+/** As brokers and the bridge may: the same again, for every step that there is. */
 async function deliverAgain(sink: URL, objects: readonly KubeObject[]): Promise<void> {
   for (const object of objects)
-    for (const reason of ['changed', 'children', 'workflow', 'resync'] as const) {
+    for (const step of stepNames.filter((each) => steps[each].kinds.some((kind) => kind === object.kind))) {
       const { apiVersion, kind, metadata } = object;
       const { name, uid = '', resourceVersion = '' } = metadata;
-      const watched = { apiVersion, kind, namespace, name, uid, resourceVersion };
-      const event = wakeEvent({ ...wakingOf(object, reason), watched, time: new Date() });
+      const about = { apiVersion, kind, namespace, name, uid };
+      const cause = { object: about, observed: { ...about, resourceVersion }, step, reason: 'again' };
+      const event = stepEvent({ ...cause, partitionKey: rootUid(object), time: new Date() });
       const { status } = await fetch(sink, { method: 'POST', ...toBinaryRequest(event) });
       expect(status).toBe(202);
     }
 }
 
 describe('a subscriber', () => {
-  it('gets each step of an Order once, also when wakes are delivered twice', async () => {
+  it('gets each step of an Order once, also when steps are delivered twice', async () => {
     const { admin, heard, names, toHear, sink, depth } = await startParts();
     await admin.create(orders, fresh(order('one', ['a:1', 'b:1'])));
     const begun = ['order.accepted', 'artifact.started', 'artifact.started'];

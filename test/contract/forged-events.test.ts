@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { artifactWorkflows, endpoints, events, orders, secrets, workflows } from '#shared/domain';
+import {
+  artifactWorkflows,
+  endpoints,
+  events,
+  orders,
+  secrets,
+  stepNames,
+  steps,
+  workflows,
+} from '#shared/domain';
 import type { Kind, KubeClient } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import { namespace, order, secret } from '../../shared/domain/testing/objects.ts';
@@ -13,19 +22,20 @@ import {
 } from '../fixtures/standalone/parts.ts';
 
 const kinds: readonly Kind[] = [orders, artifactWorkflows, endpoints, secrets, workflows] as Kind[];
-const wakeType = 'cloud.opendefense.arc.wake.v1';
-/** One of each cause: a change, its absence, a time, no cause at all. */
-const reasons = ['changed', 'gone', 'due', 'resync'];
+const stepEventType = 'cloud.opendefense.arc.step.v1';
 const forged = 'Your account is locked: visit https://evil.example.com';
 
 interface Forged {
   [attribute: string]: string;
 }
 
-/** The attributes of a wake-up, as anybody can write them. */
-function wakeOf({ kind, apiVersion, metadata }: KubeObject, reason: string): Forged {
+/** The steps that a kind has. */
+const stepsOf = (kind: string) => stepNames.filter((step) => steps[step].kinds.some((one) => one === kind));
+
+/** The attributes of a step event, as anybody can write them. */
+function eventOf({ kind, apiVersion, metadata }: KubeObject, step: string): Forged {
   const { name, uid = '' } = metadata;
-  return { type: wakeType, kind, apiversion: apiVersion, name, namespace, uid, reason };
+  return { type: stepEventType, kind, apiversion: apiVersion, name, namespace, uid, step };
 }
 
 /** Sends an event in binary mode, without any credential; the status of the answer. */
@@ -48,7 +58,7 @@ async function settledOrder(api: Api) {
   await prepareForOrders(admin, { secretRef: { name: 'login' } });
   await admin.create(secrets, fresh(secret('login', { username: 'u', password: 'p' })));
   const running = await startFunctions(api);
-  const stop = startWatching(api, running.sink, { unsettled: 600_000, credentials: 600_000 });
+  const stop = startWatching(api, running.sink);
   const made = await admin.create(orders, fresh(order('one', ['a:1'])));
   const list = async () => (await admin.list(workflows, { namespace })).items;
   await expect.poll(async () => (await list()).length, { timeout: 15_000 }).toBe(1);
@@ -65,7 +75,7 @@ async function settledOrder(api: Api) {
   // What is due is done first.
   const probe = running.urls.get('probe-endpoint') ?? new URL('no:');
   const { items } = await admin.list(endpoints, {});
-  await Promise.all(items.map((one) => send(probe, wakeOf(one, 'due'))));
+  await Promise.all(items.map((one) => send(probe, eventOf(one, 'probe'))));
   return { admin, ...running };
 }
 
@@ -79,20 +89,21 @@ describe('forged events', () => {
     const [one] = before.filter(({ kind }) => kind === 'Order');
     if (!login || !one) throw new Error('nothing was made');
     const targets = before.filter(({ kind }) => ['Order', 'ArtifactWorkflow', 'Endpoint'].includes(kind));
-    const changed = wakeOf(one, 'changed');
-    const wakes = [
-      ...targets.flatMap((object) => reasons.map((reason) => wakeOf(object, reason))),
-      // of other kinds and objects than there are
-      { ...wakeOf(login, 'changed'), kind: 'Secret', apiversion: 'v1' },
+    const changed = eventOf(one, 'decompose');
+    const read = [
+      ...targets.flatMap((object) => stepsOf(object.kind).map((step) => eventOf(object, step))),
+      // of other objects than there are
       { ...changed, uid: 'another' },
       { ...changed, name: 'absent' },
       { ...changed, namespace: 'kube-system' },
-      { ...changed, kind: 'Endpoint' },
+      { ...changed, kind: 'Endpoint', step: 'probe' },
     ];
     const refused = [
       { ...changed, name: '../../secrets/login' },
       { ...changed, namespace: 'team/secrets' },
-      { ...changed, reason: 'because' },
+      { ...changed, step: 'because' },
+      { ...changed, kind: 'Endpoint' },
+      { ...eventOf(login, 'decompose'), kind: 'Secret', apiversion: 'v1' },
       { ...changed, type: 'cloud.opendefense.arc.order.completed.v1' },
       { ...changed, type: 'com.example.other' },
     ];
@@ -104,7 +115,7 @@ describe('forged events', () => {
     if (!url) throw new Error('nothing reports dead letters');
     for (const [name, other] of urls) {
       if (other === url) continue;
-      expect(await answers(other, wakes), name).toEqual(new Set([204]));
+      expect(await answers(other, read), name).toEqual(new Set([204]));
       expect(await answers(other, refused), name).toEqual(new Set([422]));
     }
     // The dead letter sink takes and counts what it cannot read: a refusal would be delivered again.
@@ -114,7 +125,7 @@ describe('forged events', () => {
 
     // A dead letter shows a text in a condition and in one Event of the object: cut, with the name of its sender.
     const letter = {
-      ...wakeOf(one, 'changed'),
+      ...eventOf(one, 'decompose'),
       knativeerrordest: 'http://evil.example.com/',
       knativeerrorcode: '500',
       knativeerrordata: Buffer.from(forged.repeat(10)).toString('base64'),

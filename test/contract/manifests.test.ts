@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { wakeReasonNames, wakeReasons, wakeTable, wokenKinds } from '#shared/domain';
+import { type Step, stepNames, steps } from '#shared/domain';
 import { loadManifests } from '#shared/embedded';
 import { times } from '#shared/runtime';
 import { leaseName } from '../../functions/watch-bridge/replica.ts';
@@ -68,7 +68,7 @@ async function load(): Promise<Manifest[]> {
   return found;
 }
 
-/** `<kind> <reason>` that a Trigger lets through. */
+/** `<kind> <step>` that a Trigger lets through. */
 function pairsOf(one: Manifest): string[] {
   const filters = trigger
     .parse(one)
@@ -76,8 +76,19 @@ function pairsOf(one: Manifest): string[] {
       'any' in filter ? filter.any.map(({ exact }) => exact) : [filter.exact],
     );
   const valuesOf = (attribute: string) => filters.flatMap((exact) => exact[attribute] ?? []);
-  return valuesOf('kind').flatMap((kind) => valuesOf('reason').map((reason) => `${kind} ${reason}`));
+  return valuesOf('kind').flatMap((kind) => valuesOf('step').map((step) => `${kind} ${step}`));
 }
+
+const functionOf: Readonly<Record<Step, string>> = {
+  decompose: 'decompose-order',
+  'roll-up': 'roll-up-order',
+  render: 'render-secret',
+  submit: 'submit-workflow',
+  sync: 'sync-status',
+  'track-credentials': 'track-credentials',
+  probe: 'probe-endpoint',
+  expire: 'expire-objects',
+};
 
 async function functionNames(): Promise<string[]> {
   const entries = await readdir('functions', { withFileTypes: true });
@@ -148,28 +159,20 @@ describe('the manifests in knative/', () => {
     expect(changed.toSorted()).toEqual(['arc-bundle', 'arc-file', 'arc-oci-image']);
   });
 
-  it('let through only wakes that somebody sends: the table, due times and resyncs', () => {
-    const sent = new Set(wakeTable.map(({ target, reason }) => `${target} ${reason}`));
-    const ofTime = wakeReasonNames.filter((reason) => wakeReasons[reason].cause === 'time');
-    for (const kind of wokenKinds) for (const reason of ofTime) sent.add(`${kind} ${reason}`);
-    for (const one of ofKind('Trigger'))
-      for (const pair of pairsOf(one)) expect([...sent], `${one.metadata.name}: ${pair}`).toContain(pair);
+  it('call for each step the one function of that step, for the kinds that have it', () => {
+    const heard = ofKind('Trigger').flatMap((one) => pairsOf(one).map((pair) => [pair, one.metadata.name]));
+    const wanted = stepNames.flatMap((step) =>
+      steps[step].kinds.map((kind) => [`${kind} ${step}`, functionOf[step]]),
+    );
+    expect(heard.toSorted()).toEqual(wanted.toSorted());
   });
 
-  it('match every wake of the table, and every resync, with at least one Trigger', () => {
-    const heard = ofKind('Trigger').flatMap(pairsOf);
-    for (const { target, reason } of wakeTable) expect(heard).toContain(`${target} ${reason}`);
-    for (const kind of wokenKinds) expect(heard).toContain(`${kind} resync`);
-    const reasons = new Set(heard.map((pair) => pair.split(' ')[1]));
-    expect(reasons).toEqual(new Set(wakeReasonNames));
-  });
-
-  it('give every Trigger the type of a wake, its own whole delivery and a Service of its name', () => {
+  it('give every Trigger the type of a step event, its own whole delivery and a Service of its name', () => {
     const services = ofKind('Service').map(({ metadata }) => metadata.name);
     expect(services).toContain('report-dead-letter');
     for (const one of ofKind('Trigger')) {
       const { spec } = trigger.parse(one);
-      expect(spec.filters).toContainEqual({ exact: { type: 'cloud.opendefense.arc.wake.v1' } });
+      expect(spec.filters).toContainEqual({ exact: { type: 'cloud.opendefense.arc.step.v1' } });
       expect(services).toContain(spec.subscriber.ref.name);
       expect(spec.delivery.deadLetterSink.ref.name, one.metadata.name).toBe('report-dead-letter');
     }
@@ -220,7 +223,7 @@ describe('the manifests in knative/', () => {
       const source = await readFile(path.join('functions', name, 'index.ts'), 'utf8');
       if (/export async function handle\([^)]*\): Promise<CloudEvent\b/.test(source)) answering.push(name);
     }
-    expect(answering).toContain('render-secret');
+    expect(answering).toContain('sync-status');
     expect(from.flatMap(({ ref }) => ref?.name ?? []).toSorted()).toEqual(answering.toSorted());
   });
 

@@ -28,7 +28,7 @@ describe('the rights and Triggers in knative/base', () => {
 
     const { denied, sink } = await startFunctions(api);
     // Events alone have to do it: nothing is repeated while this runs.
-    startWatching(api, sink, { unsettled: 600_000, credentials: 600_000 });
+    startWatching(api, sink);
 
     const made = await admin.create(orders, fresh(order('one', ['a:1', 'b:1'])));
     const list = async () => (await admin.list(workflows, { namespace })).items;
@@ -68,7 +68,7 @@ describe('the rights and Triggers in knative/base', () => {
     const admin = api.clientOf('admin');
     await prepareForOrders(admin);
     const { sink } = await startFunctions(api);
-    startWatching(api, sink, { unsettled: 600_000, credentials: 600_000 });
+    startWatching(api, sink);
     const made = await admin.create(orders, fresh(order('one', ['a:1'])));
     const said = async () =>
       Object.values((await admin.get(orders, made.metadata))?.status?.artifactWorkflows ?? {}).map(
@@ -84,7 +84,7 @@ describe('the rights and Triggers in knative/base', () => {
     expect((await admin.list(artifactWorkflows, { namespace })).items).toEqual([]);
   });
 
-  it('show a wake that a function keeps refusing as an Event on its object', async () => {
+  it('show a step that a function keeps refusing as an Event on its object', async () => {
     const api = await startApi();
     const admin = api.clientOf('admin');
     for (const name of [namespace, conduitNamespace])
@@ -100,7 +100,7 @@ describe('the rights and Triggers in knative/base', () => {
     await expect
       .poll(messages, { timeout: 15_000, message: 'the Event' })
       .toContain(
-        'function roll-up-order failed every delivery of the wake "resync"; its last answer was 422: this Order is too strange. The next resync sends a new wake.',
+        'function roll-up-order failed every delivery of the step "roll-up"; its last answer was 422: this Order is too strange. It is tried again within a minute while it is due.',
       );
     expect(denied).toEqual([]);
   });

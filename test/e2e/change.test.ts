@@ -50,7 +50,6 @@ beforeAll(async () => {
       'test/lone:*': ['/bin/sh', '-c', loneWorker, filesOf('lone')],
       'test/stubborn:*': ['/bin/sh', '-c', stubbornWorker, filesOf('stubborn')],
     },
-    intervals: { due: 2_000 },
   });
   await conduit.typeOf('lone', 'test/lone:1');
   const options = { platforms: ['linux/amd64'], layers: 1, layerBytes: 16 * 1024, signature: false };

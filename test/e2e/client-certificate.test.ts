@@ -18,7 +18,7 @@ let tenant: Tenant;
 let authority: Authority;
 let front: TlsFront;
 beforeAll(async () => {
-  conduit = await startConduit({ intervals: { due: 2_000 } });
+  conduit = await startConduit();
   authority = await createAuthority('everybody');
   front = await startTlsFront(conduit.destination.url, authority, authority);
   tenant = await conduit.tenant('mtls');

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachBounded } from '#shared/async';
 import { artifactWorkflows, finalizers, labels, namespaces, type Order, orders } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import type { Context, Wake } from '#shared/runtime';
+import type { Context, StepEvent } from '#shared/runtime';
 import { cacheStore } from '#shared/storage';
 import { timeoutOf } from '#shared/testing';
 import { functions } from '../../scripts/standalone/functions.ts';
 import { artifactWorkflow, namespace, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { countStore, type StoreCount } from '../fixtures/counted-store.ts';
 import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
 
@@ -74,10 +74,10 @@ async function succeeded(artifacts: number): Promise<{ made: Order; names: strin
 }
 
 /** As the broker does it, which tries again what a busy machine had no time for. */
-async function deliver(name: string, wake: Wake): Promise<void> {
+async function deliver(name: string, event: StepEvent): Promise<void> {
   for (;;)
     try {
-      await functions[name]?.handle(context, wake);
+      await functions[name]?.handle(context, event);
       return;
     } catch (caught) {
       if (!ArcError.is(caught, 'ServiceUnavailable')) throw caught;
@@ -88,17 +88,17 @@ type Made = Awaited<ReturnType<typeof succeeded>>;
 
 async function deleted({ made, names }: Made): Promise<void> {
   await api.admin.delete(orders, made.metadata);
-  await deliver('decompose-order', wakeOf(made, 'changed'));
-  await each(names, (name) => deliver('submit-workflow', wakeOf(artifactWorkflow(name), 'stopping')));
-  await deliver('decompose-order', wakeOf(made, 'gone'));
+  await deliver('decompose-order', eventOf(made));
+  await each(names, (name) => deliver('submit-workflow', eventOf(artifactWorkflow(name))));
+  await deliver('decompose-order', eventOf(made));
   expect(await api.admin.get(orders, made.metadata)).toBeUndefined();
 }
 
 async function expired({ made, names }: Made): Promise<void> {
   await each(names, async (name) => {
     const child = artifactWorkflow(name);
-    await deliver('expire-objects', wakeOf(child, 'due'));
-    await deliver('submit-workflow', wakeOf(child, 'stopping'));
+    await deliver('expire-objects', eventOf(child));
+    await deliver('submit-workflow', eventOf(child));
     expect(await api.admin.get(artifactWorkflows, child.metadata)).toBeUndefined();
   });
   await api.admin.delete(orders, made.metadata);

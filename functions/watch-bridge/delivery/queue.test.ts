@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
-import { type Outcome, WakeQueue } from './queue.ts';
+import { EventQueue, type Outcome } from './queue.ts';
 
 /** A sender whose deliveries end when the test says so. */
 class FakeSender {
   readonly sent: string[] = [];
-  readonly #open: { wake: string; end: (outcome: Outcome) => void }[] = [];
+  readonly #open: { event: string; end: (outcome: Outcome) => void }[] = [];
 
-  readonly send = (wake: string): Promise<Outcome> => {
-    this.sent.push(wake);
-    return new Promise((end) => this.#open.push({ wake, end }));
+  readonly send = (event: string): Promise<Outcome> => {
+    this.sent.push(event);
+    return new Promise((end) => this.#open.push({ event, end }));
   };
 
   get open(): number {
@@ -33,10 +33,10 @@ const transient: Outcome = { result: 'transient', reason: '503' };
 function setUp(parallel = 4) {
   const clock = new FakeClock();
   const sender = new FakeSender();
-  const ended: { wake: string; result: string; lagMs: number }[] = [];
-  const queue = new WakeQueue<string>({
+  const ended: { event: string; result: string; lagMs: number }[] = [];
+  const queue = new EventQueue<string>({
     attempt: sender.send,
-    ended: (wake, { result }, lagMs) => ended.push({ wake, result, lagMs }),
+    ended: (event, { result }, lagMs) => ended.push({ event, result, lagMs }),
     clock,
     random: () => 1,
     parallel,
@@ -44,24 +44,35 @@ function setUp(parallel = 4) {
   return { clock, sender, queue, ended };
 }
 
-describe('WakeQueue', () => {
-  it('sends a wake at once', async () => {
+describe('EventQueue', () => {
+  it('sends an event at once', async () => {
     const { sender, queue, ended } = setUp();
     queue.offer('a', 'a1');
     expect(sender.sent).toEqual(['a1']);
     await sender.end();
-    expect(ended).toEqual([{ wake: 'a1', result: 'delivered', lagMs: 0 }]);
+    expect(ended).toEqual([{ event: 'a1', result: 'delivered', lagMs: 0 }]);
     expect(queue.depth).toBe(0);
   });
 
-  it('coalesces wakes that arrive during an attempt of their key: the latest wins', async () => {
-    const { sender, queue } = setUp();
-    for (const wake of ['a1', 'a2', 'a3']) queue.offer('a', wake);
+  it('coalesces events that arrive during an attempt of their key, and sends the latest when its effects can be seen', async () => {
+    const { clock, sender, queue } = setUp();
+    for (const event of ['a1', 'a2', 'a3']) queue.offer('a', event);
     expect(sender.sent).toEqual(['a1']);
     await sender.end();
+    expect(sender.sent).toEqual(['a1']);
+    clock.advance(100);
     expect(sender.sent).toEqual(['a1', 'a3']);
     await sender.end();
     expect(sender.sent).toEqual(['a1', 'a3']);
+  });
+
+  it('drops an event that was decided on during an attempt of its key and is not needed after it', async () => {
+    const { clock, sender, queue } = setUp();
+    for (const event of ['a1', 'a2']) queue.offer('a', event);
+    await sender.end();
+    queue.forget('a');
+    clock.advance(1_000);
+    expect(sender.sent).toEqual(['a1']);
   });
 
   it('sends other keys in parallel, up to the limit', async () => {
@@ -72,7 +83,7 @@ describe('WakeQueue', () => {
     expect(sender.sent).toEqual(['a', 'b', 'c']);
   });
 
-  it('delivers a delayed wake at the first of its times, with the latest value', () => {
+  it('delivers a delayed event at the first of its times, with the latest value', () => {
     const { clock, sender, queue } = setUp();
     queue.offer('a', 'a1', 1000);
     clock.advance(600);
@@ -83,7 +94,7 @@ describe('WakeQueue', () => {
     expect(sender.sent).toEqual(['a2']);
   });
 
-  it('sends a delayed wake at once when the next offer is due now', () => {
+  it('sends a delayed event at once when the next offer is due now', () => {
     const { sender, queue } = setUp();
     queue.offer('a', 'a1', 1000);
     queue.offer('a', 'a2');
@@ -106,7 +117,7 @@ describe('WakeQueue', () => {
     expect(times.at(-1)).toBe(5_000);
   });
 
-  it('makes about 20 attempts a second while a broker is away, however many wakes wait', async () => {
+  it('makes about 20 attempts a second while a broker is away, however many events wait', async () => {
     for (const [waiting, most] of [
       [10, 4],
       [100, 40],
@@ -118,8 +129,8 @@ describe('WakeQueue', () => {
         attempts += 1;
         return transient;
       };
-      const queue = new WakeQueue<string>({ attempt, clock, random: Math.random, parallel: 32 });
-      for (let key = 0; key < waiting; key++) queue.offer(`a${key}`, 'wake');
+      const queue = new EventQueue<string>({ attempt, clock, random: Math.random, parallel: 32 });
+      for (let key = 0; key < waiting; key++) queue.offer(`a${key}`, 'event');
       const pass = async (seconds: number) => {
         for (let turn = 0; turn < 2 * seconds; turn++) {
           clock.advance(500);
@@ -135,7 +146,7 @@ describe('WakeQueue', () => {
     }
   });
 
-  it('sends the newer wake after a failure, once the backoff has passed', async () => {
+  it('sends the newer event after a failure, once the backoff has passed', async () => {
     const { clock, sender, queue } = setUp();
     queue.offer('a', 'a1');
     queue.offer('a', 'a2');
@@ -156,7 +167,7 @@ describe('WakeQueue', () => {
     expect(sender.sent.length).toBe(2);
   });
 
-  it('drops a refused wake and reports it', async () => {
+  it('drops a refused event and reports it', async () => {
     const { clock, sender, queue, ended } = setUp();
     queue.offer('a', 'a1');
     await sender.end({ result: 'refused', reason: '400' });
@@ -190,9 +201,9 @@ describe('WakeQueue', () => {
         let count = 0;
         for (const one of steps) {
           if ('offer' in one) {
-            const wake = `${one.offer}${count++}`;
-            latest.set(one.offer, wake);
-            queue.offer(one.offer, wake, clock.now() + one.delay);
+            const event = `${one.offer}${count++}`;
+            latest.set(one.offer, event);
+            queue.offer(one.offer, event, clock.now() + one.delay);
           } else if ('end' in one) await sender.end(one.end);
           else clock.advance(one.advance);
           expect(sender.open).toBeLessThanOrEqual(2);
@@ -202,7 +213,7 @@ describe('WakeQueue', () => {
           await sender.end();
         }
         expect(queue.depth).toBe(0);
-        const last = new Map(ended.map(({ wake }) => [wake.slice(0, 1), wake]));
+        const last = new Map(ended.map(({ event }) => [event.slice(0, 1), event]));
         expect(last).toEqual(latest);
       }),
     );

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import { Ready } from './ready.ts';
 
-const isRepetition = (one: string) => one.startsWith('r');
+const isUrgent = (one: string) => one.startsWith('f');
 
 function filled(first: number, repetitions: number): Ready<string> {
-  const ready = new Ready<string>(isRepetition);
+  const ready = new Ready<string>(isUrgent);
   for (let at = 0; at < repetitions; at += 1) ready.set(`r${at}`, `r${at}`);
   for (let at = 0; at < first; at += 1) ready.set(`f${at}`, `f${at}`);
   return ready;
@@ -19,13 +19,13 @@ function takeAll(ready: Ready<string>): string[] {
 }
 
 describe('Ready', () => {
-  it('lets a change overtake a bunch of resyncs', () => {
+  it('lets a change overtake a bunch of looks', () => {
     expect(takeAll(filled(1, 500)).indexOf('f0')).toBeLessThanOrEqual(1);
   });
 
-  it('gives repetitions an eighth while there is more than that', () => {
+  it('gives looks an eighth while there is more than that', () => {
     const taken = takeAll(filled(100, 100)).slice(0, 80);
-    expect(taken.filter(isRepetition)).toHaveLength(10);
+    expect(taken.filter((one) => !isUrgent(one))).toHaveLength(10);
   });
 
   it('takes each once, those of a class in order of arrival', () => {
@@ -36,8 +36,8 @@ describe('Ready', () => {
         const taken = takeAll(ready);
         const numbers = (kind: string, count: number) =>
           Array.from({ length: count }, (_, at) => `${kind}${at}`);
-        expect(taken.filter(isRepetition)).toEqual(numbers('r', repetitions));
-        expect(taken.filter((one) => !isRepetition(one))).toEqual(numbers('f', first));
+        expect(taken.filter((one) => !isUrgent(one))).toEqual(numbers('r', repetitions));
+        expect(taken.filter(isUrgent)).toEqual(numbers('f', first));
         expect(ready.size).toBe(0);
       }),
     );

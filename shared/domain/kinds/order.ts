@@ -133,6 +133,12 @@ const status = z.object({
     .record(z.string(), z.int())
     .exactOptional()
     .describe('By Endpoint, the count of its credentials this status was computed from.'),
+  inputs: z
+    .string()
+    .exactOptional()
+    .describe(
+      'Hash of the state of the Endpoints, types, templates and settings that this status was computed from.',
+    ),
   lastForceAt: z.string().exactOptional().describe('The time of the last force-at that was answered.'),
   conditions: conditions.exactOptional(),
   observedGeneration,

@@ -1,7 +1,11 @@
 import { isoSeconds } from '#shared/meta';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Condition } from '../kinds/common.ts';
+import type { Order, OrderPhase } from '../kinds/order.ts';
 import { longestConditionMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
+import { isFinished } from './attempts.ts';
+import { phaseOf } from './phases.ts';
 
 /**
  * The condition of an object of which a function has refused a wake every time: False, or absent. report-dead-letter sets it; the writer of
@@ -41,9 +45,34 @@ export function undelivered(
   return [...withoutDelivery(conditions), refused];
 }
 
-/** True while another letter of the same cause may be on its way. */
-export function mayComeAgain(refused: Condition, now: Date): boolean {
-  return isWithin(quietMs, refused, now);
+/** When the condition has had no dead letter for long enough to go, in Unix milliseconds. */
+export function quietAt({ lastTransitionTime }: Condition): number {
+  return Date.parse(lastTransitionTime) + quietMs;
+}
+
+const phasesAtRest: ReadonlySet<OrderPhase | undefined> = new Set([
+  'Succeeded',
+  'Failed',
+  'Cancelled',
+  'Scheduled',
+  'Suspended',
+] as const);
+
+/** True when the condition may go, once nothing has been refused for a while: what it was about has ended, or waits for its schedule. */
+export function isDeliveryOver(object: Order | ArtifactWorkflow): boolean {
+  if (object.kind === 'Order') return phasesAtRest.has((object as Order).status?.phase);
+  const workflow = object as ArtifactWorkflow;
+  return isFinished(workflow) || phaseOf(workflow) === 'Active';
+}
+
+/** The condition Delivered among those `before`, unless it may go by now; `next` is the object as it will be without it. */
+export function keptDelivery(
+  before: readonly Condition[] | undefined,
+  next: Order | ArtifactWorkflow,
+  now: Date,
+): Condition[] {
+  const found = deliveryOf(before);
+  return found === undefined || (isDeliveryOver(next) && now.getTime() >= quietAt(found)) ? [] : [found];
 }
 
 function isWithin(ms: number, { lastTransitionTime }: Condition, now: Date): boolean {

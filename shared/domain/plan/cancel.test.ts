@@ -5,7 +5,6 @@ import { annotations } from '../kinds/well-known.ts';
 import { orderMilestone } from '../roll-up/milestones.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
-import { isSettled } from '../ttl/due.ts';
 import { decideChildren } from './children.ts';
 import { planOrder } from './plan.ts';
 
@@ -131,7 +130,6 @@ describe('the status of an Order that is cancelled', () => {
       'Reconciling False Cancelled',
       'Stalled False Cancelled',
     ]);
-    expect(isSettled({ ...of, status })).toBe(true);
     expect(orderMilestone(of, status, now)?.name).toBe('accepted');
     expect(orderMilestone({ ...of, status: { ...status, phase: 'Running' } }, status, now)).toBeUndefined();
   });

@@ -14,3 +14,8 @@ export function forceTime(order: Order): number {
 export function secondsTtl(seconds: number | undefined): Duration | undefined {
   return seconds === undefined ? undefined : `${Math.min(seconds, longestDurationMs / 1000)}s`;
 }
+
+/** True while the annotation `force-at` asks for a run that the status does not show yet. */
+export function isForceOwed(order: Order): boolean {
+  return forceTime(order) * 1000 > (Date.parse(order.status?.lastForceAt ?? '') || 0);
+}

@@ -24,6 +24,7 @@ import { withSchemaDefaults } from '../schema/defaults.ts';
 import type { Schema } from '../schema/schema.ts';
 import { valueCauses } from '../schema/value-causes.ts';
 import type { Settings } from '../settings/settings.ts';
+import { shortHash } from '../values/hash.ts';
 import { defaultHistoryLimit } from '../values/limits.ts';
 import { forceTime } from './effective.ts';
 import {
@@ -67,6 +68,8 @@ export interface OrderPlan {
   /** By Endpoint name: what the plan was computed from. */
   endpointGenerations: Record<string, number>;
   secretGenerations: Record<string, number>;
+  /** Hash of the state of everything it was computed from beside the Order itself (`inputsKey`). */
+  inputs: string;
 }
 
 /**
@@ -93,7 +96,51 @@ export function planOrder(order: Order, inputs: PlanInputs, settings: Settings =
     notes: notesOnTypes(order, scope.types),
     forceAt: scope.forceAt,
     ...generationsSeen(order, scope.endpoints),
+    inputs: inputsKey(order, inputs, settings),
   };
+}
+
+/** 16 hex digits that change whenever an Endpoint, type, template or setting changes in a way that a plan of the Order may depend on. */
+export function inputsKey(
+  order: Order,
+  { endpoints, types, missingTemplates = [] }: PlanInputs,
+  settings: Settings,
+): string {
+  const used = new Set(endpointsUsed(order));
+  const wanted = new Set((order.spec.artifacts ?? []).map(({ type }) => type));
+  const isForPlans = ([key]: [string, unknown]) => /^(defaults|enforced)\.|^features\.ttl$/.test(key);
+  return shortHash([
+    endpoints
+      .filter(({ metadata }) => used.has(metadata.name))
+      .map(endpointState)
+      .sort(),
+    types
+      .filter(({ metadata }) => wanted.has(metadata.name))
+      .map(typeState)
+      .sort(),
+    missingTemplates.map(({ name, clusterScope = false }) => `${name}/${clusterScope}`).sort(),
+    Object.entries(settings)
+      .filter(isForPlans)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  ]);
+}
+
+function endpointState({ metadata, status = {} }: Endpoint): string {
+  const { name, uid, generation, deletionTimestamp } = metadata;
+  const { observedGeneration, secretGeneration, credentialDigest } = status;
+  return [
+    name,
+    uid,
+    generation,
+    deletionTimestamp,
+    observedGeneration,
+    secretGeneration,
+    credentialDigest,
+  ].join();
+}
+
+function typeState({ kind, metadata: { name, uid, generation } }: ArtifactType): string {
+  return [kind, name, uid, generation].join();
 }
 
 function notesOnTypes({ spec }: Order, types: ReadonlyMap<string, ArtifactType>): string[] {

@@ -1,4 +1,4 @@
-import { ownerReference } from '#shared/meta';
+import { instantOf, ownerReference } from '#shared/meta';
 import { isLabelValue } from '../identity/names.ts';
 import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
@@ -31,6 +31,23 @@ export type Rendering = { secret: Secret } | { stale: string } | { waiting: Hold
 /** True while a rendered Secret has a use: not once its ArtifactWorkflow has ended for good, or is cancelled. */
 export function needsConfiguration(workflow: ArtifactWorkflow): boolean {
   return !isDeleting(workflow) && !isFinished(workflow) && workflow.spec.cancel !== true;
+}
+
+/** `status.configReason` of one whose Secret has been looked for and removed. */
+export const configurationRemoved = 'Removed';
+
+/** The longest that a function may be at work on one event, ms: the timeout of the Triggers. */
+const longestDelivery = 60_000;
+
+/**
+ * When to look for a Secret that the status does not name, in Unix milliseconds: whoever has created it may have ended before the status said so,
+ * and the ArtifactWorkflow been cancelled then. In every other case the status has named it before the end. undefined: never, or it was done.
+ */
+export function leftoverAt(workflow: ArtifactWorkflow): number | undefined {
+  const { phase, completionTime, configReason } = workflow.status ?? {};
+  if (phase !== 'Cancelled' || !isFinished(workflow) || configReason === configurationRemoved)
+    return undefined;
+  return (instantOf(completionTime) ?? 0) + longestDelivery;
 }
 
 /** The Secret that configures one transfer: a Job under `job.json`, named like its ArtifactWorkflow and owned by it. */

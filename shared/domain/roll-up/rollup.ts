@@ -1,18 +1,18 @@
 import { printable } from '#shared/errors';
-import { isoSeconds, sameJson } from '#shared/meta';
+import { instantOf, isoSeconds, sameJson } from '#shared/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
-import { needsPerson } from '../lifecycle/holds.ts';
+import { deliveryOf, isDeliveryOver, keptDelivery, quietAt } from '../lifecycle/delivery.ts';
+import { needsPerson, patienceEnd } from '../lifecycle/holds.ts';
 import { phaseOf as artifactPhase, isDeleting } from '../lifecycle/phases.ts';
 import { type CurrentVersion, currentVersions } from '../plan/current.ts';
+import type { OrderPlan } from '../plan/plan.ts';
 import { refusalsOf } from '../plan/refusals.ts';
-import { isRunFailure } from '../sync/step-event.ts';
-import { keptDelivery } from '../ttl/due.ts';
+import { isRunFailure } from '../sync/attempt-event.ts';
 import { longestQuotedMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 import { conditionsFor } from './conditions.ts';
 import { type EntryBudget, entryBudget, entryFor } from './entry.ts';
-import type { StatusPlan } from './shown-plan.ts';
 
 /**
  * The Order's status, computed from its plan and its ArtifactWorkflows. Deterministic: while nothing that it shows has
@@ -21,7 +21,7 @@ import type { StatusPlan } from './shown-plan.ts';
  */
 export function rollUp(
   order: Order,
-  plan: StatusPlan,
+  plan: OrderPlan,
   children: readonly ArtifactWorkflow[],
   now: Date,
 ): OrderStatus {
@@ -45,6 +45,7 @@ export function rollUp(
     artifactWorkflows: entries,
     endpointGenerations: plan.endpointGenerations,
     secretGenerations: plan.secretGenerations,
+    inputs: plan.inputs,
     ...(forced === undefined ? {} : { lastForceAt: forced }),
     conditions: conditionsFor(
       { phase, reason: reasonOf(phase, counts, headline), message, hasFailed: hasFailed(counts) },
@@ -58,6 +59,75 @@ export function rollUp(
   };
   const kept = keptDelivery(before.conditions, { ...order, status }, now);
   return { ...status, conditions: [...(status.conditions ?? []), ...kept] };
+}
+
+/** What an Order's status lacks, in a phrase, and how soon that matters. */
+export interface Staleness {
+  why: string;
+  /** True where nobody waits for it: a Workflow has been prepared or submitted, and most of them run in a moment. */
+  isMinor: boolean;
+}
+
+/**
+ * What the status of an Order lacks; undefined where `rollUp` would write nothing. `order` may lack the texts of its conditions, and `children`
+ * their parameters: the status names its inputs, and shows the rest by its entries. An Order that is being deleted is rolled up once.
+ */
+export function staleness(
+  order: Order,
+  plan: OrderPlan,
+  children: readonly ArtifactWorkflow[],
+  now: Date,
+): Staleness | undefined {
+  const { status, metadata } = order;
+  const { generation } = metadata;
+  const stale = (why: string, isMinor = false) => ({ why, isMinor });
+  if (status === undefined || status.observedGeneration !== generation)
+    return stale(`generation ${generation}`);
+  if (isDeleting(order)) return undefined;
+  if (status.inputs !== plan.inputs) return stale('an Endpoint, type, template or setting changed');
+  if (plan.forceAt > 0 && status.lastForceAt !== isoSeconds(plan.forceAt * 1000))
+    return stale('force-at was set');
+  const current = currentVersions(order, plan, children);
+  const before = status.artifactWorkflows ?? {};
+  const entries = Object.entries(entriesOf(order, current, entryBudget(current.length), now));
+  const changed = entries.filter(([key, entry]) => !isShown(entry, before[key]));
+  const first = changed.find(([key, entry]) => !isSettingOut(entry, before[key])) ?? changed[0];
+  if (first !== undefined) {
+    const [key, entry] = first;
+    return stale(
+      `artifact ${entry.artifactIndex} is ${entry.reason ?? entry.phase}`,
+      isSettingOut(entry, before[key]),
+    );
+  }
+  if (entries.length !== Object.keys(before).length) return stale('an artifact has gone');
+  const refused = deliveryOf(status.conditions);
+  const isOver = refused !== undefined && isDeliveryOver(order) && now.getTime() >= quietAt(refused);
+  return isOver ? stale('nothing has been refused for a while') : undefined;
+}
+
+/** When time alone makes the status of an Order stale, in Unix milliseconds: a wait becomes Invalid, a condition has had its time. */
+export function staleAt({ metadata, status = {} }: Order): number | undefined {
+  if (metadata.deletionTimestamp !== undefined) return undefined;
+  const refused = deliveryOf(status.conditions);
+  const waits = Object.values(status.artifactWorkflows ?? {}).map(({ phase, reason, since }) => {
+    const began = phase === 'Pending' && needsPerson(reason) ? instantOf(since) : undefined;
+    return began === undefined ? Number.POSITIVE_INFINITY : patienceEnd(began);
+  });
+  const first = Math.min(...waits, refused === undefined ? Number.POSITIVE_INFINITY : quietAt(refused));
+  return Number.isFinite(first) ? first : undefined;
+}
+
+/** True though the clock of whoever asks may be behind the one that wrote since when. */
+function isShown({ since: _since, ...entry }: ArtifactStatus, before: ArtifactStatus | undefined): boolean {
+  if (before === undefined) return false;
+  const { since: _before, ...shown } = before;
+  return sameJson(shown, entry);
+}
+
+const settingOut: ReadonlySet<string | undefined> = new Set(['Preparing', 'Starting']);
+
+function isSettingOut(entry: ArtifactStatus, before: ArtifactStatus | undefined): boolean {
+  return settingOut.has(entry.reason) && before !== undefined && settingOut.has(before.reason);
 }
 
 function entriesOf(order: Order, current: readonly CurrentVersion[], budget: EntryBudget, now: Date) {

@@ -6,7 +6,7 @@ import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { broken, image, made, now, order } from '../testing/plan-objects.ts';
 import { artifactWorkflowExpiry } from '../ttl/ttl.ts';
 import { stopGraceMs } from './stopped.ts';
-import { decideSubmission, isUnderWay, needsRunning, type Submission } from './submission.ts';
+import { decideSubmission, needsRunning, type Submission } from './submission.ts';
 import { workflowFor } from './workflow.ts';
 
 const one = order([image('a')]);
@@ -49,7 +49,6 @@ describe('submission of one that is cancelled', () => {
   it('stops its Workflow, waits, and deletes it after the grace period', () => {
     const workflow = cancelled(submitted);
     expect(needsRunning(workflow)).toBe(true);
-    expect(isUnderWay(workflow)).toBe(false);
     expect(decide(workflow, running(workflow))).toMatchObject({ action: 'stop', how: 'cancel' });
     expect(decide(workflow, running(workflow, 1))).toMatchObject({ action: 'wait' });
     expect(decide(workflow, running(workflow, stopGraceMs))).toMatchObject({ action: 'stop', how: 'delete' });

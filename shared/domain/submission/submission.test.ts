@@ -9,7 +9,7 @@ import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { unreleased } from './release.ts';
 import { stopGraceMs } from './stopped.ts';
-import { decideSubmission, isUnderWay, needsRunning, type Submission } from './submission.ts';
+import { decideSubmission, needsRunning, type Submission } from './submission.ts';
 import { workflowFor } from './workflow.ts';
 
 const rendered: ArtifactWorkflowStatus = { configSecret: { name: 'config' } };
@@ -356,7 +356,7 @@ describe('the finalizer', () => {
   });
 });
 
-describe('needsRunning and isUnderWay', () => {
+describe('needsRunning', () => {
   const phases = [undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Error', 'Stopped'] as const;
   const argoPhases = [undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Error'] as const;
   const states = fc.record({
@@ -396,7 +396,6 @@ describe('needsRunning and isUnderWay', () => {
         const running = { ...own, metadata: { ...own.metadata, uid: 'uid-argo' } } as Workflow;
         if (!needsRunning(workflow))
           expect(decide(workflow, running).action).toBe(decide(workflow, undefined).action);
-        if (isUnderWay(workflow)) expect(decide(workflow, running)).toEqual({ action: 'none' });
       }),
     );
   });
@@ -406,7 +405,5 @@ describe('needsRunning and isUnderWay', () => {
     expect(needsRunning(made())).toBe(true);
     expect(needsRunning(deleting(made(submitted(made()))))).toBe(true);
     expect(needsRunning(made(submitted(made())))).toBe(true);
-    expect(isUnderWay(made(submitted(made())))).toBe(true);
-    expect(isUnderWay(made())).toBe(false);
   });
 });

@@ -1,8 +1,7 @@
 import { isOwnedBy, isoSeconds, ownerOfKind } from '#shared/meta';
-import { compareAge, compareRevision } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
-import { annotations, labels } from '../kinds/well-known.ts';
+import { annotations } from '../kinds/well-known.ts';
 import {
   isFinished,
   nextAttemptMs,
@@ -11,11 +10,9 @@ import {
   rerunRequested,
   retryAnswered,
 } from '../lifecycle/attempts.ts';
-import { type Hold, type HoldReason, isOutOfSight, needsPerson } from '../lifecycle/holds.ts';
-import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
-import { holdOf } from '../roll-up/hold.ts';
-import { longestMessage } from '../values/limits.ts';
-import { brief, cut } from '../values/text.ts';
+import { type Hold, type HoldReason, isOutOfSight } from '../lifecycle/holds.ts';
+import { isDeleting, isHeld } from '../lifecycle/phases.ts';
+import { isAhead, mayStart, placeInUse } from './place.ts';
 import { isUnreleased, unreleased } from './release.ts';
 import { overwrittenBy } from './sharing.ts';
 import { lostRuns, recentlyStoppedRuns, stopBegan, stopGraceMs, stoppedRuns } from './stopped.ts';
@@ -87,27 +84,6 @@ export function needsRunning(workflow: ArtifactWorkflow): boolean {
   return workflowRef !== undefined || (configSecret !== undefined && workflow.spec.suspend !== true);
 }
 
-/**
- * True when its Workflow has been submitted and is to run on. A wake for that Workflow then needs no action: its
- * disappearance would wake again.
- */
-export function isUnderWay(workflow: ArtifactWorkflow): boolean {
-  if (isDeleting(workflow) || isFinished(workflow) || !isHeld(workflow) || owesAttempt(workflow))
-    return false;
-  if (workflow.spec.cancel === true) return false;
-  return workflow.status?.workflowRef?.kind === 'Workflow';
-}
-
-/**
- * True when a change of its Workflow may be something for submit-workflow: it is to be stopped, or what runs is a schedule. What has
- * finished has no step left, whatever becomes of its Workflow.
- */
-export function isWorkflowWatched(workflow: ArtifactWorkflow): boolean {
-  if (isDeleting(workflow) || workflow.spec.cancel === true) return true;
-  // Whoever has just created its Workflow releases it. Before `workflowRef` is seen there is no other step.
-  return workflow.spec.cron !== undefined && !isFinished(workflow) && !owesAttempt(workflow);
-}
-
 /** What submit-workflow has to do for one ArtifactWorkflow. Limits per Endpoint (maxInFlight) are not part of it yet. */
 export function decideSubmission(inputs: SubmissionInputs): Submission {
   const { workflow, running } = inputs;
@@ -170,6 +146,8 @@ function decideCancel(
   const running = found && isOwnedBy(found, workflow) ? found : undefined;
   if (!running || isDeleting(running)) return { action: 'none' };
   if (isOver(running)) {
+    // One that ended as Cancelled has no pod left: sync-status waited for that.
+    if (isFinished(workflow)) return { action: 'none' };
     const after = running.spec.shutdown === undefined ? [] : stoppedRuns(workflow, running);
     return after.length === 0 ? { action: 'none' } : { action: 'end', after };
   }
@@ -241,60 +219,11 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   };
 }
 
-function placeInUse(workflow: ArtifactWorkflow): Hold {
-  const hold = isDeleting(workflow) ? undefined : holdOf(workflow);
-  const message = `ArtifactWorkflow "${workflow.metadata.name}", which writes to the same place, ${whyAhead(hold)}`;
-  return { reason: 'PlaceInUse', message: cut(message, longestMessage) };
-}
-
-/** Says whom to ask where nobody would see the end of the one that goes first. */
-function whyAhead(hold: Hold | undefined): string {
-  if (hold?.reason === 'Suspended') return 'comes first and is suspended: resume its Order, or delete it';
-  if (hold && needsPerson(hold.reason)) return `comes first and cannot start: ${brief(hold.message)}`;
-  return 'has not ended';
-}
-
 /** Waits, and says for what in the status. */
 function waitFor({ status = {} }: ArtifactWorkflow, { reason, message }: Hold): Submission {
   return status.waitMessage === message && status.waitReason === reason
     ? { action: 'wait', message }
     : { action: 'wait', message, status: { waitReason: reason, waitMessage: message } };
-}
-
-/**
- * True while `rival` has, or is entitled to, the one running Workflow that may write to the target. Of two that have none yet the
- * one that was put in force first goes first: the later one sees it, so it cannot have been overlooked.
- */
-function isAhead(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
-  if (rival.metadata.name === workflow.metadata.name) return false;
-  if (isDeleting(rival)) return isHeld(rival);
-  if (hasEnded(rival) && !owesAttempt(rival)) return false;
-  // A schedule never ends: those of other artifacts let others run between its own runs.
-  if (rival.spec.cron && !isSameArtifact(rival, workflow))
-    return rival.status?.activeWorkflowRef !== undefined;
-  if (rival.status?.workflowRef && !hasEnded(rival)) return true;
-  return !workflow.status?.workflowRef && wasPutInForceBefore(rival, workflow);
-}
-
-/**
- * True for one whose start may be under way, decided before `workflow` was there: in the same second, or by another clock, the later one may be
- * the first in line. When it is told, its resourceVersion changes, and that start fails and is decided anew.
- */
-function mayStart(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
-  const { metadata, spec, status = {} } = rival;
-  if (metadata.name === workflow.metadata.name || isDeleting(rival) || isFinished(rival)) return false;
-  if (spec.cron || spec.suspend === true || spec.cancel === true) return false;
-  return isHeld(rival) && status.configSecret !== undefined && (!status.workflowRef || hasEnded(rival));
-}
-
-function isSameArtifact(a: ArtifactWorkflow, b: ArtifactWorkflow): boolean {
-  const same = (label: string) => a.metadata.labels?.[label] === b.metadata.labels?.[label];
-  return same(labels.order) && same(labels.artifact);
-}
-
-function wasPutInForceBefore(a: ArtifactWorkflow, b: ArtifactWorkflow): boolean {
-  const sameOrder = a.metadata.labels?.[labels.order] === b.metadata.labels?.[labels.order];
-  return (sameOrder ? compareRevision(a, b) : compareAge(a, b)) < 0;
 }
 
 /** Releases what is recorded as in force, and keeps a schedule as suspended as its ArtifactWorkflow. */

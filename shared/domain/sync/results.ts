@@ -36,6 +36,11 @@ export function resultsOf(workflow: Workflow): TransferResults | undefined {
   return undefined;
 }
 
+/** How the worker says that the transfer ended. */
+export function transferOutcome(workflow: Workflow): TransferResults['outcome'] {
+  return resultsOf(workflow)?.outcome;
+}
+
 /** Why it failed, in the words of the worker; undefined where it has said nothing. */
 export function reportedFailure(workflow: Workflow): string | undefined {
   const { outcome, message } = resultsOf(workflow) ?? {};

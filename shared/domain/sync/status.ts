@@ -4,20 +4,19 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '..
 import type { Condition } from '../kinds/common.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
 import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
-import { deliveryOf, withoutDelivery } from '../lifecycle/delivery.ts';
+import { deliveryOf, isDeliveryOver, keptDelivery, quietAt, withoutDelivery } from '../lifecycle/delivery.ts';
 import { schedulesOff } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { transition } from '../roll-up/conditions.ts';
 import { isUnreleased } from '../submission/release.ts';
-import { keptDelivery } from '../ttl/due.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
 import { maskCredentials } from '../values/mask.ts';
 import { brief, cut } from '../values/text.ts';
+import { isStartFailure, runFailure, startFailure } from './attempt-event.ts';
 import { cancelledInstead, cancelledMessage, cancelledWithout, type Seen } from './cancelled.ts';
 import { failureMessage, type LogTail } from './failure.ts';
 import { furtherProgress } from './progress.ts';
 import { reportedFailure, resultsOf } from './results.ts';
-import { isStartFailure, runFailure, startFailure } from './step-event.ts';
 
 /** A merge patch for the status fields sync-status owns; null takes a field away. */
 export type SyncPatch = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | null };
@@ -59,6 +58,40 @@ function seenStatus(
   now: Date,
   extras: SyncExtras,
 ): SyncPatch | undefined {
+  const seen = observed(workflow, argo, now, extras);
+  if (!seen) return stillEnded(workflow);
+  return changes(workflow.status ?? {}, {
+    ...seen,
+    conditions: conditionsOf(workflow, seen.phase ?? 'Pending', seen.message ?? '', now),
+  });
+}
+
+/**
+ * True when sync-status has nothing to write. `argo` may lack its nodes, and the ArtifactWorkflow all of its conditions but Delivered: they follow
+ * from the phase. Results come with the end of an attempt, which shows.
+ */
+export function isSynced(
+  workflow: ArtifactWorkflow,
+  argo: Workflow | CronWorkflow | undefined,
+  now: Date,
+  extras: SyncExtras = {},
+): boolean {
+  const { status = {} } = workflow;
+  const refused = deliveryOf(status.conditions);
+  if (refused && isDeliveryOver(workflow) && now.getTime() >= quietAt(refused)) return false;
+  const seen = observed(workflow, argo, now, extras);
+  if (!seen) return stillEnded(workflow) === undefined;
+  const { results: _results, ...rest } = seen;
+  return changes(status, rest) === undefined;
+}
+
+/** What there is to say of its Argo object, beside the conditions; undefined where it is not about this transfer. */
+function observed(
+  workflow: ArtifactWorkflow,
+  argo: Workflow | CronWorkflow | undefined,
+  now: Date,
+  extras: SyncExtras,
+): Seen | undefined {
   const reference = currentWorkflow(workflow);
   const isNamed = argo?.metadata.name === reference.name && argo.kind === reference.kind;
   // A Workflow made by hand, or left by a former ArtifactWorkflow of this name, is not about this transfer.
@@ -68,14 +101,12 @@ function seenStatus(
     : ours
       ? seenOf(workflow, ours, now, extras)
       : cancelledWithout(workflow, now);
-  if (!seen) return stillEnded(workflow);
-  const phase = seen.phase ?? 'Pending';
-  return changes(workflow.status ?? {}, {
+  if (!seen) return undefined;
+  return {
     ...seen,
     syncedAttempt: workflow.status?.workflowRef?.attempt ?? (ours ? reference.attempt : 0),
-    conditions: conditionsOf(workflow, phase, seen.message ?? '', now),
     observedGeneration: workflow.metadata.generation,
-  });
+  };
 }
 
 /** What is known of a schedule that nobody may look at: how its runs went, and not that there will be others. */
@@ -89,11 +120,12 @@ function unreadable(workflow: ArtifactWorkflow): Seen | undefined {
   };
 }
 
-/** What has ended stays as it is, whatever is edited; its status says that it is about the present generation. */
+/** What has ended stays as it is, whatever is edited; its status says that it is about the present generation, unless it goes. */
 function stillEnded(workflow: ArtifactWorkflow): SyncPatch | undefined {
   const { generation } = workflow.metadata;
   const { observedGeneration, conditions = [] } = workflow.status ?? {};
   if (generation === undefined || observedGeneration === generation || !hasEnded(workflow)) return undefined;
+  if (isDeleting(workflow)) return undefined;
   const renewed = conditions.map((one) => ({ ...one, observedGeneration: generation }));
   return { observedGeneration: generation, conditions: renewed };
 }

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { planOrder } from '../plan/plan.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { broken, done, image, inputs, made, now, order } from '../testing/plan-objects.ts';
-import { orderDue } from './due.ts';
 import { artifactWorkflowExpiry, orderExpiry } from './ttl.ts';
 
 const of = order([image('a')]);
@@ -43,6 +42,6 @@ describe('expiry', () => {
     const born = { ...of, metadata: { ...of.metadata, creationTimestamp: '2026-01-01T00:00:00Z' } };
     expect(iso(orderExpiry({ ...born, spec: { ttl: '24h' } }))).toBe('2026-01-02T00:00:00.000Z');
     expect(orderExpiry(born)).toBeUndefined();
-    expect(iso(orderDue({ ...born, spec: { ttl: '0' } }))).toBe('2026-01-01T00:00:00.000Z');
+    expect(iso(orderExpiry({ ...born, spec: { ttl: '0' } }))).toBe('2026-01-01T00:00:00.000Z');
   });
 });

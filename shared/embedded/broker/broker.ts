@@ -33,8 +33,8 @@ export interface BrokerOptions {
 
 export interface Broker {
   url: URL;
-  /** Takes an event of this process as it takes one that is posted. */
-  take(post: Post): PostAnswer;
+  /** Takes an event of this process as it takes one that is posted; `handled` resolves when every Trigger that wants it has delivered it. */
+  take(post: Post): PostAnswer & { handled: Promise<unknown> };
   /** Events accepted and not yet delivered, over all Triggers. */
   depth(): number;
   close(): Promise<void>;
@@ -48,16 +48,15 @@ const firstTtl = 255;
 /**
  * A broker on loopback with Knative's delivery rules. Unlike the in-memory channel it answers 202 as soon as the event
  * stands in the queue of every Trigger that wants it, so one slow subscriber delays no other. Nothing is persisted: what
- * it held when the process died is brought back by the resync of the bridge.
+ * it held when the process died is sent again by the bridge: it is still due.
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const ending = new AbortController();
   const lanes: Lane[] = [];
   const accept: Accept = (event) => {
     const wanted = lanes.filter((lane) => lane.wants(event));
-    if (wanted.some((lane) => !lane.hasRoom())) return false;
-    for (const lane of wanted) lane.push(event);
-    return true;
+    if (wanted.some((lane) => !lane.hasRoom())) return undefined;
+    return Promise.all(wanted.map((lane) => lane.push(event)));
   };
   for (const trigger of options.triggers) {
     const lane = laneFor(trigger, options, ending.signal, accept);
@@ -125,7 +124,7 @@ function laneFor(
     log: options.log,
     reply(event, cause) {
       const left = Number(cause.attributes[ttlExtension] ?? firstTtl) - 1;
-      if (left > 0) return accept(withAttributes(event, { [ttlExtension]: String(left) }));
+      if (left > 0) return accept(withAttributes(event, { [ttlExtension]: String(left) })) !== undefined;
       options.log.warn(
         { trigger: trigger.name, type: event.attributes.type },
         'a chain of replies has no end: dropped',
@@ -136,14 +135,19 @@ function laneFor(
   });
 }
 
-type Accept = (event: BrokerEvent) => boolean;
+/** Resolves when the event was handled; undefined where there is no room for it. */
+type Accept = (event: BrokerEvent) => Promise<unknown> | undefined;
 
 function receive(incoming: IncomingMessage, accept: Accept): Promise<PostAnswer> {
   const read = readBounded(incoming, answerLimit);
   return read.then((body) => take(incoming.headers, body, accept), refusal);
 }
 
-function take(headers: IncomingHttpHeaders, body: Buffer, accept: Accept): PostAnswer {
+function take(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  accept: Accept,
+): PostAnswer & { handled: Promise<unknown> } {
   try {
     const event = readEvent(headers, body);
     if (event === undefined)
@@ -153,11 +157,11 @@ function take(headers: IncomingHttpHeaders, body: Buffer, accept: Accept): PostA
     const ttl = given === undefined ? firstTtl : Number(given) - 1;
     if (!(ttl > 0))
       throw new ArcError('BadRequest', 'the event has used up its reply hops (knativebrokerttl)');
-    if (accept(withAttributes(event, { [ttlExtension]: String(ttl) })))
-      return { status: 202, headers: {}, body: none };
+    const handled = accept(withAttributes(event, { [ttlExtension]: String(ttl) }));
+    if (handled !== undefined) return { status: 202, headers: {}, body: none, handled };
     throw new ArcError('TooManyRequests', 'the queue of a Trigger is full: send the event again later');
   } catch (caught) {
-    return refusal(caught);
+    return { ...refusal(caught), handled: Promise.resolve() };
   }
 }
 

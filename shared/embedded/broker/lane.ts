@@ -12,7 +12,8 @@ export interface Lane {
   wants(event: BrokerEvent): boolean;
   /** False: as many events as are kept are under way. */
   hasRoom(): boolean;
-  push(event: BrokerEvent): void;
+  /** Resolves when the event was delivered, or has become a dead letter. */
+  push(event: BrokerEvent): Promise<void>;
   depth(): number;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
@@ -82,7 +83,7 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
     };
     const outcome = await tryDelivery(sent, options.subscriber, { ...tryOptions, inspect });
     if (outcome.kind === 'done') options.count('delivered');
-    // Events that a closing broker held are lost; the resync of the bridge sends them again.
+    // Events that a closing broker held are lost; the bridge sends again what is still due.
     else if (!signal.aborted) await deadLetter(sent, outcome);
   };
 
@@ -99,6 +100,7 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
         })
         .finally(() => active.delete(work));
       active.add(work);
+      return work;
     },
     async idle() {
       while (active.size > 0) await Promise.allSettled([...active]);

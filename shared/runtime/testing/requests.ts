@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { toBinaryRequest, wakeEvent } from '#shared/events';
+import { stepEvent, toBinaryRequest } from '#shared/events';
 import { createKubeClient } from '#shared/kube';
 import { createLogger, type TraceContext } from '#shared/telemetry';
 
@@ -10,17 +10,25 @@ export const trace = {
   tracestate: 'a=b',
 };
 
-export function orderWake(trace?: TraceContext) {
-  return wakeEvent({
-    target: {
+export function orderEvent(trace?: TraceContext) {
+  return stepEvent({
+    object: {
       apiVersion: 'arc.opendefense.cloud/v1alpha1',
       kind: 'Order',
       namespace: 'n',
       name: 'o',
       uid: 'u',
     },
-    watched: { apiVersion: 'v1', kind: 'Secret', namespace: 'n', name: 's', uid: 'w', resourceVersion: '12' },
-    reason: 'inputs',
+    observed: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      namespace: 'n',
+      name: 's',
+      uid: 'w',
+      resourceVersion: '12',
+    },
+    step: 'decompose',
+    reason: 'generation 2',
     partitionKey: 'u',
     trace,
     time: new Date('2026-01-02T03:04:05Z'),
@@ -32,7 +40,7 @@ export function post(trace?: TraceContext): {
   headers: Record<string, string>;
   body: string;
 } {
-  return { method: 'POST', ...toBinaryRequest(orderWake(trace)) };
+  return { method: 'POST', ...toBinaryRequest(orderEvent(trace)) };
 }
 
 export function parts() {

@@ -27,7 +27,7 @@ export function countExchanges(): ExchangeCount {
     // The broker asks for a reply; nobody else does.
     if (headers.prefer === 'reply') {
       count.deliveries += 1;
-      note(`${headers['ce-kind']}/${headers['ce-reason']}`);
+      note(`${headers['ce-kind']}/${headers['ce-step']}`);
       return;
     }
     const agent = headers['user-agent'] ?? '';

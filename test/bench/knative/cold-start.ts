@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { artifactWorkflows, orders, type WakeReason } from '#shared/domain';
-import { toBinaryRequest, wakeEvent } from '#shared/events';
+import { artifactWorkflows, orders, type Step } from '#shared/domain';
+import { stepEvent, toBinaryRequest } from '#shared/events';
 import { apply, field, kubectl } from '../../cluster/knative/kubectl.ts';
 import { bareHonoImage, bareHonoName, bareHonoService } from '../bare-hono/service.ts';
 import { median, progress, report } from '../report.ts';
@@ -16,10 +16,10 @@ const settleMs = 2_000;
 const arc = 'arc-system';
 const callerPod = 'arc-bench-caller';
 
-/** What each function is woken for: objects that do not exist, so that the answer is that nothing is to be done. */
-const functions: Record<string, { kind: typeof orders | typeof artifactWorkflows; reason: WakeReason }> = {
-  'decompose-order': { kind: orders, reason: 'changed' },
-  'sync-status': { kind: artifactWorkflows, reason: 'workflow' },
+/** What each function is called for: objects that do not exist, so that the answer is that nothing is to be done. */
+const functions: Record<string, { kind: typeof orders | typeof artifactWorkflows; step: Step }> = {
+  'decompose-order': { kind: orders, step: 'decompose' },
+  'sync-status': { kind: artifactWorkflows, step: 'sync' },
 };
 
 /**
@@ -107,10 +107,10 @@ async function call(name: string): Promise<number> {
 }
 
 function eventFor(name: string) {
-  const { kind, reason } = functions[name] ?? { kind: orders, reason: 'changed' };
+  const { kind, step } = functions[name] ?? { kind: orders, step: 'decompose' };
   const uid = '00000000-0000-4000-8000-000000000000';
-  const target = { apiVersion: kind.apiVersion, kind: kind.kind, namespace: 'default', name: 'absent', uid };
-  const watched = { ...target, resourceVersion: '1' };
-  const cause = { target, watched, reason, partitionKey: uid, time: new Date() };
-  return toBinaryRequest(wakeEvent(cause));
+  const object = { apiVersion: kind.apiVersion, kind: kind.kind, namespace: 'default', name: 'absent', uid };
+  const observed = { ...object, resourceVersion: '1' };
+  const cause = { object, observed, step, reason: 'bench', partitionKey: uid, time: new Date() };
+  return toBinaryRequest(stepEvent(cause));
 }

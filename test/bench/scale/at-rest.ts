@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { group, orders } from '#shared/domain';
+import { annotations, group, orders } from '#shared/domain';
 import { loadPki } from '../../../scripts/standalone/pki.ts';
 import { Client } from '../../conformance/client.ts';
 import { startReference } from '../../conformance/reference.ts';
@@ -71,8 +71,8 @@ export async function benchAtRest(assets: string, count: number): Promise<void> 
     const state = await bridge.state();
     progress(`scale: ${JSON.stringify({ ...(await bridge.usage()), ...state, sent: sink.count })}`);
     tell('bridge RSS', (await bridge.usage()).mebibytes, 'MiB');
-    tell('unsettled', state.unsettled, 'objects');
-    await measureResync(bridge, sink, tell);
+    tell('due', state.due, 'duties');
+    await measureSweeps(bridge, sink, tell);
 
     const lanes = await Promise.all(Array.from({ length: 16 }, connect));
     const busy = lanes.map(() => Promise.resolve());
@@ -80,7 +80,7 @@ export async function benchAtRest(assets: string, count: number): Promise<void> 
     const before = [...(await usages()), await bridge.usage()];
     const lags = await changesAtRate(sink, count, async (index, begins) => {
       const lane = index % lanes.length;
-      const patch = { metadata: { annotations: { [`${group}/touched`]: String(performance.now()) } } };
+      const patch = { metadata: { annotations: { [annotations.forceAt]: String(1_600_000_000 + index) } } };
       const place = `namespaces/${namespaceOfOrder(index)}/orders/${nameOfOrder(index)}`;
       const send = async () => {
         const where = `/apis/${orders.apiVersion}/${place}`;
@@ -126,16 +126,10 @@ async function measureLists(connection: RawConnection, client: Client, tell: Tel
   client.close();
 }
 
-/** The first bunch of all that is settled comes about a minute after the start: its first minute. */
-async function measureResync(bridge: MeasuredBridge, sink: CountingSink, tell: Tell): Promise<void> {
-  const none = sink.count;
-  for (let waited = 0; sink.count < none + 100 && waited < 180; waited += 1) await sleep(1_000);
-  const [began, sent, usage] = [performance.now(), sink.count, await bridge.usage()];
-  await sleep(30_000);
-  const seconds = (performance.now() - began) / 1_000;
-  const wakes = sink.count - sent;
-  const cpu = (await bridge.usage()).cpuSeconds - usage.cpuSeconds;
-  tell('resync of what is settled', wakes / seconds, 'wakes/s');
-  tell('resync, bridge', (100 * cpu) / seconds, '% of a core');
-  tell('resync, bridge for each wake', (1_000 * cpu) / wakes, 'ms of CPU');
+/** Two sweeps: what they cost, and what they send. */
+async function measureSweeps(bridge: MeasuredBridge, sink: CountingSink, tell: Tell): Promise<void> {
+  const [sent, usage] = [sink.count, await bridge.usage()];
+  await sleep(120_000);
+  tell('two sweeps, bridge', (await bridge.usage()).cpuSeconds - usage.cpuSeconds, 's of CPU');
+  tell('two sweeps, events', sink.count - sent, 'events');
 }

@@ -7,9 +7,9 @@ import { startBridge } from '../../../functions/watch-bridge/index.ts';
 /** What it answers when it is asked. */
 export interface BridgeState {
   ready: boolean;
-  /** Wakes that wait, and objects that are not settled. */
+  /** Events that wait, and duties that are due. */
   depth: number;
-  unsettled: number;
+  due: number;
   /** In MiB: what of the JavaScript heap is used, and what is beside it. */
   heap: number;
   external: number;
@@ -29,9 +29,9 @@ const bridge = startBridge({
 });
 process.on('message', () => {
   const { heapUsed, external } = process.memoryUsage();
-  const unsettled = Number(/^arc_bridge_unsettled (\d+)$/m.exec(metrics.expose())?.[1]);
+  const due = Number(/^arc_bridge_due (\d+)$/m.exec(metrics.expose())?.[1]);
   const mebibytes = { heap: heapUsed / 2 ** 20, external: external / 2 ** 20 };
-  const state: BridgeState = { ready: bridge.ready, depth: bridge.depth, unsettled, ...mebibytes };
+  const state: BridgeState = { ready: bridge.ready, depth: bridge.depth, due, ...mebibytes };
   process.send?.(state);
 });
 await bridge.done;

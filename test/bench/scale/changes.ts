@@ -7,7 +7,7 @@ import type { CountingSink } from './sink.ts';
 const seconds = 40;
 const perSecond = 200;
 
-/** ms from each change to its wake, and how many changes had none. */
+/** ms from each change to its event, and how many changes had none. */
 export interface Lags {
   /** So many changes a second there were. */
   rate: number;
@@ -15,7 +15,7 @@ export interface Lags {
   missing: number;
 }
 
-/** Changes `perSecond` Orders a second, spread over all of them; resolves with how late their wakes were after `begins` was called. */
+/** Changes `perSecond` Orders a second, spread over all of them; resolves with how late their events were after `begins` was called. */
 export async function changesAtRate(
   sink: CountingSink,
   orders: number,
@@ -53,8 +53,8 @@ export function reportLags(
   const figure = { bench, n, less: true } as const;
   const at = (part: number) => lags[Math.floor(part * (lags.length - 1))] ?? Number.NaN;
   report({ ...figure, case: 'changes', ours: rate, unit: 'changes/s' });
-  report({ ...figure, case: 'change to wake, p50', ours: at(0.5), unit: 'ms' });
-  report({ ...figure, case: 'change to wake, p99', ours: at(0.99), unit: 'ms' });
-  report({ ...figure, case: 'changes without a wake', ours: missing, unit: 'changes' });
-  report({ ...figure, case: 'wakes that wait at the end', ours: depth, unit: 'wakes' });
+  report({ ...figure, case: 'change to event, p50', ours: at(0.5), unit: 'ms' });
+  report({ ...figure, case: 'change to event, p99', ours: at(0.99), unit: 'ms' });
+  report({ ...figure, case: 'changes without an event', ours: missing, unit: 'changes' });
+  report({ ...figure, case: 'events that wait at the end', ours: depth, unit: 'events' });
 }

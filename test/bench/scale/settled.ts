@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { artifactWorkflows, clusterArtifactTypes, endpoints, group, orders } from '#shared/domain';
+import {
+  type ArtifactType,
+  type ArtifactWorkflow,
+  clusterArtifactTypes,
+  type Endpoint,
+  endpoints,
+  group,
+  type Order,
+  orders,
+  planOrder,
+  rollUp,
+} from '#shared/domain';
 import type { KubeObject } from '#shared/meta';
 
 /** A tenant has so many, from and to two Endpoints. */
@@ -29,7 +40,6 @@ function at(index: number, seconds: number): string {
 const names = (index: number) => ({
   namespace: namespaceOfOrder(index),
   name: nameOfOrder(index),
-  hash: digits('artifact', index).slice(0, 16),
   digest: `sha256:${digits('digest', index)}${digits('digest-end', index)}`,
   image: `team/service-${index % 500}:1.${index % 40}.${index % 7}`,
   override: `mirror/service-${index % 500}:1.${index % 40}.${index % 7}`,
@@ -80,154 +90,105 @@ function managed(index: number, manager: string, seconds: number, fields: object
 
 /** The Order with this number: one artifact, which has arrived. All parts of it that an Order has after a real run. */
 export function settledOrder(index: number): KubeObject {
-  const { namespace, name, hash, digest, image, override } = names(index);
-  const spec = {
-    defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
-    artifacts: [{ type: 'oci', spec: { image, override } }],
-  };
-  const message = '1 of 1 succeeded';
-  const status = {
-    observedGeneration: 1,
-    phase: 'Succeeded',
-    message,
-    counts: { total: 1, invalid: 0, pending: 0, running: 0, succeeded: 1, failed: 0, cancelled: 0 },
-    artifactWorkflows: {
-      [hash]: {
-        artifactIndex: 0,
-        phase: 'Succeeded',
-        artifactWorkflow: `${name}-${hash}`,
-        revision: 1,
-        completionTime: at(index, 9),
-        digest,
-      },
-    },
-    endpointGenerations: { destination: 1, source: 1 },
-    secretGenerations: {},
-    conditions: conditions(index, message),
-    startTime: at(index, 1),
-    completionTime: at(index, 9),
-  };
-  return {
-    apiVersion: orders.apiVersion,
-    kind: orders.kind,
-    metadata: {
-      name,
-      namespace,
-      uid: uid('order', index),
-      creationTimestamp: at(index, 0),
-      generation: 1,
-      finalizers: [`${group}/children`],
-      managedFields: [
-        managed(index, 'kubectl', 0, { spec }),
-        managed(index, 'arc-decompose-order', 1, { metadata: { finalizers: {} } }),
-        managed(index, 'arc-roll-up-order', 9, { status }, 'status'),
-      ],
-    },
-    spec,
-    status,
-  };
+  const { order } = settledPair(index);
+  const { spec, status } = order;
+  const managedFields = [
+    managed(index, 'kubectl', 0, { spec }),
+    managed(index, 'arc-decompose-order', 1, { metadata: { finalizers: {} } }),
+    managed(index, 'arc-roll-up-order', 9, { status }, 'status'),
+  ];
+  return { ...order, metadata: { ...order.metadata, managedFields } } as unknown as KubeObject;
 }
 
 /** The ArtifactWorkflow of that Order. */
 export function settledWorkflow(index: number): KubeObject {
-  const { namespace, name: order, hash, digest, image, override } = names(index);
-  const orderUid = uid('order', index);
-  const labels = {
-    [`${group}/artifact`]: digits('label', index).slice(0, 16),
-    [`${group}/order`]: orderUid,
-    [`${group}/target`]: digits('target', index).slice(0, 16),
-    [`${group}/artifact-type`]: 'oci',
-  };
-  const parameters = Object.entries({
-    srcType: 'oci',
-    srcRemoteURL: 'https://registry.example.com',
-    srcSecret: 'false',
-    dstType: 'oci',
-    dstRemoteURL: 'https://mirror.example.com',
-    dstSecret: 'false',
-    cron: 'false',
-    specImage: image,
-    specOverride: override,
-  }).map(([name, value]) => ({ name, value }));
-  const spec = {
-    workflowTemplateRef: { name: 'arc-oci-image', clusterScope: true },
-    parameters,
-    type: 'oci',
-    srcRef: { name: 'source', generation: 1, digest: digits('source', 0).slice(0, 16) },
-    dstRef: { name: 'destination', generation: 1, digest: digits('destination', 0).slice(0, 16) },
-    artifact: { spec: { image, override } },
-    revision: 1,
-  };
-  const name = `${order}-${hash}`;
-  const none = { existed: 0, mounted: 0 };
-  const status = {
-    observedGeneration: 1,
-    workflowRef: { kind: 'Workflow', name, attempt: 1 },
-    attempts: 1,
-    phase: 'Succeeded',
-    startTime: at(index, 1),
-    progress: `${6_481 + index}/${6_481 + index}`,
-    syncedAttempt: 1,
-    conditions: conditions(index, ''),
-    completionTime: at(index, 9),
-    results: {
-      outcome: 'succeeded',
-      digest,
-      mediaType: 'application/vnd.oci.image.index.v1+json',
-      bytes: { copied: 5_795 + index, ...none },
-      blobs: { copied: 2, ...none },
-      referrers: 0,
+  const { workflow } = settledPair(index);
+  const { metadata, spec, status } = workflow;
+  const { labels, finalizers } = metadata;
+  const submitted = { attempts: 1, workflowRef: status?.workflowRef };
+  const managedFields = [
+    managed(index, 'arc-decompose-order', 0, { metadata: { finalizers, labels, ownerReferences: {} }, spec }),
+    managed(index, 'arc-submit-workflow', 1, { status: submitted }, 'status'),
+    managed(index, 'arc-sync-status', 9, { status }, 'status'),
+  ];
+  return { ...workflow, metadata: { ...metadata, managedFields } } as unknown as KubeObject;
+}
+
+/** As the functions make them, so that nobody has anything to do for them. Argo is not there by now: its templates are missing. */
+function settledPair(index: number): { order: Order; workflow: ArtifactWorkflow } {
+  const { namespace, name, digest, image, override } = names(index);
+  const space = Math.floor(index / ordersPerNamespace);
+  const bare: Order = {
+    apiVersion: orders.apiVersion,
+    kind: orders.kind,
+    metadata: {
+      ...{ name, namespace, uid: uid('order', index), creationTimestamp: at(index, 0), generation: 1 },
+      finalizers: [`${group}/children`],
+    },
+    spec: {
+      defaults: { srcRef: { name: 'source' }, dstRef: { name: 'destination' } },
+      artifacts: [{ type: 'oci', spec: { image, override } }],
     },
   };
-  const owner = { apiVersion: orders.apiVersion, kind: orders.kind, name: order, uid: orderUid };
-  return {
-    apiVersion: artifactWorkflows.apiVersion,
-    kind: artifactWorkflows.kind,
+  const inputs = { endpoints: ends(space), types: [theType] as unknown as ArtifactType[] };
+  const [planned] = planOrder(bare, inputs).artifacts;
+  if (planned?.state !== 'ready') throw new Error('the Order of the bench cannot be planned');
+  const made = planned.workflow;
+  const none = { existed: 0, mounted: 0 };
+  const workflow: ArtifactWorkflow = {
+    ...made,
     metadata: {
-      name,
-      namespace,
+      ...made.metadata,
       uid: uid('workflow', index),
       creationTimestamp: at(index, 0),
       generation: 1,
-      labels,
-      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
-      finalizers: [`${group}/workflow`],
-      managedFields: [
-        managed(index, 'arc-decompose-order', 0, {
-          metadata: { finalizers: {}, labels, ownerReferences: {} },
-          spec,
-        }),
-        managed(
-          index,
-          'arc-submit-workflow',
-          1,
-          { status: { attempts: 1, workflowRef: status.workflowRef } },
-          'status',
-        ),
-        managed(index, 'arc-sync-status', 9, { status }, 'status'),
-      ],
     },
-    spec,
-    status,
+    spec: { ...made.spec, revision: 1 },
+    status: {
+      ...{ observedGeneration: 1, attempts: 1, syncedAttempt: 1, phase: 'Succeeded' },
+      workflowRef: { kind: 'Workflow', name: made.metadata.name, attempt: 1 },
+      startTime: at(index, 1),
+      progress: `${6_481 + index}/${6_481 + index}`,
+      conditions: conditions(index, ''),
+      completionTime: at(index, 9),
+      results: {
+        ...{ outcome: 'succeeded', digest, mediaType: 'application/vnd.oci.image.index.v1+json' },
+        bytes: { copied: 5_795 + index, ...none },
+        blobs: { copied: 2, ...none },
+        referrers: 0,
+      },
+    },
   };
+  const missingTemplates = [{ name: 'arc-oci-image', clusterScope: true }];
+  const plan = planOrder(bare, { ...inputs, missingTemplates });
+  const order = { ...bare, status: rollUp(bare, plan, [workflow], new Date(at(index, 9))) };
+  return { order, workflow };
 }
+
+const endsOfSpaces = new Map<number, Endpoint[]>();
+
+function ends(space: number): Endpoint[] {
+  const known = endsOfSpaces.get(space);
+  if (known !== undefined) return known;
+  const made = [
+    settledEndpoint(space, 'source', 'PullOnly'),
+    settledEndpoint(space, 'destination', 'PushOnly'),
+  ];
+  endsOfSpaces.set(space, made as unknown as Endpoint[]);
+  return made as unknown as Endpoint[];
+}
+
+const theType: KubeObject = {
+  apiVersion: clusterArtifactTypes.apiVersion,
+  kind: clusterArtifactTypes.kind,
+  metadata: { name: 'oci', uid: uid('type', 0), generation: 1, creationTimestamp: at(0, 0) },
+  spec: { workflowTemplateRef: { name: 'arc-oci-image' } },
+};
 
 /** What all of them refer to: the type, and the two Endpoints of each namespace. */
 export function settledInputs(count: number): KubeObject[] {
-  const type: KubeObject = {
-    apiVersion: clusterArtifactTypes.apiVersion,
-    kind: clusterArtifactTypes.kind,
-    metadata: { name: 'oci', uid: uid('type', 0), generation: 1, creationTimestamp: at(0, 0) },
-    spec: { workflowTemplateRef: { name: 'arc-oci-image' } },
-  };
   const spaces = Array.from({ length: Math.ceil(count / ordersPerNamespace) }, (_, index) => index);
-  return [
-    type,
-    ...spaces.flatMap((space) => [
-      settledEndpoint(space, 'source', 'PullOnly'),
-      settledEndpoint(space, 'destination', 'PushOnly'),
-    ]),
-  ];
+  return [theType, ...spaces.flatMap((space) => ends(space) as unknown as KubeObject[])];
 }
 
 function settledEndpoint(space: number, name: string, usage: string): KubeObject {

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A broker that takes every wake. */
+/** A broker that takes every event. */
 export interface CountingSink {
   url: string;
-  /** Wakes so far. */
+  /** Events so far. */
   readonly count: number;
-  /** When a wake of each object that is in `watched` last came (performance.now()), by its name. */
+  /** When an event of each object that is in `watched` last came (performance.now()), by its name. */
   readonly arrived: Map<string, number>;
   close(): void;
 }
@@ -16,10 +16,9 @@ export async function startSink(): Promise<CountingSink> {
   let count = 0;
   const server = createServer((request, response) => {
     count += 1;
-    // The subject of a wake is <namespace>/<name> or longer; a name is unique here.
+    // The subject of an event is <namespace>/<name> or longer; a name is unique here.
     const subject = String(request.headers['ce-subject'] ?? '');
-    if (request.headers['ce-wakereason'] !== 'resync')
-      arrived.set(subject.split('/').at(-1) ?? '', performance.now());
+    arrived.set(subject.split('/').at(-1) ?? '', performance.now());
     request.resume().on('end', () => {
       response.statusCode = 202;
       response.end();

@@ -60,7 +60,7 @@ server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as 
 process.on('message', ({ change }: { change: number }) => {
   version += 1;
   const whole = settledOrder(change);
-  const annotations = { 'arc.opendefense.cloud/force-at': String(version) };
+  const annotations = { 'arc.opendefense.cloud/force-at': String(1_600_000_000 + version) };
   const object = versioned({ ...whole, metadata: { ...whole.metadata, annotations } }, version);
   for (const response of watches) response.write(`${JSON.stringify({ type: 'MODIFIED', object })}\n`);
 });

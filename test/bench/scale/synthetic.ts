@@ -39,7 +39,7 @@ export async function benchSynthetic(objects: number): Promise<void> {
       unit: 'bytes',
     });
     report({ ...figure, case: 'bridge peak RSS', ours: usage.peakMebibytes, unit: 'MiB' });
-    report({ ...figure, case: 'unsettled', ours: state.unsettled, unit: 'objects' });
+    report({ ...figure, case: 'due', ours: state.due, unit: 'duties' });
     const lags = await changesAtRate(sink, orders, async (index, begins) => {
       begins();
       server.send({ change: index });

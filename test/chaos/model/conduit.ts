@@ -1,11 +1,11 @@
-import { isDeleting, type Order, orderExpiry, orders, type Ref, workflows } from '#shared/domain';
+import { isDeleting, type Order, orderExpiry, orders, type Ref, stepNames, workflows } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { readWake, wakeType } from '#shared/events';
+import { settingsMap } from '#shared/function-kit';
 import { isoSeconds, type KubeObject } from '#shared/meta';
-import type { Wake } from '#shared/runtime';
+import type { StepEvent } from '#shared/runtime';
 import { functions } from '../../../scripts/standalone/functions.ts';
 import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf } from '../../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../../shared/runtime/testing/handler-context.ts';
 import { Argo } from './argo.ts';
 import { directClient } from './direct-client.ts';
 import { liesOf } from './lies.ts';
@@ -18,7 +18,7 @@ import { Killed, Turns } from './turns.ts';
 /** An event on its way from the broker to one function. */
 interface Delivery {
   name: string;
-  wake: Wake;
+  event: StepEvent;
   attempt: number;
   /** ms since the epoch. */
   at: number;
@@ -38,6 +38,14 @@ export interface Skews {
   /** One after the other: each function runs on a machine of its own. */
   functions: readonly number[];
 }
+
+/** Probes ask the servers themselves, and there are none here. */
+const withoutProbes = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { ...settingsMap },
+  data: { 'features.probes': 'off' },
+};
 
 const attempts = 8;
 const names = Object.keys(functions);
@@ -77,6 +85,8 @@ export class Conduit {
   readonly lostEarly: string[] = [];
   /** The Orders as they were before each edit, and before they went. */
   readonly former: Order[] = [];
+  /** True: each time that everything rests, every function is asked whether it agrees. Only for clocks that are right. */
+  checksRest = false;
   readonly limits: Limits;
   readonly #context = contextOf(this.kube);
   readonly #skews: Skews;
@@ -94,7 +104,7 @@ export class Conduit {
     this.limits = limits;
     this.argo.skewMs = skews.argo;
     this.#setApiClock();
-    for (const object of objects) this.kube.put(object);
+    for (const object of [...objects, withoutProbes]) this.kube.put(object);
     this.bridge = new ModelBridge(this.kube, this.clock.of(skews.bridge));
     this.kube.listen(({ before, after }) => {
       if (!before || !after) this.#isLitterPossible = true;
@@ -139,15 +149,15 @@ export class Conduit {
 
   /** The bridge sends something, to each function whose Trigger lets it through. */
   send(choice: number): boolean {
-    const waking = this.bridge.send(choice);
-    if (waking === undefined) return false;
-    this.#publish({ ...waking.target, reason: waking.reason });
+    const event = this.bridge.send(choice);
+    if (event === undefined) return false;
+    this.#publish(event);
     return true;
   }
 
-  #publish(wake: Wake): void {
-    for (const name of subscribersOf(wake.kind, wake.reason))
-      this.#broker.push({ name, wake, attempt: 1, at: this.clock.now });
+  #publish(event: StepEvent): void {
+    for (const name of subscribersOf(event.kind, event.step))
+      this.#broker.push({ name, event, attempt: 1, at: this.clock.now });
   }
 
   /** A function is given an event. */
@@ -218,7 +228,7 @@ export class Conduit {
 
   /**
    * Everything goes on until nothing has happened for `quietMs`. An event that is lost happens, too: what it would have done is done by the
-   * resync of the next hour.
+   * look of the next hour.
    */
   async settle(quietMs = 75 * 60_000): Promise<void> {
     let quietSince = this.clock.now;
@@ -227,6 +237,34 @@ export class Conduit {
       if (await this.#goOn(30_000)) quietSince = this.clock.now;
       quietSince = Math.max(quietSince, this.#lostAt);
     }
+  }
+
+  /**
+   * Has every function look at every object, as if all its steps were due, and says which one did something though no duty of the bridge had
+   * said so. To be asked while nothing is under way and the bridge has seen everything.
+   */
+  async unseenWork(): Promise<string[]> {
+    if (this.bridge.due > 0 || !this.bridge.isUpToDate || this.working > 0) return [];
+    const found: string[] = [];
+    const isCounted = ({ resource }: { resource: string }) => resource !== 'events';
+    for (const object of this.kube.all()) {
+      const called = stepNames.flatMap((step) =>
+        subscribersOf(object.kind, step).map((name) => ({ step, name })),
+      );
+      for (const { step, name } of called) {
+        if (this.bridge.isPlanned(object, step)) continue;
+        const before = this.kube.writes.filter(isCounted).length;
+        const now = new Date(this.clock.now);
+        const context = { ...this.#context, now, api: this.client };
+        await functions[name]?.handle(context, eventOf(object, step)).catch(() => undefined);
+        const writes = this.kube.writes.filter(isCounted).slice(before);
+        if (writes.length > 0)
+          found.push(
+            `${name} had work to do for ${object.kind} ${object.metadata.name}: ${JSON.stringify(writes)}`,
+          );
+      }
+    }
+    return found;
   }
 
   /** Everything goes on for so long. */
@@ -243,6 +281,7 @@ export class Conduit {
     if (busy) return this.#writes > before;
     await new Promise((resolve) => setImmediate(resolve));
     if (this.turns.waiting > 0) return false;
+    if (this.checksRest) this.lies.push(...(await this.unseenWork()));
     const moved = this.argo.step();
     if ((await this.collect()) || moved) return true;
     this.pass(Math.max(1, Math.min(longest, this.clock.untilNext, this.#untilRetry())));
@@ -255,14 +294,13 @@ export class Conduit {
 
   async #handle(work: Work): Promise<void> {
     const { delivery } = work;
-    const { name, wake } = delivery;
+    const { name, event } = delivery;
     const began = this.clock.now;
     const now = new Date(began + this.#skewOf(name));
     const context = { ...this.#context, now, api: this.turns.clientOf(work) };
     try {
-      const event = await functions[name]?.handle(context, wake);
-      if (event?.type === wakeType) this.#publish(readWake(event));
-      else if (event) this.#hear(event);
+      const reply = await functions[name]?.handle(context, event);
+      if (reply) this.#hear(reply);
     } catch (caught) {
       this.#again(delivery, caught);
     } finally {

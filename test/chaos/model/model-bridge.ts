@@ -1,11 +1,12 @@
 import type { Clock } from '#shared/async';
-import type { Waking } from '#shared/domain';
+import type { Step } from '#shared/domain';
+import type { StepEvent } from '#shared/events';
 import type { KubeObject } from '#shared/meta';
-import { Waker } from '../../../functions/watch-bridge/waker.ts';
-import { trimmed } from '../../../functions/watch-bridge/watches/watches.ts';
+import type { DueEvent } from '../../../functions/watch-bridge/duties/agenda.ts';
+import { Dispatcher } from '../../../functions/watch-bridge/duties/dispatcher.ts';
 import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
 
-const watched = [
+const observed = [
   'Order',
   'ArtifactWorkflow',
   'ArtifactType',
@@ -16,6 +17,7 @@ const watched = [
   'WorkflowTemplate',
   'ClusterWorkflowTemplate',
   'ServiceAccount',
+  'ConfigMap',
 ];
 
 interface Seen {
@@ -28,36 +30,49 @@ interface Seen {
 export class ModelBridge {
   readonly #kube: FakeApi;
   readonly #clock: Clock;
-  #waker: Waker;
+  #dispatcher: Dispatcher;
   /** Kinds that have not been listed since the last start, in the order of their lists. */
   #unlisted: string[] = [];
   /** What the watch of each kind has not brought yet. */
   readonly #watches = new Map<string, Seen[]>();
-  /** Wakes to be sent, by object and reason; the latest wins. */
-  readonly #pending = new Map<string, { waking: Waking; at: number }>();
+  /** Events to be sent, by object and step; the latest wins. */
+  readonly #pending = new Map<string, { event: DueEvent; at: number }>();
 
   constructor(kube: FakeApi, clock: Clock) {
     this.#kube = kube;
     this.#clock = clock;
-    this.#waker = this.#start(0);
+    this.#dispatcher = this.#start(0);
     kube.listen(({ object, before, after }) => {
-      this.#watches.get(object.kind)?.push({
-        kind: object.kind,
-        before: before && trimmed(before),
-        after: after && trimmed(after),
-      });
+      this.#watches.get(object.kind)?.push({ kind: object.kind, before, after });
     });
   }
 
-  get unsettled(): number {
-    return this.#waker.unsettled;
+  /** Duties that are due. */
+  get due(): number {
+    return this.#dispatcher.due;
   }
 
-  /** Forgets everything and lists every kind again, in an order that `turn` chooses. Wakes that were not sent are lost. */
+  /** True if everything that there is has been seen, and looked at. */
+  get isUpToDate(): boolean {
+    return (
+      this.#unlisted.length === 0 &&
+      this.#dispatcher.looks === 0 &&
+      [...this.#watches.values()].every((watch) => watch.length === 0)
+    );
+  }
+
+  /** True if a step of an object is to be done later, or is a look at what nobody may watch. */
+  isPlanned(object: KubeObject, step: Step): boolean {
+    const seen = this.#dispatcher.view.object(object.metadata.uid ?? '');
+    const found = seen === undefined ? [] : this.#dispatcher.dutiesOf(seen);
+    return found.some((duty) => duty.step === step);
+  }
+
+  /** Forgets everything and lists every kind again, in an order that `turn` chooses. Events that were not sent are lost. */
   restart(turn: number): void {
-    this.#waker.close();
+    this.#dispatcher.close();
     this.#pending.clear();
-    this.#waker = this.#start(turn);
+    this.#dispatcher = this.#start(turn);
   }
 
   /** Lists one kind, or takes one change from one watch. False if there is nothing new to see. */
@@ -68,46 +83,55 @@ export class ModelBridge {
     if (kind !== undefined) {
       this.#watches.set(kind, []);
       for (const object of this.#kube.all())
-        if (object.kind === kind) this.#waker.change({ kind, after: trimmed(object) });
-      if (this.#unlisted.length === 0) void this.#waker.synced();
+        if (object.kind === kind) this.#change({ kind, before: undefined, after: object });
+      if (this.#unlisted.length === 0) void this.#dispatcher.synced();
       return true;
     }
     const seen = busy[choice % busy.length]?.shift();
     if (seen === undefined) return false;
-    this.#waker.change(seen);
+    this.#change(seen);
     return true;
   }
 
-  /** Takes one wake that is due, to send it. */
-  send(choice: number): Waking | undefined {
-    const now = this.#clock.now();
-    const due = [...this.#pending].filter(([, { at }]) => at <= now);
-    const [key, wake] = due[choice % due.length] ?? [];
-    if (key !== undefined) this.#pending.delete(key);
-    return wake?.waking;
+  #change({ kind, before, after }: Seen): void {
+    const kept = (object: KubeObject | undefined) => object && this.#dispatcher.keep(object);
+    this.#dispatcher.change({ kind, before: kept(before), after: kept(after) });
   }
 
-  #start(turn: number): Waker {
+  /** Takes one event that is due, to send it. */
+  send(choice: number): StepEvent | undefined {
+    const now = this.#clock.now();
+    const due = [...this.#pending].filter(([, { at }]) => at <= now);
+    const [key, found] = due[choice % due.length] ?? [];
+    if (key === undefined || found === undefined) return undefined;
+    const { object, step, why } = found.event;
+    this.#pending.delete(key);
+    this.#dispatcher.started(key, found.event);
+    this.#dispatcher.ended(key);
+    const { apiVersion, kind, metadata } = object;
+    const { name, namespace = '', uid = '' } = metadata;
+    return { apiVersion, kind, name, namespace, uid, step, reason: why };
+  }
+
+  #start(turn: number): Dispatcher {
     this.#watches.clear();
-    const at = turn % watched.length;
-    const turned = [...watched.slice(at), ...watched.slice(0, at)];
+    const at = turn % observed.length;
+    const turned = [...observed.slice(at), ...observed.slice(0, at)];
     this.#unlisted = turn % 2 === 0 ? turned : turned.reverse();
-    return new Waker({
+    return new Dispatcher({
       clock: this.#clock,
       random: () => 0.5,
-      send: (waking, _observed, { at: when = 0 }) => this.#offer(waking, when),
-      forget: (uid) => {
-        for (const key of this.#pending.keys()) if (key.startsWith(`${uid}/`)) this.#pending.delete(key);
+      outbox: {
+        offer: (key, event, at) => this.#offer(key, event, at),
+        forget: (key) => void this.#pending.delete(key),
       },
-      foundWork: () => undefined,
     });
   }
 
-  #offer(waking: Waking, when: number): void {
-    const key = `${waking.target.uid}/${waking.reason}`;
+  #offer(key: string, event: DueEvent, when: number): void {
     const before = this.#pending.get(key);
     const at = Math.min(Math.max(when, this.#clock.now()), before?.at ?? Number.POSITIVE_INFINITY);
-    this.#pending.set(key, { waking, at });
+    this.#pending.set(key, { event, at });
     // So that the clock does not pass over it.
     this.#clock.after(at - this.#clock.now(), () => undefined);
   }

@@ -6,6 +6,7 @@ import {
   clusterArtifactTypes,
   clusterWorkflowTemplates,
   endpoints,
+  isSecretMissing,
   needsPerson,
   type Order,
   orders,
@@ -14,7 +15,6 @@ import {
   workflows,
 } from '#shared/domain';
 import { applyMergePatch, type KubeObject } from '#shared/meta';
-import { isSecretMissing } from '../../../functions/watch-bridge/schedule/credential-looks.ts';
 import { orderActions } from '../../../shared/domain/actions/actions.ts';
 import { namespace, ociTemplate, ociType, order, secret } from '../../../shared/domain/testing/objects.ts';
 import { account, isOver } from './argo.ts';

@@ -31,7 +31,7 @@ export function faultsOf(conduit: Conduit): string[] {
     ...history(conduit),
     ...litter(conduit),
     ...kube.all(endpoints).flatMap((one) => behind(one)),
-    ...(bridge.unsettled > 0 ? [`${bridge.unsettled} objects are woken again and again`] : []),
+    ...(bridge.due > 0 ? [`${bridge.due} duties stay due`] : []),
   ];
 }
 

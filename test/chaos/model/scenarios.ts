@@ -50,9 +50,9 @@ const mirrored = (app: string, web: string) => ({
   ],
 });
 
-/** A few wakes, so that what follows may find the change before it done, half done or not begun. */
+/** A few events, so that what follows may find the change before it done, half done or not begun. */
 async function aWhile(world: World): Promise<void> {
-  for (let round = 0; round < 2; round += 1) await world.round('resync');
+  for (let round = 0; round < 2; round += 1) await world.round();
 }
 
 /** One function is woken for everything there is, and no other. */

@@ -30,7 +30,7 @@ export async function reachedStates(): Promise<Map<string, KubeObject>> {
     world.kube.listen(({ after }) => {
       if (after && shown.has(after.kind) && !found.has(stateOf(after))) found.set(stateOf(after), after);
     });
-    for (let round = 0; round < rounds; round += 1) await world.round('resync');
+    for (let round = 0; round < rounds; round += 1) await world.round();
     await scenario.act(world);
     await world.settle();
   }

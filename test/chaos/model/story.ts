@@ -19,7 +19,7 @@ export interface Story {
 }
 
 /** Plays a story: functions, bridge, broker, Argo and people by turns; then everything is made good, and goes on until nothing moves. */
-export async function play({ clocks, lost, steps }: Story): Promise<Conduit> {
+export async function play({ clocks, lost, steps }: Story, { checksRest = false } = {}): Promise<Conduit> {
   const limits = limitsOf(clocks);
   const conduit = new Conduit(skewsOf(clocks), objectsUnder(limits), limits);
   conduit.kube.listen(({ object }) => {
@@ -31,7 +31,9 @@ export async function play({ clocks, lost, steps }: Story): Promise<Conduit> {
   await heal(conduit);
   conduit.note(isWhole(conduit));
   conduit.lose(lost);
+  conduit.checksRest = checksRest;
   await conduit.settle();
+  conduit.lies.push(...(await conduit.unseenWork()));
   if (conduit.meddled) {
     await retryAll(conduit);
     await conduit.settle();

@@ -9,33 +9,31 @@ import {
   orders,
   type Ref,
   secrets,
-  type WakeReason,
   type Workflow,
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import type { Key } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
-import type { Fn, Wake } from '#shared/runtime';
+import type { Fn, StepEvent } from '#shared/runtime';
 import { functions } from '../../../scripts/standalone/functions.ts';
 import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, wakeOf } from '../../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../../shared/runtime/testing/handler-context.ts';
 import { directClient } from './direct-client.ts';
 import { Killed, Turns } from './turns.ts';
 
-const woken: Readonly<Record<string, readonly string[]>> = {
+const called: Readonly<Record<string, readonly string[]>> = {
   Order: ['decompose-order', 'roll-up-order'],
   ArtifactWorkflow: ['render-secret', 'submit-workflow', 'sync-status'],
   Endpoint: ['track-credentials'],
 };
-const reasons: readonly WakeReason[] = ['changed', 'resync', 'inputs'];
 const start = Date.parse('2026-01-01T00:00:00Z');
 
 /** One event on its way to one function. */
 export interface Delivery {
   name: string;
   fn: Fn;
-  wake: Wake;
+  event: StepEvent;
 }
 
 /** A delivery under way. */
@@ -99,19 +97,15 @@ export class World {
   }
 
   /** Every function for every object there is. */
-  deliveries(reason: WakeReason = 'resync'): Delivery[] {
+  deliveries(): Delivery[] {
     return [endpoints, orders, artifactWorkflows].flatMap((kind) =>
       this.kube.all<KubeObject>(kind as Ref<KubeObject>).flatMap((object) =>
-        (woken[object.kind] ?? []).flatMap((name) => {
+        (called[object.kind] ?? []).flatMap((name) => {
           const fn = functions[name];
-          return fn === undefined ? [] : [{ name, fn, wake: wakeOf(object, reason) }];
+          return fn === undefined ? [] : [{ name, fn, event: eventOf(object) }];
         }),
       ),
     );
-  }
-
-  reasonAt(index: number): WakeReason {
-    return reasons[index % reasons.length] ?? 'resync';
   }
 
   /** Starts to handle an event; the calls it makes wait for their turns. */
@@ -124,9 +118,9 @@ export class World {
     return work;
   }
 
-  async #handle({ name, fn, wake }: Delivery, context: Parameters<Fn['handle']>[0]): Promise<void> {
+  async #handle({ name, fn, event }: Delivery, context: Parameters<Fn['handle']>[0]): Promise<void> {
     try {
-      await fn.handle(context, wake);
+      await fn.handle(context, event);
     } catch (caught) {
       if (caught instanceof Killed || ArcError.is(caught, 'Conflict')) return;
       // A handler may fail with what its killed client said in another of its calls.
@@ -213,17 +207,17 @@ export class World {
     return kinds.flatMap((kind) => this.kube.all<KubeObject>(kind));
   }
 
-  /** Everything is delivered again and again, as resyncs do, until nothing changes any more. */
+  /** Everything is delivered again and again until nothing changes any more. */
   async settle(afterCall?: () => Promise<void>): Promise<void> {
-    for (let round = 0; await this.round(this.reasonAt(round), afterCall); round += 1)
+    for (let round = 0; await this.round(afterCall); round += 1)
       if (round > 80) throw new Error('it does not come to rest');
   }
 
   /** Everything is delivered once, one after the other, and Argo and the garbage collector do a step. True if anything changed. */
-  async round(reason: WakeReason, afterCall?: () => Promise<void>): Promise<boolean> {
+  async round(afterCall?: () => Promise<void>): Promise<boolean> {
     const before = this.#writes;
     this.pass(30);
-    for (const delivery of this.deliveries(reason)) {
+    for (const delivery of this.deliveries()) {
       const work = this.begin(delivery);
       await this.finish(afterCall);
       await work.done;

@@ -115,8 +115,8 @@ export function describeTruth(registries: () => Registries): void {
 }
 
 /**
- * Every function goes to zero within five minutes, and stays there for longer than anything comes back each minute. Until then one may wake
- * again: a bridge that has started looks at everything once more after a minute.
+ * Every function goes to zero within five minutes, and stays there for longer than anything comes back each minute. A bridge that
+ * has started sends what is due, once.
  */
 async function atRest(): Promise<void> {
   const quietMs = 70_000;

@@ -1,0 +1,16 @@
+import type { Order } from '#shared/domain';
+import { endpoint, ociTemplate, ociType } from '../../../shared/domain/testing/objects.ts';
+import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import { contextOf, eventOf } from '../../../shared/runtime/testing/handler-context.ts';
+import { handle } from '../index.ts';
+
+export const known = [endpoint('source'), endpoint('destination')];
+
+/** What an Order of `images` refers to. */
+export const inputs = [...known, ociTemplate(), ociType()];
+export const images = ['team/app:1', 'team/web:1', 'team/db:1'];
+
+/** Has the function handle an event of this Order. */
+export function event(api: FakeApi, object: Order): Promise<undefined> {
+  return handle(contextOf(api), eventOf(object));
+}

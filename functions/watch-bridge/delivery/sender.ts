@@ -1,0 +1,122 @@
+import type { Clock } from '#shared/async';
+import { artifactIdOf, rootUid } from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { stepEvent, toBinaryRequest } from '#shared/events';
+import type { Logger } from '#shared/telemetry';
+import type { DueEvent, Outbox } from '../duties/agenda.ts';
+import { createDelivery, type HttpMessage } from './delivery.ts';
+import { EventQueue, type Outcome } from './queue.ts';
+import type { Sink } from './sink.ts';
+
+export interface SenderOptions {
+  sink: Sink;
+  /** Ends the attempts under way. */
+  signal: AbortSignal;
+  log: Logger;
+  /** Called for each event that was delivered or refused, and for each attempt that is retried. */
+  metrics: { delivered(outcome: string, lagMs: number): void; retried(): void };
+  /** For waits. */
+  clock: Clock;
+  /** For the times in events. */
+  timeOfDay: Pick<Clock, 'now'>;
+  random: () => number;
+  /** Most attempts under way at once. */
+  parallel: number;
+  /** Asked just before each attempt is written; false while another process may be sending. */
+  maySend: () => boolean;
+  /** Called before the first attempt to deliver an event, and when the broker has answered for it. */
+  started: (key: string, event: DueEvent) => void;
+  ended: (key: string) => void;
+}
+
+/** An event with its time, and what tells it from others of the same state of its object. */
+interface PendingEvent extends DueEvent {
+  key: string;
+  time: number;
+  epoch: number;
+}
+
+/** Delivers step events to the broker: one pending event for each object and step, retried until the broker answers. */
+export class Sender implements Outbox {
+  readonly #timeOfDay: Pick<Clock, 'now'>;
+  readonly #queue: EventQueue<PendingEvent>;
+
+  constructor(options: SenderOptions) {
+    const { sink, signal, log, metrics, clock, timeOfDay, random, parallel, maySend, started, ended } =
+      options;
+    const deliver = createDelivery(sink, signal, maySend);
+    const about = ({ object, step, why }: PendingEvent) => ({
+      object: `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`,
+      step,
+      reason: why,
+    });
+    this.#timeOfDay = timeOfDay;
+    this.#queue = new EventQueue<PendingEvent>({
+      clock,
+      random,
+      parallel,
+      isUrgent: ({ isLook }) => !isLook,
+      started: (event) => started(event.key, event),
+      attempt: (event) => attempt(event, deliver),
+      ended: (event, outcome, lagMs) => {
+        metrics.delivered(outcome.result, lagMs);
+        if (outcome.result === 'refused') log.error(about(event), `event refused: ${outcome.reason}`);
+        ended(event.key);
+      },
+      retrying: (event, reason, failures) => {
+        metrics.retried();
+        if (failures === 1 || failures % 10 === 0)
+          log.warn({ ...about(event), failures }, `event not delivered, retrying: ${reason}`);
+      },
+    });
+  }
+
+  /** Pending events, those under way included. */
+  get depth(): number {
+    return this.#queue.depth;
+  }
+
+  offer(key: string, event: DueEvent, at: number): void {
+    const time = this.#timeOfDay.now();
+    this.#queue.offer(key, { ...event, key, time, epoch: time }, at);
+  }
+
+  forget(key: string): void {
+    this.#queue.forget(key);
+  }
+
+  /** Accepts no more events and resolves when the attempts under way have ended. */
+  close(): Promise<void> {
+    return this.#queue.close();
+  }
+}
+
+async function attempt(
+  event: PendingEvent,
+  deliver: (message: HttpMessage) => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await deliver(messageOf(event));
+  } catch (caught) {
+    // An attribute that CloudEvents does not allow: another attempt cannot change that.
+    return { result: 'refused', reason: ArcError.from(caught).message };
+  }
+}
+
+/** The event as a binary CloudEvent, the same for every attempt. Throws for attributes that CloudEvents does not allow. */
+function messageOf({ object, step, why, time, epoch }: PendingEvent): HttpMessage {
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace = '', uid = '', resourceVersion = '' } = metadata;
+  const artifact = kind === 'ArtifactWorkflow' ? artifactIdOf(object) : undefined;
+  return toBinaryRequest(
+    stepEvent({
+      object: { apiVersion, kind, namespace, name, uid, ...(artifact === undefined ? {} : { artifact }) },
+      observed: { apiVersion, kind, namespace, name, uid, resourceVersion },
+      step,
+      reason: why,
+      partitionKey: rootUid(object),
+      epoch,
+      time: new Date(time),
+    }),
+  );
+}

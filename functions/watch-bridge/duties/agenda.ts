@@ -1,0 +1,207 @@
+import { type Clock, DelayQueue, doubled, jittered } from '#shared/async';
+import { type Duty, type DutyKind, type Look, type Step, stepNames, steps, type Work } from '#shared/domain';
+import type { KubeObject } from '#shared/meta';
+
+/** What waits to be delivered: a queue of one event for each key, and at most one attempt for each key at a time. */
+export interface Outbox {
+  /** Takes an event, or replaces the pending one of its key; `at` is in ms of the agenda's clock. The earlier of two times counts. */
+  offer(key: string, event: DueEvent, at: number): void;
+  /** Drops the pending event of a key; an attempt under way goes on. */
+  forget(key: string): void;
+}
+
+/** A duty whose time has come. */
+export interface DueEvent {
+  object: KubeObject;
+  step: Step;
+  why: string;
+  isLook: boolean;
+}
+
+export interface AgendaOptions {
+  /** For waits: steady. */
+  clock: Clock;
+  /** For what objects say of times. */
+  timeOfDay: Pick<Clock, 'now'>;
+  random: () => number;
+  outbox: Outbox;
+  /** It is time to compute the duties of the object with this uid again. */
+  look(uid: string): void;
+}
+
+/** What was sent, while the object still has the duty. */
+interface Sent {
+  why: string;
+  /** When it was sent or answered last; of a look that was not sent, when the object first had it. */
+  at: number;
+  times: number;
+  isLook: boolean;
+  isUnderWay: boolean;
+  /** Spreads the looks at many objects. */
+  spread: number;
+}
+
+/** A duty that stays due after its delivery is sent again after so many ms, and after twice as long each further time. */
+const repeat = { first: 1_000, longest: 60_000 };
+
+const stepsOf: Readonly<Record<DutyKind, readonly Step[]>> = {
+  Order: stepsFor('Order'),
+  ArtifactWorkflow: stepsFor('ArtifactWorkflow'),
+  Endpoint: stepsFor('Endpoint'),
+};
+
+function stepsFor(kind: DutyKind): Step[] {
+  return stepNames.filter((step) => (steps[step].kinds as readonly DutyKind[]).includes(kind));
+}
+
+/**
+ * Sends each duty when it is due: once, and again while the object still has it, less and less often. A duty whose reason changes is sent at
+ * once. What is remembered of a duty is gone when the object does not have it any more.
+ */
+export class Agenda {
+  readonly #options: AgendaOptions;
+  readonly #sent = new Map<string, Sent>();
+  /** Duties that are due, sent or not. */
+  readonly #due = new Set<string>();
+  /** When to look at an object again, by key. */
+  readonly #later: DelayQueue<string>;
+  /** When a step that is paced was last sent. */
+  readonly #paced = new Map<string, number>();
+
+  constructor(options: AgendaOptions) {
+    this.#options = options;
+    this.#later = new DelayQueue(options.clock, (_key, uid) => options.look(uid));
+  }
+
+  /** Duties that are due. */
+  get due(): number {
+    return this.#due.size;
+  }
+
+  /** True if the object has a duty that is due. */
+  isDue({ kind, metadata: { uid = '' } }: KubeObject): boolean {
+    return (stepsOf[kind as DutyKind] ?? []).some((step) => this.#due.has(keyOf(uid, step)));
+  }
+
+  /** Takes all duties of an object. Returns true if one of them is due that was not known to be. */
+  put(object: KubeObject, found: readonly Duty[]): boolean {
+    const { uid = '' } = object.metadata;
+    let isNews = false;
+    for (const step of stepsOf[object.kind as DutyKind]) {
+      const key = keyOf(uid, step);
+      const duty = found.find((one) => one.step === step);
+      if (duty === undefined) this.#drop(key);
+      else if ('look' in duty) this.#putLook(key, object, duty);
+      else isNews = this.#putWork(key, object, duty) || isNews;
+    }
+    return isNews;
+  }
+
+  /** The object is gone. */
+  forget({ kind, metadata: { uid = '' } }: KubeObject): void {
+    for (const step of stepsOf[kind as DutyKind]) {
+      this.#drop(keyOf(uid, step));
+      this.#paced.delete(keyOf(uid, step));
+    }
+  }
+
+  /** The first attempt to deliver an event begins. */
+  started(key: string, { why, isLook }: DueEvent): void {
+    const now = this.#options.clock.now();
+    const before = this.#sent.get(key);
+    const isSame = before !== undefined && before.isLook === isLook && before.why === why;
+    const times = isSame ? before.times + 1 : 0;
+    const spread = before?.spread ?? jittered(1, this.#options.random);
+    this.#sent.set(key, { why, at: now, times, isLook, isUnderWay: true, spread });
+    if (this.#paced.has(key)) this.#paced.set(key, now);
+  }
+
+  /** The broker has taken an event, or refused it for good. */
+  ended(key: string): void {
+    const sent = this.#sent.get(key);
+    if (sent === undefined) return;
+    sent.isUnderWay = false;
+    sent.at = this.#options.clock.now();
+    this.#options.look(uidOf(key));
+  }
+
+  close(): void {
+    this.#later.close();
+  }
+
+  #drop(key: string): void {
+    if (this.#sent.get(key)?.isUnderWay !== true) this.#sent.delete(key);
+    else this.#sent.set(key, { ...settledWhileUnderWay });
+    this.#due.delete(key);
+    this.#later.delete(key);
+    this.#options.outbox.forget(key);
+  }
+
+  #putWork(key: string, object: KubeObject, { step, why, due, pace }: Work): boolean {
+    const { clock, timeOfDay, outbox } = this.#options;
+    const now = clock.now();
+    const left = due - timeOfDay.now();
+    const sent = this.#sent.get(key);
+    if (left > 0) {
+      // Known, and not due any more: when it is, it is another one.
+      this.#drop(key);
+      this.#later.set(key, now + left, uidOf(key));
+      return false;
+    }
+    const isNews = !this.#due.has(key);
+    this.#due.add(key);
+    if (sent !== undefined && !sent.isLook && sent.why === why) {
+      if (sent.isUnderWay) return isNews;
+      const again = sent.at + doubled(repeat.first, sent.times, repeat.longest);
+      if (again > now) {
+        this.#later.set(key, again, uidOf(key));
+        return isNews;
+      }
+    }
+    this.#later.delete(key);
+    outbox.offer(key, { object, step, why, isLook: false }, this.#timeFor(key, pace, now));
+    return isNews;
+  }
+
+  #timeFor(key: string, pace: Work['pace'], now: number): number {
+    if (pace === undefined) return now;
+    const last = this.#paced.get(key) ?? Number.NEGATIVE_INFINITY;
+    if (pace.spacing > 0) this.#paced.set(key, last);
+    else this.#paced.delete(key);
+    return Math.max(now + pace.debounce, last + pace.spacing);
+  }
+
+  #putLook(key: string, object: KubeObject, { step, why, look }: Look): void {
+    const { clock, outbox, random } = this.#options;
+    const now = clock.now();
+    this.#due.delete(key);
+    const known = this.#sent.get(key);
+    if (known?.isUnderWay === true) return;
+    // A step that was to do something is a look from now on, and was done a moment ago.
+    if (known === undefined || !known.isLook) outbox.forget(key);
+    const isNew = known === undefined || !known.isLook;
+    const sent = isNew
+      ? { why, at: now, times: 0, isLook: true, isUnderWay: false, spread: jittered(1, random) }
+      : known;
+    this.#sent.set(key, sent);
+    const isAsked = sent.why !== why;
+    if (isAsked) Object.assign(sent, { why, times: 0 });
+    const next = isAsked ? now : sent.at + doubled(look.first, sent.times, look.longest) * sent.spread;
+    if (next > now) this.#later.set(key, next, uidOf(key));
+    else {
+      this.#later.delete(key);
+      outbox.offer(key, { object, step, why, isLook: true }, now);
+    }
+  }
+}
+
+/** A duty that is gone while an event of it is under way: another one of the same step is sent after that. */
+const settledWhileUnderWay: Sent = { why: '', at: 0, times: 0, isLook: false, isUnderWay: true, spread: 1 };
+
+export function keyOf(uid: string, step: Step): string {
+  return `${uid}/${step}`;
+}
+
+function uidOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'));
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { Workflow } from '#shared/domain';
+import type { KubeObject } from '#shared/meta';
+import { fc, runs } from '#shared/testing';
+import { artifactWorkflow, order, workflowOf } from '../../../shared/domain/testing/objects.ts';
+import { dutiesIn } from '../testing/duties-in.ts';
+import { histories, World } from '../testing/history.ts';
+import { trimmed } from './kept.ts';
+import { ObservedView } from './observed-view.ts';
+
+const bytesOf = (object: unknown) => JSON.stringify(object).length;
+const now = new Date('2026-01-02T03:30:00Z');
+
+describe('trimmed', () => {
+  it('keeps all that the duties of any object depend on', () => {
+    fc.assert(
+      fc.property(histories, (steps) => {
+        const [whole, part] = [new ObservedView(), new ObservedView()];
+        const world = new World((object, gone) => {
+          if (gone) for (const view of [whole, part]) view.remove(object);
+          else {
+            whole.put(object);
+            part.put(trimmed(object));
+          }
+        });
+        for (const step of steps) world.take(step);
+        expect(dutiesIn(part, now)).toEqual(dutiesIn(whole, now));
+      }),
+      { numRuns: runs(60) },
+    );
+  });
+
+  it('drops the nodes of a Workflow, but for what they say of its queue and of an end that was cut short', () => {
+    const value = JSON.stringify({ outcome: 'succeeded', digest: 'sha256:1' });
+    const nodes = {
+      a: { type: 'Pod', message: 'x'.repeat(1000), outputs: { parameters: [{ name: 'result', value }] } },
+    };
+    const whole = workflowOf(artifactWorkflow('a'), 'a', { phase: 'Succeeded', nodes });
+    expect(bytesOf(trimmed(whole as unknown as KubeObject))).toBeLessThan(600);
+    const stopped = { ...whole, spec: { shutdown: 'Terminate' } } as unknown as KubeObject;
+    const kept = trimmed(stopped) as unknown as Workflow;
+    expect(kept.status?.outputs?.parameters).toEqual([{ name: 'result', value: '{"outcome":"succeeded"}' }]);
+    const labels = { 'kueue.x-k8s.io/queue-name': 'q' };
+    const waiting = {
+      ...whole,
+      metadata: { ...whole.metadata, labels },
+      status: { phase: 'Running', nodes: { a: { type: 'Pod', phase: 'Pending' } } },
+    };
+    expect((trimmed(waiting as unknown as KubeObject) as unknown as Workflow).status?.nodes).toEqual({
+      queued: { type: 'Pod', phase: 'Pending' },
+    });
+  });
+
+  it('drops parameters, texts and what the worker reported of an ArtifactWorkflow and an Order', () => {
+    const condition = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'R',
+      message: 'm'.repeat(200),
+      lastTransitionTime: 't',
+    };
+    const workflow = artifactWorkflow('a', {
+      status: { conditions: [condition], results: { digest: 'sha256:1', warnings: ['w'.repeat(500)] } },
+    } as never);
+    expect(bytesOf(trimmed(workflow as unknown as KubeObject))).toBeLessThan(1_000);
+    const one = { ...order('one', ['a:1']), status: { message: 'm'.repeat(500), conditions: [condition] } };
+    expect(trimmed(one as unknown as KubeObject).status).toEqual({ conditions: [] });
+  });
+
+  it('keeps nothing of a Secret that could be a credential', () => {
+    const applied = {
+      'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"password":"aHVudGVyMg=="}}',
+    };
+    const metadata = { name: 's', namespace: 'team', uid: 'u', resourceVersion: '7', annotations: applied };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { password: 'aHVudGVyMg==' } };
+    expect(trimmed(secret)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's', namespace: 'team', uid: 'u', resourceVersion: '7' },
+    });
+  });
+
+  it('keeps of annotations what functions read', () => {
+    const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{}}' };
+    const kept = (kind: string, annotations: Record<string, string>) =>
+      trimmed({ apiVersion: 'v1', kind, metadata: { name: 'a', annotations }, spec: {} }).metadata;
+    const forced = { 'arc.opendefense.cloud/force-at': '1' };
+    expect(kept('Order', { ...applied, ...forced, team: 'x' })).toEqual({ name: 'a', annotations: forced });
+    expect(kept('Order', { ...applied, team: 'x' })).toEqual({ name: 'a' });
+    expect(kept('Endpoint', { ...applied, rotated: '1' })).toEqual({
+      name: 'a',
+      annotations: { rotated: '1' },
+    });
+  });
+
+  it('drops managedFields', () => {
+    const whole = artifactWorkflow('a') as unknown as KubeObject;
+    const managed = { ...whole, metadata: { ...whole.metadata, managedFields: [{ manager: 'kubectl' }] } };
+    expect(trimmed(managed).metadata).toEqual(whole.metadata);
+  });
+});

@@ -1,0 +1,65 @@
+import type { KubeObject } from '#shared/meta';
+
+/** The objects under one key, which are one most of the time. */
+type Group = KubeObject | { members: Map<string, KubeObject>; list?: readonly KubeObject[] };
+
+/** Objects by keys, any number to a key, as an index of client-go's Indexer. */
+export class Lookup {
+  readonly #groups = new Map<string, Group>();
+
+  /** Puts the newest state of an object under these keys. */
+  add(object: KubeObject, keys: readonly string[]): void {
+    const { uid = '' } = object.metadata;
+    for (const key of keys) {
+      const group = this.#groups.get(key);
+      if (group === undefined || isOnly(group, uid)) this.#groups.set(key, object);
+      else if (isMany(group)) {
+        group.members.set(uid, object);
+        delete group.list;
+      } else
+        this.#groups.set(key, {
+          members: new Map([
+            [group.metadata.uid ?? '', group],
+            [uid, object],
+          ]),
+        });
+    }
+  }
+
+  /** @param keys all under which an earlier state of the object was put */
+  remove({ metadata: { uid = '' } }: Pick<KubeObject, 'metadata'>, keys: readonly string[]): void {
+    for (const key of keys) {
+      const group = this.#groups.get(key);
+      if (group === undefined) continue;
+      if (isOnly(group, uid)) this.#groups.delete(key);
+      else if (isMany(group)) {
+        group.members.delete(uid);
+        delete group.list;
+        if (group.members.size === 0) this.#groups.delete(key);
+      }
+    }
+  }
+
+  has(key: string): boolean {
+    return this.#groups.has(key);
+  }
+
+  /** The same array until one of several objects changes, comes or goes. */
+  get<T extends { kind: string }>(key: string): readonly T[] {
+    const group = this.#groups.get(key);
+    if (group === undefined) return none;
+    if (!isMany(group)) return [group] as unknown as readonly T[];
+    group.list ??= [...group.members.values()];
+    return group.list as unknown as readonly T[];
+  }
+}
+
+const none: readonly never[] = [];
+
+function isMany(group: Group): group is Exclude<Group, KubeObject> {
+  return 'members' in group;
+}
+
+function isOnly(group: Group, uid: string): boolean {
+  return !isMany(group) && (group as KubeObject).metadata.uid === uid;
+}

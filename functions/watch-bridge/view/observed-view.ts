@@ -1,0 +1,346 @@
+import {
+  type ArtifactType,
+  type ArtifactWorkflow,
+  artifactIdOf,
+  type ConfigMap,
+  type CronWorkflow,
+  currentWorkflow,
+  type Endpoint,
+  endpointsUsed,
+  isDeleting,
+  isFinished,
+  isSecretMissing,
+  labels,
+  limitingEndpoints,
+  needsPerson,
+  type Order,
+  type OrderPlan,
+  parseSettings,
+  phaseOf,
+  type Settings,
+  type TemplateRef,
+  templateKey,
+  templateKeyOf,
+  templatesUsed,
+  tenantAccount,
+  type View,
+  type Workflow,
+} from '#shared/domain';
+import { type KubeObject, ownerOfKind } from '#shared/meta';
+import { Lookup } from './lookup.ts';
+import { Plans } from './plans.ts';
+
+export interface ViewOptions {
+  watchSecrets?: boolean;
+  watchSchedules?: boolean;
+}
+
+/** The newest state of every object that was observed, as far as it is kept, and which refers to which. */
+export class ObservedView implements View {
+  readonly hasSchedules: boolean;
+  readonly #hasSecrets: boolean;
+  readonly #named = new Map<string, KubeObject>();
+  readonly #byUid = new Map<string, KubeObject>();
+  readonly #lookup = new Lookup();
+  readonly #plans = new Plans();
+  #settings: Settings = {};
+  #settingsVersion = 0;
+
+  constructor({ watchSecrets = false, watchSchedules = true }: ViewOptions = {}) {
+    this.#hasSecrets = watchSecrets;
+    this.hasSchedules = watchSchedules;
+  }
+
+  /** Takes the newest state of an object of any observed kind. */
+  put(object: KubeObject): void {
+    const { name, namespace, uid = '' } = object.metadata;
+    const before = this.#byUid.get(uid);
+    if (before !== undefined) this.#lookup.remove(before, keysOf(before));
+    this.#lookup.add(object, keysOf(object));
+    this.#named.set(nameOf(object.kind, namespace, name), object);
+    this.#byUid.set(uid, object);
+    if (object.kind === 'ConfigMap') this.#read((object as unknown as ConfigMap).data);
+  }
+
+  /** The object is gone, or is not to be known any more; another one may have its name by now. */
+  remove({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): void {
+    const { name, namespace, uid = '' } = metadata;
+    const at = nameOf(kind, namespace, name);
+    if (this.#named.get(at)?.metadata.uid === metadata.uid) this.#named.delete(at);
+    const before = this.#byUid.get(uid);
+    if (before !== undefined) this.#lookup.remove(before, keysOf(before));
+    this.#byUid.delete(uid);
+    this.#plans.forget(uid);
+    if (kind === 'ConfigMap') this.#read(undefined);
+  }
+
+  #read(data: Readonly<Record<string, string>> | undefined): void {
+    this.#settings = parseSettings(data ?? {}, this.#settings).settings;
+    this.#settingsVersion += 1;
+  }
+
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  get size(): number {
+    return this.#byUid.size;
+  }
+
+  /** Every object; what comes and goes meanwhile may be among them. */
+  objects(): Iterable<KubeObject> {
+    return this.#byUid.values();
+  }
+
+  object(uid: string): KubeObject | undefined {
+    return this.#byUid.get(uid);
+  }
+
+  order(uid: string): Order | undefined {
+    const found = this.#byUid.get(uid);
+    return found?.kind === 'Order' ? (found as unknown as Order) : undefined;
+  }
+
+  orderOf(workflow: ArtifactWorkflow): Order | undefined {
+    return this.order(ownerOfKind(workflow, 'Order')?.uid ?? '');
+  }
+
+  childrenOf({ metadata }: Pick<Order, 'metadata'>): readonly ArtifactWorkflow[] {
+    return this.#lookup.get(`child ${metadata.uid}`);
+  }
+
+  hasUnfinished({ metadata }: Pick<Order, 'metadata'>): boolean {
+    return this.#lookup.has(`unfinished ${metadata.uid}`);
+  }
+
+  planOf(order: Order): OrderPlan {
+    return this.#plans.planOf(order, this.#inputsOf(order), this.#settings);
+  }
+
+  #inputsOf(order: Order) {
+    const { namespace = '' } = order.metadata;
+    const names = new Set((order.spec.artifacts ?? []).map(({ type }) => type));
+    const types = [...names].flatMap((name) =>
+      [
+        this.#get<ArtifactType>('ArtifactType', namespace, name),
+        this.#get<ArtifactType>('ClusterArtifactType', undefined, name),
+      ].filter((type) => type !== undefined),
+    );
+    const endpoints = endpointsUsed(order).flatMap((name) => this.endpoint(namespace, name) ?? []);
+    const isMissing = ({ name, clusterScope }: TemplateRef) =>
+      clusterScope === true
+        ? !this.#named.has(nameOf('ClusterWorkflowTemplate', undefined, name))
+        : !this.#named.has(nameOf('WorkflowTemplate', namespace, name));
+    const missingTemplates = templatesUsed(order, types).filter(isMissing);
+    return { endpoints, types, missingTemplates };
+  }
+
+  /** Changes whenever something changes on which the duties of the Order depend, but for the time. */
+  stateOf(order: Order): string {
+    const { namespace = '', resourceVersion } = order.metadata;
+    const versions = this.childrenOf(order).map(({ metadata }) => metadata.resourceVersion);
+    const inputs = this.#inputsOf(order);
+    const about = [...inputs.endpoints, ...inputs.types].map(
+      ({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`,
+    );
+    const missing = inputs.missingTemplates.map(({ name }) => name);
+    return [
+      namespace,
+      resourceVersion,
+      ...versions,
+      '',
+      ...about,
+      '',
+      ...missing,
+      '',
+      this.#settingsVersion,
+    ].join();
+  }
+
+  endpoint(namespace: string, name: string): Endpoint | undefined {
+    return this.#get('Endpoint', namespace, name);
+  }
+
+  endpointsOf(object: Order | ArtifactWorkflow): Endpoint[] {
+    const { namespace = '' } = object.metadata;
+    return namesOfEndpoints(object).flatMap((name) => this.endpoint(namespace, name) ?? []);
+  }
+
+  isInUse(endpoint: Endpoint): boolean {
+    const { namespace, name } = endpoint.metadata;
+    const at = `${namespace}/${name}`;
+    // An Order that has failed for want of the Secret goes on when it is there.
+    return this.#lookup.has(`busy ${at}`) || (isSecretMissing(endpoint) && this.#lookup.has(`order ${at}`));
+  }
+
+  limitedBy({ metadata }: Endpoint): readonly ArtifactWorkflow[] {
+    return this.#lookup.get(`limited ${metadata.namespace}/${metadata.name}`);
+  }
+
+  conflictsOf(workflow: ArtifactWorkflow): readonly ArtifactWorkflow[] {
+    const { namespace, labels: own } = workflow.metadata;
+    const versions = this.#lookup.get<ArtifactWorkflow>(`artifact ${namespace}/${artifactIdOf(workflow)}`);
+    const writers = this.#lookup.get<ArtifactWorkflow>(`target ${namespace}/${own?.[labels.target]}`);
+    if (versions.length === 0 || writers.length === 0) return versions.length > 0 ? versions : writers;
+    return [...new Set([...versions, ...writers])];
+  }
+
+  argoOf(workflow: ArtifactWorkflow): Workflow | CronWorkflow | undefined {
+    const { kind, name } = currentWorkflow(workflow);
+    return this.#get(kind, workflow.metadata.namespace, name);
+  }
+
+  newestRunOf({ metadata }: CronWorkflow): Workflow | undefined {
+    const created = (run: Workflow) => run.metadata.creationTimestamp ?? '';
+    return this.#lookup
+      .get<Workflow>(`run ${metadata.uid}`)
+      .reduce<Workflow | undefined>(
+        (last, run) => (last === undefined || created(run) > created(last) ? run : last),
+        undefined,
+      );
+  }
+
+  hasTenantAccount(namespace: string): boolean {
+    return this.#named.has(nameOf('ServiceAccount', namespace, tenantAccount));
+  }
+
+  secretVersion(namespace: string, name: string): string | undefined {
+    if (!this.#hasSecrets) return undefined;
+    return this.#named.get(nameOf('Secret', namespace, name))?.metadata.resourceVersion ?? '';
+  }
+
+  ordersOfEndpoint({ metadata }: Pick<KubeObject, 'metadata'>): readonly Order[] {
+    return this.#lookup.get(`order ${metadata.namespace}/${metadata.name}`);
+  }
+
+  /** The unfinished ones. */
+  workflowsOfEndpoint({ metadata }: Pick<KubeObject, 'metadata'>): readonly ArtifactWorkflow[] {
+    return this.#lookup.get(`workflow ${metadata.namespace}/${metadata.name}`);
+  }
+
+  /** Those with an artifact of the type, which shadows one of the cluster in its own namespace only. */
+  *ordersOfType({ metadata }: Pick<KubeObject, 'metadata'>): Iterable<Order> {
+    const { namespace, name } = metadata;
+    if (namespace !== undefined) yield* this.#lookup.get<Order>(`type ${namespace}/${name}`);
+    // One of the cluster changes seldom, and an index of it would hold every Order once more.
+    else
+      for (const object of this.#byUid.values()) {
+        const order = object as unknown as Order;
+        if (object.kind === 'Order' && order.spec.artifacts?.some(({ type }) => type === name)) yield order;
+      }
+  }
+
+  typesOfTemplate({ metadata }: Pick<KubeObject, 'metadata'>): readonly ArtifactType[] {
+    return this.#lookup.get(`template ${templateKey(metadata.namespace, metadata.name)}`);
+  }
+
+  endpointsOfSecret({ metadata }: Pick<KubeObject, 'metadata'>): readonly Endpoint[] {
+    return this.#lookup.get(`secret ${metadata.namespace}/${metadata.name}`);
+  }
+
+  /** The ArtifactWorkflows that wait for something outside, such as a right. */
+  waitingIn(namespace: string): readonly ArtifactWorkflow[] {
+    return this.#lookup.get(`waiting ${namespace}`);
+  }
+
+  /** The ArtifactWorkflow of what Argo, or the garbage collector, knows: by owner, by label for the run of a schedule, and by the name that it expects. */
+  workflowOf(object: KubeObject): ArtifactWorkflow[] {
+    const { namespace, name, labels: own } = object.metadata;
+    const owner = ownerOfKind(object, 'ArtifactWorkflow');
+    const found = [
+      this.#get<ArtifactWorkflow>(
+        'ArtifactWorkflow',
+        namespace,
+        owner?.name ?? own?.[labels.artifactWorkflow] ?? '',
+      ),
+      ...this.#lookup.get<ArtifactWorkflow>(`expects ${nameOf(object.kind, namespace, name)}`),
+    ];
+    return [...new Set(found.filter((one) => one !== undefined))];
+  }
+
+  #get<T>(kind: string, namespace: string | undefined, name: string): T | undefined {
+    return this.#named.get(nameOf(kind, namespace, name)) as unknown as T | undefined;
+  }
+}
+
+function nameOf(kind: string, namespace: string | undefined, name: string): string {
+  return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+}
+
+function namesOfEndpoints(object: Order | ArtifactWorkflow): string[] {
+  if (object.kind === 'Order') return endpointsUsed(object as Order);
+  const { srcRef, dstRef } = (object as ArtifactWorkflow).spec;
+  return [srcRef, dstRef].flatMap((ref) => (ref === undefined ? [] : [ref.name]));
+}
+
+/** By what an object is found. The same state has the same keys. */
+function keysOf(object: KubeObject): string[] {
+  const { namespace } = object.metadata;
+  switch (object.kind) {
+    case 'Order':
+      return keysOfOrder(object as unknown as Order);
+    case 'ArtifactWorkflow':
+      return keysOfWorkflow(object as unknown as ArtifactWorkflow);
+    case 'Endpoint': {
+      const { secretRef, tls } = (object as unknown as Endpoint).spec;
+      const names = new Set([secretRef?.name, tls?.caSecretRef?.name]);
+      return [...names].flatMap((name) => (name === undefined ? [] : [`secret ${namespace}/${name}`]));
+    }
+    case 'ArtifactType':
+    case 'ClusterArtifactType':
+      return [`template ${templateKeyOf(object as unknown as ArtifactType)}`];
+    case 'Workflow': {
+      const schedule = ownerOfKind(object, 'CronWorkflow');
+      return schedule === undefined ? [] : [`run ${schedule.uid}`];
+    }
+    default:
+      return [];
+  }
+}
+
+function keysOfOrder(order: Order): string[] {
+  const { namespace } = order.metadata;
+  const types = new Set((order.spec.artifacts ?? []).map(({ type }) => type));
+  const busy = isBusy(order);
+  return [
+    ...endpointsUsed(order).flatMap((name) => [
+      `order ${namespace}/${name}`,
+      ...(busy ? [`busy ${namespace}/${name}`] : []),
+    ]),
+    ...[...types].flatMap((name) => [`type ${namespace}/${name}`]),
+  ];
+}
+
+function isBusy({ metadata, status }: Order): boolean {
+  const { phase, observedGeneration } = status ?? {};
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return observedGeneration !== metadata.generation || phase === 'Pending' || phase === 'Running';
+}
+
+function keysOfWorkflow(workflow: ArtifactWorkflow): string[] {
+  const { namespace, labels: own } = workflow.metadata;
+  const order = ownerOfKind(workflow, 'Order')?.uid;
+  const id = artifactIdOf(workflow);
+  const target = own?.[labels.target];
+  const always = [
+    ...(order === undefined ? [] : [`child ${order}`]),
+    ...(id === undefined ? [] : [`artifact ${namespace}/${id}`]),
+  ];
+  if (isFinished(workflow) && !isDeleting(workflow)) return always;
+  const { kind, name } = currentWorkflow(workflow);
+  const { waitReason, configReason } = workflow.status ?? {};
+  // A schedule needs its credentials when it runs, and what is suspended not before it goes on.
+  const busy = phaseOf(workflow) !== 'Active' && workflow.spec.suspend !== true;
+  return [
+    ...always,
+    ...(order === undefined || isFinished(workflow) ? [] : [`unfinished ${order}`]),
+    ...(target === undefined ? [] : [`target ${namespace}/${target}`]),
+    ...[...new Set(namesOfEndpoints(workflow))].flatMap((end) => [
+      `workflow ${namespace}/${end}`,
+      ...(busy ? [`busy ${namespace}/${end}`] : []),
+    ]),
+    ...limitingEndpoints(workflow).map((end) => `limited ${namespace}/${end}`),
+    `expects ${nameOf(kind, namespace, name)}`,
+    ...(needsPerson(waitReason) || needsPerson(configReason) ? [`waiting ${namespace}`] : []),
+  ];
+}

@@ -1,0 +1,160 @@
+import {
+  artifactTypes,
+  artifactWorkflows,
+  clusterArtifactTypes,
+  clusterWorkflowTemplates,
+  conduitNamespace,
+  configMaps,
+  cronWorkflows,
+  endpoints,
+  orders,
+  secrets,
+  serviceAccounts,
+  settingsName,
+  tenantAccount,
+  workflows,
+  workflowTemplates,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kube';
+import type { KubeObject } from '#shared/meta';
+import type { Logger } from '#shared/telemetry';
+import type { Change } from './duties/neighbours.ts';
+
+export interface WatchesOptions {
+  api: KubeClient;
+  signal: AbortSignal;
+  random: () => number;
+  log: Logger;
+  /** Watch Secrets too. */
+  watchSecrets: boolean;
+  /** Watch CronWorkflows; without schedules there are none, and the right is missing. */
+  watchSchedules: boolean;
+  /** The part of an object to keep; undefined for one that is of no concern. */
+  keep(object: KubeObject): KubeObject | undefined;
+  /** Called for each change of an object, with the parts that are kept of both states. */
+  onChange(change: Change): void;
+  /** Called once, when every kind has been listed. */
+  onSynced(): void;
+}
+
+interface Watched {
+  kind: Kind;
+  /** The bridge becomes ready although the kind cannot be watched: Argo may be installed later than ARC. */
+  optional: boolean;
+  /** The server sends the metadata of the objects only. */
+  metadataOnly?: true;
+  namespace?: string;
+  fieldSelector?: string;
+}
+
+const always: readonly Watched[] = [
+  { kind: orders as Kind, optional: false },
+  { kind: artifactWorkflows as Kind, optional: false },
+  { kind: artifactTypes as Kind, optional: false },
+  { kind: clusterArtifactTypes as Kind, optional: false },
+  { kind: endpoints as Kind, optional: false },
+  { kind: workflows as Kind, optional: true },
+  { kind: workflowTemplates as Kind, optional: true },
+  { kind: clusterWorkflowTemplates as Kind, optional: true },
+];
+/** A namespace may be given to ARC long after its first Order: nothing else shows that. */
+const tenantWatch: Watched = {
+  kind: serviceAccounts as Kind,
+  optional: true,
+  metadataOnly: true,
+  fieldSelector: `metadata.name=${tenantAccount}`,
+};
+/** An input of every plan, and of every time to live. */
+const settingsWatch: Watched = {
+  kind: configMaps as Kind,
+  optional: true,
+  namespace: conduitNamespace,
+  fieldSelector: `metadata.name=${settingsName}`,
+};
+const scheduleWatch: Watched = { kind: cronWorkflows as Kind, optional: true };
+/** The bridge learns that a Secret was written, but never its data. Without this watch the credentials of Endpoints are looked at every minute. */
+const secretWatch: Watched = { kind: secrets as Kind, optional: true, metadataOnly: true };
+
+/** The duties of an object are known only once every kind is listed, so it asks often while the API is away: ten requests each time. */
+const backoff = { baseMs: 200, maxMs: 5_000 };
+
+export interface Watches {
+  /** Ends when the signal is aborted; rejects if the program has a mistake. */
+  done: Promise<void>;
+  /** When the slowest watch last made progress, ms of `steadyClock`. */
+  lastTurn(): number;
+  gaps(): number;
+  relists(): number;
+}
+
+/** Lists and watches every kind that the duties of an object depend on. */
+export function startWatches(options: WatchesOptions): Watches {
+  const { api, signal, random, log, keep, onChange, onSynced, watchSecrets, watchSchedules } = options;
+  const watched = [
+    ...always,
+    tenantWatch,
+    settingsWatch,
+    ...(watchSchedules ? [scheduleWatch] : []),
+    ...(watchSecrets ? [secretWatch] : []),
+  ];
+  const unlisted = new Set(watched.map(({ kind }) => kind.kind));
+  const markListed = (kind: string) => {
+    if (unlisted.delete(kind) && unlisted.size === 0) onSynced();
+  };
+  const kept = onceKept(keep);
+  const loops = watched.map(
+    ({ kind, optional, ...selection }): ListWatch<KubeObject> =>
+      listWatch<KubeObject, KubeObject>(
+        api,
+        kind,
+        {
+          ...selection,
+          keep: kept,
+          onChange: ({ before, after }) => onChange({ kind: kind.kind, before, after: after && kept(after) }),
+          onSync: () => markListed(kind.kind),
+          onFailure: (error) => {
+            if (optional && (isNotServed(error) || error.code === 'Forbidden')) markListed(kind.kind);
+            log.warn({ kind: kind.kind, err: error }, failureMessage(kind, error));
+          },
+        },
+        { signal, random, backoff },
+      ),
+  );
+  const sum = (read: (loop: ListWatch<KubeObject>) => number) =>
+    loops.reduce((total, loop) => total + read(loop), 0);
+  return {
+    done: Promise.all(loops.map((loop) => loop.done)).then(() => undefined),
+    lastTurn: () => Math.min(...loops.map((loop) => loop.lastTurn)),
+    gaps: () => sum(({ counters }) => counters.gaps),
+    relists: () => sum(({ counters }) => counters.relists),
+  };
+}
+
+/** The same part for the same object that came last: it is kept, and then told. */
+function onceKept(
+  keep: (object: KubeObject) => KubeObject | undefined,
+): (object: KubeObject) => KubeObject | undefined {
+  let last: { whole: KubeObject; part: KubeObject | undefined } | undefined;
+  return (whole) => {
+    if (last?.whole !== whole) last = { whole, part: keep(whole) };
+    return last.part;
+  };
+}
+
+/** A kind that is not installed is answered with a 404 that names no object. */
+function isNotServed(error: ArcError): boolean {
+  return error.code === 'NotFound' && error.details?.name === undefined;
+}
+
+/** What the log says about a failed list or watch. */
+export function failureMessage(
+  { kind, apiVersion }: Pick<Kind, 'kind' | 'apiVersion'>,
+  error: ArcError,
+): string {
+  if (isNotServed(error))
+    return `the cluster does not serve ${kind} of ${apiVersion} (not installed?); retrying`;
+  if (ArcError.is(error, 'ServiceUnavailable', 'Timeout'))
+    return `cannot watch ${kind}: the API server cannot be reached; retrying`;
+  return `cannot watch ${kind}; retrying`;
+}

@@ -1,0 +1,233 @@
+import { ownerOfKind } from '#shared/meta';
+import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
+import { tenantAccount } from '../kinds/well-known.ts';
+import { missingAccount } from '../lifecycle/attempts.ts';
+import { isOutOfSight } from '../lifecycle/holds.ts';
+import { hasEnded, isDeleting, phaseOf } from '../lifecycle/phases.ts';
+import { hasMoved } from '../plan/endpoint-use.ts';
+import { leftoverAt, needsConfiguration } from '../render/render.ts';
+import { isOn } from '../settings/settings.ts';
+import { isEndRecorded, isOverwritten } from '../submission/record.ts';
+import { isRefused, limitingEndpoints, nextInLine, nextOfOrder, slotsWithout } from '../submission/slots.ts';
+import {
+  decideSubmission,
+  needsRunning,
+  type StatusPatch,
+  type Submission,
+} from '../submission/submission.ts';
+import { isSynced } from '../sync/status.ts';
+import { artifactWorkflowExpiry } from '../ttl/ttl.ts';
+import { type Duty, growing } from './duty.ts';
+import type { View } from './view.ts';
+
+/** What functions have to do for an ArtifactWorkflow. */
+export function artifactWorkflowDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
+  return [
+    ...renderDuties(view, workflow, now),
+    ...submitDuties(view, workflow, now),
+    ...syncDuties(view, workflow, now),
+    ...expireDuties(view, workflow),
+  ];
+}
+
+/** Nothing may be said of the Secret itself: only of what the status says of it. */
+function renderDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
+  const step = 'render';
+  const due = now.getTime();
+  const { configSecret, configReason, workflowRef } = workflow.status ?? {};
+  // The garbage collector removes the Secret with its owner.
+  if (isDeleting(workflow)) return [];
+  if (!needsConfiguration(workflow)) {
+    if (configSecret !== undefined) return [{ step, why: 'its configuration is not needed any more', due }];
+    const at = leftoverAt(workflow);
+    return at === undefined
+      ? []
+      : [{ step, why: 'a Secret may be left that its status does not name', due: at }];
+  }
+  if (configSecret === undefined) {
+    const ends = endsOf(view, workflow);
+    if (ends.isStale) return [];
+    if (configReason === undefined) return [{ step, why: 'it has no configuration', due }];
+    return [{ step, why: `${configReason}, with ${ends.state}`, look: growing() }];
+  }
+  const version = view.secretVersion(workflow.metadata.namespace ?? '', configSecret.name);
+  if (version === '') return [{ step, why: `Secret "${configSecret.name}" is gone`, due }];
+  // Before its pod has started, the loss of the Secret holds it up.
+  const mayMiss = version === undefined && phaseOf(workflow) === 'Pending' && workflowRef !== undefined;
+  return mayMiss
+    ? [{ step, why: `Secret "${configSecret.name}" may be gone`, look: { ...growing(), first: 60_000 } }]
+    : [];
+}
+
+/** The state of the Endpoints of an ArtifactWorkflow. Stale: its Order is about to replace it. */
+function endsOf(view: View, { metadata, spec }: ArtifactWorkflow): { isStale: boolean; state: string } {
+  const { namespace = '', ownerReferences = [] } = metadata;
+  const ends = [spec.srcRef, spec.dstRef].flatMap((ref) =>
+    ref === undefined ? [] : [{ ref, found: view.endpoint(namespace, ref.name) }],
+  );
+  const isStale =
+    ownerReferences.length > 0 && ends.some(({ ref, found }) => found !== undefined && hasMoved(ref, found));
+  const stateOf = (found: Endpoint | undefined) =>
+    found === undefined
+      ? 'none'
+      : [found.metadata.generation, found.status?.secretGeneration ?? 0, ...versionsOf(view, found)].join(
+          '.',
+        );
+  return { isStale, state: ends.map(({ ref, found }) => `${ref.name} ${stateOf(found)}`).join(', ') };
+}
+
+function versionsOf(view: View, { metadata, spec }: Endpoint): string[] {
+  const names = [spec.secretRef?.name, spec.tls?.caSecretRef?.name];
+  return names.flatMap((name) =>
+    name === undefined ? [] : (view.secretVersion(metadata.namespace ?? '', name) ?? []),
+  );
+}
+
+function submitDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
+  const step = 'submit';
+  const due = now.getTime();
+  const running = needsRunning(workflow) ? view.argoOf(workflow) : undefined;
+  const account = missingAccount(workflow);
+  const lacksAccount = account === tenantAccount && !view.hasTenantAccount(workflow.metadata.namespace ?? '');
+  const conflicts = view.conflictsOf(workflow);
+  const decision = decideSubmission({ workflow, running, rivals: conflicts, lacksAccount, now });
+  const state = running === undefined ? '' : ` (${stateOf(running)})`;
+  switch (decision.action) {
+    case 'none':
+      return holdsSlot(view, workflow) ? [{ step, why: 'it holds a slot of an Endpoint', due }] : [];
+    case 'create':
+      return startDuties(view, workflow, decision, now);
+    case 'wait': {
+      const { status = {}, until, message } = decision;
+      if (!isWritten(workflow, status)) return [{ step, why: message, due }];
+      return until === undefined ? [] : [{ step, why: message, due: until.getTime() }];
+    }
+    case 'release':
+      // As for its creation, of which it is the last part.
+      return [{ step, why: `attempt ${workflow.status?.attempts}`, due }];
+    case 'finish':
+      return isEndKnown(view, workflow) ? [{ step, why: `it may go${state}`, due }] : [];
+    default:
+      return [{ step, why: `${decision.action}${state}`, due }];
+  }
+}
+
+/** It is started at once, or when there is room under the limits; one that was refused is tried again. */
+function startDuties(
+  view: View,
+  workflow: ArtifactWorkflow,
+  { status }: Submission & { action: 'create' },
+  now: Date,
+): Duty[] {
+  const step = 'submit';
+  const { metadata, status: { waitReason } = {} } = workflow;
+  const why = `attempt ${status.attempts}`;
+  const account = missingAccount(workflow);
+  const isSeen = account === undefined || account === tenantAccount;
+  if (isOutOfSight(waitReason) || !isSeen) {
+    const given = view.hasTenantAccount(metadata.namespace ?? '') ? 'given' : 'not given';
+    const order = view.order(ownerOfKind(workflow, 'Order')?.uid ?? '');
+    const asked = [metadata.generation, order?.metadata.generation, order && view.planOf(order).inputs].join(
+      '.',
+    );
+    return [{ step, why: `${waitReason ?? account}: state ${asked}, namespace ${given}`, look: growing() }];
+  }
+  if (waitReason === 'LimitReached' && !isNext(view, workflow)) return [];
+  return [{ step, why, due: now.getTime() }];
+}
+
+/** True if there is room for it under every limit. */
+function isNext(view: View, workflow: ArtifactWorkflow): boolean {
+  const { metadata, spec } = workflow;
+  const { name, namespace = '' } = metadata;
+  const isFirst = limitingEndpoints(workflow).every((limiting) => {
+    const endpoint = view.endpoint(namespace, limiting);
+    return endpoint?.spec.maxInFlight === undefined || nextAt(view, endpoint).has(name);
+  });
+  if (!isFirst || spec.parallelism === undefined) return isFirst;
+  const order = view.order(ownerOfKind(workflow, 'Order')?.uid ?? '');
+  return order === undefined || nextOf(view.childrenOf(order)).has(name);
+}
+
+/** The names of those that may start under the limit of an Endpoint. */
+export function nextAt(view: View, endpoint: Endpoint): ReadonlySet<string> {
+  return once(endpoint, view.limitedBy(endpoint), (users) => nextInLine(endpoint, users));
+}
+
+/** The names of those that may start under the parallelism of their Order. */
+export function nextOf(siblings: readonly ArtifactWorkflow[]): ReadonlySet<string> {
+  return once(siblings, siblings, nextOfOrder);
+}
+
+const lines = new WeakMap<object, { of: readonly ArtifactWorkflow[]; names: ReadonlySet<string> }>();
+
+/** Each line is drawn up once for a state: very many may wait in it. */
+function once(
+  limit: object,
+  of: readonly ArtifactWorkflow[],
+  next: (of: readonly ArtifactWorkflow[]) => readonly ArtifactWorkflow[],
+): ReadonlySet<string> {
+  const known = lines.get(limit);
+  if (known?.of === of) return known.names;
+  const names = new Set(next(of).map(({ metadata }) => metadata.name));
+  lines.set(limit, { of, names });
+  return names;
+}
+
+function holdsSlot(view: View, workflow: ArtifactWorkflow): boolean {
+  if (!hasEnded(workflow) && !isRefused(workflow)) return false;
+  return limitingEndpoints(workflow).some((name) => {
+    const endpoint = view.endpoint(workflow.metadata.namespace ?? '', name);
+    return endpoint !== undefined && slotsWithout(endpoint, workflow) !== undefined;
+  });
+}
+
+/** True once its Order shows how it ended, or need not. */
+function isEndKnown(view: View, workflow: ArtifactWorkflow): boolean {
+  const order = view.order(ownerOfKind(workflow, 'Order')?.uid ?? '');
+  return isEndRecorded(workflow, order) || isOverwritten(workflow, view.conflictsOf(workflow));
+}
+
+function isWritten({ status = {} }: ArtifactWorkflow, patch: StatusPatch): boolean {
+  const known = status as Record<string, unknown>;
+  return Object.entries(patch).every(([field, value]) => (known[field] ?? null) === value);
+}
+
+function stateOf(argo: Workflow | CronWorkflow): string {
+  const { kind, metadata, spec } = argo;
+  const marks = [
+    spec.suspend === true ? 'suspended' : '',
+    'shutdown' in spec ? 'shut down' : '',
+    metadata.deletionTimestamp === undefined ? '' : 'being deleted',
+  ];
+  return [kind, metadata.name, progressOf(argo), ...marks].filter((text) => text !== '').join(' ');
+}
+
+function progressOf({ kind, status }: Workflow | CronWorkflow): string {
+  if (kind === 'Workflow') return (status as Workflow['status'])?.phase || 'new';
+  const {
+    active,
+    lastScheduledTime,
+    succeeded = 0,
+    failed = 0,
+  } = (status ?? {}) as NonNullable<CronWorkflow['status']>;
+  return `${active?.[0]?.name ?? 'idle'} ${lastScheduledTime ?? ''} ${succeeded}/${failed}`;
+}
+
+function syncDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
+  const argo = view.argoOf(workflow);
+  const run = argo?.kind === 'CronWorkflow' ? view.newestRunOf(argo as CronWorkflow) : undefined;
+  const isUnreadable = workflow.spec.cron !== undefined && !view.hasSchedules;
+  if (isSynced(workflow, argo, now, { run, isUnreadable })) return [];
+  const seen = [argo, run].flatMap((object) => (object === undefined ? [] : [stateOf(object)]));
+  return [{ step: 'sync', why: seen.join(', ') || 'it has no Workflow', due: now.getTime() }];
+}
+
+function expireDuties(view: View, workflow: ArtifactWorkflow): Duty[] {
+  if (!isOn('ttl', view.settings)) return [];
+  const order = view.order(ownerOfKind(workflow, 'Order')?.uid ?? '');
+  const at = artifactWorkflowExpiry(workflow, order);
+  return at === undefined ? [] : [{ step: 'expire', why: 'its time to live is over', due: at.getTime() }];
+}

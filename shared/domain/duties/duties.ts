@@ -1,0 +1,28 @@
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
+import type { Order } from '../kinds/order.ts';
+import { artifactWorkflowDuties } from './artifact-workflow-duties.ts';
+import { type Duty, isDue } from './duty.ts';
+import { endpointDuties } from './endpoint-duties.ts';
+import { orderDuties } from './order-duties.ts';
+import type { View } from './view.ts';
+
+/**
+ * What functions have to do for an object, now or at a time: at most one duty for each step. It asks the decisions that the functions themselves
+ * take, so an object without a duty that is due is one for which every function would do nothing.
+ */
+export function duties(view: View, object: Order | ArtifactWorkflow | Endpoint, now: Date): Duty[] {
+  switch (object.kind) {
+    case 'Order':
+      return orderDuties(view, object as Order, now);
+    case 'ArtifactWorkflow':
+      return artifactWorkflowDuties(view, object as ArtifactWorkflow, now);
+    default:
+      return endpointDuties(view, object as Endpoint, now);
+  }
+}
+
+/** True when no function has anything to do for the object now. */
+export function isSettled(view: View, object: Order | ArtifactWorkflow | Endpoint, now: Date): boolean {
+  return !duties(view, object, now).some((duty) => isDue(duty, now));
+}

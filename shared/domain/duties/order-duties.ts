@@ -1,0 +1,114 @@
+import { keyOf } from '../identity/artifact.ts';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { Order } from '../kinds/order.ts';
+import { annotations, finalizers } from '../kinds/well-known.ts';
+import { isDeleting } from '../lifecycle/phases.ts';
+import { type ChildDecision, decideChildren, decideDeletion } from '../plan/children.ts';
+import type { OrderPlan } from '../plan/plan.ts';
+import { refusalFor, refusalsOf } from '../plan/refusals.ts';
+import { staleAt, staleness } from '../roll-up/rollup.ts';
+import { rollUpInterval } from '../roll-up/rollup-interval.ts';
+import { isOn } from '../settings/settings.ts';
+import { orderExpiry } from '../ttl/ttl.ts';
+import { type Duty, growing, type Pace } from './duty.ts';
+import type { View } from './view.ts';
+
+/** Most Workflows run soon after they were submitted: until then their Order has nothing to say of them, ms. */
+const submittedDebounce = 3_000;
+
+/** What functions have to do for an Order. It looks at each of its artifacts. */
+export function orderDuties(view: View, order: Order, now: Date): Duty[] {
+  const children = view.childrenOf(order);
+  const isHeld = order.metadata.finalizers?.includes(finalizers.children) === true;
+  if (isDeleting(order)) return deletionDuties(order, children, now);
+  const plan = view.planOf(order);
+  const decompose = decomposeDuties(order, plan, children, now);
+  // The finalizer comes first, so that its two functions do not write a new Order at the same time.
+  const rollUp = isHeld ? rollUpDuties(view, order, plan, children, now) : [];
+  return [...decompose, ...rollUp, ...expireDuties(view, order)];
+}
+
+/** Its status says once that it is being deleted, and nothing more of its artifacts. */
+function deletionDuties(order: Order, children: readonly ArtifactWorkflow[], now: Date): Duty[] {
+  const { finalizers: held = [], generation } = order.metadata;
+  const due = now.getTime();
+  const isSeen = order.status?.observedGeneration === generation;
+  const rollUp: Duty[] = isSeen ? [] : [{ step: 'roll-up', why: 'it is being deleted', due }];
+  if (!held.includes(finalizers.children)) return rollUp;
+  const { stop, letGo } = decideDeletion(order, children);
+  if (letGo) return [{ step: 'decompose', why: 'nothing is left of it', due }];
+  return stop.length > 0 ? [{ step: 'decompose', why: 'it is being deleted', due }, ...rollUp] : rollUp;
+}
+
+function decomposeDuties(
+  order: Order,
+  plan: OrderPlan,
+  children: readonly ArtifactWorkflow[],
+  now: Date,
+): Duty[] {
+  const decision = decideChildren(order, plan, children);
+  const refusals = refusalsOf(order);
+  const { create } = decision;
+  const refused = create.filter((child) => refusalFor(refusals, keyOf(child)) !== undefined);
+  const isNoteOver = create.length === 0 && Object.keys(refusals).length > 0;
+  const why = causeOf(order, plan);
+  if (isNoteOver || isWork(decision) || refused.length < create.length)
+    return [{ step: 'decompose', why, due: now.getTime() }];
+  return refused.length > 0 ? [{ step: 'decompose', why: `${why}: refused`, look: growing() }] : [];
+}
+
+/** True for a decision that is more than to create what is missing. */
+function isWork({ finalizer, stop, remove, superseded, patches }: ChildDecision): boolean {
+  return finalizer === 'add' || [stop, remove, superseded, patches].some((list) => list.length > 0);
+}
+
+/** What its ArtifactWorkflows are made from, beside themselves. */
+function causeOf({ metadata }: Order, { inputs, forceAt }: OrderPlan): string {
+  const retryAt = metadata.annotations?.[annotations.retryAt];
+  return [
+    `generation ${metadata.generation}`,
+    ...(forceAt > 0 ? [`forced at ${forceAt}`] : []),
+    ...(retryAt === undefined ? [] : [`retried at ${retryAt}`]),
+    `inputs ${inputs}`,
+  ].join(', ');
+}
+
+function rollUpDuties(
+  view: View,
+  order: Order,
+  plan: OrderPlan,
+  children: readonly ArtifactWorkflow[],
+  now: Date,
+): Duty[] {
+  const step = 'roll-up';
+  const stale = staleness(order, plan, children, now);
+  if (stale !== undefined) {
+    const { spacing } = paceOf(view, order, now);
+    return [
+      {
+        step,
+        why: stale.why,
+        due: now.getTime(),
+        pace: { spacing, debounce: stale.isMinor ? submittedDebounce : 0 },
+      },
+    ];
+  }
+  const at = staleAt(order);
+  // By the clock of roll-up-order, which may have decided otherwise, it is over.
+  return at === undefined || at <= now.getTime() ? [] : [{ step, why: 'a wait is over', due: at }];
+}
+
+/** How often an Order is looked at for its children: at most some twenty times in a run of any size, and at once when the last one has ended. */
+export function paceOf(view: View, order: Order, now: Date): Pace {
+  const { conditions = [] } = order.status ?? {};
+  const run = conditions.find(({ type, status }) => type === 'Reconciling' && status === 'True');
+  const began = Date.parse(run?.lastTransitionTime ?? '');
+  const elapsed = Number.isNaN(began) ? 0 : now.getTime() - began;
+  const isOver = !view.hasUnfinished(order);
+  return { debounce: 0, spacing: isOver ? 0 : rollUpInterval(order.spec.artifacts?.length ?? 1, elapsed) };
+}
+
+function expireDuties({ settings }: View, order: Order): Duty[] {
+  const at = isOn('ttl', settings) ? orderExpiry(order) : undefined;
+  return at === undefined ? [] : [{ step: 'expire', why: 'its time to live is over', due: at.getTime() }];
+}

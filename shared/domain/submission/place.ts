@@ -1,0 +1,61 @@
+import { compareAge, compareRevision } from '../identity/artifact.ts';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import { labels } from '../kinds/well-known.ts';
+import { isFinished, owesAttempt } from '../lifecycle/attempts.ts';
+import { type Hold, needsPerson } from '../lifecycle/holds.ts';
+import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
+import { holdOf } from '../roll-up/hold.ts';
+import { longestMessage } from '../values/limits.ts';
+import { brief, cut } from '../values/text.ts';
+
+/** Mutual exclusion at a destination: which of several ArtifactWorkflows that write to one target, or are versions of one artifact, may start. */
+
+/** What an ArtifactWorkflow waits for while another one has its place. */
+export function placeInUse(workflow: ArtifactWorkflow): Hold {
+  const hold = isDeleting(workflow) ? undefined : holdOf(workflow);
+  const message = `ArtifactWorkflow "${workflow.metadata.name}", which writes to the same place, ${whyAhead(hold)}`;
+  return { reason: 'PlaceInUse', message: cut(message, longestMessage) };
+}
+
+/** Says whom to ask where nobody would see the end of the one that goes first. */
+function whyAhead(hold: Hold | undefined): string {
+  if (hold?.reason === 'Suspended') return 'comes first and is suspended: resume its Order, or delete it';
+  if (hold && needsPerson(hold.reason)) return `comes first and cannot start: ${brief(hold.message)}`;
+  return 'has not ended';
+}
+
+/**
+ * True while `rival` has, or is entitled to, the one running Workflow that may write to the target. Of two that have none yet the
+ * one that was put in force first goes first: the later one sees it, so it cannot have been overlooked.
+ */
+export function isAhead(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
+  if (rival.metadata.name === workflow.metadata.name) return false;
+  if (isDeleting(rival)) return isHeld(rival);
+  if (hasEnded(rival) && !owesAttempt(rival)) return false;
+  // A schedule never ends: those of other artifacts let others run between its own runs.
+  if (rival.spec.cron && !isSameArtifact(rival, workflow))
+    return rival.status?.activeWorkflowRef !== undefined;
+  if (rival.status?.workflowRef && !hasEnded(rival)) return true;
+  return !workflow.status?.workflowRef && wasPutInForceBefore(rival, workflow);
+}
+
+/**
+ * True for one whose start may be under way, decided before `workflow` was there: in the same second, or by another clock, the later one may be
+ * the first in line. When it is told, its resourceVersion changes, and that start fails and is decided anew.
+ */
+export function mayStart(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
+  const { metadata, spec, status = {} } = rival;
+  if (metadata.name === workflow.metadata.name || isDeleting(rival) || isFinished(rival)) return false;
+  if (spec.cron || spec.suspend === true || spec.cancel === true) return false;
+  return isHeld(rival) && status.configSecret !== undefined && (!status.workflowRef || hasEnded(rival));
+}
+
+function isSameArtifact(a: ArtifactWorkflow, b: ArtifactWorkflow): boolean {
+  const same = (label: string) => a.metadata.labels?.[label] === b.metadata.labels?.[label];
+  return same(labels.order) && same(labels.artifact);
+}
+
+function wasPutInForceBefore(a: ArtifactWorkflow, b: ArtifactWorkflow): boolean {
+  const sameOrder = a.metadata.labels?.[labels.order] === b.metadata.labels?.[labels.order];
+  return (sameOrder ? compareRevision(a, b) : compareAge(a, b)) < 0;
+}
