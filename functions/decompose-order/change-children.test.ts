@@ -2,43 +2,43 @@ import { describe, expect, it } from 'vitest';
 import { type ArtifactWorkflow, artifactWorkflows, events, labels, orders, planOrder } from '#shared/domain';
 import { namespace, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { event, images, inputs, known } from './testing/event.ts';
+import { decompose, images, inputs, known } from './testing/decompose.ts';
 
 describe('what an Order has', () => {
   it('cancels its children with the Order, and takes that back with it', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     const held = api.read(orders, one.metadata) ?? one;
     const cancels = () => api.all(artifactWorkflows).map(({ spec }) => spec.cancel);
     api.put({ ...held, spec: { ...held.spec, cancel: true } });
-    await event(api, one);
+    await decompose(api, one);
     expect(cancels()).toEqual([true, true, true]);
     api.put(held);
-    await event(api, one);
+    await decompose(api, one);
     expect(cancels()).toEqual([undefined, undefined, undefined]);
     const before = api.writes.length;
-    await event(api, one);
+    await decompose(api, one);
     expect(api.writes.length).toBe(before);
   });
 
   it('creates nothing for an Order that is cancelled, and deletes it', async () => {
     const one = order('order', images, { cancel: true });
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     expect(api.all(artifactWorkflows)).toEqual([]);
     await api.client.delete(orders, one.metadata);
-    await event(api, one);
+    await decompose(api, one);
     expect(api.read(orders, one.metadata)).toBeUndefined();
   });
 
   it('deletes the children that an edited Order no longer wants', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     const held = api.read(orders, one.metadata) ?? one;
     api.put({ ...held, spec: order('order', ['team/app:1']).spec });
-    await event(api, one);
+    await decompose(api, one);
     const going = api.all(artifactWorkflows).filter(({ metadata }) => metadata.deletionTimestamp);
     expect(going.length).toBe(2);
   });
@@ -48,15 +48,15 @@ describe('what an Order has', () => {
     const version = (tag: string) => ({ name: 'app', type: 'oci', spec: { image: `team/app:${tag}` } });
     const one = { ...plain, spec: { ...plain.spec, artifacts: [version('1')] } };
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     const [first] = api.all(artifactWorkflows);
     if (!first) throw new Error('none made');
     const status = { phase: 'Succeeded', completionTime: '2026-01-01T00:01:00Z' } as const;
     api.put({ ...first, metadata: { ...first.metadata, finalizers: [] }, status });
     const held = api.read(orders, one.metadata) ?? one;
     api.put({ ...held, spec: { ...held.spec, artifacts: [version('2')] } });
-    await event(api, one);
-    await event(api, one);
+    await decompose(api, one);
+    await decompose(api, one);
     const [before, after] = api.all(artifactWorkflows);
     expect(before?.metadata.labels).toHaveProperty([labels.superseded], 'true');
     expect(after?.metadata.labels).not.toHaveProperty([labels.superseded]);
@@ -78,14 +78,14 @@ describe('what an Order has', () => {
       spec: { workflowTemplateRef: { name: 't' } },
     };
     const api = new FakeApi([one, foreign, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     expect(api.read(artifactWorkflows, foreign.metadata)?.metadata.deletionTimestamp).toBeUndefined();
   });
 
   it('does not run a child again that finished and was removed after it read the Order', async () => {
     const one = order('order', ['team/app:1']);
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     const [child] = api.all(artifactWorkflows);
     const held = api.read(orders, one.metadata) ?? one;
     const entry = { artifactIndex: 0, phase: 'Succeeded', completionTime: '2026-01-01T00:01:00Z' };
@@ -94,7 +94,7 @@ describe('what an Order has', () => {
       api.put({ ...held, status: { artifactWorkflows: { [child.metadata.name.slice(-16)]: entry } } });
       api.remove(artifactWorkflows, child.metadata);
     };
-    await event(api, one);
+    await decompose(api, one);
     expect(api.all(artifactWorkflows)).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe('what an Order has', () => {
     const artifacts = (image: string) => [{ type: 'oci', spec: { image, override: 'mirror/app:stable' } }];
     const one = order('order', [], { artifacts: artifacts('team/app:1') });
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     const held = api.read(orders, one.metadata) ?? one;
     const edited = { ...held, spec: { ...held.spec, artifacts: artifacts('team/app:2') } };
     const [later] = planOrder(edited, { endpoints: known, types: [ociType()] }).artifacts;
@@ -113,7 +113,7 @@ describe('what an Order has', () => {
       for (const { metadata } of api.all(artifactWorkflows)) api.remove(artifactWorkflows, metadata);
       api.put({ ...later.workflow, spec: { ...later.workflow.spec, revision: 2 } });
     };
-    await event(api, one);
+    await decompose(api, one);
     const left = api
       .all(artifactWorkflows)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -126,7 +126,7 @@ describe('what an Order has', () => {
     api.before = ({ verb, resource }) => {
       if (verb === 'list' && resource === 'artifactworkflows') api.remove(orders, one.metadata);
     };
-    await event(api, one);
+    await decompose(api, one);
     expect(api.writes).toEqual([]);
   });
 });

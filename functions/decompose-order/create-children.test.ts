@@ -10,7 +10,7 @@ import {
 import { ArcError } from '#shared/errors';
 import { endpoint, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { event, images, inputs } from './testing/event.ts';
+import { decompose, images, inputs } from './testing/decompose.ts';
 
 function namesOf(children: readonly ArtifactWorkflow[]): string[] {
   return children.map(({ metadata }) => metadata.name).toSorted();
@@ -32,7 +32,7 @@ describe('what an Order lacks', () => {
   it('recreates a deleted child', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     const before = namesOf(api.all(artifactWorkflows));
     const [gone] = api.all(artifactWorkflows);
     await api.client.mergePatch(artifactWorkflows, gone?.metadata ?? { name: '' }, {
@@ -40,7 +40,7 @@ describe('what an Order lacks', () => {
     });
     await api.client.delete(artifactWorkflows, gone?.metadata ?? { name: '' });
     expect(api.all(artifactWorkflows).length).toBe(2);
-    await event(api, one);
+    await decompose(api, one);
     expect(namesOf(api.all(artifactWorkflows))).toEqual(before);
   });
 
@@ -56,7 +56,7 @@ describe('what an Order lacks', () => {
       api.before = () => undefined;
       for (const artifact of plan.artifacts) if (artifact.state === 'ready') api.put(artifact.workflow);
     };
-    await event(api, one);
+    await decompose(api, one);
     expect(api.all(artifactWorkflows).length).toBe(3);
     expect(api.all(events)).toEqual([]);
   });
@@ -79,7 +79,7 @@ describe('what an Order lacks', () => {
       if (tries === 0) for (const child of ready.slice(0, 90)) api.put(child);
       tries += 1;
     };
-    await event(api, one);
+    await decompose(api, one);
     expect(api.all(artifactWorkflows).length).toBe(100);
     expect(tries).toBeLessThan(40);
   });
@@ -95,7 +95,7 @@ describe('what an Order lacks', () => {
     if (first?.state !== 'ready') throw new Error('the plan is not as the test needs it');
     const { ownerReferences: _owners, labels: _labels, ...metadata } = first.workflow.metadata;
     api.put({ ...first.workflow, metadata });
-    await event(api, one);
+    await decompose(api, one);
     expect(api.all(artifactWorkflows).length).toBe(3);
     const warning = api.all(events).find(({ type }) => type === 'Warning');
     expect(warning).toMatchObject({ reason: 'NameTaken' });
@@ -106,7 +106,7 @@ describe('what an Order lacks', () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
     refuseCreations(api, (count) => (count === 1 ? new ArcError('Forbidden', 'exceeded quota') : undefined));
-    await event(api, one);
+    await decompose(api, one);
     expect(api.all(artifactWorkflows).length).toBe(2);
     expect(api.all(events)[0]?.message).toContain('exceeded quota');
   });
@@ -118,16 +118,16 @@ describe('what an Order lacks', () => {
       api,
       (count) => new ArcError('RequestEntityTooLarge', `too large, try ${count}`),
     );
-    await event(api, one);
+    await decompose(api, one);
     const noted = api.read(orders, one.metadata);
     expect(Object.values(noted ? refusalsOf(noted) : {})).toMatchObject([
       { reason: 'CreationFailed', message: expect.stringContaining('too large, try 1') },
     ]);
     const about = () => api.writes.filter(({ body }) => JSON.stringify(body).includes('/refused')).length;
-    await event(api, one);
+    await decompose(api, one);
     expect([tries.count, about()]).toEqual([2, 1]);
     api.before = () => undefined;
-    await event(api, one);
+    await decompose(api, one);
     expect(api.read(orders, one.metadata)?.metadata.annotations).toBeUndefined();
   });
 
@@ -137,7 +137,7 @@ describe('what an Order lacks', () => {
     refuseCreations(api, (count) =>
       count === 1 ? new ArcError('ServiceUnavailable', 'etcd is electing') : undefined,
     );
-    await expect(event(api, one)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    await expect(decompose(api, one)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     expect(api.all(artifactWorkflows).length).toBe(2);
   });
 });

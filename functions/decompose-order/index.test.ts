@@ -3,13 +3,13 @@ import { annotations, artifactWorkflows, events, finalizers, type Order, orders 
 import { ArcError } from '#shared/errors';
 import { endpoint, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { event, images, inputs } from './testing/event.ts';
+import { decompose, images, inputs } from './testing/decompose.ts';
 
 describe('decompose-order', () => {
   it('adds the finalizer, then creates one ArtifactWorkflow per artifact', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     expect(api.read(orders, one.metadata)?.metadata.finalizers).toEqual([finalizers.children]);
     expect(api.all(artifactWorkflows).length).toBe(3);
     expect(api.writes[0]).toMatchObject({ verb: 'patch', resource: 'orders' });
@@ -37,7 +37,7 @@ describe('decompose-order', () => {
           metadata: { ...now.metadata, ...('metadata' in change && change.metadata) },
         } as Order);
       };
-      const ended = await event(api, one).then(
+      const ended = await decompose(api, one).then(
         () => 'done',
         (caught: unknown) => ArcError.from(caught).code,
       );
@@ -49,11 +49,11 @@ describe('decompose-order', () => {
   it('says once why the artifacts of an Order run again, on the Order and on each ArtifactWorkflow', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     const destination = endpoint('destination', { tls: { plainHTTP: true } });
     api.put(destination);
-    await event(api, one);
-    await event(api, one);
+    await decompose(api, one);
+    await decompose(api, one);
     const again = api.all(events).filter(({ reason }) => reason === 'Rerun');
     expect(again).toMatchObject([
       { message: '3 artifacts run again: Endpoint "destination" changed', count: 1, type: 'Normal' },
@@ -69,7 +69,7 @@ describe('decompose-order', () => {
     type.spec.parameters = [{ name: 'srcRemoteURL', value: 'https://evil.example.com' }];
     const one = order('order', ['team/app:1']);
     const api = new FakeApi([one, endpoint('source'), endpoint('destination'), ociTemplate(), type]);
-    await event(api, one);
+    await decompose(api, one);
     const [child] = api.all(artifactWorkflows);
     const urls = child?.spec.parameters?.filter(({ name }) => name === 'srcRemoteURL');
     expect(urls).toEqual([{ name: 'srcRemoteURL', value: endpoint('source').spec.remoteURL }]);
@@ -81,15 +81,15 @@ describe('decompose-order', () => {
   it('writes nothing the second time', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     const before = api.writes.length;
-    await event(api, one);
+    await decompose(api, one);
     expect(api.writes.length).toBe(before);
   });
 
   it('does nothing for an Order that does not exist', async () => {
     const api = new FakeApi();
-    await event(api, order('order', images));
+    await decompose(api, order('order', images));
     expect(api.writes).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe('decompose-order', () => {
       artifacts: [{ type: 'unknown' }, ...images.map((image) => ({ type: 'oci', spec: { image } }))],
     });
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     expect(api.all(artifactWorkflows).length).toBe(3);
   });
 
@@ -109,7 +109,7 @@ describe('decompose-order', () => {
       if (verb === 'patch' && resource === 'orders')
         api.put({ ...one, spec: { ...one.spec, suspend: true } });
     };
-    await expect(event(api, one)).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(decompose(api, one)).rejects.toMatchObject({ code: 'Conflict' });
     expect(api.all(artifactWorkflows)).toEqual([]);
   });
 
@@ -118,8 +118,8 @@ describe('decompose-order', () => {
     const request = { action: 'force', user: 'jo', time: '2026-01-01T23:59:00Z' };
     const notes = { 'arc.opendefense.cloud/requested-by': JSON.stringify(request) };
     const api = new FakeApi([{ ...one, metadata: { ...one.metadata, annotations: notes } }, ...inputs]);
-    await event(api, one);
-    await event(api, one);
+    await decompose(api, one);
+    await decompose(api, one);
     const asked = api.all(events).filter(({ reason }) => reason === 'ForceRequested');
     expect(asked).toMatchObject([{ message: 'jo asked for everything to run again', count: 1 }]);
   });
@@ -127,15 +127,15 @@ describe('decompose-order', () => {
   it('removes the finalizer only when the children are gone', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);
-    await event(api, one);
+    await decompose(api, one);
     await api.client.delete(orders, one.metadata);
-    await event(api, one);
+    await decompose(api, one);
     expect(api.read(orders, one.metadata)).toBeDefined();
     for (const { metadata } of api.all(artifactWorkflows)) {
       expect(metadata.deletionTimestamp).toBeDefined();
       await api.client.mergePatch(artifactWorkflows, metadata, { metadata: { finalizers: [] } });
     }
-    await event(api, one);
+    await decompose(api, one);
     expect(api.read(orders, one.metadata)).toBeUndefined();
   });
 });

@@ -14,9 +14,9 @@ afterEach(async () => {
   for (const one of served.splice(0)) await one.close();
 });
 
-async function fn(handle: (wake: StepEvent) => Promise<undefined>) {
+async function fn(handle: (event: StepEvent) => Promise<undefined>) {
   const one = await serveFunction(
-    { handle: (_, wake) => handle(wake) },
+    { handle: (_, event) => handle(event) },
     {
       name: 'test',
       port: 0,
@@ -50,7 +50,7 @@ function postOf(headers: Record<string, string>, text: string) {
 }
 
 /** Both ways to the same function. */
-async function ways(handle: (wake: StepEvent) => Promise<undefined>) {
+async function ways(handle: (event: StepEvent) => Promise<undefined>) {
   const { url, fetch } = await fn(handle);
   return {
     url: new URL(url),

@@ -1,4 +1,4 @@
-/** CloudEvents as the conduit sends and reads them: step event, the HTTP binding, and domain events for subscribers. */
+/** CloudEvents as the conduit sends and reads them: step events, the HTTP binding, and domain events for subscribers. */
 export { toBinaryRequest } from './binary-request.ts';
 export { artifactEvent, dataSchemaOf, domainEventType, orderEvent } from './domain-event.ts';
 export {

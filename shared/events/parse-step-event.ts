@@ -94,7 +94,7 @@ function stepOf(text: string, kind: string): Step {
   throw new ArcError('Invalid', `the attribute step is not right: ${allowed}`);
 }
 
-/** By hand: every function parses step event, and a schema library would be a third of what it loads to start. */
+/** By hand: every function parses step events, and a schema library would be a third of what it loads to start. */
 function dataOf(value: unknown): ObservedObject {
   if (typeof value !== 'object' || value === null)
     throw wrongData([{ field: 'data', message: 'expected an object' }]);

@@ -5,7 +5,7 @@ const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEnti
 
 /**
  * True when the API server refuses a write until a person changes something (a quota, a policy, a namespace that is being deleted).
- * Functions report it and end; the resync tries again.
+ * Functions report it and end; the step is tried again with a growing interval.
  */
 export function isRefusal(caught: unknown): caught is ArcError {
   return ArcError.is(caught, ...refusals);

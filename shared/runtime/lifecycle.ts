@@ -22,7 +22,7 @@ export function createLifecycle(ready = false): Lifecycle {
 
   const finished = () => {
     state.inFlight -= 1;
-    if (state.inFlight === 0) for (const event of [...waiting]) event();
+    if (state.inFlight === 0) for (const settle of [...waiting]) settle();
   };
 
   return {
@@ -52,12 +52,12 @@ export function createLifecycle(ready = false): Lifecycle {
       return new Promise((resolve) => {
         const end = (idle: boolean) => () => {
           clearTimeout(timer);
-          waiting.delete(woken);
+          waiting.delete(settle);
           resolve(idle);
         };
-        const woken = end(true);
+        const settle = end(true);
         const timer = setTimeout(end(false), ms);
-        waiting.add(woken);
+        waiting.add(settle);
       });
     },
   };

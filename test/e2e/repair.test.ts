@@ -173,7 +173,7 @@ describe.concurrent('what is finished stays finished', { timeout: 300_000 }, () 
   });
 });
 
-describe.concurrent('what is missing wakes the Order when it appears', { timeout: 300_000 }, () => {
+describe.concurrent('an Order goes on when what it lacks appears', { timeout: 300_000 }, () => {
   it('an Endpoint and the Secret it needs', async () => {
     const tenant = await conduit.tenant('late-endpoint');
     await tenant.order('order', [{ ...light, srcRef: { name: 'late' } }]);

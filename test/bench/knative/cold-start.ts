@@ -10,7 +10,7 @@ import { bareHonoImage, bareHonoName, bareHonoService } from '../bare-hono/servi
 import { median, progress, report } from '../report.ts';
 import { toRest } from './cluster.ts';
 
-// a multiple of three, so that each is as often the first to wake as the others
+// a multiple of three, so that each is as often the first as the others
 const rounds = 9;
 const settleMs = 2_000;
 const arc = 'arc-system';

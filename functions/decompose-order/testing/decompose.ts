@@ -11,6 +11,6 @@ export const inputs = [...known, ociTemplate(), ociType()];
 export const images = ['team/app:1', 'team/web:1', 'team/db:1'];
 
 /** Has the function handle an event of this Order. */
-export function event(api: FakeApi, object: Order): Promise<undefined> {
+export function decompose(api: FakeApi, object: Order): Promise<undefined> {
   return handle(contextOf(api), eventOf(object));
 }
