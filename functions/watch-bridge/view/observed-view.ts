@@ -325,6 +325,8 @@ function keysOfWorkflow(workflow: ArtifactWorkflow): string[] {
   const always = [
     ...(order === undefined ? [] : [`child ${order}`]),
     ...(id === undefined ? [] : [`artifact ${namespace}/${id}`]),
+    // A finished writer too: what it has overwritten may be forgotten.
+    ...(target === undefined ? [] : [`target ${namespace}/${target}`]),
   ];
   if (isFinished(workflow) && !isDeleting(workflow)) return always;
   const { kind, name } = currentWorkflow(workflow);
@@ -334,7 +336,6 @@ function keysOfWorkflow(workflow: ArtifactWorkflow): string[] {
   return [
     ...always,
     ...(order === undefined || isFinished(workflow) ? [] : [`unfinished ${order}`]),
-    ...(target === undefined ? [] : [`target ${namespace}/${target}`]),
     ...[...new Set(namesOfEndpoints(workflow))].flatMap((end) => [
       `workflow ${namespace}/${end}`,
       ...(busy ? [`busy ${namespace}/${end}`] : []),

@@ -62,13 +62,15 @@ function renderDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[]
 }
 
 /** The state of the Endpoints of an ArtifactWorkflow. Stale: its Order is about to replace it. */
-function endsOf(view: View, { metadata, spec }: ArtifactWorkflow): { isStale: boolean; state: string } {
-  const { namespace = '', ownerReferences = [] } = metadata;
+function endsOf(view: View, workflow: ArtifactWorkflow): { isStale: boolean; state: string } {
+  const { metadata, spec } = workflow;
+  const { namespace = '' } = metadata;
   const ends = [spec.srcRef, spec.dstRef].flatMap((ref) =>
     ref === undefined ? [] : [{ ref, found: view.endpoint(namespace, ref.name) }],
   );
   const isStale =
-    ownerReferences.length > 0 && ends.some(({ ref, found }) => found !== undefined && hasMoved(ref, found));
+    ownerOfKind(workflow, 'Order') !== undefined &&
+    ends.some(({ ref, found }) => found !== undefined && hasMoved(ref, found));
   const stateOf = (found: Endpoint | undefined) =>
     found === undefined
       ? 'none'
