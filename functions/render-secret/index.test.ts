@@ -97,6 +97,7 @@ describe('render-secret', () => {
     const missing = 'Endpoint "destination" not found: create it';
     expect(api.all(events)[0]?.message).toContain(missing);
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({
+      announced: '',
       configReason: 'EndpointMissing',
       configMessage: missing,
     });
@@ -180,6 +181,7 @@ describe('render-secret', () => {
     await handle(contextOf(api), eventOf(fresh));
     const message = `cannot create Secret "${name}": exceeded quota: few`;
     expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({
+      announced: '',
       configReason: 'RenderingFailed',
       configMessage: message,
     });
@@ -197,6 +199,7 @@ describe('render-secret', () => {
       };
       await handle(contextOf(api), eventOf(fresh));
       expect(api.read(artifactWorkflows, fresh.metadata)?.status).toEqual({
+        announced: '',
         configReason: 'NamespaceNotGiven',
         configMessage: expect.stringContaining('kubectl apply -k knative/tenant -n team'),
       });

@@ -121,11 +121,16 @@ export {
 export { conditionsFor, transition } from './roll-up/conditions.ts';
 export { shownOf } from './roll-up/entry.ts';
 export {
+  type Announced,
   type ArtifactMilestone,
-  artifactMilestone,
+  artifactMilestones,
+  firstAnnounced,
+  isAnnounced,
+  lastMilestone,
   type Milestone,
+  milestoneId,
   type OrderMilestone,
-  orderMilestone,
+  orderMilestones,
 } from './roll-up/milestones.ts';
 export { rollUp, staleAt, staleness } from './roll-up/rollup.ts';
 export { rollUpInterval } from './roll-up/rollup-interval.ts';

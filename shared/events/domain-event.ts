@@ -1,13 +1,16 @@
 import { CloudEvent } from 'cloudevents';
 import {
+  type Announced,
   type ArtifactMilestone,
   type ArtifactWorkflow,
+  artifactMilestones,
   currentWorkflow,
   cut,
   type Milestone,
+  milestoneId,
   type Order,
   type OrderMilestone,
-  type OrderStatus,
+  orderMilestones,
   phaseOf,
   rootUid,
 } from '#shared/domain';
@@ -26,13 +29,36 @@ export function dataSchemaOf(name: DomainEventName): string {
   return `https://arc.opendefense.cloud/schemas/${domainEventType(name)}.json`;
 }
 
-/** The event for a milestone of an Order whose status is now `status`. */
-export function orderEvent(
-  order: Order,
-  status: OrderStatus,
-  milestone: Milestone<OrderMilestone>,
-): CloudEvent<OrderEventData> {
-  const { namespace = '', name, uid = '' } = order.metadata;
+/** A milestone of an object, and the event that tells of it. */
+export interface Announcement {
+  /** What `status.announced` is to hold once the event was delivered. */
+  milestone: string;
+  name: OrderMilestone | ArtifactMilestone;
+  event: CloudEvent<OrderEventData> | CloudEvent<ArtifactEventData>;
+}
+
+/** The events for the milestones that the status of an object shows and that were not announced, in their order; `since` as for `orderMilestones`. */
+export function announcements(object: Announced, now: Date, since?: string): Announcement[] {
+  if (object.kind === 'Order') {
+    const order = object as Order;
+    return orderMilestones(order, now, since).map((one) => ({
+      milestone: milestoneId(one),
+      name: one.name,
+      event: orderEvent(order, one),
+    }));
+  }
+  const workflow = object as ArtifactWorkflow;
+  return artifactMilestones(workflow, now, since).map((one) => ({
+    milestone: milestoneId(one),
+    name: one.name,
+    event: artifactEvent(workflow, one),
+  }));
+}
+
+/** The event for a milestone of an Order as it is now. */
+export function orderEvent(order: Order, milestone: Milestone<OrderMilestone>): CloudEvent<OrderEventData> {
+  const { metadata, status = {} } = order;
+  const { namespace = '', name, uid = '' } = metadata;
   const none = { total: 0, invalid: 0, pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 };
   return domainEvent(`order.${milestone.name}`, order, milestone, {
     namespace,
@@ -82,16 +108,16 @@ export function artifactEvent(
 function domainEvent<Data>(
   name: DomainEventName,
   object: Order | ArtifactWorkflow,
-  { name: milestone, occurrence, time }: Milestone<string>,
+  milestone: Milestone<string>,
   data: Data,
 ): CloudEvent<Data> {
   const { namespace = '', name: objectName, uid = '' } = object.metadata;
   return new CloudEvent<Data>({
-    id: `${uid}/${occurrence}/${milestone}`,
+    id: `${uid}/${milestoneId(milestone)}`,
     type: domainEventType(name),
     source: eventSource,
     subject: `${namespace}/${objectName}`,
-    time: time.toISOString(),
+    time: milestone.time.toISOString(),
     datacontenttype: 'application/json',
     dataschema: dataSchemaOf(name),
     data,

@@ -1,6 +1,6 @@
 /** CloudEvents as the conduit sends and reads them: step events, the HTTP binding, and domain events for subscribers. */
 export { toBinaryRequest } from './binary-request.ts';
-export { artifactEvent, dataSchemaOf, domainEventType, orderEvent } from './domain-event.ts';
+export { announcements, dataSchemaOf, domainEventType } from './domain-event.ts';
 export {
   type ArtifactEventData,
   type DomainEventName,

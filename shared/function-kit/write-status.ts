@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { firstAnnounced } from '#shared/domain';
 import { isGone, type Kind } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import type { Context } from '#shared/runtime';
@@ -20,7 +21,7 @@ export async function writeStatus<T extends KubeObject>(
     isDeepStrictEqual(before[field] ?? null, value),
   );
   if (same) return object;
-  const patch = { metadata: versionOf(object), status };
+  const patch = { metadata: versionOf(object), status: { ...status, ...firstAnnounced(object) } };
   try {
     return await api.mergePatch(kind, object.metadata, patch, { subresource: 'status' }, signal);
   } catch (caught) {

@@ -1,13 +1,12 @@
 import { Command, Option } from 'commander';
 import {
   type ArtifactWorkflow,
-  artifactMilestone,
   artifactWorkflows,
   events,
   group,
   type KubeEvent,
+  lastMilestone,
   type Order,
-  orderMilestone,
   orders,
 } from '#shared/domain';
 import { printable, printableJson } from '#shared/errors';
@@ -91,7 +90,7 @@ async function showAll(io: Io, api: KubeClient, { order, place }: Request, print
 }
 
 async function showNew(io: Io, api: KubeClient, { order, place }: Request, print: Print): Promise<void> {
-  const { artifactEvent, orderEvent } = await import('#shared/events');
+  const { announcements } = await import('#shared/events');
   await using follower = createFollower(api, io.signal, io.note);
   const uids = new Set([order?.metadata.uid]);
   const news: Entry[] = [];
@@ -99,9 +98,9 @@ async function showNew(io: Io, api: KubeClient, { order, place }: Request, print
   const isOrder = (each: Order) => !order || each.metadata.uid === order.metadata.uid;
   const seenOrders = follower.follow(orders, place, ({ before, after }) => {
     if (!after?.status || !seenOrders.synced || !isOrder(after)) return;
-    const milestone = orderMilestone(before ?? { ...after, status: {} }, after.status, new Date());
-    if (milestone)
-      news.push(domainEntry(orderEvent(after, after.status, milestone), `order/${after.metadata.name}`));
+    const since = before === undefined ? '' : lastMilestone(before);
+    for (const { event } of announcements(after, new Date(), since))
+      news.push(domainEntry(event, `order/${after.metadata.name}`));
   });
   const seenChildren = follower.follow<ArtifactWorkflow>(artifactWorkflows, place, ({ before, after }) => {
     if (!after) return;
@@ -111,8 +110,9 @@ async function showNew(io: Io, api: KubeClient, { order, place }: Request, print
     if (order && !isOwnedBy(after, order)) return;
     uids.add(uid);
     news.push(...waiting.map(entryOf));
-    const milestone = before && seenChildren.synced && artifactMilestone(before, after, new Date());
-    if (milestone) news.push(domainEntry(artifactEvent(after, milestone), `artifactworkflow/${name}`));
+    if (before === undefined || !seenChildren.synced) return;
+    for (const { event } of announcements(after, new Date(), lastMilestone(before)))
+      news.push(domainEntry(event, `artifactworkflow/${name}`));
   });
   // The list of Events can be long: whose they are is known by then.
   while (order && !seenChildren.synced) if (!(await follower.changed(0))) return;

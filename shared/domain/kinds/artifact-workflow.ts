@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import {
+  announced,
   conditions,
   cron,
   duration,
@@ -176,6 +177,7 @@ const status = z.object({
   nextAttemptTime: z.string().exactOptional().describe('When the next attempt is due.'),
   progress: z.string().exactOptional().describe('n/m of the work; never falls.'),
   results: results.exactOptional().describe('What the worker reported.'),
+  announced,
   conditions: conditions.exactOptional(),
   observedGeneration,
 });

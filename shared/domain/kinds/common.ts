@@ -106,6 +106,11 @@ const json = z.unknown() as unknown as z.ZodType<Json>;
 export const freeObject = (what: string) =>
   z.record(z.string(), json).describe(what).meta({ 'x-kubernetes-preserve-unknown-fields': true });
 
+export const announced = z
+  .string()
+  .exactOptional()
+  .describe('The last milestone that subscribers were told of: the end of the id of its event.');
+
 export const observedGeneration = z
   .int()
   .exactOptional()

@@ -1,5 +1,14 @@
 import * as z from 'zod';
-import { conditions, cron, duration, freeObject, observedGeneration, reference, retry } from './common.ts';
+import {
+  announced,
+  conditions,
+  cron,
+  duration,
+  freeObject,
+  observedGeneration,
+  reference,
+  retry,
+} from './common.ts';
 import type { ObjectOf } from './meta.ts';
 
 /** One thing to move. `srcRef`, `dstRef` and `cron` fall back to the Order's defaults. */
@@ -140,6 +149,7 @@ const status = z.object({
       'Hash of the state of the Endpoints, types, templates and settings that this status was computed from.',
     ),
   lastForceAt: z.string().exactOptional().describe('The time of the last force-at that was answered.'),
+  announced,
   conditions: conditions.exactOptional(),
   observedGeneration,
   startTime: z.string().exactOptional().describe('When the first artifact started.'),

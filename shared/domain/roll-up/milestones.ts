@@ -1,10 +1,11 @@
-import { instantOf, isoSeconds } from '#shared/meta';
+import { instantOf, isoSeconds, type KubeObject } from '#shared/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from '../kinds/order.ts';
 import { currentWorkflow, isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
+import { shortHash } from '../values/hash.ts';
 
-/** A turn in the life of one object that subscribers get an event for, once for each time that it happens. */
+/** A turn in the life of one object that subscribers get an event for. */
 export interface Milestone<Name extends string> {
   name: Name;
   /** Identifies the time: unique together with the object's uid and the name. */
@@ -15,33 +16,71 @@ export interface Milestone<Name extends string> {
 export type OrderMilestone = 'accepted' | 'completed' | 'failed';
 export type ArtifactMilestone = 'started' | 'succeeded' | 'failed';
 
-/**
- * The milestone that an Order reaches when `after` replaces its status; undefined for none. A new generation is accepted, or
- * ends at once. An Order without artifacts is accepted and has no end. Every end counts: after an edit, a new credential or a force there is another one. The deletion of an
- * Order is a new generation too, but not a milestone.
- */
-export function orderMilestone(
-  order: Order,
-  after: OrderStatus,
+/** What `status.announced` holds once a milestone was announced; with the uid of the object before it, the id of the event. */
+export function milestoneId({ occurrence, name }: Milestone<string>): string {
+  return `${occurrence}/${name}`;
+}
+
+/** An object whose milestones are announced. */
+export type Announced = Order | ArtifactWorkflow;
+
+/** True for an object of a kind whose milestones are announced. */
+export function isAnnounced(object: KubeObject): object is KubeObject & Announced {
+  return object.kind === 'Order' || object.kind === 'ArtifactWorkflow';
+}
+
+/** The milestones of an object that its status shows and that were not announced, in their order; `since` as for `orderMilestones`. */
+function milestones(
+  object: Announced,
   now: Date,
-): Milestone<OrderMilestone> | undefined {
-  const { status: before } = order;
-  const { observedGeneration } = after;
-  if (isDeleting(order)) return undefined;
-  const end = endOf(after);
-  if (end !== undefined) {
-    const known = endOf(before ?? {});
-    if (known?.name === end.name && known.occurrence === end.occurrence) return undefined;
-    // The artifacts ended before this generation was rolled up: for this generation they end now.
-    return before?.observedGeneration === observedGeneration ? end : { ...end, time: now };
-  }
-  if (before?.phase !== undefined && before.observedGeneration === observedGeneration) return undefined;
-  return { name: 'accepted', occurrence: String(observedGeneration ?? 1), time: now };
+  since?: string,
+): Milestone<OrderMilestone | ArtifactMilestone>[] {
+  return object.kind === 'Order'
+    ? orderMilestones(object as Order, now, since)
+    : artifactMilestones(object as ArtifactWorkflow, now, since);
+}
+
+/** What `status.announced` is to hold while nothing is left to announce; '' for none. */
+export function lastMilestone(object: Announced): string {
+  const last = milestones(object, new Date(0), '').at(-1);
+  return last === undefined ? '' : milestoneId(last);
+}
+
+/**
+ * What the first write of a status says was announced: what it showed before. A status of an earlier version does not say, and is not announced again.
+ */
+export function firstAnnounced(object: KubeObject): { announced?: string } {
+  if (!isAnnounced(object) || object.status?.announced !== undefined) return {};
+  return { announced: lastMilestone(object) };
+}
+
+/**
+ * The milestones of an Order that its status shows and that were not announced, in their order. Every generation is accepted, and every end counts:
+ * after an edit, a new credential or a force there is another one. An Order without artifacts is accepted and has no end. The
+ * deletion of an Order is a new generation too, but not a milestone.
+ *
+ * @param since the id of the milestone that was announced last; undefined where nothing is known of that: then none is due
+ */
+export function orderMilestones(
+  order: Order,
+  now: Date,
+  since = order.status?.announced,
+): Milestone<OrderMilestone>[] {
+  const { phase, observedGeneration = 1 } = order.status ?? {};
+  if (since === undefined || phase === undefined || isDeleting(order)) return [];
+  const generation = String(observedGeneration);
+  const isAccepted = since.split('/', 1)[0] === generation;
+  const end = endOf(order.status ?? {});
+  return [
+    ...(isAccepted ? [] : [{ name: 'accepted' as const, occurrence: generation, time: now }]),
+    // The artifacts ended before this generation was accepted: for this generation they end now.
+    ...(end === undefined || milestoneId(end) === since ? [] : [isAccepted ? end : { ...end, time: now }]),
+  ];
 }
 
 /** The end that a status shows: the time when the last artifact ended, or later, when no artifact was left to run but those on a schedule. */
 function endOf(status: OrderStatus): Milestone<OrderMilestone> | undefined {
-  const { phase, conditions = [], completionTime, counts, observedGeneration } = status;
+  const { phase, conditions = [], completionTime, counts } = status;
   // An Order without artifacts has completed nothing.
   if (counts?.total === 0) return undefined;
   if (phase === 'Scheduled' || phase === 'Running') return failureBesideSchedules(status);
@@ -50,48 +89,66 @@ function endOf(status: OrderStatus): Milestone<OrderMilestone> | undefined {
     phase === 'Succeeded' ? (['completed', 'Ready'] as const) : (['failed', 'Stalled'] as const);
   const turned = conditions.find(({ type }) => type === decisive)?.lastTransitionTime;
   const latest = Math.max(...[completionTime, turned].map((text) => instantOf(text) ?? 0));
-  return {
-    name,
-    occurrence: `${observedGeneration ?? 1}/${isoSeconds(latest)}`,
-    time: new Date(latest),
-  };
+  return endAt(status, name, latest);
 }
 
 /** A failure of the other artifacts. With each run of a schedule phase and conditions come and go: what has ended says when. */
 function failureBesideSchedules(status: OrderStatus): Milestone<OrderMilestone> | undefined {
-  const { counts, artifactWorkflows: entries = {}, observedGeneration } = status;
+  const { counts, artifactWorkflows: entries = {} } = status;
+  if (!counts || counts.failed + counts.invalid === 0) return undefined;
   const others = Object.values(entries).filter(({ phase }) => phase !== 'Active');
   const schedules = Object.keys(entries).length - others.length;
-  if (!counts || schedules === 0 || counts.failed + counts.invalid === 0) return undefined;
+  if (schedules === 0) return undefined;
   if (counts.pending + counts.running > schedules) return undefined;
   const latest = Math.max(
     ...others.map(({ completionTime, since }) => instantOf(completionTime ?? since) ?? 0),
   );
-  return {
-    name: 'failed',
-    occurrence: `${observedGeneration ?? 1}/${isoSeconds(latest)}`,
-    time: new Date(latest),
-  };
+  return endAt(status, 'failed', latest);
+}
+
+/** Kubernetes' times are in whole seconds: what had ended tells two ends within one second apart. */
+function endAt(
+  { artifactWorkflows: entries = {}, observedGeneration = 1 }: OrderStatus,
+  name: 'completed' | 'failed',
+  ms: number,
+): Milestone<OrderMilestone> {
+  const ended = Object.entries(entries).map(([key, { phase, completionTime, attempts = 1, revision = 1 }]) =>
+    phase === 'Active' ? [key] : [key, phase, completionTime ?? '', attempts, revision],
+  );
+  const occurrence = [observedGeneration, isoSeconds(ms), shortHash(ended)].join('/');
+  return { name, occurrence, time: new Date(ms) };
 }
 
 /**
- * The milestone of an artifact after a write of sync-status: its Workflow runs, has succeeded, or has failed and no attempt
- * will follow. Undefined for none. A failure whose retry is removed by a later edit shows only in the end of its Order.
+ * The milestones of an artifact that its status shows and that were not announced, in their order: its Workflow runs, has succeeded, or has failed
+ * and no attempt will follow.
+ *
+ * @param since as for `orderMilestones`
  */
-export function artifactMilestone(
-  before: ArtifactWorkflow,
-  after: ArtifactWorkflow,
+export function artifactMilestones(
+  workflow: ArtifactWorkflow,
   now: Date,
-): Milestone<ArtifactMilestone> | undefined {
-  const { status = {}, spec } = after;
-  if (spec.cron) return runMilestone(before.status ?? {}, status, now);
-  const name = standing(after);
-  if (name === undefined || name === standing(before)) return undefined;
-  const time = timeOf(name === 'started' ? status.startTime : status.completionTime, now);
-  return { name, occurrence: String(currentWorkflow(after).attempt), time };
+  since = workflow.status?.announced,
+): Milestone<ArtifactMilestone>[] {
+  const { status = {}, spec } = workflow;
+  if (since === undefined) return [];
+  if (spec.cron) return runMilestones(status, now, since);
+  const standing = standingOf(workflow);
+  if (standing === undefined) return [];
+  const occurrence = String(currentWorkflow(workflow).attempt);
+  const { startTime, completionTime } = status;
+  const hasStarted = standing === 'started' || instantOf(startTime) !== undefined;
+  const shown: Milestone<ArtifactMilestone>[] = [
+    ...(hasStarted ? [{ name: 'started' as const, occurrence, time: timeOf(startTime, now) }] : []),
+    ...(standing === 'started' ? [] : [{ name: standing, occurrence, time: timeOf(completionTime, now) }]),
+  ];
+  const known = shown.findIndex((one) => milestoneId(one) === since);
+  // An attempt that has ended one way and then another started only once.
+  const isEndKnown = known < 0 && since.split('/', 1)[0] === occurrence;
+  return isEndKnown ? shown.filter(({ name }) => name !== 'started') : shown.slice(known + 1);
 }
 
-function standing(workflow: ArtifactWorkflow): ArtifactMilestone | undefined {
+function standingOf(workflow: ArtifactWorkflow): ArtifactMilestone | undefined {
   const phase = phaseOf(workflow);
   if (phase === 'Running') return 'started';
   if (phase === 'Succeeded') return 'succeeded';
@@ -101,19 +158,27 @@ function standing(workflow: ArtifactWorkflow): ArtifactMilestone | undefined {
 }
 
 /** For a schedule: the last run. Argo starts none while another runs, and counts how they end. */
-function runMilestone(
-  before: ArtifactWorkflowStatus,
-  after: ArtifactWorkflowStatus,
+function runMilestones(
+  { lastScheduled, activeWorkflowRef, succeeded = 0, failed = 0 }: ArtifactWorkflowStatus,
   now: Date,
-): Milestone<ArtifactMilestone> | undefined {
-  const scheduled = timeOf(after.lastScheduled, now);
-  const occurrence = isoSeconds(scheduled.getTime());
-  const run = after.activeWorkflowRef?.name;
-  if (run !== undefined && run !== before.activeWorkflowRef?.name)
-    return { name: 'started', occurrence, time: scheduled };
+  since: string,
+): Milestone<ArtifactMilestone>[] {
+  const scheduled = timeOf(lastScheduled, new Date(0));
+  const run = isoSeconds(scheduled.getTime());
+  const occurrence = `${run}/${succeeded}+${failed}`;
+  const [knownRun = '', counts = ''] = since.split('/');
+  const [knownSucceeded = 0, knownFailed = 0] = counts.split('+').map(Number);
   // A CronWorkflow that was created again counts from zero.
-  const name = (['failed', 'succeeded'] as const).find((each) => after[each] && after[each] !== before[each]);
-  return name && { name, occurrence, time: now };
+  const ended = [
+    { name: 'failed' as const, isNew: failed > 0 && failed !== knownFailed },
+    { name: 'succeeded' as const, isNew: succeeded > 0 && succeeded !== knownSucceeded },
+  ].filter(({ isNew }) => isNew);
+  return [
+    ...ended.map(({ name }) => ({ name, occurrence, time: now })),
+    ...(activeWorkflowRef === undefined || run === knownRun
+      ? []
+      : [{ name: 'started' as const, occurrence, time: timeOf(lastScheduled, now) }]),
+  ];
 }
 
 function timeOf(text: string | undefined, otherwise: Date): Date {

@@ -47,6 +47,7 @@ export function rollUp(
     secretGenerations: plan.secretGenerations,
     inputs: plan.inputs,
     ...(forced === undefined ? {} : { lastForceAt: forced }),
+    ...(before.announced === undefined ? {} : { announced: before.announced }),
     conditions: conditionsFor(
       { phase, reason: reasonOf(phase, counts, headline), message, hasFailed: hasFailed(counts) },
       generation,
