@@ -1,13 +1,10 @@
-/** sync-status: the Workflow of an ArtifactWorkflow -> its phase, message, progress, results and conditions, and a domain event for subscribers. */
-import type { CloudEvent } from 'cloudevents';
+/** sync-status: the Workflow of an ArtifactWorkflow -> its phase, message, progress, results and conditions. */
 import {
   type ArtifactWorkflow,
-  artifactMilestone,
   artifactWorkflows,
   attemptEvent,
   type CronWorkflow,
   isLabelValue,
-  isOn,
   labels,
   stepToQuote,
   syncedStatus,
@@ -15,11 +12,9 @@ import {
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { artifactEvent } from '#shared/events';
 import {
   namespaceOf,
   readArtifactWorkflow,
-  readSettings,
   readWorkflow,
   recordEvent,
   writeStatus,
@@ -29,34 +24,27 @@ import type { Context, StepEvent } from '#shared/runtime';
 import { readTail } from './log-tail.ts';
 import { isStopping } from './stopping.ts';
 
-/**
- * Copies the state of the Workflow into the status of its ArtifactWorkflow, where it differs, and replies with the domain event that
- * this makes due, if any. Rejects with what the broker is to retry.
- */
-export async function handle(context: Context, event: StepEvent): Promise<CloudEvent<unknown> | undefined> {
+/** Copies the state of the Workflow into the status of its ArtifactWorkflow, where it differs. Rejects with what the broker is to retry. */
+export async function handle(context: Context, event: StepEvent): Promise<void> {
   const { now } = context;
   const artifactWorkflow = await readArtifactWorkflow(context, event);
-  if (artifactWorkflow === undefined) return undefined;
+  if (artifactWorkflow === undefined) return;
   const { workflow, isUnreadable } = await read(context, artifactWorkflow);
   const run = workflow && (await newestRun(context, workflow, artifactWorkflow));
 
   const bare = syncedStatus(artifactWorkflow, workflow, now, { run, isUnreadable });
-  if (bare === undefined) return undefined;
-  if (bare.phase === 'Cancelled' && (await isStopping(context, artifactWorkflow))) return undefined;
+  if (bare === undefined) return;
+  if (bare.phase === 'Cancelled' && (await isStopping(context, artifactWorkflow))) return;
   const step = stepToQuote(artifactWorkflow, workflow, bare, run);
   const tail = step && (await readTail(context, step));
   const status = tail
     ? (syncedStatus(artifactWorkflow, workflow, now, { run, tail, isUnreadable }) ?? bare)
     : bare;
 
-  // Before the write: what fails after it is not said again.
-  const settings = await readSettings(context);
   const written = await writeStatus(context, artifactWorkflows, artifactWorkflow, status);
-  if (written === undefined) return undefined;
+  if (written === undefined) return;
   const note = attemptEvent(artifactWorkflow, written);
   if (note) await recordEvent(context, { ...note, regarding: artifactWorkflow, component: 'sync-status' });
-  const milestone = artifactMilestone(artifactWorkflow, written, now);
-  return milestone && isOn('domainEvents', settings) ? artifactEvent(written, milestone) : undefined;
 }
 
 /** The right to read CronWorkflows is of the cluster, and missing where schedules are switched off. */

@@ -4,6 +4,7 @@ import type { Metrics } from '#shared/telemetry';
 interface Gauges {
   depth: () => number;
   due: () => number;
+  unannounced: () => number;
   gaps: () => number;
   relists: () => number;
 }
@@ -34,16 +35,22 @@ export function bridgeMetrics(metrics: Metrics, shard: Shard) {
     help: 'Delivery attempts that failed and are retried.',
     labels,
   });
+  const announcements = metrics.counter({
+    name: 'arc_bridge_domain_events_total',
+    help: 'Domain events that were delivered or refused, by outcome.',
+    labels: [...labels, 'outcome'],
+  });
   const found = metrics.counter({
     name: 'arc_bridge_repairs_total',
     help: 'Objects of which a sweep found a duty that no change had shown.',
     labels,
   });
-  const observe = ({ depth, due, gaps, relists }: Gauges): void => {
+  const observe = ({ depth, due, unannounced, gaps, relists }: Gauges): void => {
     const gauge = (name: string, help: string, read: () => number) =>
       metrics.gauge({ name, help, labels }, read, own);
     gauge('arc_bridge_depth', 'Events that are pending or under way.', depth);
     gauge('arc_bridge_due', 'Duties that are due: what functions have to do now.', due);
+    gauge('arc_bridge_unannounced', 'Domain events that are pending or under way.', unannounced);
     gauge('arc_bridge_gaps', 'Times the history of a watch was gone, since the start.', gaps);
     gauge('arc_bridge_relists', 'Lists after the first one, since the start.', relists);
   };
@@ -52,11 +59,12 @@ export function bridgeMetrics(metrics: Metrics, shard: Shard) {
       deliveries.inc({ ...own, outcome });
       lag.observe(Math.max(0, lagMs) / 1000, own);
     },
+    announced: (outcome: string) => announcements.inc({ ...own, outcome }),
     retried: () => retries.inc(own),
     repaired: () => found.inc(own),
     /** Sets the sources of the gauges. */
     observe,
     /** Lets go of the sources: the registry outlives the bridge. */
-    release: () => observe({ depth: none, due: none, gaps: none, relists: none }),
+    release: () => observe({ depth: none, due: none, unannounced: none, gaps: none, relists: none }),
   };
 }

@@ -1,8 +1,10 @@
 import { steadyClock as clock, systemClock as timeOfDay } from '#shared/async';
-import { type Shard, wholeShard } from '#shared/domain';
-import type { KubeClient } from '#shared/kube';
+import { artifactWorkflows, orders, type Shard, wholeShard } from '#shared/domain';
+import type { Kind, KubeClient } from '#shared/kube';
 import type { Logger, Metrics } from '#shared/telemetry';
 import { bridgeMetrics } from './bridge-metrics.ts';
+import { Announcer } from './delivery/announcer.ts';
+import { createDelivery } from './delivery/delivery.ts';
 import { Sender } from './delivery/sender.ts';
 import type { Sink } from './delivery/sink.ts';
 import { Dispatcher } from './duties/dispatcher.ts';
@@ -33,7 +35,7 @@ export interface Bridge {
   readonly synced: Promise<void>;
   /** True from then on. */
   readonly ready: boolean;
-  /** Events that are pending or under way. */
+  /** Step events that are pending or under way. */
   readonly depth: number;
   /** When the slowest watch last made progress, ms of `steadyClock`. */
   lastTurn(): number;
@@ -56,23 +58,42 @@ export function startBridge(options: BridgeOptions): Bridge {
     ...{ ...times, watchSecrets, watchSchedules, shard, outbox: sender },
     repaired: () => metrics.repaired(),
   });
+  const announcer = new Announcer({
+    ...{ ...times, view: dispatcher.view, shard, log, metrics },
+    deliver: createDelivery(options.sink, signal, maySend),
+    record: ({ kind, metadata }, announced) => {
+      const patch = { metadata: { uid: metadata.uid }, status: { announced } };
+      const about = kind === 'Order' ? orders : artifactWorkflows;
+      return api.mergePatch(about as Kind, metadata, patch, { subresource: 'status' }, signal);
+    },
+    isBusy: (uid) => dispatcher.isBusy(uid),
+  });
   const synced = Promise.withResolvers<void>();
   const watches = startWatches({
     ...{ api, signal, random, log, watchSecrets, watchSchedules },
     keep: (object) => dispatcher.keep(object),
-    onChange: (change) => dispatcher.change(change),
+    onChange: (change) => {
+      dispatcher.change(change);
+      announcer.change(change);
+    },
     onSynced: () => {
+      announcer.synced();
       dispatcher.synced().then(synced.resolve, synced.reject);
     },
   });
-  metrics.observe({ depth: () => sender.depth, due: () => dispatcher.due, ...watches });
+  metrics.observe({
+    ...watches,
+    depth: () => sender.depth,
+    due: () => dispatcher.due,
+    unannounced: () => announcer.pending,
+  });
 
   const end = async () => {
     try {
       await watches.done;
     } finally {
       dispatcher.close();
-      await sender.close();
+      await Promise.all([sender.close(), announcer.close()]);
       metrics.release();
     }
   };

@@ -65,9 +65,10 @@ describe('the components that switch a feature off', () => {
     expect(role).toMatchObject({ rules: [{ resources: ['pods'], verbs: ['list'] }] });
   });
 
-  it('no-domain-events takes the EventTypes away', async () => {
-    const { gone, settings, text } = await effectOf('domain-events');
+  it('no-domain-events takes the EventTypes away, and the right to note what was announced', async () => {
+    const { gone, changed, settings, text } = await effectOf('domain-events');
     expect(new Set(gone.map((one) => one.split(' ')[0]))).toEqual(new Set(['EventType']));
+    expect(changed).toEqual(['ClusterRole arc-watch-bridge', 'ConfigMap arc-settings']);
     expect(settings).toEqual({ 'features.domainEvents': 'off' });
     expect(text).not.toContain('EventType');
   });

@@ -1,7 +1,4 @@
-import type { CloudEvent } from 'cloudevents';
 import { type ArcError, type Code, httpStatus } from '#shared/errors';
-import { toBinaryRequest } from '#shared/events';
-import type { TraceContext } from '#shared/telemetry';
 
 // How a broker reads an answer (knative/specs data-plane): 404, 408, 409, 429 and 5xx are delivered again, all
 // other 4xx go to the dead letter sink at once, and a 2xx with a body that is not a CloudEvent counts as a failure.
@@ -51,14 +48,7 @@ export function refusalAnswer(error: ArcError): Response {
   return failureAnswer(error, deliveryStatuses[error.code] ?? httpStatus(error.code));
 }
 
-/** The answer when the work is done: empty, or the reply event in binary mode, with the trace it continues. */
-export function doneAnswer(
-  reply: CloudEvent<unknown> | undefined,
-  trace: TraceContext | undefined,
-): Response {
-  if (reply === undefined) return new Response(null, { status: 204 });
-  const traced =
-    trace !== undefined && reply.traceparent === undefined ? reply.cloneWith<unknown>({ ...trace }) : reply;
-  const { headers, body } = toBinaryRequest(traced);
-  return new Response(body, { status: 200, headers });
+/** The answer when the work is done: brokers take any body that is no event for a failure. */
+export function doneAnswer(): Response {
+  return new Response(null, { status: 204 });
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { CloudEvent } from 'cloudevents';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { startDeadline } from '#shared/async';
@@ -35,7 +34,7 @@ const largestEvent = 64 * 1024;
 
 /**
  * The HTTP surface of a function: POST / takes an event in binary or structured mode, /health/liveness,
- * /health/readiness and /metrics are for the platform. Answers: 204 or a reply event; errors by the table in answer.ts.
+ * /health/readiness and /metrics are for the platform. Answers: 204; errors by the table in answer.ts.
  */
 export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
   const metrics = dependencies.metrics ?? createMetrics();
@@ -104,7 +103,7 @@ function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
         // A body that arrives too late is not unreadable: the broker can deliver it again.
         if (fn.unreadable && event.code !== 'Timeout' && !deadline.signal.aborted) {
           fn.unreadable({ log, metrics: parts.metrics }, event);
-          return doneAnswer(undefined, undefined);
+          return doneAnswer();
         }
         log.warn({ err: event }, 'request refused');
         return refusalAnswer(event);
@@ -165,9 +164,9 @@ async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Res
   measured.invoked(step, (now.getTime() - event.time.getTime()) / 1000);
   const work = lifecycle.track(start(fn, context, event));
   try {
-    const reply = await beforeAbort(work, signal);
-    log.debug({ reply: reply?.type }, 'handled');
-    return doneAnswer(reply, trace);
+    await beforeAbort(work, signal);
+    log.debug('handled');
+    return doneAnswer();
   } catch (caught) {
     const error = ArcError.from(caught);
     measured.failed(error.code);
@@ -183,11 +182,7 @@ async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Res
 }
 
 /** Makes a handler that throws before its first await reject like any other. */
-async function start(
-  fn: Fn,
-  context: Context,
-  event: ParsedStepEvent,
-): Promise<CloudEvent<unknown> | undefined> {
+async function start(fn: Fn, context: Context, event: ParsedStepEvent): Promise<void> {
   return fn.handle(context, event);
 }
 

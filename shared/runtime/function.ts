@@ -1,4 +1,3 @@
-import type { CloudEvent } from 'cloudevents';
 import type { Logger } from 'pino';
 import type { ArcError } from '#shared/errors';
 import type { StepEvent } from '#shared/events';
@@ -19,7 +18,7 @@ export interface Context {
   now: Date;
   /** Process environment, for a function's own `init`; parsed with zod there. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Of the delivery. Requests by `api` carry it, and the runtime puts it on the reply. */
+  /** Of the delivery. Requests by `api` carry it. */
   trace?: TraceContext;
 }
 
@@ -27,12 +26,12 @@ export type Unreadable = (context: Pick<Context, 'log' | 'metrics'>, error: ArcE
 
 /**
  * The shape of every function, after Knative func's TypeScript conventions (handle, init, shutdown, liveness, readiness).
- * `handle` resolves when the work is done: undefined is answered with 204, a CloudEvent is the reply. It rejects with
+ * `handle` resolves when the work is done, which is answered with 204. It rejects with
  * ArcError; the runtime maps the code to the status the broker acts on (Conflict 409, TooManyRequests 429, Timeout and
  * ServiceUnavailable 503: delivered again; Invalid 422: dead letter; everything else 500).
  */
 export interface Fn {
-  handle(context: Context, event: StepEvent): Promise<CloudEvent<unknown> | undefined>;
+  handle(context: Context, event: StepEvent): Promise<void>;
   /**
    * Called for a request that holds no step event; the answer is then 204 and not a refusal. For a dead letter sink only: the broker
    * drops what the sink refuses.

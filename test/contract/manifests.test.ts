@@ -211,22 +211,6 @@ describe('the manifests in knative/', () => {
     expect(rules[1]?.resourceNames).toEqual([leaseName({ index: 0, of: 1 })]);
   });
 
-  it('let replies of functions into a guarded Broker (components/oidc)', async () => {
-    const policy = z.object({
-      spec: z.object({ from: z.array(z.object({ ref: z.looseObject({ name: z.string() }).optional() })) }),
-    });
-    const text = await readFile('knative/components/oidc/event-policy.yaml', 'utf8');
-    const { from } = policy.parse(parse(text)).spec;
-    const answering: string[] = [];
-    for (const name of await functionNames()) {
-      if (notFunctions.includes(name)) continue;
-      const source = await readFile(path.join('functions', name, 'index.ts'), 'utf8');
-      if (/export async function handle\([^)]*\): Promise<CloudEvent\b/.test(source)) answering.push(name);
-    }
-    expect(answering).toContain('sync-status');
-    expect(from.flatMap(({ ref }) => ref?.name ?? []).toSorted()).toEqual(answering.toSorted());
-  });
-
   it('leave a function its deadline, and its drain, before anybody else gives up', () => {
     const revision = z.looseObject({
       spec: z.looseObject({ template: z.looseObject({ spec: z.looseObject({ timeoutSeconds: z.int() }) }) }),
@@ -314,6 +298,7 @@ describe('the manifests in knative/', () => {
       'arc-submit-workflow: endpoints/status',
       'arc-sync-status: artifactworkflows/status',
       'arc-track-credentials: endpoints/status',
+      'arc-watch-bridge: orders/status artifactworkflows/status',
     ]);
   });
 

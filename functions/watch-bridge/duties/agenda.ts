@@ -78,9 +78,10 @@ export class Agenda {
     return this.#due.size;
   }
 
-  /** True if the object has a duty that is due. */
-  isDue({ kind, metadata: { uid = '' } }: KubeObject): boolean {
-    return (stepsOf[kind as DutyKind] ?? []).some((step) => this.#due.has(keyOf(uid, step)));
+  /** True while a step of the object with this uid is due or under way. */
+  isBusy(uid: string): boolean {
+    const keys = stepNames.map((step) => keyOf(uid, step));
+    return keys.some((key) => this.#due.has(key) || this.#sent.get(key)?.isUnderWay === true);
   }
 
   /** Takes all duties of an object. Returns true if one of them is due that was not known to be. */

@@ -77,6 +77,11 @@ export class Dispatcher {
     return this.#agenda.due;
   }
 
+  /** True while a step of the object with this uid is due or under way. */
+  isBusy(uid: string): boolean {
+    return this.#agenda.isBusy(uid);
+  }
+
   /** Objects that are looked at again in a moment, for what others have shown. */
   get looks(): number {
     return this.#orders.size + this.#lines.size;

@@ -17,7 +17,7 @@ import {
 import type { KubeObject } from '#shared/meta';
 
 /**
- * What is kept of an object that was observed: what the duties of any object depend on, and nothing large that they do not. A test plays stories
+ * What is kept of an object that was observed: what the duties of any object depend on and domain events say, and nothing else that is large. A test plays stories
  * and compares the duties of whole objects with those of what is kept.
  */
 export function trimmed(object: KubeObject): KubeObject {
@@ -68,12 +68,18 @@ function trimmedMetadata({ kind, metadata }: KubeObject): KubeObject['metadata']
 function trimmedOrder(order: Order, metadata: KubeObject['metadata']): KubeObject {
   const { status, ...rest } = order;
   if (status === undefined) return { ...rest, metadata } as unknown as KubeObject;
-  const { message: _message, counts: _counts, conditions, ...kept } = status;
-  return { ...rest, metadata, status: { ...kept, ...shortened(conditions) } } as unknown as KubeObject;
+  const { conditions, ...kept } = status;
+  const decisive = ['Ready', 'Stalled'];
+  return {
+    ...rest,
+    metadata,
+    status: { ...kept, ...shortened(conditions, decisive) },
+  } as unknown as KubeObject;
 }
 
 function trimmedArtifactWorkflow(workflow: ArtifactWorkflow, metadata: KubeObject['metadata']): KubeObject {
-  const { parameters: _parameters, artifact: _artifact, ...spec } = workflow.spec;
+  const { parameters: _parameters, artifact, ...bare } = workflow.spec;
+  const spec = artifact?.name === undefined ? bare : { ...bare, artifact: { name: artifact.name } };
   const { status, ...rest } = workflow;
   if (status === undefined) return { ...rest, metadata, spec } as unknown as KubeObject;
   const { results, conditions, ...kept } = status;
@@ -86,10 +92,11 @@ function trimmedArtifactWorkflow(workflow: ArtifactWorkflow, metadata: KubeObjec
   } as unknown as KubeObject;
 }
 
-/** Of conditions what they say and since when, but for the one that a writer of the others carries along. */
-function shortened(conditions: readonly Condition[] | undefined) {
+/** Of conditions that matter what they say and since when. The end of an Order is announced by those that decide it. */
+function shortened(conditions: readonly Condition[] | undefined, decisive: readonly string[] = []) {
   if (conditions === undefined) return {};
-  const kept = conditions.filter(({ type }) => type === 'Reconciling' || type === deliveredCondition);
+  const needed = ['Reconciling', deliveredCondition, ...decisive];
+  const kept = conditions.filter(({ type }) => needed.includes(type));
   return {
     conditions: kept.map(({ type, status, lastTransitionTime }) => ({ type, status, lastTransitionTime })),
   };

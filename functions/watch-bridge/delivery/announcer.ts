@@ -1,0 +1,271 @@
+import { type Clock, createSemaphore, DelayQueue } from '#shared/async';
+import {
+  type Announced,
+  type ArtifactWorkflow,
+  hasEnded,
+  isAnnounced,
+  isOn,
+  keyOf,
+  type Order,
+  rootUid,
+  type Shard,
+} from '#shared/domain';
+import { ArcError } from '#shared/errors';
+import { announcements, toBinaryRequest } from '#shared/events';
+import type { KubeObject } from '#shared/meta';
+import type { Logger } from '#shared/telemetry';
+import type { Change } from '../duties/neighbours.ts';
+import { isForeign } from '../view/kept.ts';
+import type { ObservedView } from '../view/observed-view.ts';
+import type { HttpMessage } from './delivery.ts';
+import { EventQueue, type Outcome } from './queue.ts';
+
+export interface AnnouncerOptions {
+  view: ObservedView;
+  shard: Shard;
+  /** For waits. */
+  clock: Clock;
+  /** For the times in events. */
+  timeOfDay: Pick<Clock, 'now'>;
+  random: () => number;
+  log: Logger;
+  metrics: { announced(outcome: string): void };
+  /** Makes one attempt to deliver an event. Never rejects. */
+  deliver(message: HttpMessage): Promise<Outcome>;
+  /** Writes `status.announced` of an object. */
+  record(object: Announced, announced: string): Promise<unknown>;
+  /** True while a function is about to write the status of the object with this uid. */
+  isBusy(uid: string): boolean;
+}
+
+/** A milestone that is to be announced, of the object as it was when its status showed that. */
+interface Pending {
+  object: Announced;
+  /** What was announced before it. */
+  since: string;
+  milestone: string;
+}
+
+/** What is known of an object beyond its status. */
+interface Noted {
+  object: Announced;
+  /** The last milestone that was taken over, delivered or not. */
+  taken: string;
+  /** The last one that was delivered. */
+  delivered?: string;
+  /** Until when recording that yields to functions; ms of the clock. */
+  yieldUntil?: number;
+}
+
+/** Orders whose events are delivered at once: a slow subscriber may hold up each of them. */
+const parallel = 8;
+/** Milestones that wait at once; of more than that, the statuses alone know. */
+const mostPending = 50_000;
+/** After the last event of an object that has ended, and of one that goes on: most of those end meanwhile, and one write does for both; ms. */
+const recordAfter = { ended: 2_000, others: 30_000 };
+/** How long functions that write to the status, too, are let go first, ms. */
+const longestYield = 30_000;
+
+/**
+ * Sends domain events: a milestone that the status of an object shows and `status.announced` does not name is announced, and then recorded there.
+ * So each is sent at least once, whoever is killed when. The events of one Order and of its artifacts are sent one after the other, the end of
+ * the Order last.
+ */
+export class Announcer {
+  readonly #options: AnnouncerOptions;
+  /** By uid; an object is in it until its status shows what is noted here. */
+  readonly #noted = new Map<string, Noted>();
+  /** By the uid of the root, never empty. */
+  readonly #lanes = new Map<string, Pending[]>();
+  readonly #queue: EventQueue<string>;
+  readonly #records: DelayQueue<undefined>;
+  readonly #recording = createSemaphore(parallel);
+  #pending = 0;
+  /** Orders whose end waits for that of an artifact, by uid. */
+  readonly #held = new Set<string>();
+  /** Some milestones were not taken over for lack of room. */
+  #isBehind = false;
+  #isListed = false;
+
+  constructor(options: AnnouncerOptions) {
+    const { clock, random } = options;
+    this.#options = options;
+    this.#queue = new EventQueue<string>({
+      ...{ clock, random, parallel },
+      attempt: (root) => this.#attempt(root),
+      ended: (root, outcome) => this.#ended(root, outcome),
+      retrying: (root, reason, failures) => {
+        if (failures === 1 || failures % 10 === 0)
+          options.log.warn({ root, failures }, `domain event not delivered, retrying: ${reason}`);
+      },
+    });
+    this.#records = new DelayQueue(clock, (uid) => void this.#record(uid));
+  }
+
+  /** Milestones that are not delivered yet. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Objects whose status does not show yet what was announced. */
+  get unrecorded(): number {
+    return this.#noted.size;
+  }
+
+  /** Every kind has been listed. */
+  synced(): void {
+    this.#isListed = true;
+    this.#takeAll();
+  }
+
+  /** Takes a change that the view has taken. */
+  change({ kind, before, after }: Change): void {
+    if (!this.#isListed) return;
+    if (kind === 'ConfigMap') this.#takeAll();
+    if (after !== undefined) this.#take(after);
+    else if (before !== undefined) this.#forget(before);
+    if (kind !== 'ArtifactWorkflow') return;
+    const order = this.#options.view.orderOf((after ?? before) as unknown as ArtifactWorkflow);
+    if (order !== undefined && this.#held.delete(order.metadata.uid ?? ''))
+      this.#take(order as unknown as KubeObject);
+  }
+
+  /** Sends no more, and resolves when what is under way has ended. */
+  async close(): Promise<void> {
+    this.#records.close();
+    await this.#queue.close();
+  }
+
+  #takeAll(): void {
+    this.#isBehind = false;
+    for (const object of this.#options.view.objects()) this.#take(object);
+  }
+
+  #take(object: KubeObject): void {
+    const { view, shard, timeOfDay } = this.#options;
+    if (!isAnnounced(object) || !isOn('domainEvents', view.settings) || isForeign(object, shard)) return;
+    const { uid = '' } = object.metadata;
+    const { announced } = object.status ?? {};
+    const noted = this.#noted.get(uid);
+    if (noted !== undefined) noted.object = object;
+    if (noted !== undefined && announced === noted.taken && noted.delivered === noted.taken)
+      this.#noted.delete(uid);
+    let since = noted?.taken ?? announced;
+    for (const { milestone, name } of announcements(object, new Date(timeOfDay.now()), since)) {
+      if (object.kind === 'Order' && name !== 'accepted' && !this.#haveArtifactsEnded(object as Order)) {
+        this.#held.add(uid);
+        return;
+      }
+      if (this.#pending >= mostPending) {
+        this.#isBehind = true;
+        return;
+      }
+      this.#add({ object, since: since ?? '', milestone });
+      since = milestone;
+    }
+  }
+
+  /** Each kind is watched by itself: the end of an Order may be seen before that of its last artifact. */
+  #haveArtifactsEnded(order: Order): boolean {
+    const shown = order.status?.artifactWorkflows ?? {};
+    return this.#options.view.childrenOf(order).every((child) => {
+      const isShown = shown[keyOf(child)] !== undefined && child.spec.cron === undefined;
+      return !isShown || hasEnded(child);
+    });
+  }
+
+  #add(one: Pending): void {
+    const { uid = '' } = one.object.metadata;
+    const noted = this.#noted.get(uid);
+    this.#noted.set(uid, { ...noted, object: one.object, taken: one.milestone });
+    this.#pending += 1;
+    const root = rootUid(one.object as unknown as KubeObject);
+    const lane = this.#lanes.get(root);
+    if (lane !== undefined) lane.push(one);
+    else {
+      this.#lanes.set(root, [one]);
+      this.#queue.offer(root, root);
+    }
+  }
+
+  #forget({ metadata: { uid = '' } }: KubeObject): void {
+    this.#noted.delete(uid);
+    this.#held.delete(uid);
+    this.#records.delete(uid);
+  }
+
+  async #attempt(root: string): Promise<Outcome> {
+    const { deliver, timeOfDay } = this.#options;
+    const next = this.#lanes.get(root)?.[0];
+    if (next === undefined) return { result: 'delivered' };
+    const { object, since, milestone } = next;
+    try {
+      const found = announcements(object, new Date(timeOfDay.now()), since);
+      const event = found.find((one) => one.milestone === milestone)?.event;
+      return event === undefined ? { result: 'delivered' } : await deliver(toBinaryRequest(event));
+    } catch (caught) {
+      // An attribute that CloudEvents does not allow: another attempt cannot change that.
+      return { result: 'refused', reason: ArcError.from(caught).message };
+    }
+  }
+
+  #ended(root: string, outcome: Outcome): void {
+    const { log, metrics } = this.#options;
+    const lane = this.#lanes.get(root) ?? [];
+    const one = lane.shift();
+    if (lane.length > 0) this.#queue.offer(root, root);
+    else this.#lanes.delete(root);
+    if (one === undefined) return;
+    const { object, milestone } = one;
+    const { namespace, name, uid = '' } = object.metadata;
+    this.#pending -= 1;
+    metrics.announced(outcome.result);
+    if (outcome.result === 'refused')
+      log.error(
+        { object: `${object.kind} ${namespace}/${name}`, milestone },
+        `domain event refused: ${outcome.reason}`,
+      );
+    const noted = this.#noted.get(uid);
+    if (noted !== undefined) {
+      noted.delivered = milestone;
+      this.#recordLater(uid, noted);
+    }
+    if (this.#isBehind && this.#pending < mostPending / 2) this.#takeAll();
+  }
+
+  #recordLater(uid: string, noted: Noted): void {
+    const now = this.#options.clock.now();
+    const after = isOver(noted.object) ? recordAfter.ended : recordAfter.others;
+    noted.yieldUntil ??= now + after + longestYield;
+    this.#records.set(uid, now + after, undefined);
+  }
+
+  async #record(uid: string): Promise<void> {
+    const { clock, isBusy, record, log } = this.#options;
+    const noted = this.#noted.get(uid);
+    if (noted?.delivered === undefined) return;
+    const { object, delivered, yieldUntil = 0 } = noted;
+    // A write of ours between what a function reads and what it writes would be a conflict.
+    if (isBusy(uid) && clock.now() < yieldUntil) {
+      this.#records.set(uid, clock.now() + recordAfter.ended, undefined);
+      return;
+    }
+    try {
+      await this.#recording.run(() => record(object, delivered));
+      delete noted.yieldUntil;
+    } catch (caught) {
+      const error = ArcError.from(caught);
+      // It is gone, or another one has its name: there is nothing to record it in.
+      if (error.code === 'NotFound' || error.code === 'Conflict') return;
+      log.info({ err: error, object: object.metadata.name }, 'status.announced not written, trying again');
+      this.#records.set(uid, clock.now() + recordAfter.others, undefined);
+    }
+  }
+}
+
+/** True for an object whose milestones have all come, as far as can be known. */
+function isOver(object: Announced): boolean {
+  if (object.kind === 'ArtifactWorkflow') return hasEnded(object as ArtifactWorkflow);
+  const { phase } = (object as Order).status ?? {};
+  return phase !== 'Pending' && phase !== 'Running';
+}
