@@ -6,7 +6,10 @@ import { credentials, objects } from './model/operations.ts';
 import { faultsOf } from './model/oracle.ts';
 
 const right = { api: 0, argo: 0, bridge: 0, functions: [0] };
-const failures = ({ events }: Conduit) => events.filter(({ type }) => type.endsWith('.order.failed.v1'));
+/** The ids of the events; each may come more than once. */
+const failures = ({ events }: Conduit) => [
+  ...new Set(events.filter(({ type }) => type.endsWith('.order.failed.v1')).map(({ id }) => id)),
+];
 
 /** The conduit after so long, with an Order that waits for a Secret all the while. */
 async function waiting(ms: number): Promise<Conduit> {

@@ -22,6 +22,18 @@ describe('whatever people, machines and clocks do', () => {
     );
   });
 
+  it('ends in the same way when no event of a duty arrives: each that a sweep finds changes something', {
+    timeout: timeoutOf(120_000),
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, async (story) => {
+        const limits = story.clocks & ~(2 ** 18 - 1);
+        expect(faultsOf(await play({ ...story, clocks: limits }, { bySweep: true }))).toEqual([]);
+      }),
+      { numRuns: runs(20), endOnFailure: true },
+    );
+  });
+
   it('leaves no work to any function while no duty is due', { timeout: timeoutOf(120_000) }, async () => {
     await fc.assert(
       // Clocks that are right: a function that is ahead of the bridge may find something to do that is not due yet.

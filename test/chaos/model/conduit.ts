@@ -1,8 +1,24 @@
-import { isDeleting, type Order, orderExpiry, orders, type Ref, stepNames, workflows } from '#shared/domain';
+import {
+  type Announced,
+  artifactMilestones,
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  isAnnounced,
+  isDeleting,
+  milestoneId,
+  type Order,
+  orderExpiry,
+  orderMilestones,
+  orders,
+  type Ref,
+  stepNames,
+  workflows,
+} from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { settingsMap } from '#shared/function-kit';
 import { isoSeconds, type KubeObject } from '#shared/meta';
 import type { StepEvent } from '#shared/runtime';
+import type { Outcome } from '../../../functions/watch-bridge/delivery/queue.ts';
 import { functions } from '../../../scripts/standalone/functions.ts';
 import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, eventOf } from '../../../shared/runtime/testing/handler-context.ts';
@@ -63,8 +79,10 @@ export class Conduit {
   readonly bridge: ModelBridge;
   /** What functions said that they must not. */
   readonly failed: string[] = [];
-  /** The domain events that were sent, with the time, and the keys that the Order of one showed. */
-  readonly events: { id: string; type: string; subject: string; about: string; at: number }[] = [];
+  /** The domain events that subscribers got, those that came again included, with the time. */
+  readonly events: { id: string; type: string; subject: string; at: number }[] = [];
+  /** The ids of the events for all that a status has ever shown. */
+  readonly milestones = new Set<string>();
   /** What a status said that was not so, at the time. */
   readonly lies: string[] = [];
   /** Somebody has stopped a Workflow: its artifact fails. */
@@ -87,12 +105,17 @@ export class Conduit {
   readonly former: Order[] = [];
   /** True: each time that everything rests, every function is asked whether it agrees. Only for clocks that are right. */
   checksRest = false;
+  /** True: no event of a duty arrives. What a sweep finds to be due is done, one at a time, and has to change something. */
+  bySweep = false;
+  /** The bridge was killed: what a status showed meanwhile may have been replaced before anybody saw it. */
+  hasRestarted = false;
   readonly limits: Limits;
   readonly #context = contextOf(this.kube);
   readonly #skews: Skews;
   #broker: Delivery[] = [];
   #works: Work[] = [];
   #writes = 0;
+  #attempts = 0;
   #losses = 0;
   /** When the broker last lost an event, ms since the epoch. */
   #lostAt = 0;
@@ -105,10 +128,16 @@ export class Conduit {
     this.argo.skewMs = skews.argo;
     this.#setApiClock();
     for (const object of [...objects, withoutProbes]) this.kube.put(object);
-    this.bridge = new ModelBridge(this.kube, this.clock.of(skews.bridge));
+    this.bridge = new ModelBridge(this.kube, this.clock.of(skews.bridge), {
+      hear: ({ headers }) => this.#hear(headers),
+      record: (object, announced) => this.#record(object, announced),
+    });
     this.kube.listen(({ before, after }) => {
       if (!before || !after) this.#isLitterPossible = true;
       if (before?.kind === 'Order') this.#judgeEnd(before as Order, after);
+      // Here schedules run more than once in a second, which ids do not show.
+      if (after !== undefined && isAnnounced(after) && !('cron' in after.spec))
+        for (const id of shownBy(after)) this.milestones.add(id);
       if (after?.kind === 'Order') this.lies.push(...liesOf(this, after as Order, 'then: '));
     });
     this.turns.onCall = ({ isWrite }) => {
@@ -276,16 +305,42 @@ export class Conduit {
   /** The next thing happens, or time passes until it can, `longest` ms at most. True if something was changed. */
   async #goOn(longest: number): Promise<boolean> {
     const before = this.#writes;
+    if (this.bySweep) this.bridge.dropDuties();
     let busy = this.observe(1) || this.send(0) || this.begin(0);
     busy = (await this.take(0)) || busy;
     if (busy) return this.#writes > before;
     await new Promise((resolve) => setImmediate(resolve));
     if (this.turns.waiting > 0) return false;
+    if (this.bySweep && (await this.#sweep())) return true;
     if (this.checksRest) this.lies.push(...(await this.unseenWork()));
     const moved = this.argo.step();
     if ((await this.collect()) || moved) return true;
     this.pass(Math.max(1, Math.min(longest, this.clock.untilNext, this.#untilRetry())));
     return false;
+  }
+
+  /** Does the first duty that a sweep finds to be due. True if there was one. */
+  async #sweep(): Promise<boolean> {
+    if (!this.bridge.isUpToDate || this.working > 0) return false;
+    for (const { object, step, why } of this.bridge.dueNow()) {
+      const before = this.#countedWrites();
+      const now = new Date(this.clock.now);
+      const context = { ...this.#context, now, api: this.client };
+      for (const name of subscribersOf(object.kind, step))
+        await functions[name]?.handle(context, eventOf(object, step));
+      if (this.#countedWrites() > before) return true;
+      // Pods are not watched: a step that waits for the end of one is repeated.
+      const { stopSince } = this.kube.read(artifactWorkflows, object.metadata)?.status ?? {};
+      if (object.kind === 'ArtifactWorkflow' && stopSince !== undefined) continue;
+      this.lies.push(
+        `${step} was due for ${object.kind} ${object.metadata.name}, and changed nothing: ${why}`,
+      );
+    }
+    return false;
+  }
+
+  #countedWrites(): number {
+    return this.kube.writes.filter(({ resource }) => resource !== 'events').length;
   }
 
   #untilRetry(): number {
@@ -299,8 +354,7 @@ export class Conduit {
     const now = new Date(began + this.#skewOf(name));
     const context = { ...this.#context, now, api: this.turns.clientOf(work) };
     try {
-      const reply = await functions[name]?.handle(context, event);
-      if (reply) this.#hear(reply);
+      await functions[name]?.handle(context, event);
     } catch (caught) {
       this.#again(delivery, caught);
     } finally {
@@ -309,14 +363,24 @@ export class Conduit {
     }
   }
 
-  /** An event is sent once. Here versions follow each other, and schedules run, more than once in a second, which ids do not show. */
-  #hear({ id, type, subject = '' }: { id: string; type: string; subject?: string | undefined }): void {
-    const [namespace = '', name = ''] = subject.split('/');
-    const shown = this.kube.read(orders, { namespace, name })?.status?.artifactWorkflows ?? {};
-    const about = Object.keys(shown).sort().join();
-    const isAgain = this.events.some((one) => one.id === id && one.type === type && one.about === about);
-    if (isAgain && !subject.includes('nightly')) this.lies.push(`${type} ${id} was sent twice`);
-    this.events.push({ id, type, subject, about, at: this.clock.now });
+  /** The Broker takes a domain event, refuses it for now, or takes it and its answer is lost. */
+  #hear(headers: Record<string, string>): Outcome {
+    const [id = '', type = '', subject = ''] = ['ce-id', 'ce-type', 'ce-subject'].map(
+      (name) => headers[name],
+    );
+    this.#attempts += 1;
+    const isTaken = this.#attempts % 5 !== 1;
+    if (isTaken) this.events.push({ id, type, subject, at: this.clock.now });
+    return isTaken && this.#attempts % 5 !== 3
+      ? { result: 'delivered' }
+      : { result: 'transient', reason: 'the Broker did not answer' };
+  }
+
+  async #record({ kind, metadata }: Announced, announced: string): Promise<void> {
+    const about = (kind === 'Order' ? orders : artifactWorkflows) as Ref<KubeObject>;
+    // The uid in the patch is what the API server checks.
+    if (this.kube.read(about, metadata)?.metadata.uid !== metadata.uid) return;
+    await this.client.mergePatch(about, metadata, { status: { announced } }, { subresource: 'status' });
   }
 
   /** The broker tries again what was not answered well. */
@@ -349,6 +413,16 @@ export class Conduit {
   #setApiClock(): void {
     this.kube.time = isoSeconds(this.clock.now + this.#skews.api);
   }
+}
+
+/** The ids of the events for all that the status of an object shows. */
+export function shownBy(object: Announced): string[] {
+  const now = new Date(0);
+  const shown =
+    object.kind === 'Order'
+      ? orderMilestones(object as Order, now, '')
+      : artifactMilestones(object as ArtifactWorkflow, now, '');
+  return shown.map((one) => `${object.metadata.uid}/${milestoneId(one)}`);
 }
 
 function kindOf(apiVersion: string, kind: string): Ref<KubeObject> {

@@ -1,7 +1,11 @@
 import type { Clock } from '#shared/async';
-import type { Step } from '#shared/domain';
+import { type Announced, isDue, isDutyKind, type Step, wholeShard } from '#shared/domain';
 import type { StepEvent } from '#shared/events';
 import type { KubeObject } from '#shared/meta';
+import { createLogger } from '#shared/telemetry';
+import { Announcer } from '../../../functions/watch-bridge/delivery/announcer.ts';
+import type { HttpMessage } from '../../../functions/watch-bridge/delivery/delivery.ts';
+import type { Outcome } from '../../../functions/watch-bridge/delivery/queue.ts';
 import type { DueEvent } from '../../../functions/watch-bridge/duties/agenda.ts';
 import { Dispatcher } from '../../../functions/watch-bridge/duties/dispatcher.ts';
 import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
@@ -26,11 +30,21 @@ interface Seen {
   after: KubeObject | undefined;
 }
 
+/** Where domain events go, and where what was announced is recorded. */
+export interface Outside {
+  hear(message: HttpMessage): Outcome;
+  record(object: Announced, announced: string): Promise<unknown>;
+}
+
+const silent = createLogger({ name: 'model', level: 'silent' });
+
 /** The bridge's own decisions over watches that are as late as the test wants, each kind for itself. */
 export class ModelBridge {
   readonly #kube: FakeApi;
   readonly #clock: Clock;
+  readonly #outside: Outside;
   #dispatcher: Dispatcher;
+  #announcer: Announcer;
   /** Kinds that have not been listed since the last start, in the order of their lists. */
   #unlisted: string[] = [];
   /** What the watch of each kind has not brought yet. */
@@ -38,10 +52,12 @@ export class ModelBridge {
   /** Events to be sent, by object and step; the latest wins. */
   readonly #pending = new Map<string, { event: DueEvent; at: number }>();
 
-  constructor(kube: FakeApi, clock: Clock) {
+  constructor(kube: FakeApi, clock: Clock, outside: Outside) {
     this.#kube = kube;
     this.#clock = clock;
+    this.#outside = outside;
     this.#dispatcher = this.#start(0);
+    this.#announcer = this.#startAnnouncer();
     kube.listen(({ object, before, after }) => {
       this.#watches.get(object.kind)?.push({ kind: object.kind, before, after });
     });
@@ -50,6 +66,29 @@ export class ModelBridge {
   /** Duties that are due. */
   get due(): number {
     return this.#dispatcher.due;
+  }
+
+  /** Domain events that are not delivered yet. */
+  get unannounced(): number {
+    return this.#announcer.pending;
+  }
+
+  /** What a sweep finds to be due. */
+  dueNow(): { object: KubeObject; step: Step; why: string }[] {
+    const now = new Date(this.#clock.now());
+    return [...this.#dispatcher.view.objects()]
+      .filter(({ kind }) => isDutyKind(kind))
+      .flatMap((object) =>
+        this.#dispatcher
+          .dutiesOf(object)
+          .filter((duty) => isDue(duty, now))
+          .map(({ step, why }) => ({ object, step, why })),
+      );
+  }
+
+  /** Drops the events of all duties; those of looks stay. */
+  dropDuties(): void {
+    for (const [key, { event }] of this.#pending) if (!event.isLook) this.#pending.delete(key);
   }
 
   /** True if everything that there is has been seen, and looked at. */
@@ -72,7 +111,9 @@ export class ModelBridge {
   restart(turn: number): void {
     this.#dispatcher.close();
     this.#pending.clear();
+    void this.#announcer.close();
     this.#dispatcher = this.#start(turn);
+    this.#announcer = this.#startAnnouncer();
   }
 
   /** Lists one kind, or takes one change from one watch. False if there is nothing new to see. */
@@ -84,7 +125,10 @@ export class ModelBridge {
       this.#watches.set(kind, []);
       for (const object of this.#kube.all())
         if (object.kind === kind) this.#change({ kind, before: undefined, after: object });
-      if (this.#unlisted.length === 0) void this.#dispatcher.synced();
+      if (this.#unlisted.length === 0) {
+        this.#announcer.synced();
+        void this.#dispatcher.synced();
+      }
       return true;
     }
     const seen = busy[choice % busy.length]?.shift();
@@ -95,7 +139,9 @@ export class ModelBridge {
 
   #change({ kind, before, after }: Seen): void {
     const kept = (object: KubeObject | undefined) => object && this.#dispatcher.keep(object);
-    this.#dispatcher.change({ kind, before: kept(before), after: kept(after) });
+    const change = { kind, before: kept(before), after: kept(after) };
+    this.#dispatcher.change(change);
+    this.#announcer.change(change);
   }
 
   /** Takes one event that is due, to send it. */
@@ -125,6 +171,20 @@ export class ModelBridge {
         offer: (key, event, at) => this.#offer(key, event, at),
         forget: (key) => void this.#pending.delete(key),
       },
+    });
+  }
+
+  /** One that was replaced sends and records nothing any more: its process was killed. */
+  #startAnnouncer(): Announcer {
+    const dispatcher = this.#dispatcher;
+    const isAlive = () => this.#dispatcher === dispatcher;
+    return new Announcer({
+      ...{ view: dispatcher.view, shard: wholeShard, clock: this.#clock, timeOfDay: this.#clock },
+      ...{ random: () => 0.5, log: silent, metrics: { announced: () => undefined } },
+      deliver: async (message) =>
+        isAlive() ? this.#outside.hear(message) : { result: 'transient', reason: 'killed' },
+      record: async (object, announced) => (isAlive() ? this.#outside.record(object, announced) : undefined),
+      isBusy: (uid) => dispatcher.isBusy(uid),
     });
   }
 

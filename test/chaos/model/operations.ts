@@ -201,7 +201,10 @@ export const operations: Readonly<Record<string, Operation>> = {
     const one = all[choice % all.length];
     if (one) await patch(conduit, artifactWorkflows, one.metadata, { spec: { cancel: true } });
   },
-  'restart the bridge': async ({ bridge }, choice) => bridge.restart(choice),
+  'restart the bridge': async (conduit, choice) => {
+    conduit.hasRestarted = true;
+    conduit.bridge.restart(choice);
+  },
   ...timedOperations,
 };
 

@@ -5,6 +5,7 @@ import {
   cronWorkflows,
   endpoints,
   isFinished,
+  lastMilestone,
   type Order,
   orderExpiry,
   orders,
@@ -12,7 +13,7 @@ import {
   workflows,
 } from '#shared/domain';
 import { isOver } from './argo.ts';
-import type { Conduit } from './conduit.ts';
+import { type Conduit, shownBy } from './conduit.ts';
 import { liesOf, placeOf } from './lies.ts';
 
 /** What is wrong with the conduit now that everything has been made good and nothing moves any more; nothing, if all is well. */
@@ -31,6 +32,7 @@ export function faultsOf(conduit: Conduit): string[] {
     ...history(conduit),
     ...litter(conduit),
     ...kube.all(endpoints).flatMap((one) => behind(one)),
+    ...untold(conduit),
     ...(bridge.due > 0 ? [`${bridge.due} duties stay due`] : []),
   ];
 }
@@ -82,6 +84,24 @@ function alarms({ events, troubles, argo, clock, slowest, collided, meddled }: C
     .filter(({ type }) => type.endsWith('.order.failed.v1'))
     .filter(({ at }) => !looksLong(at) && !lasted.some(({ since }) => since + 10_000 <= at))
     .map(({ subject }) => `${subject} is said to have failed, though nothing was missing for ten seconds`);
+}
+
+/** Domain events are sent at least once, and recorded: of what the statuses show now, and, unless the bridge was killed, of all that they have shown. */
+function untold({ kube, events, milestones, hasRestarted, bridge }: Conduit): string[] {
+  const told = new Set(events.map(({ id }) => id));
+  const all = [...kube.all(orders), ...kube.all(artifactWorkflows)];
+  const wanted = hasRestarted ? all.flatMap(shownBy) : [...milestones];
+  return [
+    ...wanted.filter((id) => !told.has(id)).map((id) => `no subscriber was told of ${id}`),
+    ...all
+      .filter((one) => one.status?.announced !== undefined && one.status.announced !== lastMilestone(one))
+      .filter((one) => lastMilestone(one) !== '')
+      .map(
+        ({ kind, metadata, status }) =>
+          `${kind} ${metadata.name} says that ${status?.announced} was announced last`,
+      ),
+    ...(bridge.unannounced > 0 ? [`${bridge.unannounced} domain events are left`] : []),
+  ];
 }
 
 /** What should have been deleted when its time to live was over. */

@@ -19,7 +19,10 @@ export interface Story {
 }
 
 /** Plays a story: functions, bridge, broker, Argo and people by turns; then everything is made good, and goes on until nothing moves. */
-export async function play({ clocks, lost, steps }: Story, { checksRest = false } = {}): Promise<Conduit> {
+export async function play(
+  { clocks, lost, steps }: Story,
+  { checksRest = false, bySweep = false } = {},
+): Promise<Conduit> {
   const limits = limitsOf(clocks);
   const conduit = new Conduit(skewsOf(clocks), objectsUnder(limits), limits);
   conduit.kube.listen(({ object }) => {
@@ -32,6 +35,7 @@ export async function play({ clocks, lost, steps }: Story, { checksRest = false 
   conduit.note(isWhole(conduit));
   conduit.lose(lost);
   conduit.checksRest = checksRest;
+  conduit.bySweep = bySweep;
   await conduit.settle();
   conduit.lies.push(...(await conduit.unseenWork()));
   if (conduit.meddled) {
