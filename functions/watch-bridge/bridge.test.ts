@@ -225,6 +225,34 @@ describe('the bridge over HTTP', () => {
     await expect.poll(() => sink.taken.slice(before), { timeout: 10_000 }).toContain('Order one decompose');
   });
 
+  it('announces what a status shows, in order and although an answer was lost, and records it', async () => {
+    const api = await startApi();
+    const { sink, url } = await startSink();
+    await start(api, url);
+    const made = await api.create(orders, newOrder());
+    const counts = { total: 1, invalid: 0, pending: 0, running: 0, succeeded: 1, failed: 0, cancelled: 0 };
+    const status = { announced: '', observedGeneration: 1, phase: 'Succeeded', counts };
+    sink.answer = 503;
+    await api.mergePatch(orders, made.metadata, { status }, { subresource: 'status' });
+    const { uid } = made.metadata;
+    await expect.poll(() => sink.ids, { timeout: 10_000 }).toContain(`${uid}/1/accepted`);
+    sink.answer = 202;
+    const told = () =>
+      sink.headers.filter((one) => String(one['ce-type']).includes('.order.')).map((one) => one['ce-id']);
+    await expect.poll(told, { timeout: 10_000 }).toHaveLength(2);
+    expect(told()).toEqual([`${uid}/1/accepted`, expect.stringMatching(/\/completed$/)]);
+    await expect
+      .poll(async () => (await api.get(orders, made.metadata))?.status?.announced, { timeout: 10_000 })
+      .toMatch(/^1\/.*\/completed$/);
+    const { status: written } = (await api.get(orders, made.metadata)) ?? {};
+    // The next process has nothing to announce.
+    const { sink: next, url: there } = await startSink();
+    await start(api, there);
+    await took(next, 'Order one decompose');
+    expect(next.ids.filter((id) => id.endsWith('/accepted') || id.endsWith('/completed'))).toEqual([]);
+    expect(written?.phase).toBe('Succeeded');
+  });
+
   it('with watchSecrets, looks at an Endpoint when its Secret is written and requests metadata only', async () => {
     const forms: (string | null)[] = [];
     const api = await startApi((input, init) => {

@@ -171,7 +171,7 @@ describe('the announcer', () => {
     state.isBusy = true;
     observe(completed);
     await settle();
-    clock.advance(10_000);
+    clock.advance(4_000);
     await settle();
     expect(recorded).toEqual([]);
     state.isBusy = false;

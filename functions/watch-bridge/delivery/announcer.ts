@@ -64,7 +64,7 @@ const mostPending = 50_000;
 /** After the last event of an object that has ended, and of one that goes on: most of those end meanwhile, and one write does for both; ms. */
 const recordAfter = { ended: 2_000, others: 30_000 };
 /** How long functions that write to the status, too, are let go first, ms. */
-const longestYield = 30_000;
+const longestYield = 5_000;
 
 /**
  * Sends domain events: a milestone that the status of an object shows and `status.announced` does not name is announced, and then recorded there.

@@ -1,7 +1,7 @@
 import {
   type Announced,
-  artifactMilestones,
   type ArtifactWorkflow,
+  artifactMilestones,
   artifactWorkflows,
   isAnnounced,
   isDeleting,
