@@ -133,6 +133,17 @@ describe('the announcer', () => {
     expect(sent.slice(2)).toEqual([`${name}/1/succeeded`, endId]);
   });
 
+  it('does not wait any longer with the end of an Order that has gone on, or is gone', async () => {
+    const { sent, observe, remove } = setUp();
+    observe(running);
+    observe(completed);
+    observe({ ...accepted, status: { ...accepted.status, phase: 'Running' } });
+    observe(completed);
+    remove(completed);
+    await settle();
+    expect(sent.slice(1)).toEqual(['order/1/accepted', endId]);
+  });
+
   it('tries again with the same id, and keeps what comes meanwhile in order', async () => {
     const { announcer, clock, state, sent, observe } = setUp();
     state.outcome = transient;

@@ -81,8 +81,8 @@ export class Announcer {
   readonly #records: DelayQueue<undefined>;
   readonly #recording = createSemaphore(parallel);
   #pending = 0;
-  /** Orders whose end waits for that of an artifact, by uid. */
-  readonly #held = new Set<string>();
+  /** Ends of Orders that wait for that of an artifact, by uid. */
+  readonly #held = new Map<string, Pending>();
   /** Some milestones were not taken over for lack of room. */
   #isBehind = false;
   #isListed = false;
@@ -126,7 +126,7 @@ export class Announcer {
     else if (before !== undefined) this.#forget(before);
     if (kind !== 'ArtifactWorkflow') return;
     const order = this.#options.view.orderOf((after ?? before) as unknown as ArtifactWorkflow);
-    if (order !== undefined && this.#held.delete(order.metadata.uid ?? ''))
+    if (order !== undefined && this.#held.has(order.metadata.uid ?? ''))
       this.#take(order as unknown as KubeObject);
   }
 
@@ -150,18 +150,21 @@ export class Announcer {
     if (noted !== undefined) noted.object = object;
     if (noted !== undefined && announced === noted.taken && noted.delivered === noted.taken)
       this.#noted.delete(uid);
-    let since = noted?.taken ?? announced;
-    for (const { milestone, name } of announcements(object, new Date(timeOfDay.now()), since)) {
+    const since = noted?.taken ?? announced;
+    const found = announcements(object, new Date(timeOfDay.now()), since);
+    const held = this.#held.get(uid);
+    this.#held.delete(uid);
+    // It has gone on since: its end waits no longer, or nobody would be told.
+    if (held !== undefined && !found.some(({ milestone }) => milestone === held.milestone)) this.#add(held);
+    let before = this.#noted.get(uid)?.taken ?? announced ?? '';
+    for (const { milestone, name } of found) {
+      const one = { object, since: before, milestone };
       if (object.kind === 'Order' && name !== 'accepted' && !this.#haveArtifactsEnded(object as Order)) {
-        this.#held.add(uid);
+        this.#held.set(uid, one);
         return;
       }
-      if (this.#pending >= mostPending) {
-        this.#isBehind = true;
-        return;
-      }
-      this.#add({ object, since: since ?? '', milestone });
-      since = milestone;
+      if (!this.#add(one)) return;
+      before = milestone;
     }
   }
 
@@ -174,7 +177,12 @@ export class Announcer {
     });
   }
 
-  #add(one: Pending): void {
+  /** False where there is no room. */
+  #add(one: Pending): boolean {
+    if (this.#pending >= mostPending) {
+      this.#isBehind = true;
+      return false;
+    }
     const { uid = '' } = one.object.metadata;
     const noted = this.#noted.get(uid);
     this.#noted.set(uid, { ...noted, object: one.object, taken: one.milestone });
@@ -186,9 +194,12 @@ export class Announcer {
       this.#lanes.set(root, [one]);
       this.#queue.offer(root, root);
     }
+    return true;
   }
 
   #forget({ metadata: { uid = '' } }: KubeObject): void {
+    const held = this.#held.get(uid);
+    if (held !== undefined) this.#add(held);
     this.#noted.delete(uid);
     this.#held.delete(uid);
     this.#records.delete(uid);

@@ -234,8 +234,9 @@ export class Conduit {
     return true;
   }
 
+  /** Functions at work. */
   get working(): number {
-    return this.#works.length;
+    return this.#works.filter(({ over }) => !over).length;
   }
 
   /** What has owners of which none is there goes. True if there was something. */

@@ -1,13 +1,14 @@
 import {
   type ArtifactWorkflow,
+  artifactMilestones,
   artifactWorkflowExpiry,
   artifactWorkflows,
   cronWorkflows,
   endpoints,
   isFinished,
-  lastMilestone,
   type Order,
   orderExpiry,
+  orderMilestones,
   orders,
   secrets,
   workflows,
@@ -94,14 +95,20 @@ function untold({ kube, events, milestones, hasRestarted, bridge }: Conduit): st
   return [
     ...wanted.filter((id) => !told.has(id)).map((id) => `no subscriber was told of ${id}`),
     ...all
-      .filter((one) => one.status?.announced !== undefined && one.status.announced !== lastMilestone(one))
-      .filter((one) => lastMilestone(one) !== '')
+      .filter((one) => unannounced(one).length > 0)
       .map(
         ({ kind, metadata, status }) =>
-          `${kind} ${metadata.name} says that ${status?.announced} was announced last`,
+          `${kind} ${metadata.name} shows more than was announced: ${status?.announced}`,
       ),
     ...(bridge.unannounced > 0 ? [`${bridge.unannounced} domain events are left`] : []),
   ];
+}
+
+function unannounced(one: Order | ArtifactWorkflow): object[] {
+  const now = new Date(0);
+  return one.kind === 'Order'
+    ? orderMilestones(one as Order, now)
+    : artifactMilestones(one as ArtifactWorkflow, now);
 }
 
 /** What should have been deleted when its time to live was over. */
