@@ -128,7 +128,6 @@ export {
   isAnnounced,
   lastMilestone,
   type Milestone,
-  milestoneId,
   type OrderMilestone,
   orderMilestones,
 } from './roll-up/milestones.ts';

@@ -34,7 +34,7 @@ describe('a domain event', () => {
   it('of an Order says what Triggers filter by and what became of it', () => {
     const event = orderEvent(
       { ...one, status: completed },
-      { name: 'completed', occurrence: '3/then', time },
+      { name: 'completed', occurrence: '3/then', announced: '', time },
     );
     expect({ ...event }).toEqual({
       ...{ specversion: '1.0', id: 'uid-release/3/then/completed', time: time.toISOString() },
@@ -54,7 +54,7 @@ describe('a domain event', () => {
   });
 
   it('of an artifact says which Order it is of, and no name of a Secret', () => {
-    const event = artifactEvent(failed, { name: 'failed', occurrence: '2', time });
+    const event = artifactEvent(failed, { name: 'failed', occurrence: '2', announced: '', time });
     expect(event).toMatchObject({
       id: 'uid-release-0123456789abcdef/2/failed',
       type: 'cloud.opendefense.arc.artifact.failed.v1',
@@ -81,7 +81,7 @@ describe('a domain event', () => {
         results: { digest: 'sha256:before' },
       },
     };
-    const { data } = artifactEvent(scheduled, { name: 'started', occurrence: 'then', time });
+    const { data } = artifactEvent(scheduled, { name: 'started', occurrence: 'then', announced: '', time });
     expect(data).toMatchObject({ phase: 'Active', attempt: 1, scheduledTime: '2026-01-02T00:00:00Z' });
     for (const field of ['digest', 'startTime', 'completionTime']) expect(data).not.toHaveProperty(field);
     expect(domainEventSchemas['artifact.started'].strict().parse(data)).toEqual(data);
@@ -103,13 +103,13 @@ describe('a domain event', () => {
       fc.property(text, text, text, (message, when, named) => {
         const said = { message, startTime: when };
         const order: Order = { ...one, status: { ...completed, ...said } };
-        const orderSent = orderEvent(order, { name: 'completed', occurrence: '1', time });
+        const orderSent = orderEvent(order, { name: 'completed', occurrence: '1', announced: '', time });
         expect(domainEventSchemas['order.completed'].strict().parse(orderSent.data)).toEqual(orderSent.data);
         const spec = { ...failed.spec, type: named, artifact: { name: named }, srcRef: { name: named } };
         const status = { ...failed.status, ...said, results: { digest: named } };
         const artifactTold = artifactEvent(
           { ...failed, spec, status },
-          { name: 'failed', occurrence: '1', time },
+          { name: 'failed', occurrence: '1', announced: '', time },
         );
         expect(domainEventSchemas['artifact.failed'].strict().parse(artifactTold.data)).toEqual(
           artifactTold.data,

@@ -7,7 +7,6 @@ import {
   currentWorkflow,
   cut,
   type Milestone,
-  milestoneId,
   type Order,
   type OrderMilestone,
   orderMilestones,
@@ -32,7 +31,7 @@ export function dataSchemaOf(name: DomainEventName): string {
 /** A milestone of an object, and the event that tells of it. */
 export interface Announcement {
   /** What `status.announced` is to hold once the event was delivered. */
-  milestone: string;
+  announced: string;
   name: OrderMilestone | ArtifactMilestone;
   event: CloudEvent<OrderEventData> | CloudEvent<ArtifactEventData>;
 }
@@ -42,14 +41,14 @@ export function announcements(object: Announced, now: Date, since?: string): Ann
   if (object.kind === 'Order') {
     const order = object as Order;
     return orderMilestones(order, now, since).map((one) => ({
-      milestone: milestoneId(one),
+      announced: one.announced,
       name: one.name,
       event: orderEvent(order, one),
     }));
   }
   const workflow = object as ArtifactWorkflow;
   return artifactMilestones(workflow, now, since).map((one) => ({
-    milestone: milestoneId(one),
+    announced: one.announced,
     name: one.name,
     event: artifactEvent(workflow, one),
   }));
@@ -113,7 +112,7 @@ function domainEvent<Data>(
 ): CloudEvent<Data> {
   const { namespace = '', name: objectName, uid = '' } = object.metadata;
   return new CloudEvent<Data>({
-    id: `${uid}/${milestoneId(milestone)}`,
+    id: `${uid}/${milestone.occurrence}/${milestone.name}`,
     type: domainEventType(name),
     source: eventSource,
     subject: `${namespace}/${objectName}`,

@@ -43,7 +43,7 @@ interface Pending {
   object: Announced;
   /** What was announced before it. */
   since: string;
-  milestone: string;
+  announced: string;
 }
 
 /** What is known of an object beyond its status. */
@@ -155,16 +155,16 @@ export class Announcer {
     const held = this.#held.get(uid);
     this.#held.delete(uid);
     // It has gone on since: its end waits no longer, or nobody would be told.
-    if (held !== undefined && !found.some(({ milestone }) => milestone === held.milestone)) this.#add(held);
+    if (held !== undefined && !found.some((one) => one.announced === held.announced)) this.#add(held);
     let before = this.#noted.get(uid)?.taken ?? announced ?? '';
-    for (const { milestone, name } of found) {
-      const one = { object, since: before, milestone };
+    for (const { announced, name } of found) {
+      const one = { object, since: before, announced };
       if (object.kind === 'Order' && name !== 'accepted' && !this.#haveArtifactsEnded(object as Order)) {
         this.#held.set(uid, one);
         return;
       }
       if (!this.#add(one)) return;
-      before = milestone;
+      before = announced;
     }
   }
 
@@ -185,7 +185,7 @@ export class Announcer {
     }
     const { uid = '' } = one.object.metadata;
     const noted = this.#noted.get(uid);
-    this.#noted.set(uid, { ...noted, object: one.object, taken: one.milestone });
+    this.#noted.set(uid, { ...noted, object: one.object, taken: one.announced });
     this.#pending += 1;
     const root = rootUid(one.object as unknown as KubeObject);
     const lane = this.#lanes.get(root);
@@ -209,10 +209,10 @@ export class Announcer {
     const { deliver, timeOfDay } = this.#options;
     const next = this.#lanes.get(root)?.[0];
     if (next === undefined) return { result: 'delivered' };
-    const { object, since, milestone } = next;
+    const { object, since, announced } = next;
     try {
       const found = announcements(object, new Date(timeOfDay.now()), since);
-      const event = found.find((one) => one.milestone === milestone)?.event;
+      const event = found.find((one) => one.announced === announced)?.event;
       return event === undefined ? { result: 'delivered' } : await deliver(toBinaryRequest(event));
     } catch (caught) {
       // An attribute that CloudEvents does not allow: another attempt cannot change that.
@@ -227,18 +227,18 @@ export class Announcer {
     if (lane.length > 0) this.#queue.offer(root, root);
     else this.#lanes.delete(root);
     if (one === undefined) return;
-    const { object, milestone } = one;
+    const { object, announced } = one;
     const { namespace, name, uid = '' } = object.metadata;
     this.#pending -= 1;
     metrics.announced(outcome.result);
     if (outcome.result === 'refused')
       log.error(
-        { object: `${object.kind} ${namespace}/${name}`, milestone },
+        { object: `${object.kind} ${namespace}/${name}`, announced },
         `domain event refused: ${outcome.reason}`,
       );
     const noted = this.#noted.get(uid);
     if (noted !== undefined) {
-      noted.delivered = milestone;
+      noted.delivered = announced;
       this.#recordLater(uid, noted);
     }
     if (this.#isBehind && this.#pending < mostPending / 2) this.#takeAll();

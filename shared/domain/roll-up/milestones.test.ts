@@ -10,7 +10,6 @@ import {
   firstAnnounced,
   lastMilestone,
   type Milestone,
-  milestoneId,
   orderMilestones,
 } from './milestones.ts';
 import { rollUp } from './rollup.ts';
@@ -213,7 +212,7 @@ describe('the milestones of an Order', () => {
           if (edit) current = edited(current, (current.metadata.generation ?? 1) + 1);
           current = rolled(current, statuses, when);
           for (const milestone of orderMilestones(current, when, since)) {
-            since = milestoneId(milestone);
+            since = milestone.announced;
             ids.push(since);
           }
           expect(orderMilestones(current, when, since)).toEqual([]);
@@ -334,15 +333,19 @@ describe('the milestones of an artifact', () => {
     const second = '2026-01-02T00:00:00Z';
     const idle = artifact({});
     const running = artifact({ activeWorkflowRef: { name: 'run-1' }, lastScheduled: first });
-    expect(heard(idle, running)).toBe(`started ${first}/0+0 ${first}`);
+    expect(heard(idle, running)).toBe(`started ${first} ${first}`);
     expect(heard(running, { ...running })).toBe('');
     const ended = artifact({ lastScheduled: first, succeeded: 1 });
-    expect(heard(running, ended)).toBe(`succeeded ${first}/1+0 2026-01-02T03:04:05Z`);
+    expect(heard(running, ended)).toBe(`succeeded 1 2026-01-02T03:04:05Z`);
     expect(heard(ended, artifact({ lastScheduled: first, succeeded: 1, message: 'x' }))).toBe('');
     const next = artifact({ activeWorkflowRef: { name: 'run-2' }, lastScheduled: second, succeeded: 1 });
-    expect(heard(ended, next)).toBe(`started ${second}/1+0 ${second}`);
+    expect(heard(ended, next)).toBe(`started ${second} ${second}`);
     const failed = artifact({ lastScheduled: second, succeeded: 1, failed: 1 });
-    expect(heard(next, failed)).toBe(`failed ${second}/1+1 2026-01-02T03:04:05Z`);
+    expect(heard(next, failed)).toBe(`failed 1 2026-01-02T03:04:05Z`);
+    // Ends that were announced one after the other have the ids that they have together.
+    const both = artifact({ lastScheduled: second, succeeded: 2, failed: 1 });
+    expect(heard(idle, both)).toBe('failed 1 2026-01-02T03:04:05Z, succeeded 2 2026-01-02T03:04:05Z');
+    expect(heard(failed, both)).toBe('succeeded 2 2026-01-02T03:04:05Z');
     // Its CronWorkflow was deleted, made again, and has run.
     expect(heard(artifact({ succeeded: 4 }), artifact({ lastScheduled: second, succeeded: 1 }))).toMatch(
       /^succeeded/,

@@ -10,15 +10,21 @@ export interface Milestone<Name extends string> {
   name: Name;
   /** Identifies the time: unique together with the object's uid and the name. */
   occurrence: string;
+  /** What `status.announced` holds once it was announced. */
+  announced: string;
   time: Date;
 }
 
 export type OrderMilestone = 'accepted' | 'completed' | 'failed';
 export type ArtifactMilestone = 'started' | 'succeeded' | 'failed';
 
-/** What `status.announced` holds once a milestone was announced; with the uid of the object before it, the id of the event. */
-export function milestoneId({ occurrence, name }: Milestone<string>): string {
-  return `${occurrence}/${name}`;
+function milestone<Name extends string>(
+  name: Name,
+  occurrence: string,
+  time: Date,
+  announced = `${occurrence}/${name}`,
+): Milestone<Name> {
+  return { name, occurrence, time, announced };
 }
 
 /** An object whose milestones are announced. */
@@ -42,8 +48,7 @@ function milestones(
 
 /** What `status.announced` is to hold while nothing is left to announce; '' for none. */
 export function lastMilestone(object: Announced): string {
-  const last = milestones(object, new Date(0), '').at(-1);
-  return last === undefined ? '' : milestoneId(last);
+  return milestones(object, new Date(0), '').at(-1)?.announced ?? '';
 }
 
 /**
@@ -59,7 +64,7 @@ export function firstAnnounced(object: KubeObject): { announced?: string } {
  * after an edit, a new credential or a force there is another one. An Order without artifacts is accepted and has no end. The
  * deletion of an Order is a new generation too, but not a milestone.
  *
- * @param since the id of the milestone that was announced last; undefined where nothing is known of that: then none is due
+ * @param since what `status.announced` held after the last one; undefined where nothing is known of that: then none is due
  */
 export function orderMilestones(
   order: Order,
@@ -72,9 +77,9 @@ export function orderMilestones(
   const isAccepted = since.split('/', 1)[0] === generation;
   const end = endOf(order.status ?? {});
   return [
-    ...(isAccepted ? [] : [{ name: 'accepted' as const, occurrence: generation, time: now }]),
+    ...(isAccepted ? [] : [milestone('accepted' as const, generation, now)]),
     // The artifacts ended before this generation was accepted: for this generation they end now.
-    ...(end === undefined || milestoneId(end) === since ? [] : [isAccepted ? end : { ...end, time: now }]),
+    ...(end === undefined || end.announced === since ? [] : [isAccepted ? end : { ...end, time: now }]),
   ];
 }
 
@@ -116,7 +121,7 @@ function endAt(
     phase === 'Active' ? [key] : [key, phase, completionTime ?? '', attempts, revision],
   );
   const occurrence = [observedGeneration, isoSeconds(ms), shortHash(ended)].join('/');
-  return { name, occurrence, time: new Date(ms) };
+  return milestone(name, occurrence, new Date(ms));
 }
 
 /**
@@ -139,10 +144,10 @@ export function artifactMilestones(
   const { startTime, completionTime } = status;
   const hasStarted = standing === 'started' || instantOf(startTime) !== undefined;
   const shown: Milestone<ArtifactMilestone>[] = [
-    ...(hasStarted ? [{ name: 'started' as const, occurrence, time: timeOf(startTime, now) }] : []),
-    ...(standing === 'started' ? [] : [{ name: standing, occurrence, time: timeOf(completionTime, now) }]),
+    ...(hasStarted ? [milestone('started' as const, occurrence, timeOf(startTime, now))] : []),
+    ...(standing === 'started' ? [] : [milestone(standing, occurrence, timeOf(completionTime, now))]),
   ];
-  const known = shown.findIndex((one) => milestoneId(one) === since);
+  const known = shown.findIndex(({ announced }) => announced === since);
   // An attempt that has ended one way and then another started only once.
   const isEndKnown = known < 0 && since.split('/', 1)[0] === occurrence;
   return isEndKnown ? shown.filter(({ name }) => name !== 'started') : shown.slice(known + 1);
@@ -157,28 +162,28 @@ function standingOf(workflow: ArtifactWorkflow): ArtifactMilestone | undefined {
   return isFinalPhase(phase) && isFinished(workflow) && !isDeleting(workflow) ? 'failed' : undefined;
 }
 
-/** For a schedule: the last run. Argo starts none while another runs, and counts how they end. */
+/**
+ * For a schedule: the last run. Argo starts none while another runs, and counts how they end. `announced` holds the run and both counts, so that
+ * one end is never taken for the other.
+ */
 function runMilestones(
   { lastScheduled, activeWorkflowRef, succeeded = 0, failed = 0 }: ArtifactWorkflowStatus,
   now: Date,
   since: string,
 ): Milestone<ArtifactMilestone>[] {
-  const scheduled = timeOf(lastScheduled, new Date(0));
-  const run = isoSeconds(scheduled.getTime());
-  const occurrence = `${run}/${succeeded}+${failed}`;
   const [knownRun = '', counts = ''] = since.split('/');
   const [knownSucceeded = 0, knownFailed = 0] = counts.split('+').map(Number);
+  const scheduled = timeOf(lastScheduled, new Date(0));
+  const run = isoSeconds(scheduled.getTime());
+  const found: Milestone<ArtifactMilestone>[] = [];
   // A CronWorkflow that was created again counts from zero.
-  const ended = [
-    { name: 'failed' as const, isNew: failed > 0 && failed !== knownFailed },
-    { name: 'succeeded' as const, isNew: succeeded > 0 && succeeded !== knownSucceeded },
-  ].filter(({ isNew }) => isNew);
-  return [
-    ...ended.map(({ name }) => ({ name, occurrence, time: now })),
-    ...(activeWorkflowRef === undefined || run === knownRun
-      ? []
-      : [{ name: 'started' as const, occurrence, time: timeOf(lastScheduled, now) }]),
-  ];
+  if (failed > 0 && failed !== knownFailed)
+    found.push(milestone('failed', String(failed), now, `${knownRun}/${knownSucceeded}+${failed}`));
+  if (succeeded > 0 && succeeded !== knownSucceeded)
+    found.push(milestone('succeeded', String(succeeded), now, `${knownRun}/${succeeded}+${failed}`));
+  if (activeWorkflowRef !== undefined && run !== knownRun)
+    found.push(milestone('started', run, timeOf(lastScheduled, now), `${run}/${succeeded}+${failed}`));
+  return found;
 }
 
 function timeOf(text: string | undefined, otherwise: Date): Date {

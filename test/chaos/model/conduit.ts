@@ -1,20 +1,17 @@
 import {
   type Announced,
-  type ArtifactWorkflow,
-  artifactMilestones,
   artifactWorkflows,
   isAnnounced,
   isDeleting,
-  milestoneId,
   type Order,
   orderExpiry,
-  orderMilestones,
   orders,
   type Ref,
   stepNames,
   workflows,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
+import { announcements } from '#shared/events';
 import { settingsMap } from '#shared/function-kit';
 import { isoSeconds, type KubeObject } from '#shared/meta';
 import type { StepEvent } from '#shared/runtime';
@@ -418,12 +415,7 @@ export class Conduit {
 
 /** The ids of the events for all that the status of an object shows. */
 export function shownBy(object: Announced): string[] {
-  const now = new Date(0);
-  const shown =
-    object.kind === 'Order'
-      ? orderMilestones(object as Order, now, '')
-      : artifactMilestones(object as ArtifactWorkflow, now, '');
-  return shown.map((one) => `${object.metadata.uid}/${milestoneId(one)}`);
+  return announcements(object, new Date(0), '').map(({ event }) => event.id);
 }
 
 function kindOf(apiVersion: string, kind: string): Ref<KubeObject> {
