@@ -4,6 +4,7 @@ import {
   completedByHand,
   type Endpoint,
   group,
+  policyTypes,
   type Settings,
   type ShortForm,
 } from '#shared/domain';
@@ -22,11 +23,13 @@ export function byHand(stored: StoredObjects, settings: () => Settings): Admissi
       if (kind.group !== group || kind.kind !== 'ArtifactWorkflow' || subResource !== '') return undefined;
       if (operation !== 'CREATE' || object === undefined || !isShort(object)) return undefined;
       const { type, srcRef, dstRef } = object.spec;
-      const inputs = {
-        endpoints: await endpointsNamed(stored, namespace, [srcRef.name, dstRef.name]),
-        types: await typesNamed(stored, namespace, type),
-      };
-      const found = completedByHand(object, inputs, settings());
+      const endpoints = await endpointsNamed(stored, namespace, [srcRef.name, dstRef.name]);
+      const known = settings();
+      const names = new Set(
+        [type, ...policyTypes(namespace, endpoints, known)].filter((each) => each !== ''),
+      );
+      const types = await Promise.all([...names].map((each) => typesNamed(stored, namespace, each)));
+      const found = completedByHand(object, { endpoints, types: types.flat() }, known);
       if ('workflow' in found) return found.workflow;
       const { reason, message } = found.hold;
       const field = reason === 'TypeMissing' ? 'spec.type' : 'spec';

@@ -1,25 +1,72 @@
-import { type ArtifactWorkflow, endpoints, type RenderInputs, secrets } from '#shared/domain';
-import { namespaceOf } from '#shared/function-kit';
+import {
+  type ArtifactType,
+  type ArtifactWorkflow,
+  appliesPolicies,
+  artifactTypes,
+  clusterArtifactTypes,
+  clusterWorkflowTemplates,
+  endpoints,
+  policyTypes,
+  type RenderInputs,
+  secrets,
+} from '#shared/domain';
+import { ignoreNotFound, namespaceOf, readSettings } from '#shared/function-kit';
 import type { Kind } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import type { Context } from '#shared/runtime';
 
-/** Reads the Endpoints and Secrets that an ArtifactWorkflow refers to, each by name. One that does not exist is undefined. */
-export async function readInputs(
-  { api, signal }: Context,
-  workflow: ArtifactWorkflow,
-): Promise<RenderInputs> {
+/**
+ * Reads the Endpoints and Secrets that an ArtifactWorkflow refers to, each by name, and the policies that are enforced on it. One that does not exist is
+ * undefined. Rejects with what the API answers.
+ */
+export async function readInputs(context: Context, workflow: ArtifactWorkflow): Promise<RenderInputs> {
+  const { api, signal } = context;
   const { srcRef, dstRef, srcSecretRef, dstSecretRef } = workflow.spec;
   const read = async <T extends KubeObject>(kind: Kind<T>, ref: { name: string } | undefined) =>
     ref && (await api.get(kind, { ...namespaceOf(workflow), name: ref.name }, signal));
 
   // Endpoints before Secrets: if a Secret is newer than its Endpoint's counter, the next version of both corrects it.
-  const [source, destination] = await Promise.all([read(endpoints, srcRef), read(endpoints, dstRef)]);
+  const [source, destination, settings] = await Promise.all([
+    read(endpoints, srcRef),
+    read(endpoints, dstRef),
+    readSettings(context),
+  ]);
+  const { namespace } = workflow.metadata;
+  const names = policyTypes(namespace, destination === undefined ? [] : [destination], settings);
+  const enforced = names.length === 0 ? {} : await readEnforced(context, workflow, names);
   const [sourceSecret, destinationSecret, sourceCa, destinationCa] = await Promise.all([
     read(secrets, srcSecretRef),
     read(secrets, dstSecretRef),
     read(secrets, source?.spec.tls?.caSecretRef),
     read(secrets, destination?.spec.tls?.caSecretRef),
   ]);
-  return { source, destination, sourceSecret, destinationSecret, sourceCa, destinationCa };
+  return {
+    ...{ source, destination, sourceSecret, destinationSecret, sourceCa, destinationCa },
+    ...{ settings, ...enforced },
+  };
+}
+
+/** The types with the policies, and whether the template applies them. */
+async function readEnforced(
+  { api, signal }: Context,
+  workflow: ArtifactWorkflow,
+  names: readonly string[],
+): Promise<Pick<RenderInputs, 'types' | 'applyingTemplates'>> {
+  const { name: templateName, clusterScope } = workflow.spec.workflowTemplateRef;
+  const found = names
+    .filter((name) => name !== '')
+    .flatMap((name): Promise<ArtifactType | undefined>[] => [
+      api.get(artifactTypes, { ...namespaceOf(workflow), name }, signal),
+      api.get(clusterArtifactTypes, { name }, signal),
+    ]);
+  const [types, template] = await Promise.all([
+    Promise.all(found),
+    clusterScope === true
+      ? ignoreNotFound(api.get(clusterWorkflowTemplates, { name: templateName }, signal))
+      : undefined,
+  ]);
+  return {
+    types: types.filter((type) => type !== undefined),
+    applyingTemplates: template && appliesPolicies(template) ? [templateName] : [],
+  };
 }

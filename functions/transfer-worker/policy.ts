@@ -1,23 +1,41 @@
-import { type Job, parsePolicy } from '#shared/domain';
+import { type Job, type JobPolicy, parsePolicies } from '#shared/domain';
 import { ArcError } from '#shared/errors';
 import { type CopyOptions, TransferError } from '#shared/transfer';
 
 /** Where a policy stands. `arc-transfer` says another place instead. */
 export const policyPlace = 'the parameter "policy" of the artifact\'s type';
 
-/** The options with the policy of the job, if it has one. Throws a config TransferError for one that cannot be read: it would be passed over. */
-export function withPolicy<Options extends CopyOptions>(
-  { policy }: Pick<Job, 'policy'>,
-  options: Options,
-): Options {
-  if (policy === undefined) return options;
+type WithPolicy = Pick<Job, 'policy'>;
+
+/** The options with the policies of the job, if it has any. Throws a config TransferError for one that cannot be read: it would be passed over. */
+export function withPolicy<Options extends CopyOptions>(job: WithPolicy, options: Options): Options {
+  const policies = policiesOf(job);
+  return policies.length === 0 ? options : { ...options, policy: policies };
+}
+
+/** The policies of the job: that of its type, and those that are enforced whatever its type. Throws a config TransferError for one that cannot be read. */
+export function policiesOf({ policy }: WithPolicy): JobPolicy[] {
+  if (policy === undefined) return [];
   try {
-    return { ...options, policy: parsePolicy(policy) };
+    return parsePolicies(policy);
   } catch (caught) {
     const { message } = ArcError.from(caught);
     throw new TransferError(
       'config',
       `The policy cannot be read, so nothing is moved: ${message}. Correct ${policyPlace}.`,
     );
+  }
+}
+
+/** The policies of the job by where they come from, for its result; none of a job whose policies cannot be read. */
+export function appliedPolicies(job: Job): { policies?: { from: string; digest: string }[] } {
+  try {
+    const applied = policiesOf(job).map(({ from, digest }) => ({
+      from: from ?? `artifact type "${job.artifact.type}"`,
+      digest,
+    }));
+    return applied.length === 0 ? {} : { policies: applied };
+  } catch {
+    return {};
   }
 }

@@ -11,6 +11,7 @@ import {
   layoutSink,
   layoutSource,
   placeName,
+  policiesIn,
   splitLayout,
   TransferError,
 } from '#shared/transfer';
@@ -36,8 +37,11 @@ export async function intoQuarantine(job: Job, folder: string, options: CopyOpti
   // What a former attempt has left.
   for (const each of [whole, images]) await rm(path.join(folder, each), { recursive: true, force: true });
   // What is attested is what reaches the destination; a statement about this copy would travel there too.
-  const { policy, attest: _, ...judged } = withPolicy(job, options);
-  const { vulnerabilities: __, requiredSbom: ___, ...early } = policy ?? {};
+  const { policy = [], attest: _, ...judged } = withPolicy(job, options);
+  const early = policiesIn(policy).map(({ policy: rules, ...named }) => {
+    const { vulnerabilities: __, requiredSbom: ___, ...others } = rules;
+    return { ...named, policy: others };
+  });
   const result = await copyArtifact({ ...judged, policy: early }, async (opening) => ({
     source: (await openSource(job, opening)).source,
     destination: layoutSink({ folder: layout, tag: 'artifact' }),

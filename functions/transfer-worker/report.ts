@@ -6,8 +6,20 @@ import type { BatchItems, BatchResult, CopyResult, FailureReason } from '#shared
 
 /** The last line that the worker prints, as JSON. */
 export type Outcome =
-  | ({ outcome: 'succeeded' } & (CopyResult | BatchResult))
-  | { outcome: 'failed'; reason: FailureReason; message: string; items?: BatchItems };
+  | ({ outcome: 'succeeded'; policies?: AppliedPolicy[] } & (CopyResult | BatchResult))
+  | {
+      outcome: 'failed';
+      reason: FailureReason;
+      message: string;
+      policies?: AppliedPolicy[];
+      items?: BatchItems;
+    };
+
+/** Where a policy comes from, and the SHA-256 of its text. */
+interface AppliedPolicy {
+  from: string;
+  digest: string;
+}
 
 export interface ReportTargets {
   resultFile: string;

@@ -13,6 +13,7 @@ import {
 import { attesting } from './attesting.ts';
 import { bundleJob } from './bundle/bundle-job.ts';
 import { readJob } from './job-file.ts';
+import { appliedPolicies } from './policy.ts';
 import { progressFile } from './progress-file.ts';
 import { intoQuarantine, outOfQuarantine } from './quarantine.ts';
 import { type Outcome, report } from './report.ts';
@@ -51,6 +52,7 @@ export async function runWorker(worker: WorkerProcess): Promise<number> {
 
 async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome: Outcome }> {
   const secrets: string[] = [];
+  let applied: ReturnType<typeof appliedPolicies> = {};
   try {
     const job = await readJob(worker.env.ARC_CONFIG_DIR ?? '/etc/arc/config');
     for (const { credentials, keys, tls } of [job.source, job.destination])
@@ -58,7 +60,8 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
         ...secretsOfEndpoint(credentials),
         ...[keys?.sign, tls?.key].filter((key) => key !== undefined),
       );
-    return { exitCode: 0, outcome: { outcome: 'succeeded', ...(await transfer(job, worker)) } };
+    applied = appliedPolicies(job);
+    return { exitCode: 0, outcome: { outcome: 'succeeded', ...(await transfer(job, worker)), ...applied } };
   } catch (caught) {
     const known = caught instanceof TransferError;
     const detail = caught instanceof Error ? caught.message : String(caught);
@@ -70,6 +73,7 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
         outcome: 'failed',
         reason,
         message: maskSecrets(message, secrets),
+        ...applied,
         ...(caught instanceof BatchError ? { items: caught.items } : {}),
       },
     };

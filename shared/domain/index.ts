@@ -85,14 +85,10 @@ export {
 } from './plan/children.ts';
 export { type CurrentVersion, currentVersions } from './plan/current.ts';
 export { forceTime, isForceOwed } from './plan/effective.ts';
+export { appliesPolicies, policyTypes } from './plan/enforced.ts';
+export { inputsKey, type PlanInputs } from './plan/inputs.ts';
 export type { ParameterInputs } from './plan/parameters.ts';
-export {
-  inputsKey,
-  type OrderPlan,
-  type PlanInputs,
-  type PlannedArtifact,
-  planOrder,
-} from './plan/plan.ts';
+export { type OrderPlan, type PlannedArtifact, planOrder } from './plan/plan.ts';
 export { mostRefusals, type Refusals, refusalNote, refusalsOf } from './plan/refusals.ts';
 export {
   type TemplateRef,
@@ -110,6 +106,7 @@ export {
   trackedCredentials,
 } from './render/credentials.ts';
 export { type Job, type JobCredentials, type JobEndpoint, parseJob } from './render/job.ts';
+export { type JobPolicy, parsePolicies } from './render/policies.ts';
 export { parsePolicy, type TransferPolicy } from './render/policy.ts';
 export {
   configurationRemoved,

@@ -1,4 +1,5 @@
 import {
+  appliesPolicies,
   artifactTypes,
   clusterArtifactTypes,
   clusterWorkflowTemplates,
@@ -9,6 +10,7 @@ import {
   planOrder,
   type TemplateRef,
   templatesUsed,
+  type WorkflowTemplate,
   workflowTemplates,
 } from '#shared/domain';
 import type { Context } from '#shared/runtime';
@@ -38,7 +40,7 @@ export async function readPlanInputs(
   ]);
   const types = [...own.items, ...cluster.items];
   const read = async ({ name, clusterScope }: TemplateRef) =>
-    ignoreNotFound<object | undefined>(
+    ignoreNotFound<WorkflowTemplate | undefined>(
       clusterScope === true
         ? api.get(clusterWorkflowTemplates, { name }, signal)
         : api.get(workflowTemplates, { ...namespace, name }, signal),
@@ -47,5 +49,8 @@ export async function readPlanInputs(
   // If Argo is not installed, every template is missing, and the Order says so.
   const found = await Promise.all(used.map(read));
   const missingTemplates = used.filter((_, index) => found[index] === undefined);
-  return { endpoints: known.items, types, missingTemplates };
+  const applyingTemplates = found.flatMap((one) =>
+    one !== undefined && appliesPolicies(one) ? [one.metadata.name] : [],
+  );
+  return { endpoints: known.items, types, missingTemplates, applyingTemplates };
 }

@@ -63,7 +63,7 @@ export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
 export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';
 export { placeName } from './policy/own-manifests.ts';
-export type { Policy } from './policy/policy.ts';
+export { type NamedPolicy, type Policies, type Policy, policiesIn } from './policy/policy.ts';
 export { authenticatedReasons, reachableReasons } from './probe/finding.ts';
 export { type ProbeRequest, type ProbeResult, probeServer } from './probe/probe.ts';
 export { digestOf, isDigest } from './reference/digest.ts';

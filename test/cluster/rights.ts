@@ -53,10 +53,14 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
   ],
   'render-secret': [
     '* /events: create get patch',
+    '* arc.opendefense.cloud/artifacttypes: get',
     '* arc.opendefense.cloud/artifactworkflows/finalizers: update',
     '* arc.opendefense.cloud/artifactworkflows/status: patch',
     '* arc.opendefense.cloud/artifactworkflows: get list',
+    '* arc.opendefense.cloud/clusterartifacttypes: get',
     '* arc.opendefense.cloud/endpoints: get',
+    '* argoproj.io/clusterworkflowtemplates: get',
+    'arc-system /configmaps@arc-settings: get',
     'team /secrets: create delete get',
   ],
   'report-dead-letter': [

@@ -1,5 +1,6 @@
 import {
   type ArtifactWorkflow,
+  appliesPolicies,
   type Endpoint,
   hasEnded,
   isDeleting,
@@ -43,7 +44,7 @@ export function* neighbours(view: ObservedView, change: Change): Iterable<KubeOb
       return;
     case 'WorkflowTemplate':
     case 'ClusterWorkflowTemplate':
-      if (before && after) return;
+      if (before && after && appliesPolicies(before) === appliesPolicies(after)) return;
       for (const type of view.typesOfTemplate(about)) yield* typed(view.ordersOfType(type));
       return;
     case 'ServiceAccount':

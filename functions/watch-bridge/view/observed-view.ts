@@ -1,6 +1,7 @@
 import {
   type ArtifactType,
   type ArtifactWorkflow,
+  appliesPolicies,
   artifactIdOf,
   type ConfigMap,
   type CronWorkflow,
@@ -17,6 +18,7 @@ import {
   type OrderPlan,
   parseSettings,
   phaseOf,
+  policyTypes,
   type Settings,
   type TemplateRef,
   templateKey,
@@ -119,20 +121,26 @@ export class ObservedView implements View {
 
   #inputsOf(order: Order) {
     const { namespace = '' } = order.metadata;
-    const names = new Set((order.spec.artifacts ?? []).map(({ type }) => type));
+    const endpoints = endpointsUsed(order).flatMap((name) => this.endpoint(namespace, name) ?? []);
+    const policies = policyTypes(namespace, endpoints, this.#settings);
+    const names = new Set([...(order.spec.artifacts ?? []).map(({ type }) => type), ...policies]);
     const types = [...names].flatMap((name) =>
       [
         this.#get<ArtifactType>('ArtifactType', namespace, name),
         this.#get<ArtifactType>('ClusterArtifactType', undefined, name),
       ].filter((type) => type !== undefined),
     );
-    const endpoints = endpointsUsed(order).flatMap((name) => this.endpoint(namespace, name) ?? []);
     const isMissing = ({ name, clusterScope }: TemplateRef) =>
       clusterScope === true
         ? !this.#named.has(nameOf('ClusterWorkflowTemplate', undefined, name))
         : !this.#named.has(nameOf('WorkflowTemplate', namespace, name));
-    const missingTemplates = templatesUsed(order, types).filter(isMissing);
-    return { endpoints, types, missingTemplates };
+    const used = templatesUsed(order, types);
+    const missingTemplates = used.filter(isMissing);
+    const applyingTemplates = used.flatMap(({ name, clusterScope }) => {
+      const template = clusterScope && this.#get<KubeObject>('ClusterWorkflowTemplate', undefined, name);
+      return template && appliesPolicies(template) ? [name] : [];
+    });
+    return { endpoints, types, missingTemplates, applyingTemplates };
   }
 
   /** Changes whenever something changes on which the duties of the Order depend, but for the time. */
@@ -152,6 +160,8 @@ export class ObservedView implements View {
       ...about,
       '',
       ...missing,
+      '',
+      ...inputs.applyingTemplates,
       '',
       this.#settingsVersion,
     ].join();
@@ -218,16 +228,28 @@ export class ObservedView implements View {
     return this.#lookup.get(`workflow ${metadata.namespace}/${metadata.name}`);
   }
 
-  /** Those with an artifact of the type, which shadows one of the cluster in its own namespace only. */
+  /**
+   * Those with an artifact of the type, which shadows one of the cluster in its own namespace only, or with a destination on which its policy is
+   * enforced.
+   */
   *ordersOfType({ metadata }: Pick<KubeObject, 'metadata'>): Iterable<Order> {
     const { namespace, name } = metadata;
-    if (namespace !== undefined) yield* this.#lookup.get<Order>(`type ${namespace}/${name}`);
+    if (namespace !== undefined) {
+      yield* this.#lookup.get<Order>(`type ${namespace}/${name}`);
+      for (const endpoint of this.#lookup.get<Endpoint>(`policy ${namespace}/${name}`))
+        yield* this.ordersOfEndpoint(endpoint);
+      return;
+    }
     // One of the cluster changes seldom, and an index of it would hold every Order once more.
-    else
-      for (const object of this.#byUid.values()) {
-        const order = object as unknown as Order;
-        if (object.kind === 'Order' && order.spec.artifacts?.some(({ type }) => type === name)) yield order;
-      }
+    for (const object of this.#byUid.values()) {
+      const order = object as unknown as Order;
+      if (object.kind === 'Order' && this.#meansType(order, name)) yield order;
+    }
+  }
+
+  #meansType(order: Order, name: string): boolean {
+    if (order.spec.artifacts?.some(({ type }) => type === name)) return true;
+    return policyTypes(order.metadata.namespace, this.endpointsOf(order), this.#settings).includes(name);
   }
 
   typesOfTemplate({ metadata }: Pick<KubeObject, 'metadata'>): readonly ArtifactType[] {
@@ -282,9 +304,12 @@ function keysOf(object: KubeObject): string[] {
     case 'ArtifactWorkflow':
       return keysOfWorkflow(object as unknown as ArtifactWorkflow);
     case 'Endpoint': {
-      const { secretRef, tls } = (object as unknown as Endpoint).spec;
+      const { secretRef, tls, policyRef } = (object as unknown as Endpoint).spec;
       const names = new Set([secretRef?.name, tls?.caSecretRef?.name]);
-      return [...names].flatMap((name) => (name === undefined ? [] : [`secret ${namespace}/${name}`]));
+      return [
+        ...[...names].flatMap((name) => (name === undefined ? [] : [`secret ${namespace}/${name}`])),
+        ...(policyRef === undefined ? [] : [`policy ${namespace}/${policyRef.name}`]),
+      ];
     }
     case 'ArtifactType':
     case 'ClusterArtifactType':

@@ -84,6 +84,7 @@ describe('the key of a version', () => {
     parameters: [],
     source: ['from', 1],
     destination: ['to', 1],
+    policies: [] as string[],
     forceAt: 0,
   };
 
@@ -92,6 +93,7 @@ describe('the key of a version', () => {
     ["type's parameters", { parameters: [{ name: 'a', value: 'b' }] }],
     ['source', { source: ['from', 2] }],
     ['destination', { destination: ['to', 2] }],
+    ['policies that bind it', { policies: ['sha256:a'] }],
     ['force time', { forceAt: 5 }],
     ['schedule', { artifact: { ...base.artifact, cron: daily } }],
     ['spec', { artifact: { ...base.artifact, spec: { image: 'a:2.0' } } }],

@@ -65,16 +65,23 @@ export interface VersionInputs {
   /** The part of each Endpoint that makes a transfer another one. */
   source: readonly unknown[];
   destination: readonly unknown[];
+  /** Digests of the policies that bind it beside that of its type, sorted. */
+  policies: readonly string[];
   /** Unix seconds. */
   forceAt: number;
 }
 
 /** The key of one version of an artifact: 16 hex digits, the same for the same inputs. */
 export function versionKey(inputs: VersionInputs): string {
-  const { order, artifact, template, parameters, source, destination, forceAt } = inputs;
+  const { order, artifact, template, parameters, source, destination, policies, forceAt } = inputs;
   const { namespace = '', uid = '' } = order.metadata;
   const { type, spec, cron = null } = artifact;
-  return shortHash([namespace, uid, type, template, parameters, spec, source, destination, cron, forceAt]);
+  // Without policies the key is that of releases before there were any: an update re-runs nothing.
+  const bound = policies.length === 0 ? [] : [policies];
+  return shortHash([
+    ...[namespace, uid, type, template, parameters, spec, source, destination, cron, forceAt],
+    ...bound,
+  ]);
 }
 
 /** The key, and the id, of an artifact that has none: it cannot be planned. */
@@ -198,6 +205,7 @@ const specFields = {
   srcRef: 'identity',
   dstRef: 'identity',
   artifact: 'identity',
+  policies: 'identity',
   revision: 'identity',
   ttlAfterFinished: 'policy',
   ttlAfterFailed: 'policy',

@@ -55,6 +55,16 @@ const spec = z.object({
     })
     .exactOptional()
     .describe('The artifact itself, for the rendered configuration. Immutable.'),
+  policies: z
+    .array(
+      z.object({
+        from: z.string().describe('Who enforces it: an Endpoint or the setting enforced.policy.'),
+        digest: z.string().describe('SHA-256 of its text.'),
+      }),
+    )
+    .exactOptional()
+    .describe('The policies that bind it beside that of its type, as they were when it was made. Immutable.')
+    .meta({ 'x-kubernetes-list-type': 'atomic' }),
   ttlAfterFinished: duration('Removed that long after it succeeded; unset keeps it.').exactOptional(),
   ttlAfterFailed: duration('Removed that long after it failed; unset keeps it.').exactOptional(),
   retry: retry.exactOptional(),
@@ -115,6 +125,18 @@ const results = z.object({
   bytes: counts.exactOptional().describe('Bytes by how they got there.'),
   blobs: counts.exactOptional().describe('Blobs by how they got there.'),
   referrers: z.int().exactOptional().describe('Signatures, attestations and SBOMs moved along.'),
+  policies: z
+    .array(
+      z.object({
+        from: z.string().describe('Where it comes from: the type, the destination Endpoint or a setting.'),
+        digest: z.string().describe('SHA-256 of its text.'),
+      }),
+    )
+    .exactOptional()
+    .describe(
+      'The policies that were applied: all let pass what succeeded; the message names the policy that denied.',
+    )
+    .meta({ 'x-kubernetes-list-type': 'atomic' }),
   items: items.exactOptional().describe('Of an artifact that stands for several: how each of them ended.'),
   warnings: z
     .array(z.string())

@@ -35,6 +35,17 @@ const spec = z.object({
       "Other hosts to which the credentials may go: those of the registry's token service, such as gitlab.example.com for registry.example.com.",
     )
     .meta({ 'x-kubernetes-list-type': 'set' }),
+  allowedTypes: z
+    .array(z.string())
+    .min(1)
+    .exactOptional()
+    .describe(
+      'The ArtifactTypes and ClusterArtifactTypes that may use it, by name, as a source or as a destination. Absent: any.',
+    )
+    .meta({ 'x-kubernetes-list-type': 'set' }),
+  policyRef: reference(
+    'The ArtifactType or ClusterArtifactType whose parameter policy binds everything that is written here, whatever type an artifact names; beside the policy of its own type.',
+  ).exactOptional(),
   maxInFlight: z.int().min(1).exactOptional().describe('How many transfers may use it at once.'),
 });
 

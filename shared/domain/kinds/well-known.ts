@@ -45,6 +45,8 @@ export const annotations = {
   content: 'arc.opendefense.cloud/content',
   /** Argo's, on a pod: the id of the node that it runs. */
   argoNode: 'workflows.argoproj.io/node-id',
+  /** On a ClusterWorkflowTemplate, `true`: all that its steps move, the transfer-worker moves, which applies the policies of its job. */
+  appliesPolicies: 'arc.opendefense.cloud/applies-policies',
   /** On a Workflow or CronWorkflow that was created suspended, until it is released. */
   unreleased: 'arc.opendefense.cloud/unreleased',
 } as const;
@@ -61,6 +63,12 @@ export const tenantAccount = 'arc-workflow';
 
 /** Name given to a template where there is no Secret; volumes with `optional: true` may mount it. */
 export const absentSecretName = 'arc-no-secret';
+
+/** The parameter of a type that holds a policy as JSON. No artifact can set it: its fields become parameters named `spec...`. */
+export const policyParameter = 'policy';
+
+/** The parameter of a type by which its transfers are attested: `true` or `false`. */
+export const attestParameter = 'attest';
 
 /** The type of Endpoints that hold bundles: their Secrets hold keys. */
 export const bundleType = 'bundle';

@@ -6,7 +6,7 @@ import { annotations, finalizers, labels, unixSeconds } from '../kinds/well-know
 import { isFinished } from '../lifecycle/attempts.ts';
 import { hasFailed, isDeleting, wasUnsuccessful } from '../lifecycle/phases.ts';
 import { causeOf, retryCause } from './cause.ts';
-import { type CurrentVersion, currentVersions } from './current.ts';
+import { type CurrentVersion, currentVersions, mayGoOn } from './current.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
 /** A merge patch (RFC 7386) for one ArtifactWorkflow. */
@@ -129,8 +129,10 @@ function retire(
   const left = new Set(existing.filter((workflow) => !isDeleting(workflow)));
   const retired = current.flatMap((one) => {
     const obsolete = one.versions.filter((version) => left.delete(version) && version !== one.workflow);
-    // While an artifact cannot be planned its versions are left alone: its inputs may be back in a moment.
-    return one.artifact.state === 'ready' ? [retireVersions(one, obsolete, historyLimit)] : [];
+    if (one.artifact.state === 'ready') return [retireVersions(one, obsolete, historyLimit)];
+    // While an artifact cannot be planned its versions are left alone: its inputs may be back in a moment. But for what a policy forbids.
+    const stop = obsolete.filter((version) => !isFinished(version) && !mayGoOn(one.artifact, version));
+    return [{ stop, remove: [], superseded: [] }];
   });
   // An unnamed artifact that cannot be planned does not show which of the others are its earlier versions.
   const isDecided = current.every(({ artifact }) => artifact.state === 'ready');

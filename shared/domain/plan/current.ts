@@ -5,6 +5,7 @@ import type { ArtifactStatus, Order } from '../kinds/order.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
+import { isBoundBy } from './enforced.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
 /**
@@ -43,10 +44,21 @@ export function currentVersions(
     const versions = versionsOf({ id: artifact.id });
     // What it was made for is away or being looked at: what runs goes on, what is done stays done.
     const newest = versions.find((one) => !isDeleting(one));
-    if (newest && (!isFinished(newest) || isAnswer(plan, artifact, newest)))
+    if (newest && (isFinished(newest) ? isAnswer(plan, artifact, newest) : mayGoOn(artifact, newest)))
       return { artifact, key: keyOf(newest), workflow: newest, versions };
     return { versions, ...fromRecord(artifact, ends.byIndex.get(artifact.index)) };
   });
+}
+
+/** False for an unfinished version that a policy of today does not bind, or that may not use its Endpoints any more. */
+export function mayGoOn(artifact: PlannedArtifact, { spec }: ArtifactWorkflow): boolean {
+  if (artifact.state === 'held')
+    return artifact.isForbidden !== true && isBoundBy(spec.policies, artifact.enforced ?? []);
+  const enforced = artifact.workflow.spec.policies ?? [];
+  return isBoundBy(
+    spec.policies,
+    enforced.map(({ digest }) => digest),
+  );
 }
 
 /** False once the user has asked for something else, by an edit or a force: what is done is no answer to that. */
@@ -81,7 +93,7 @@ function readyCurrent(
   const revision = Math.max(latest, before) + 1;
   if (recorded && (newest === undefined || before > latest)) return { artifact, key, recorded, revision };
   if (plan.onChange === 'Rerun') return { artifact, key, revision };
-  if (newest && !isDeleting(newest) && stillGood(plan, artifact.workflow, newest))
+  if (newest && !isDeleting(newest) && stillGood(plan, artifact, newest))
     return { artifact, key: keyOf(newest), workflow: newest };
   // Once its ArtifactWorkflow has expired only the index tells, and only while the Order is as it was.
   const expired = newest === undefined ? ends.byIndex.get(artifact.index) : undefined;
@@ -90,9 +102,14 @@ function readyCurrent(
     : { artifact, key, revision };
 }
 
-function stillGood(plan: Versioning, wanted: ArtifactWorkflow, old: ArtifactWorkflow): boolean {
+function stillGood(
+  plan: Versioning,
+  artifact: PlannedArtifact & { state: 'ready' },
+  old: ArtifactWorkflow,
+): boolean {
+  const wanted = artifact.workflow;
   // A version without a configuration can never get one: its Endpoints have changed since it was made.
-  const canGoOn = isFinished(old) || old.status?.configSecret !== undefined;
+  const canGoOn = isFinished(old) || (old.status?.configSecret !== undefined && mayGoOn(artifact, old));
   // An edit of the artifact, a force and a new schedule are the user's own wish, not a change of an Endpoint or credential.
   const asked =
     contentOfVersion(wanted) === contentOfVersion(old) &&

@@ -24,7 +24,6 @@ import { withSchemaDefaults } from '../schema/defaults.ts';
 import type { Schema } from '../schema/schema.ts';
 import { valueCauses } from '../schema/value-causes.ts';
 import type { Settings } from '../settings/settings.ts';
-import { shortHash } from '../values/hash.ts';
 import { defaultHistoryLimit } from '../values/limits.ts';
 import { forceTime } from './effective.ts';
 import {
@@ -34,17 +33,19 @@ import {
   resolveEndpoint,
   ruleMismatch,
 } from './endpoint-use.ts';
+import {
+  type EnforcedPolicy,
+  type Enforcement,
+  enforcementOn,
+  policyNotApplied,
+  typeNotAllowed,
+} from './enforced.ts';
+import { inputsKey, type PlanInputs } from './inputs.ts';
 import { effectiveSpec, ignoredParameters, parametersFor, typeParameters } from './parameters.ts';
 import { policyOf } from './policy.ts';
 import { missingTemplate, type TemplateRef, templateOf, typesByName } from './templates.ts';
 
-/** What an Order's artifacts refer to, as far as it exists: Endpoints of its namespace, types of it and of the cluster. */
-export interface PlanInputs {
-  endpoints: readonly Endpoint[];
-  types: readonly ArtifactType[];
-  /** Templates that the types refer to and that are not there. */
-  missingTemplates?: readonly TemplateRef[];
-}
+export type { PlanInputs } from './inputs.ts';
 
 /**
  * One distinct artifact of an Order. Its `id` finds the versions made of it before; its `key` is that of the version it needs now;
@@ -52,7 +53,15 @@ export interface PlanInputs {
  */
 export type PlannedArtifact = { index: number; key: string; id: string; name?: string; cancel?: true } & (
   | { state: 'ready'; workflow: ArtifactWorkflow; target: string }
-  | { state: 'held'; hold: Hold; content?: string }
+  | {
+      state: 'held';
+      hold: Hold;
+      content?: string;
+      /** Digests of the policies that are enforced on it, as far as they are known. */
+      enforced?: readonly string[];
+      /** It may not be moved as it is: what runs is stopped. */
+      isForbidden?: true;
+    }
 );
 
 export interface OrderPlan {
@@ -100,49 +109,6 @@ export function planOrder(order: Order, inputs: PlanInputs, settings: Settings =
   };
 }
 
-/** 16 hex digits that change whenever an Endpoint, type, template or setting changes in a way that a plan of the Order may depend on. */
-export function inputsKey(
-  order: Order,
-  { endpoints, types, missingTemplates = [] }: PlanInputs,
-  settings: Settings,
-): string {
-  const used = new Set(endpointsUsed(order));
-  const wanted = new Set((order.spec.artifacts ?? []).map(({ type }) => type));
-  const isForPlans = ([key]: [string, unknown]) => /^(defaults|enforced)\.|^features\.ttl$/.test(key);
-  return shortHash([
-    endpoints
-      .filter(({ metadata }) => used.has(metadata.name))
-      .map(endpointState)
-      .sort(),
-    types
-      .filter(({ metadata }) => wanted.has(metadata.name))
-      .map(typeState)
-      .sort(),
-    missingTemplates.map(({ name, clusterScope = false }) => `${name}/${clusterScope}`).sort(),
-    Object.entries(settings)
-      .filter(isForPlans)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  ]);
-}
-
-function endpointState({ metadata, status = {} }: Endpoint): string {
-  const { name, uid, generation, deletionTimestamp } = metadata;
-  const { observedGeneration, secretGeneration, credentialDigest } = status;
-  return [
-    name,
-    uid,
-    generation,
-    deletionTimestamp,
-    observedGeneration,
-    secretGeneration,
-    credentialDigest,
-  ].join();
-}
-
-function typeState({ kind, metadata: { name, uid, generation } }: ArtifactType): string {
-  return [kind, name, uid, generation].join();
-}
-
 function notesOnTypes({ spec }: Order, types: ReadonlyMap<string, ArtifactType>): string[] {
   const used = new Set((spec.artifacts ?? []).map(({ type }) => type));
   return [...used].flatMap((name) => {
@@ -156,6 +122,9 @@ interface Scope {
   endpoints: Map<string, Endpoint>;
   types: Map<string, ArtifactType>;
   missingTemplates: readonly TemplateRef[];
+  applyingTemplates: readonly string[] | undefined;
+  /** By the name of the destination, which need not exist. */
+  enforcement: (destination: string | undefined) => Enforcement;
   settings: Settings;
   forceAt: number;
 }
@@ -163,8 +132,18 @@ interface Scope {
 function scopeOf(order: Order, inputs: PlanInputs, settings: Settings): Scope {
   const types = typesByName(inputs.types);
   const endpoints = new Map(inputs.endpoints.map((endpoint) => [endpoint.metadata.name, endpoint]));
-  const { missingTemplates = [] } = inputs;
-  return { order, endpoints, types, missingTemplates, settings, forceAt: forceTime(order) };
+  const { missingTemplates = [], applyingTemplates } = inputs;
+  const { namespace } = order.metadata;
+  const known = new Map<string | undefined, Enforcement>();
+  const enforcement = (name: string | undefined) => {
+    const found =
+      known.get(name) ??
+      enforcementOn({ namespace, destination: endpoints.get(name ?? ''), types: inputs.types, settings });
+    known.set(name, found);
+    return found;
+  };
+  const forceAt = forceTime(order);
+  return { order, endpoints, types, missingTemplates, applyingTemplates, enforcement, settings, forceAt };
 }
 
 /** Undefined for an artifact that is alike one in `seen`. */
@@ -222,10 +201,18 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
   };
   const from = resolveEndpoint(scope.endpoints, artifact.source, 'source');
   const to = resolveEndpoint(scope.endpoints, artifact.destination, 'destination');
-  const hold = holdOf(scope, artifact, from, to);
+  const enforcement = scope.enforcement(artifact.destination);
+  const digests = [...new Set(enforcement.policies.map(({ digest }) => digest))].sort();
+  const forbidden = forbiddenBy(scope, artifact, enforcement);
+  const hold = gravest([...forbidden, holdOf(scope, artifact, from, to)]);
   if (hold) {
     const content = contentOf(order, given);
-    return { ...common, key: indexKey(index), state: 'held', hold, content };
+    return {
+      ...common,
+      ...{ key: indexKey(index), state: 'held', hold, content },
+      ...(digests.length > 0 && { enforced: digests }),
+      ...(forbidden.length > 0 && { isForbidden: true }),
+    };
   }
   if (from.state !== 'ready' || to.state !== 'ready' || !type) {
     throw new ArcError('InternalError', 'an artifact without a problem has no Endpoints or no type');
@@ -237,6 +224,7 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
     parameters: typeParameters(type),
     source: from.use.identity,
     destination: to.use.identity,
+    policies: digests,
     forceAt: scope.forceAt,
   });
   const parameters = parametersFor({
@@ -248,7 +236,8 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
   });
   const { remoteURL } = to.use.parameters;
   const target = targetOf({ type, remoteURL, parameters, spec: artifact.spec });
-  const parts = { given, artifact, type, from: from.use, to: to.use, parameters, key, id, target };
+  const { policies } = enforcement;
+  const parts = { given, artifact, type, from: from.use, to: to.use, parameters, policies, key, id, target };
   return { ...common, key, state: 'ready', target, workflow: workflowOf(scope, parts) };
 }
 
@@ -271,6 +260,21 @@ function specMismatch(type: ArtifactType, spec: EffectiveArtifact['spec']): Hold
   if (problem === undefined) return undefined;
   const message = `it does not fit the schema of artifact type "${type.metadata.name}": ${problem.field}: ${problem.message}`;
   return { reason: 'SpecMismatch', message };
+}
+
+/** Why its Endpoints, or a policy that is enforced, do not let it be moved. */
+function forbiddenBy(
+  { endpoints, types, applyingTemplates }: Scope,
+  { type: typeName, source, destination }: EffectiveArtifact,
+  enforcement: Enforcement,
+): Hold[] {
+  const type = types.get(typeName);
+  return [
+    typeNotAllowed(typeName, endpoints.get(source ?? '')),
+    typeNotAllowed(typeName, endpoints.get(destination ?? '')),
+    enforcement.hold,
+    type && applyingTemplates && policyNotApplied(templateOf(type), enforcement, applyingTemplates),
+  ].filter((hold) => hold !== undefined);
 }
 
 function holdOf(
@@ -297,6 +301,7 @@ interface Parts {
   from: EndpointUse;
   to: EndpointUse;
   parameters: Parameter[];
+  policies: readonly EnforcedPolicy[];
   key: string;
   id: string;
   target: string;
@@ -346,7 +351,7 @@ function notesOf(
 }
 
 function specOf({ order, settings }: Scope, parts: Parts): ArtifactWorkflowSpec {
-  const { given, artifact, type, from, to, parameters } = parts;
+  const { given, artifact, type, from, to, parameters, policies } = parts;
   const { cron, spec } = artifact;
   return {
     workflowTemplateRef: templateOf(type),
@@ -360,6 +365,9 @@ function specOf({ order, settings }: Scope, parts: Parts): ArtifactWorkflowSpec 
       ...(given.name === undefined ? {} : { name: given.name }),
       spec: effectiveSpec(spec, typeParameters(type)),
     },
+    ...(policies.length > 0 && {
+      policies: policies.map(({ from: who, digest }) => ({ from: who, digest })),
+    }),
     ...policyOf(order, type, [from, to], settings),
     ...(cron === undefined ? {} : { cron }),
   };

@@ -35,7 +35,7 @@ const job = object(
     destination: endpoint,
   },
   {
-    /** The policy of the artifact's type, as JSON (`parsePolicy`). */
+    /** What it has to fulfil, as JSON (`parsePolicies`): the policy of its type, or a list with those that are enforced. */
     policy: text,
     /** True: the transfer is attested at the destination. */
     attest: flag,

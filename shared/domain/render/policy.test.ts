@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ArcError } from '#shared/errors';
 import { fc } from '#shared/testing';
-import { longestPolicy, parsePolicy, policyParameter } from './policy.ts';
+import { policyParameter } from '../kinds/well-known.ts';
+import { longestPolicy, parsePolicy } from './policy.ts';
 
 const spki = { type: 'spki', format: 'pem' } as const;
 const ec = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve });

@@ -1,14 +1,9 @@
 import { createPublicKey } from 'node:crypto';
 import { ArcError } from '#shared/errors';
+import { policyParameter } from '../kinds/well-known.ts';
 import { durationProblem } from '../validation/causes.ts';
 import { parseDuration } from '../values/duration.ts';
 import { filledText, flag, list, type Shape, someOf, type TypeOf } from '../values/shape.ts';
-
-/** The parameter of a type that holds a policy as JSON. No artifact can set it: its fields become parameters named `spec...`. */
-export const policyParameter = 'policy';
-
-/** The parameter of a type by which its transfers are attested: `true` or `false`. */
-export const attestParameter = 'attest';
 
 /** Characters of the JSON: every ArtifactWorkflow and Workflow of the type holds it. */
 export const longestPolicy = 16_384;

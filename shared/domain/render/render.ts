@@ -1,18 +1,21 @@
 import { instantOf, ownerReference } from '#shared/meta';
 import { isLabelValue } from '../identity/names.ts';
+import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
 import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import { jobKey, labels } from '../kinds/well-known.ts';
+import { attestParameter, jobKey, labels, policyParameter } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
 import { hasMoved } from '../plan/endpoint-use.ts';
+import { type EnforcedPolicy, enforcementOn, policyNotApplied, typeNotAllowed } from '../plan/enforced.ts';
 import { specFromParameters } from '../plan/parameters.ts';
+import type { Settings } from '../settings/settings.ts';
 import { accessOf, certificatesOf } from './access.ts';
 import type { Job, JobEndpoint } from './job.ts';
-import { attestParameter, policyParameter } from './policy.ts';
+import { policiesText } from './policies.ts';
 
 /** What an ArtifactWorkflow refers to, as far as it exists. Endpoints are absent where it names none (made by hand). */
 export interface RenderInputs {
@@ -23,6 +26,11 @@ export interface RenderInputs {
   /** The Secrets of `tls.caSecretRef`, with the PEM under `ca.crt`. */
   sourceCa?: Secret | undefined;
   destinationCa?: Secret | undefined;
+  /** Those whose policies are enforced on it (`policyTypes`). */
+  types?: readonly ArtifactType[];
+  settings?: Settings;
+  /** The template that runs it, if it applies policies. */
+  applyingTemplates?: readonly string[];
 }
 
 /** `stale`: an Endpoint has moved on, the Order has to plan anew. `waiting`: something is missing or unusable as yet. */
@@ -70,6 +78,8 @@ export function renderConfiguration(workflow: ArtifactWorkflow, inputs: RenderIn
   });
   // Stale outranks waiting: what is missing may belong to an Endpoint as it was.
   for (const found of [source, destination]) if ('stale' in found) return found;
+  const enforced = enforcedOn(workflow, inputs);
+  if ('waiting' in enforced) return enforced;
   if ('waiting' in source) return source;
   if ('waiting' in destination) return destination;
   if (!('endpoint' in source) || !('endpoint' in destination))
@@ -79,9 +89,27 @@ export function renderConfiguration(workflow: ArtifactWorkflow, inputs: RenderIn
       artifact: artifactOf(workflow),
       source: source.endpoint,
       destination: destination.endpoint,
-      ...policyOf(workflow),
+      ...policyOf(workflow, enforced.policies),
     }),
   };
+}
+
+/**
+ * The policies that are enforced on it, whoever made it and whatever it says: a job is the one way to credentials. Why it may not be moved,
+ * where that is so.
+ */
+function enforcedOn(
+  { metadata, spec }: ArtifactWorkflow,
+  { source, destination, types = [], settings = {}, applyingTemplates = [] }: RenderInputs,
+): { policies: readonly EnforcedPolicy[] } | { waiting: Hold } {
+  const { namespace } = metadata;
+  const enforcement = enforcementOn({ namespace, destination, types, settings });
+  const hold =
+    typeNotAllowed(spec.type, source) ??
+    typeNotAllowed(spec.type, destination) ??
+    enforcement.hold ??
+    policyNotApplied(spec.workflowTemplateRef, enforcement, applyingTemplates);
+  return hold === undefined ? { policies: enforcement.policies } : { waiting: hold };
 }
 
 function artifactOf({ spec }: ArtifactWorkflow): Job['artifact'] {
@@ -94,8 +122,16 @@ function artifactOf({ spec }: ArtifactWorkflow): Job['artifact'] {
 }
 
 /** Unread: the worker reads it, and moves nothing where it cannot. */
-function policyOf({ spec: { parameters = [] } }: ArtifactWorkflow): Pick<Job, 'policy' | 'attest'> {
-  const policy = parameters.find(({ name }) => name === policyParameter)?.value;
+function policyOf(
+  { spec: { type, parameters = [] } }: ArtifactWorkflow,
+  enforced: readonly EnforcedPolicy[],
+): Pick<Job, 'policy' | 'attest'> {
+  const own = parameters.find(({ name }) => name === policyParameter)?.value;
+  const ofType = own === undefined ? undefined : { from: `artifact type "${type ?? ''}"`, text: own };
+  const policy = policiesText(
+    ofType,
+    enforced.map(({ from, text }) => ({ from, text })),
+  );
   const attest = parameters.find(({ name }) => name === attestParameter)?.value;
   return { ...(policy !== undefined && { policy }), ...(attest === 'true' && { attest: true }) };
 }

@@ -17,6 +17,8 @@ export interface Setting<T> {
   /** What holds without it. */
   unset: string;
   what: string;
+  /** What holds while the text is wrong. Without it: the last value that was right. */
+  wrong?: T;
 }
 
 type Words = Pick<Setting<unknown>, 'unset' | 'what'>;
@@ -69,6 +71,20 @@ function listOf<T>(
 
 function names(what: string, isName: (name: string) => boolean, words: Words): Setting<readonly string[]> {
   return listOf(what, (name) => (isName(name) ? name : undefined), words);
+}
+
+/** A policy that the operator enforces: that of a ClusterArtifactType, in one namespace or in all. */
+export interface EnforcedType {
+  namespace?: string;
+  /** Empty: the setting cannot be read, so nothing may be moved. */
+  type: string;
+}
+
+function enforcedType(text: string): EnforcedType | undefined {
+  const [type = '', namespace, ...rest] = text.split('=').reverse();
+  if (rest.length > 0 || !isObjectName(type)) return undefined;
+  if (namespace === undefined) return { type };
+  return isObjectName(namespace) ? { namespace, type } : undefined;
 }
 
 /** Milliseconds. */
@@ -149,6 +165,18 @@ export const settingsTable = {
     unset: forced,
     what: 'Wins over `spec.revisionHistoryLimit` of every Order.',
   }),
+  'enforced.policy': {
+    ...listOf(
+      'ClusterArtifactTypes as type, for all namespaces, or namespace=type, such as baseline, prod=oci-signed',
+      enforcedType,
+      {
+        unset: 'the policies of types and of Endpoints alone',
+        what: 'The parameter `policy` of these types binds every artifact, whatever type and Endpoints it names; beside the policies of its type and of its destination. While the value is wrong nothing is moved.',
+      },
+    ),
+    // The last good value of one process is not known to the next one, which would enforce nothing.
+    wrong: [{ type: '' }],
+  },
   'limits.artifactsPerOrder': whole(1, 1_000_000, {
     unset: 'no limit but the size of an object',
     what: 'Most artifacts of one Order. An Order that has more already may lose some, and gets none.',
@@ -230,9 +258,10 @@ export function parseSettings(
   for (const [key, given] of Object.entries(data).sort()) {
     const text = given.trim();
     if (text === '') continue;
-    const value = isSettingKey(key) ? settingsTable[key].parse(text) : undefined;
+    const setting: Setting<unknown> | undefined = isSettingKey(key) ? settingsTable[key] : undefined;
+    const value = setting?.parse(text);
     if (value === undefined) problems.push({ key, message: problemOf(key, text) });
-    if (isSettingKey(key)) found.push([key, value ?? before[key]]);
+    if (isSettingKey(key)) found.push([key, value ?? setting?.wrong ?? before[key]]);
   }
   // Each value comes from the setting of its key.
   const settings = Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Settings;
@@ -241,5 +270,7 @@ export function parseSettings(
 
 function problemOf(key: string, text: string): string {
   if (!isSettingKey(key)) return 'there is no such setting';
-  return `must be ${settingsTable[key].form}, not ${quoted(text)}`;
+  const { form, wrong }: Setting<unknown> = settingsTable[key];
+  const closed = wrong === undefined ? '' : '; nothing is moved until it is corrected';
+  return `must be ${form}, not ${quoted(text)}${closed}`;
 }

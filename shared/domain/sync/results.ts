@@ -15,6 +15,7 @@ import {
   longestResults,
   longestWarning,
   mostItems,
+  mostPolicies,
   mostWarnings,
 } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
@@ -62,6 +63,7 @@ function parse(text: string | undefined): TransferResults | undefined {
   const bytes = asCounts(found.bytes);
   const blobs = asCounts(found.blobs);
   const referrers = asCount(found.referrers);
+  const policies = asPolicies(found.policies);
   const items = asItems(found.items);
   const warnings = asTexts(found.warnings);
   return {
@@ -73,6 +75,7 @@ function parse(text: string | undefined): TransferResults | undefined {
     ...(bytes === undefined ? {} : { bytes }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(referrers === undefined ? {} : { referrers }),
+    ...(policies === undefined ? {} : { policies }),
     ...(items === undefined ? {} : { items }),
     ...(warnings === undefined ? {} : { warnings }),
   };
@@ -108,6 +111,16 @@ function asCounts(value: unknown): TransferCounts | undefined {
     return count === undefined ? [] : [[name, count] as const];
   });
   return Object.fromEntries(known);
+}
+
+function asPolicies(value: unknown): TransferResults['policies'] {
+  if (!Array.isArray(value)) return undefined;
+  const policies = value.slice(0, mostPolicies).flatMap((one) => {
+    const found = asRecord(one);
+    const [from, digest] = [asText(found?.from, longestItem), asText(found?.digest, longestDigest)];
+    return from === undefined || digest === undefined ? [] : [{ from, digest }];
+  });
+  return policies.length === 0 ? undefined : policies;
 }
 
 function asItems(value: unknown): TransferItems | undefined {

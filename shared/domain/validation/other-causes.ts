@@ -6,8 +6,9 @@ import type { ArtifactType, ArtifactTypeSpec } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Parameter } from '../kinds/common.ts';
 import type { Endpoint, EndpointSpec } from '../kinds/endpoint.ts';
+import { attestParameter, policyParameter } from '../kinds/well-known.ts';
 import { isFromEndpoint } from '../plan/parameters.ts';
-import { attestParameter, parsePolicy, policyParameter } from '../render/policy.ts';
+import { parsePolicy } from '../render/policy.ts';
 import { parseDuration } from '../values/duration.ts';
 import { longestUrl, mostTokenHosts } from '../values/limits.ts';
 import {

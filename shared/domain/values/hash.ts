@@ -6,3 +6,8 @@ import { hashDigits } from './limits.ts';
 export function shortHash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, hashDigits);
 }
+
+/** The digest of a text: `sha256:` and what `sha256sum` prints. */
+export function textDigest(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}

@@ -59,6 +59,8 @@ export const longestReason = 64;
 /** `sha512:` and 128 hex digits. */
 export const longestDigest = 136;
 export const longestMediaType = 256;
+/** Policies of one transfer that its results name. */
+export const mostPolicies = 20;
 export const mostWarnings = 10;
 export const longestWarning = 512;
 /** Items of an artifact that stands for several, and bytes of what each of them is called. */

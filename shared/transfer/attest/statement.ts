@@ -19,7 +19,7 @@ export interface Transfer {
   /** `host[:port]/path`; undefined where the place has no such name. */
   source: string | undefined;
   destination: string | undefined;
-  /** The policy that let it pass, as it stands in the type. */
+  /** The policy that let it pass, as it stands in the type; of several a list, each with where it comes from. */
   policy: string | undefined;
   at: Date;
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Attesting } from '../attest/attest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { openSession, type Session, type SessionOptions } from '../oci/session.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { Policies } from '../policy/policy.ts';
 import type { Counts, Progress } from './copy-progress.ts';
 
 /** What both ends of a copy are opened with. */
@@ -24,7 +24,7 @@ export interface CopyOptions extends SessionOptions {
   /** An artifact with more bytes than this is refused before any of its blobs is copied. */
   maxBytes?: number;
   /** An artifact that it denies is refused before any of its blobs is copied. */
-  policy?: Policy;
+  policy?: Policies;
   /** A folder with what scanners have written, for the policy: see `readReports`. */
   reportsFolder?: string;
   /** The trusted_root.json of Sigstore by which the policy judges certificates; it may be absent where no policy does. */

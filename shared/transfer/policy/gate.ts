@@ -9,7 +9,7 @@ import type { RetryPolicy } from '../http/retry.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { digestTag } from '../reference/digest.ts';
 import { imagesOf, ownManifests, placeName } from './own-manifests.ts';
-import { type Facts, judge, type Policy } from './policy.ts';
+import { type Facts, judge, type Policies, type Policy, policiesIn } from './policy.ts';
 import { noReports, type Reports } from './reports.ts';
 import { sbomTypes } from './sbom.ts';
 import { parseReport, type ScanReport, vulnerabilityPredicate } from './scan-report.ts';
@@ -44,15 +44,20 @@ const signatureAnnotation = 'dev.cosignproject.cosign/signature';
 const certificateAnnotation = 'dev.sigstore.cosign/certificate';
 const entryAnnotation = 'dev.sigstore.cosign/bundle';
 const bundleTypes = /^application\/vnd\.dev\.sigstore\.bundle(\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
-/** Reads what the policy asks for and decides. Rejects with a TransferError `denied-by-policy` that names the rule. */
-export async function applyPolicy(policy: Policy, candidate: Candidate): Promise<void> {
-  const decision = judge(policy, await factsFor(policy, candidate));
-  if (decision.allowed) return;
+
+/** Reads what each policy asks for and decides. Rejects with a TransferError `denied-by-policy` that names the first one that denies, and the rule. */
+export async function applyPolicy(policies: Policies, candidate: Candidate): Promise<void> {
   const { source, plan } = candidate;
-  throw new TransferError(
-    'denied-by-policy',
-    `Denied by policy, rule ${decision.rule}: ${decision.found} (${plan.root.digest} of ${source.place}).`,
-  );
+  // One after the other: each holds reports in memory.
+  for (const { from, policy } of policiesIn(policies)) {
+    const decision = judge(policy, await factsFor(policy, candidate));
+    if (decision.allowed) continue;
+    const by = from === undefined ? 'policy' : `the policy of ${from}`;
+    throw new TransferError(
+      'denied-by-policy',
+      `Denied by ${by}, rule ${decision.rule}: ${decision.found} (${plan.root.digest} of ${source.place}).`,
+    );
+  }
 }
 
 async function factsFor(policy: Policy, candidate: Candidate): Promise<Facts> {

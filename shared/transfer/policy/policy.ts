@@ -19,6 +19,24 @@ export interface Policy {
   vulnerabilities?: VulnerabilityRule;
 }
 
+/** One of several policies, with who asks for it, for people. */
+export interface NamedPolicy {
+  from?: string;
+  policy: Policy;
+}
+
+/** What an artifact has to fulfil: one policy, or several, of which each has to be fulfilled. */
+export type Policies = Policy | readonly NamedPolicy[];
+
+/** Each of them by itself. */
+export function policiesIn(policies: Policies): readonly NamedPolicy[] {
+  return isList(policies) ? policies : [{ policy: policies }];
+}
+
+function isList(policies: Policies): policies is readonly NamedPolicy[] {
+  return Array.isArray(policies);
+}
+
 /** What a policy is judged by. Lists that no rule of it asks for may be empty. */
 export interface Facts {
   /** Of the root: the digest that lands at the destination. */

@@ -1,0 +1,65 @@
+import { endpointsUsed } from '../identity/artifact.ts';
+import type { ArtifactType } from '../kinds/artifact-type.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
+import type { Order } from '../kinds/order.ts';
+import type { Settings } from '../settings/settings.ts';
+import { shortHash } from '../values/hash.ts';
+import { enforcedTypes, policyTypes } from './enforced.ts';
+import type { TemplateRef } from './templates.ts';
+
+/** What an Order's artifacts refer to, as far as it exists: Endpoints of its namespace, types of it and of the cluster. */
+export interface PlanInputs {
+  endpoints: readonly Endpoint[];
+  types: readonly ArtifactType[];
+  /** Templates that the types refer to and that are not there. */
+  missingTemplates?: readonly TemplateRef[];
+  /** The ClusterWorkflowTemplates that apply policies, by name. Absent: nobody has looked, and render-secret will. */
+  applyingTemplates?: readonly string[];
+}
+
+/** 16 hex digits that change whenever an Endpoint, type, template or setting changes in a way that a plan of the Order may depend on. */
+export function inputsKey(
+  order: Order,
+  { endpoints, types, missingTemplates = [], applyingTemplates = [] }: PlanInputs,
+  settings: Settings,
+): string {
+  const { namespace } = order.metadata;
+  const used = new Set(endpointsUsed(order));
+  const usedEndpoints = endpoints.filter(({ metadata }) => used.has(metadata.name));
+  const policies = policyTypes(namespace, usedEndpoints, settings);
+  const wanted = new Set([...(order.spec.artifacts ?? []).map(({ type }) => type), ...policies]);
+  const isForPlans = ([key]: [string, unknown]) =>
+    key !== 'enforced.policy' && /^(defaults|enforced)\.|^features\.ttl$/.test(key);
+  return shortHash([
+    usedEndpoints.map(endpointState).sort(),
+    types
+      .filter(({ metadata }) => wanted.has(metadata.name))
+      .map(typeState)
+      .sort(),
+    missingTemplates.map(({ name, clusterScope = false }) => `${name}/${clusterScope}`).sort(),
+    Object.entries(settings)
+      .filter(isForPlans)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+    ...(policies.length === 0
+      ? []
+      : [enforcedTypes(namespace, settings).sort(), [...applyingTemplates].sort()]),
+  ]);
+}
+
+function endpointState({ metadata, status = {} }: Endpoint): string {
+  const { name, uid, generation, deletionTimestamp } = metadata;
+  const { observedGeneration, secretGeneration, credentialDigest } = status;
+  return [
+    name,
+    uid,
+    generation,
+    deletionTimestamp,
+    observedGeneration,
+    secretGeneration,
+    credentialDigest,
+  ].join();
+}
+
+function typeState({ kind, metadata: { name, uid, generation } }: ArtifactType): string {
+  return [kind, name, uid, generation].join();
+}
