@@ -1,7 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { artifactWorkflows, events, parseJob, type Secret, secrets } from '#shared/domain';
+import {
+  annotations,
+  artifactWorkflows,
+  events,
+  parseJob,
+  parsePolicies,
+  type Secret,
+  secrets,
+} from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { artifactWorkflow, endpoint, namespace, secret } from '../../shared/domain/testing/objects.ts';
+import {
+  artifactType,
+  artifactWorkflow,
+  endpoint,
+  namespace,
+  ociTemplate,
+  secret,
+} from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
@@ -51,6 +66,43 @@ describe('render-secret', () => {
     expect(jobOf(api.read(secrets, { namespace, name })).source.credentials).toEqual({
       username: 'u',
       password: 'p',
+    });
+  });
+
+  describe('where a policy is enforced', () => {
+    const policy = '{"maxBytes":5}';
+    const gate = artifactType('gate', { parameters: [{ name: 'policy', value: policy }] });
+    const { metadata, ...rest } = ociTemplate();
+    const applying = { ...metadata, annotations: { [annotations.appliesPolicies]: 'true' } };
+    const template = { ...rest, metadata: applying };
+    const bound = [endpoint('source'), endpoint('destination', { policyRef: { name: 'gate' } })];
+    const settings = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'arc-settings', namespace: 'arc-system' },
+      data: { 'enforced.policy': `${namespace}=gate` },
+    };
+
+    it.each([
+      ['on the destination', bound, 'Endpoint "destination" (type "gate")'],
+      ['by the operator', [...inputs, settings], 'setting enforced.policy (type "gate")'],
+    ])('puts it into the job: %s', async (_, objects, from) => {
+      const api = new FakeApi([fresh, gate, template, ...objects]);
+      await handle(contextOf(api), eventOf(fresh));
+      const job = jobOf(api.read(secrets, { namespace, name }));
+      expect(parsePolicies(job.policy ?? '')).toMatchObject([{ from, policy: { maxBytes: 5 } }]);
+    });
+
+    it.each<[string, object[]]>([
+      ['PolicyMissing', [template, ...bound]],
+      ['PolicyNotApplied', [gate, ociTemplate(), ...bound]],
+      ['PolicyNotApplied', [gate, ...bound]],
+    ])('renders no Secret, and says why: %s', async (reason, objects) => {
+      const api = new FakeApi([fresh, ...(objects as typeof inputs)]);
+      await handle(contextOf(api), eventOf(fresh));
+      expect(api.all(secrets)).toEqual([]);
+      expect(api.read(artifactWorkflows, fresh.metadata)?.status).toMatchObject({ configReason: reason });
+      expect(api.all(events)).toMatchObject([{ type: 'Warning', reason }]);
     });
   });
 

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { textDigest } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/embedded';
 
 const password = 'hunter22-secret';
@@ -144,11 +145,31 @@ describe('the worker as a process', () => {
     await seedImage(source, 'team/app', '1.0');
     const { code, last } = await run({ policy: '{"maxBytes":1000}' });
     const message = expect.stringMatching(/^Denied by policy, rule maxBytes: it has \d+ bytes/);
+    const policies = [{ from: 'artifact type "oci"', digest: textDigest('{"maxBytes":1000}') }];
     expect({ code, last }).toEqual({
       code: 15,
-      last: { outcome: 'failed', reason: 'denied-by-policy', message },
+      last: { outcome: 'failed', reason: 'denied-by-policy', message, policies },
     });
     expect(destination.count('PUT') + destination.count('POST')).toBe(0);
+  });
+
+  it('applies every policy of a job, and says which ones and which one denied', async () => {
+    await seedImage(source, 'team/app', '1.0');
+    const [wide, narrow] = ['{"maxBytes":1000000000}', '{"repositories":{"denied":["*/team/app"]}}'];
+    const list = (...texts: string[]) =>
+      JSON.stringify(texts.map((text, index) => ({ from: `Endpoint "e${index}"`, text })));
+    const policies = [
+      { from: 'Endpoint "e0"', digest: textDigest(wide) },
+      { from: 'Endpoint "e1"', digest: textDigest(narrow) },
+    ];
+    const denied = await run({ policy: list(wide, narrow) });
+    const message = expect.stringMatching(
+      /^Denied by the policy of Endpoint "e1", rule repositories\.denied:/,
+    );
+    expect(denied.last).toEqual({ outcome: 'failed', reason: 'denied-by-policy', message, policies });
+    expect(destination.count('PUT') + destination.count('POST')).toBe(0);
+    const passed = await run({ policy: list(wide) });
+    expect(passed.last).toMatchObject({ outcome: 'succeeded', policies: policies.slice(0, 1) });
   });
 
   it.each(failures)(

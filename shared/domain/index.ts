@@ -195,5 +195,6 @@ export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { isNew } from './validation/order-causes.ts';
 export { parseDuration } from './values/duration.ts';
 export { giveNamespace } from './values/give-namespace.ts';
+export { textDigest } from './values/hash.ts';
 export { longestObjectName } from './values/limits.ts';
 export { cut } from './values/text.ts';

@@ -190,6 +190,16 @@ describe('admission', () => {
       endpoint('e', { tokenHosts: Array.from({ length: 11 }, (_, index) => `h${index}`) }),
       ['spec.tokenHosts'],
     ],
+    [
+      'names that no type has',
+      endpoint('e', { allowedTypes: ['oci', 'Oci'], policyRef: { name: '' } }),
+      ['spec.allowedTypes[1]', 'spec.policyRef.name'],
+    ],
+    [
+      'too many types',
+      endpoint('e', { allowedTypes: Array.from({ length: 101 }, (_, index) => `t${index}`) }),
+      ['spec.allowedTypes'],
+    ],
     ['an empty Secret name', endpoint('e', { secretRef: { name: '' } }), ['spec.secretRef.name']],
     ['no template', namespacedType({ workflowTemplateRef: { name: '' } }), ['spec.workflowTemplateRef.name']],
     [

@@ -236,6 +236,13 @@ const endpoint = arcKind<Endpoint>({
     },
     age,
     {
+      name: 'Policy',
+      type: 'string',
+      priority: 1,
+      description: 'The type whose policy binds what is written there.',
+      value: ({ spec }) => spec.policyRef?.name ?? '',
+    },
+    {
       name: 'Message',
       type: 'string',
       priority: 1,

@@ -6,6 +6,7 @@ import { planOrder } from '../plan/plan.ts';
 import { artifactType, endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { parseJob } from './job.ts';
+import { parsePolicies } from './policies.ts';
 import { needsConfiguration, type RenderInputs, renderConfiguration } from './render.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -65,6 +66,46 @@ describe('renderConfiguration', () => {
     expect(jobOf(inputs({ types: [type] }))).toMatchObject({ policy, attest: true });
     expect(jobOf(inputs()).policy).toBeUndefined();
     expect(jobOf(inputs()).attest).toBeUndefined();
+  });
+
+  describe('policies that are enforced', () => {
+    const [own, enforced] = ['{"maxBytes":5}', '{"requiredSbom":true}'];
+    const policyRef = { name: 'signed' };
+    const signed = artifactType('signed', { parameters: [{ name: 'policy', value: enforced }] });
+    const bound = {
+      ...all,
+      ...{
+        destination: endpoint('to', { policyRef }),
+        types: [signed],
+        applyingTemplates: ['arc-oci-image'],
+      },
+    };
+    const handMade = (given: Partial<ArtifactWorkflow['spec']> = {}) => {
+      const workflow = made(inputs());
+      const { metadata, spec } = workflow;
+      const { ownerReferences: _, ...free } = metadata;
+      return { ...workflow, metadata: free, spec: { ...spec, ...given } };
+    };
+
+    it('are put in beside that of the type, whoever has made it and whatever it says', () => {
+      const parameters = [{ name: 'policy', value: own }];
+      const found = renderConfiguration(handMade({ type: 'oci', parameters, policies: [] }), bound);
+      if (!('secret' in found)) throw new Error(JSON.stringify(found));
+      const job = parseJob(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
+      expect(parsePolicies(job.policy ?? '').map(({ from, policy }) => [from, policy])).toEqual([
+        ['artifact type "oci"', { maxBytes: 5 }],
+        ['Endpoint "to" (type "signed")', { requiredSbom: true }],
+      ]);
+    });
+
+    it.each<[string, Partial<RenderInputs>]>([
+      ['PolicyMissing', { types: [] }],
+      ['PolicyMissing', { destination: undefined, settings: { 'enforced.policy': [{ type: 'none' }] } }],
+      ['PolicyNotApplied', { applyingTemplates: [] }],
+      ['TypeNotAllowed', { destination: endpoint('to', { allowedTypes: ['signed'] }) }],
+    ])('wait for what a person has to do: %s', (reason, more) => {
+      expect(renderConfiguration(handMade(), { ...bound, ...more })).toMatchObject({ waiting: { reason } });
+    });
   });
 
   it('puts the certificate authority in, and waits for it', () => {

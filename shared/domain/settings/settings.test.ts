@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anyCharacter, fc } from '#shared/testing';
 import { allowsHost } from './hosts.ts';
-import { parseSettings, settingsTable } from './settings.ts';
+import { isSettingKey, parseSettings, type SettingKey, settingsTable } from './settings.ts';
 
 const problemOf = (key: string, text: string) => parseSettings({ [key]: text }).problems[0];
 
@@ -68,6 +68,24 @@ describe('parseSettings', () => {
     expect(after.problems.map(({ key }) => key)).toEqual(['enforced.onChange', 'limits.artifactsPerOrder']);
   });
 
+  it('reads the policies that are enforced, in one namespace or in all', () => {
+    const read = (text: string) => parseSettings({ 'enforced.policy': text });
+    expect(read('baseline, prod=oci-signed').settings).toEqual({
+      'enforced.policy': [{ type: 'baseline' }, { namespace: 'prod', type: 'oci-signed' }],
+    });
+    expect(read(' ').settings).toEqual({});
+  });
+
+  it.each(['Baseline', 'prod=', '=baseline', 'a=b=c', 'prod=Oci', 'a b=c d=E'])(
+    'lets nothing be moved while the policies that are enforced are wrong: %s',
+    (text) => {
+      // Whatever held before: another process has not known that.
+      const { settings, problems } = parseSettings({ 'enforced.policy': text }, { 'enforced.policy': [] });
+      expect(settings).toEqual({ 'enforced.policy': [{ type: '' }] });
+      expect(problems[0]?.message).toMatch(/nothing is moved until it is corrected$/);
+    },
+  );
+
   it('copes with whatever a ConfigMap holds, and names a bounded part of it', () => {
     const text = fc.string({ unit: anyCharacter, maxLength: 300 });
     const key = fc.oneof(text, fc.constantFrom(...Object.keys(settingsTable)));
@@ -75,7 +93,11 @@ describe('parseSettings', () => {
       fc.property(fc.dictionary(key, text, { maxKeys: 40 }), (data) => {
         const { settings, problems } = parseSettings(data);
         expect(problems.length).toBeLessThanOrEqual(20);
-        for (const { key: named } of problems) expect(Object.hasOwn(settings, named)).toBe(false);
+        for (const { key: named } of problems) {
+          const setting = isSettingKey(named) ? settingsTable[named] : undefined;
+          const kept = setting && 'wrong' in setting ? setting.wrong : undefined;
+          expect(settings[named as SettingKey]).toEqual(kept);
+        }
         for (const { message } of problems) expect(message.length).toBeLessThan(300);
       }),
     );

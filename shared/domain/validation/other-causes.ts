@@ -10,7 +10,7 @@ import { attestParameter, policyParameter } from '../kinds/well-known.ts';
 import { isFromEndpoint } from '../plan/parameters.ts';
 import { parsePolicy } from '../render/policy.ts';
 import { parseDuration } from '../values/duration.ts';
-import { longestUrl, mostTokenHosts } from '../values/limits.ts';
+import { longestUrl, mostAllowedTypes, mostTokenHosts } from '../values/limits.ts';
 import {
   durationCauses,
   invalid,
@@ -40,8 +40,18 @@ export function endpointCauses({ spec }: Endpoint, old: Endpoint | undefined): C
     ...(changed('remoteURL') ? urlCauses('spec.remoteURL', spec.remoteURL) : []),
     ...(changed('tokenHosts') ? hostCauses('spec.tokenHosts', spec.tokenHosts) : []),
     ...(changed('secretRef') ? nameCauses('spec.secretRef.name', spec.secretRef?.name) : []),
+    ...(changed('allowedTypes') ? typeNameCauses('spec.allowedTypes', spec.allowedTypes) : []),
+    ...(changed('policyRef') ? nameCauses('spec.policyRef.name', spec.policyRef?.name) : []),
     ...(changed('tls') ? nameCauses('spec.tls.caSecretRef.name', spec.tls?.caSecretRef?.name) : []),
   ];
+}
+
+function typeNameCauses(field: string, names: readonly string[] = []): Cause[] {
+  if (names.length > mostAllowedTypes) {
+    const message = `Too many: ${names.length}: must have at most ${mostAllowedTypes} items`;
+    return [{ reason: 'FieldValueTooMany', field, message }];
+  }
+  return names.flatMap((name, index) => nameCauses(`${field}[${index}]`, name));
 }
 
 /** Names of hosts, as a URL has them: lower case, without scheme, port and path. */

@@ -114,6 +114,12 @@ describe('an Endpoint is told of', () => {
     expect(told({ tls: { ...ca, insecureSkipVerify: false } })).toEqual([]);
   });
 
+  it('a policy where nothing is written', () => {
+    const policyRef = { name: 'oci-signed' };
+    expect(told({ policyRef, usage: 'PullOnly' })).toEqual(['spec.policyRef']);
+    expect(told({ policyRef, usage: 'PushOnly' })).toEqual([]);
+  });
+
   it('hosts for credentials that it has not', () => {
     const tokenHosts = ['auth.example.com'];
     expect(told({ tokenHosts })).toEqual(['spec.tokenHosts']);

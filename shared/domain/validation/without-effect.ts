@@ -82,15 +82,23 @@ export function artifactTypeWithoutEffect({ spec }: ArtifactType): string[] {
 }
 
 export function endpointWithoutEffect({ spec }: Endpoint): string[] {
-  const { type, remoteURL, secretRef, tls, tokenHosts = [] } = spec;
+  const { type, remoteURL, secretRef, tls, tokenHosts = [], usage, policyRef } = spec;
+  const policy =
+    policyRef !== undefined && usage === 'PullOnly'
+      ? [
+          'spec.policyRef: has no effect while spec.usage is PullOnly: it binds what is written to an Endpoint',
+        ]
+      : [];
   const folder = 'has no effect: remoteURL is a folder, which no connection leads to';
   if (/^file:\/\/\//i.test(remoteURL))
     return [
+      ...policy,
       ...(tls === undefined ? [] : [`spec.tls: ${folder}`]),
       ...(tokenHosts.length === 0 ? [] : [`spec.tokenHosts: ${folder}`]),
       ...(type === 'oci-layout' && secretRef !== undefined ? [`spec.secretRef: ${folder}`] : []),
     ];
   return [
+    ...policy,
     ...(tls?.caSecretRef !== undefined && tls.insecureSkipVerify === true
       ? ['spec.tls.caSecretRef: has no effect: spec.tls.insecureSkipVerify accepts any certificate']
       : []),

@@ -24,6 +24,8 @@ export const longestSchedule = 256;
 export const longestUrl = 2_048;
 /** Most hosts of an Endpoint's token service. */
 export const mostTokenHosts = 10;
+/** Most types that an Endpoint lets use it. */
+export const mostAllowedTypes = 100;
 /** Most schedules of one cron, and most different ones in an Order: to check one takes time. */
 export const mostCronSchedules = 10;
 export const mostSchedules = 100;

@@ -70,13 +70,14 @@ export function payloadLayer(content: Buffer, signature: Buffer): Attachment {
   return { mediaType: payloadType, content, annotations };
 }
 
-/** Attaches layers to `subject`, in one manifest. */
+/** Attaches layers to `subject`, in one manifest. `headers`: what a registry with users asks for. */
 export async function attach(
   registry: Registry,
   repository: string,
   subject: string,
   where: Where,
   layers: readonly Attachment[],
+  headers: Record<string, string> = {},
 ): Promise<void> {
   const stored = repositoryOf(registry.contents, repository);
   const blob = (mediaType: string, content: Buffer) => {
@@ -100,7 +101,7 @@ export async function attach(
   const reference = where === 'referrer' ? parseManifest(bytes, '').digest : `${digestTag(subject)}.${where}`;
   const answer = await fetch(`${registry.url}/v2/${repository}/manifests/${reference}`, {
     method: 'PUT',
-    headers: { 'content-type': ociManifest },
+    headers: { ...headers, 'content-type': ociManifest },
     body: bytes,
   });
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
