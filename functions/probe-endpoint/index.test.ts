@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { conduitNamespace, configMaps, type Endpoint, endpoints, settingsName } from '#shared/domain';
-import { endpoint, secret } from '../../shared/domain/testing/objects.ts';
+import { artifactType, endpoint, secret } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
 import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
 import { handle } from './index.ts';
@@ -73,6 +73,25 @@ describe('probe-endpoint', () => {
     await probe(api, one, later(3600));
     expect(conditionsOf(api, one)).toMatchObject({ Ready: 'False SecretInvalid' });
     expect(state.asked).toBe(0);
+  });
+
+  it('says that the type is not there whose policy binds it, or has none, and asks no server', async () => {
+    const { url, state } = await registry();
+    const one = endpoint('mirror', { remoteURL: url, policyRef: { name: 'gate' } });
+    const api = new FakeApi([one]);
+    await probe(api, one);
+    expect(conditionsOf(api, one)).toMatchObject({
+      Validated: 'False PolicyNotFound',
+      Ready: 'False PolicyNotFound',
+      Stalled: 'True PolicyNotFound',
+    });
+    api.put(artifactType('gate'));
+    await probe(api, one, later(3600));
+    expect(conditionsOf(api, one)).toMatchObject({ Ready: 'False PolicyNotFound' });
+    expect(state.asked).toBe(0);
+    api.put(artifactType('gate', { parameters: [{ name: 'policy', value: '{"maxBytes":5}' }] }));
+    await probe(api, one, later(7200));
+    expect(conditionsOf(api, one)).toMatchObject({ Validated: 'True Valid' });
   });
 
   it('refuses addresses that the operator has not opened', async () => {

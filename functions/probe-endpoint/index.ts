@@ -14,7 +14,7 @@ import {
   secrets,
   validateEndpoint,
 } from '#shared/domain';
-import { ignoreForbidden, namespaceOf, readSettings, writeStatus } from '#shared/function-kit';
+import { ignoreForbidden, namespaceOf, readSettings, readTypes, writeStatus } from '#shared/function-kit';
 import { isoSeconds } from '#shared/meta';
 import type { Context, StepEvent } from '#shared/runtime';
 import { probe } from './probe.ts';
@@ -43,11 +43,13 @@ function isDue(endpoint: Endpoint, now: Date): boolean {
 }
 
 async function find(context: Context, endpoint: Endpoint, settings: Settings): Promise<Findings> {
-  const [secret, ca] = await Promise.all([
+  const { policyRef } = endpoint.spec;
+  const [secret, ca, types] = await Promise.all([
     readSecret(context, endpoint, endpoint.spec.secretRef?.name),
     readSecret(context, endpoint, endpoint.spec.tls?.caSecretRef?.name),
+    policyRef === undefined ? [] : readTypes(context, endpoint, [policyRef.name]),
   ]);
-  const validation = withUsableKeys(endpoint, validateEndpoint(endpoint, { secret, ca }));
+  const validation = withUsableKeys(endpoint, validateEndpoint(endpoint, { secret, ca, types }));
   if (validation.valid)
     return { validated: validation.finding, ...(await probe(context, endpoint, validation, settings)) };
   const message = 'not tried: the Endpoint is not valid';

@@ -1,16 +1,13 @@
 import {
-  type ArtifactType,
   type ArtifactWorkflow,
   appliesPolicies,
-  artifactTypes,
-  clusterArtifactTypes,
   clusterWorkflowTemplates,
   endpoints,
   policyTypes,
   type RenderInputs,
   secrets,
 } from '#shared/domain';
-import { ignoreNotFound, namespaceOf, readSettings } from '#shared/function-kit';
+import { ignoreNotFound, namespaceOf, readSettings, readTypes } from '#shared/function-kit';
 import type { Kind } from '#shared/kube';
 import type { KubeObject } from '#shared/meta';
 import type { Context } from '#shared/runtime';
@@ -48,25 +45,19 @@ export async function readInputs(context: Context, workflow: ArtifactWorkflow): 
 
 /** The types with the policies, and whether the template applies them. */
 async function readEnforced(
-  { api, signal }: Context,
+  context: Context,
   workflow: ArtifactWorkflow,
   names: readonly string[],
 ): Promise<Pick<RenderInputs, 'types' | 'applyingTemplates'>> {
-  const { name: templateName, clusterScope } = workflow.spec.workflowTemplateRef;
-  const found = names
-    .filter((name) => name !== '')
-    .flatMap((name): Promise<ArtifactType | undefined>[] => [
-      api.get(artifactTypes, { ...namespaceOf(workflow), name }, signal),
-      api.get(clusterArtifactTypes, { name }, signal),
-    ]);
+  const { api, signal } = context;
+  const { name, clusterScope } = workflow.spec.workflowTemplateRef;
   const [types, template] = await Promise.all([
-    Promise.all(found),
-    clusterScope === true
-      ? ignoreNotFound(api.get(clusterWorkflowTemplates, { name: templateName }, signal))
-      : undefined,
+    readTypes(
+      context,
+      workflow,
+      names.filter((each) => each !== ''),
+    ),
+    clusterScope === true ? ignoreNotFound(api.get(clusterWorkflowTemplates, { name }, signal)) : undefined,
   ]);
-  return {
-    types: types.filter((type) => type !== undefined),
-    applyingTemplates: template && appliesPolicies(template) ? [templateName] : [],
-  };
+  return { types, applyingTemplates: template && appliesPolicies(template) ? [name] : [] };
 }

@@ -17,6 +17,7 @@ export { readChildren } from './read-children.ts';
 export { readOwner, readOwnerMetadata } from './read-owner.ts';
 export { readPlan, readPlanInputs } from './read-plan.ts';
 export { type KnownSettings, knownSettings, readSettings, settingsMap } from './read-settings.ts';
+export { readTypes } from './read-types.ts';
 export { readWorkflow } from './read-workflow.ts';
 export { recordEvent } from './record-event.ts';
 export { recordRequest } from './record-request.ts';

@@ -46,6 +46,8 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
     'arc-system /configmaps@arc-settings: get',
   ],
   'probe-endpoint': [
+    '* arc.opendefense.cloud/artifacttypes: get',
+    '* arc.opendefense.cloud/clusterartifacttypes: get',
     '* arc.opendefense.cloud/endpoints/status: patch',
     '* arc.opendefense.cloud/endpoints: get',
     'arc-system /configmaps@arc-settings: get',

@@ -8,6 +8,7 @@ export const validationReasons = [
   'SecretNotFound',
   'SecretInvalid',
   'CASecretNotFound',
+  'PolicyNotFound',
   'NotProbed',
   'Ready',
   'ExpiresSoon',

@@ -1,6 +1,8 @@
+import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { bundleType } from '../kinds/well-known.ts';
+import { enforcementOn } from '../plan/enforced.ts';
 import { type Access, accessOf, certificatesOf } from '../render/access.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
 import type { Finding, ValidationReason } from './conditions.ts';
@@ -9,6 +11,8 @@ import type { Finding, ValidationReason } from './conditions.ts';
 export interface EndpointInputs {
   secret?: Secret | undefined;
   ca?: Secret | undefined;
+  /** Those with the name in `policyRef`. */
+  types?: readonly ArtifactType[];
 }
 
 /** An Endpoint whose references are usable, with what a probe needs of them; or why they are not. */
@@ -16,8 +20,9 @@ export type Validation =
   | ({ valid: true; finding: Finding; ca?: string } & Access)
   | { valid: false; finding: Finding };
 
-/** Whether the Secrets of an Endpoint exist and hold what they must. Never a value of theirs in the text. */
-export function validateEndpoint({ metadata, spec }: Endpoint, { secret, ca }: EndpointInputs): Validation {
+/** Whether the Secrets and the policy of an Endpoint exist, and the Secrets hold what they must. Never a value of theirs in the text. */
+export function validateEndpoint(endpoint: Endpoint, { secret, ca, types = [] }: EndpointInputs): Validation {
+  const { metadata, spec } = endpoint;
   const no = (reason: ValidationReason, message: string): Validation => ({
     valid: false,
     finding: { status: 'False', reason, message },
@@ -33,6 +38,9 @@ export function validateEndpoint({ metadata, spec }: Endpoint, { secret, ca }: E
   const pem = ca && certificatesOf(ca);
   if (caName !== undefined && pem === undefined)
     return no('CASecretNotFound', `Secret "${caName}" of tls.caSecretRef with the key ca.crt ${absent}`);
+  const { namespace } = metadata;
+  const { hold } = enforcementOn({ namespace, destination: endpoint, types, settings: {} });
+  if (hold) return no('PolicyNotFound', hold.message);
   return {
     valid: true,
     finding: { status: 'True', reason: 'Valid', message: 'its Secrets hold what they must' },
