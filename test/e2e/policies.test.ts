@@ -1,8 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clusterArtifactTypes, configMaps, endpoints, type Order, textDigest } from '#shared/domain';
-import { seedImage } from '#shared/embedded';
+import { parseManifests, seedImage } from '#shared/embedded';
 import { settingsMap } from '#shared/function-kit';
+import { apply } from '../../scripts/demo/apply.ts';
 import { attach, payloadLayer, payloadOf, signed } from '../../shared/transfer/testing/signing.ts';
 import { type Conduit, password, startConduit, username } from '../fixtures/standalone/conduit.ts';
 
@@ -127,6 +129,31 @@ describe('a policy of a destination', { timeout: 300_000 }, () => {
     expect(tenant.started()).toEqual([]);
     await typeWithPolicy('oci-later');
     await tenant.ended('late');
+  });
+});
+
+describe('the example', { timeout: 300_000 }, () => {
+  it('is denied as it is written: nobody has signed its image with the key', async () => {
+    const tenant = await conduit.tenant('example');
+    await seedImage(conduit.source, 'team/app', '1.0', image);
+    const file = 'knative/examples/policies.yaml';
+    const text = (await readFile(file, 'utf8')).replaceAll('oci-signed', 'oci-example');
+    // The tenant has a namespace and a source.
+    const manifests = parseManifests(text, file).filter(
+      ({ kind, metadata }) => kind !== 'Namespace' && metadata.name !== 'source',
+    );
+    for (const object of manifests) {
+      const { name } = object.metadata;
+      const remoteURL = conduit.destination.url;
+      const isEndpoint = object.kind === 'Endpoint';
+      const reached = { ...(object.spec as object), remoteURL, secretRef: { name: 'credentials' } };
+      const metadata =
+        object.kind === 'ClusterArtifactType' ? { name } : { name, namespace: tenant.namespace };
+      const whole = { ...object, metadata, ...(isEndpoint && { spec: reached }) };
+      await apply(conduit.api, whole, AbortSignal.timeout(10_000));
+    }
+    const [denied] = entries(await tenant.ended('release', 'Failed'));
+    expect(denied?.message).toMatch(/^Denied by the policy of Endpoint "production" \(type "oci-example"\)/);
   });
 });
 

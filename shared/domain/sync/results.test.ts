@@ -55,6 +55,14 @@ describe('resultsOf', () => {
     });
   });
 
+  it('reads which policies were applied, in bounds', () => {
+    const policy = { from: 'Endpoint "to"', digest: 'sha256:aa' };
+    const read = (policies: unknown) => resultsOf(reporting(JSON.stringify({ policies })))?.policies;
+    expect(read([{ ...policy, extra: 1 }, { from: 'nobody' }, 5])).toEqual([policy]);
+    expect(read(Array(30).fill(policy))).toHaveLength(20);
+    expect([read([]), read('all')]).toEqual([undefined, undefined]);
+  });
+
   it('reads the items of an artifact that stands for several, in bounds', () => {
     const item = {
       source: 'a:1',
