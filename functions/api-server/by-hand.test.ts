@@ -71,6 +71,23 @@ describe('an ArtifactWorkflow made by hand', () => {
     expect(body.metadata.labels).toHaveProperty(['arc.opendefense.cloud/target']);
   });
 
+  it('is bound by the policy of its destination as one of an Order is', async () => {
+    const endpoint = { type: 'oci', remoteURL: 'https://c.example', policyRef: { name: 'gate' } };
+    await server.call('POST', `${namespaced}/endpoints`, object('Endpoint', 'bound', endpoint));
+    await server.call('PATCH', `${namespaced}/endpoints/bound/status`, { status: { observedGeneration: 1 } });
+    const spec = { ...short, dstRef: { name: 'bound' } };
+    const absent = await create('absent', spec);
+    expect([absent.status, absent.body.message]).toEqual([422, expect.stringContaining('"gate" not found')]);
+    const gate = {
+      parameters: [{ name: 'policy', value: '{"maxBytes":5}' }],
+      workflowTemplateRef: { name: 'copy', clusterScope: true },
+    };
+    await server.call('POST', `${group}/clusterartifacttypes`, object('ClusterArtifactType', 'gate', gate));
+    const { status, body } = await create('bound', spec);
+    expect(status).toBe(201);
+    expect(body.spec).toMatchObject({ policies: [{ from: 'Endpoint "bound" (type "gate")' }] });
+  });
+
   it('keeps what it was given', async () => {
     const { body } = await create('mixed', { ...short, ttlAfterFinished: '5m', retry: { limit: 4 } });
     expect(body.spec).toMatchObject({ ttlAfterFinished: '5m', retry: { limit: 4 } });
