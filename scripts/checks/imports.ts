@@ -9,7 +9,8 @@ const mayImport: Record<string, string[]> = {
   errors: [],
   telemetry: [],
   config: [],
-  domain: [],
+  address: [],
+  domain: ['address'],
   events: ['domain'],
   kube: [],
   runtime: ['events', 'kube', 'domain'],
@@ -18,7 +19,7 @@ const mayImport: Record<string, string[]> = {
   yaml: [],
   apiserver: ['storage', 'yaml'],
   embedded: ['apiserver', 'storage', 'events', 'kube', 'domain'],
-  transfer: ['yaml'],
+  transfer: ['address', 'yaml'],
   testing: [],
 };
 

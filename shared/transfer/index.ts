@@ -68,6 +68,7 @@ export { authenticatedReasons, reachableReasons } from './probe/finding.ts';
 export { type ProbeRequest, type ProbeResult, probeServer } from './probe/probe.ts';
 export { digestOf, isDigest } from './reference/digest.ts';
 export { type ImageAddress, resolveAddress, type TlsSettings } from './reference/image-address.ts';
+export { entryName, hasFiles, landingEntry, landingName, movedName } from './reference/landing.ts';
 export {
   formatReference,
   type ImageName,

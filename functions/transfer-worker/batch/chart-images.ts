@@ -3,6 +3,7 @@ import { isRecord } from '#shared/meta';
 import {
   formatReference,
   type ImageLocation,
+  landingName,
   matchesGlob,
   type NamedImage,
   namedImage,
@@ -16,7 +17,6 @@ import {
 } from '#shared/transfer';
 import { isChart, openChartSource } from '../ends/chart.ts';
 import { connection, isIndexed } from '../ends/endpoint-kind.ts';
-import { landingName } from '../ends/oci.ts';
 import type { Expansion, Found } from './expansion.ts';
 
 /** True for a chart that is to be moved with the images it names. */
@@ -38,7 +38,7 @@ export async function expandChart(job: Omit<Job, 'destination'>, opening: Openin
     items: itemsOf(images, job, opening),
     last: {
       source: formatReference(chart.name),
-      name: landingName(artifact, chart.name),
+      name: landingName(artifact.spec.override, chart.name),
       open: async () => chart.source,
     },
     warnings,

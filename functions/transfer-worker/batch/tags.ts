@@ -4,6 +4,7 @@ import { isRecord } from '#shared/meta';
 import {
   formatReference,
   type ImageName,
+  landingName,
   matchesGlob,
   type Opening,
   parseImageName,
@@ -13,7 +14,6 @@ import {
 } from '#shared/transfer';
 import { connection } from '../ends/endpoint-kind.ts';
 import { openSource } from '../ends/ends.ts';
-import { landingName } from '../ends/oci.ts';
 import type { Expansion, Found } from './expansion.ts';
 
 /** True for an artifact that is several tags of one repository, or of several. */
@@ -57,7 +57,7 @@ export async function expandTags(
     const single = { ...artifact, spec: { ...spec, image: formatReference(name) } };
     return {
       source: formatReference(name),
-      name: landingName({ ...artifact, spec: renamed ? { override: renamed } : {} }, name),
+      name: landingName(renamed, name),
       open: async (itemOpening) => (await openSource({ artifact: single, source }, itemOpening)).source,
     };
   }

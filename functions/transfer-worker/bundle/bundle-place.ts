@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { folderNames } from '#shared/address';
 import type { JobEndpoint } from '#shared/domain';
 import { type Bundles, type CopyOptions, type Progress, TransferError } from '#shared/transfer';
 import { config } from './bundle-spec.ts';
@@ -52,22 +53,11 @@ export async function folderPlace({ name, remoteURL }: JobEndpoint, bundleDir: s
 
 /** The names of a path below the volume: it cannot lead out of it. */
 function namesOf(endpoint: string, remoteURL: string): string[] {
-  const url = URL.parse(remoteURL);
-  const names = (url?.pathname ?? '').split('/').filter(Boolean).map(decodedName);
-  const isBad = (name: string) => /^\.{0,2}$|[/\\\p{Cc}]/u.test(name);
-  if (url?.protocol === 'file:' && url.host === '' && url.search === '' && !names.some(isBad)) return names;
+  const names = folderNames(remoteURL);
+  if (names) return names;
   throw config(
     `remoteURL of Endpoint "${endpoint}" is "${remoteURL.slice(0, 300)}": a folder for bundles is written file:///out, which is the folder "out" of the volume for bundles, and a server https://host/path or s3://bucket/path.`,
   );
-}
-
-function decodedName(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    // Not the name of any file.
-    return '';
-  }
 }
 
 async function isFile(file: string): Promise<boolean> {

@@ -3,14 +3,15 @@ import {
   type ExportItem,
   fileContent,
   formatReference,
+  hasFiles,
+  landingName,
   type Opening,
   parseImageName,
 } from '#shared/transfer';
 import { expansionOf } from '../batch/batch-of.ts';
 import type { Expansion, Found } from '../batch/expansion.ts';
 import { openSource } from '../ends/ends.ts';
-import { hasFiles, openFile } from '../ends/files.ts';
-import { landingName } from '../ends/oci.ts';
+import { openFile } from '../ends/files.ts';
 import { type Content, config, mostContents, textOf } from './bundle-spec.ts';
 
 type From = Omit<Job, 'destination'>;
@@ -72,7 +73,7 @@ function single({ text, at, spec }: Content, job: From, maxBytes: number): Expor
       asked: text,
       async open(opening) {
         const opened = await openSource(job, opening);
-        return { source: opened.source, name: landingName(job.artifact, opened.name) };
+        return { source: opened.source, name: landingName(job.artifact.spec.override, opened.name) };
       },
     };
   const override = textOf(spec, 'override');

@@ -7,6 +7,7 @@ import {
   type FileLocation,
   type FileSink,
   type FileSource,
+  hasFiles,
   type NamedFile,
   type Opening,
   ociFile,
@@ -71,11 +72,6 @@ export async function openFileEnds(
     destination: kindOf(destination).sink({ ...connection(destination), path: target }, opening),
     name: nameOf(source.type === 'oci' ? target : path),
   };
-}
-
-/** True for an Endpoint with files that are no artifacts of a registry. */
-export function hasFiles({ type }: Pick<JobEndpoint, 'type'>): boolean {
-  return type !== 'oci' && kinds.has(type);
 }
 
 /** Opens the file that `spec.path` names. Throws a config TransferError that names the field. */

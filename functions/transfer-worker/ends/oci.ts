@@ -1,7 +1,8 @@
 import type { Job } from '#shared/domain';
 import {
   formatReference,
-  type ImageName,
+  landingName,
+  movedName,
   parseImageName,
   parsePlatforms,
   platformSubset,
@@ -20,7 +21,7 @@ export const oci: EndpointKind = {
     return selected({ source, name: parseImageName(image) }, artifact, session);
   },
   async sink({ artifact, endpoint, session }, name) {
-    const image = formatReference(landingName(artifact, name));
+    const image = formatReference(landingName(artifact.spec.override, name));
     return registrySink(session.open({ ...connection(endpoint), image }, 'pull,push'));
   },
 };
@@ -41,20 +42,8 @@ export function selected(
   { retry }: Session,
 ): NamedSource {
   if (platforms === undefined) return { source, name };
-  // The part of an index has another digest than the whole.
-  const { digest: _, ...rest } = name;
-  return { source: platformSubset(source, parsePlatforms(platforms), retry), name: rest };
-}
-
-/**
- * What an artifact is called at a registry: `spec.override`, else `name`. An override without tag and digest takes those of `name`. Throws a
- * config TransferError.
- */
-export function landingName({ spec: { override } }: Job['artifact'], name: ImageName): ImageName {
-  if (override === undefined || override === '') return name;
-  if (typeof override !== 'string')
-    throw new TransferError('config', 'spec.override must be a string such as "mirror/app:1.0".');
-  const given = parseImageName(override);
-  if (given.tag !== undefined || given.digest !== undefined) return given;
-  return { ...name, ...given };
+  return {
+    source: platformSubset(source, parsePlatforms(platforms), retry),
+    name: movedName(name, platforms),
+  };
 }

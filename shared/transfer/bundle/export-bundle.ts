@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { bundleRecord } from '#shared/address';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { copyArtifact } from '../copy/copy-artifact.ts';
 import type { CopyOptions, Opening } from '../copy/in-session.ts';
@@ -150,7 +151,7 @@ export async function exportBundle(
 
 /** Where the record of a bundle lies, beside its FILE.tar. */
 export function recordFileOf(file: string): string {
-  return `${file.replace(/\.tar$/, '')}.${recordName}`;
+  return bundleRecord(file.replace(/\.tar$/, ''));
 }
 
 /** Writes a small file under its name only when all of it is there. `partial` is its name until then. */

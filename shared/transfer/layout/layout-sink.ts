@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { writtenTag } from '#shared/address';
 import type { ContentSink } from '../content/content.ts';
 import { type Descriptor, isManifestType, maxManifestBytes, parseManifest } from '../oci/manifest.ts';
 import { isDigest } from '../reference/digest.ts';
@@ -12,7 +13,7 @@ import type { LayoutName } from './layout-source.ts';
  * to a folder. Without tag and digest the artifact is named `latest`.
  */
 export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink {
-  const tag = name.tag ?? (digest === undefined ? 'latest' : undefined);
+  const tag = writtenTag({ ...name, digest });
   const files = layoutFiles(folder);
   let prepared: Promise<void> | undefined;
   // index.json is read, changed and written by one at a time.

@@ -1,3 +1,4 @@
+import { writtenTag } from '#shared/address';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { ensureReferrers } from './ensure-referrers.ts';
@@ -28,7 +29,7 @@ export function registrySource(repository: Repository): ContentSource {
 /** The repository as a destination: the tag of its address, or `latest` if the address has neither tag nor digest. */
 export function registrySink(repository: Repository): ContentSink {
   const { address, place, registry, head, putManifest, hasBlob, mount, upload } = repository;
-  const tag = address.tag ?? (address.digest === undefined ? 'latest' : undefined);
+  const tag = writtenTag(address);
   return {
     place,
     ...(registry && { registry }),

@@ -1,13 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
+import { isDigest } from '#shared/address';
 import { TransferError } from '../errors/transfer-error.ts';
 
-const lengths: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
-
-/** True for `sha256:<64 hex>` and `sha512:<128 hex>`, the registered algorithms of the OCI image specification. */
-export function isDigest(text: string): boolean {
-  const [algorithm = '', hex = '', ...rest] = text.split(':');
-  return rest.length === 0 && lengths[algorithm] === hex.length && /^[0-9a-f]+$/.test(hex);
-}
+export { isDigest };
 
 /** A running hash for the algorithm of `digest`; throws a permanent TransferError for an unknown kind of digest. */
 export function hashFor(digest: string): Hash {

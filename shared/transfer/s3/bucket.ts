@@ -1,8 +1,8 @@
 import { webcrypto } from 'node:crypto';
+import { escapeName } from '#shared/address';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { FileInfo, FileUpload } from '../files/file.ts';
 import type { FileServer, ServerRequest } from '../files/file-server.ts';
-import { escapeName } from '../files/file-url.ts';
 import { infoOf } from '../files/response-info.ts';
 import type { Dialect } from '../files/web-file.ts';
 import { inChunks } from '../http/body.ts';

@@ -9,6 +9,9 @@ describe('resolveAddress', () => {
     ['http://127.0.0.1:5000', 'app', 'http://127.0.0.1:5000', 'app'],
     ['oci://r.io/x', 'app', 'https://r.io', 'x/app'],
     ['docker.io', 'alpine:3', 'https://registry-1.docker.io', 'library/alpine'],
+    ['https://Docker.IO:443', 'alpine:3', 'https://registry-1.docker.io', 'library/alpine'],
+    ['https://R.io:443', 'app', 'https://r.io', 'app'],
+    ['http://r.io:80', 'app', 'http://r.io', 'app'],
     ['https://docker.io/team', 'app', 'https://registry-1.docker.io', 'team/app'],
   ])('combines %s and %s into %s /v2/%s', (remoteURL, image, origin, repository) => {
     expect(resolveAddress(remoteURL, image)).toMatchObject({ origin, repository });

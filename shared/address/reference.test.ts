@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
+import { AddressError } from './address-error.ts';
 import {
   formatReference,
   isHost,
@@ -32,13 +33,13 @@ describe('references', () => {
     );
   });
 
-  it('parse or reject with reason config, whatever the text', () => {
+  it('parse or are refused, whatever the text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
           expect(formatReference(parseImageName(text))).toBe(text);
         } catch (caught) {
-          expect(caught).toMatchObject({ reason: 'config' });
+          expect(caught).toBeInstanceOf(AddressError);
         }
       }),
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inRegion, s3Place } from './place.ts';
+import { inRegion, s3Place } from './s3-object.ts';
 
 describe('s3Place', () => {
   it.each([

@@ -1,0 +1,75 @@
+import { AddressError } from './address-error.ts';
+import { escapeName, fileURL, namesOf } from './file-url.ts';
+import type { Plain } from './image-address.ts';
+
+/** One object of an S3-compatible storage. */
+export interface S3Place {
+  url: URL;
+  /** The URL of the bucket, for requests that are about no object. */
+  bucketURL: URL;
+  /** The object's key: its path within the bucket, not escaped. */
+  key: string;
+  /** `/bucket/key`, escaped, as a copy within the storage names it. */
+  copySource: string;
+  /** As far as the host's name tells it. */
+  region: string | undefined;
+}
+
+// s3.eu-central-1.amazonaws.com, bucket.s3.amazonaws.com, bucket.s3.dualstack.us-west-2.amazonaws.com.cn
+export const awsHost =
+  /^(?:(.+)\.)?s3(?:[.-](?:dualstack\.|fips\.)?([a-z]{2}(?:-[a-z]+)+-\d))?\.amazonaws\.com(?:\.cn)?$/;
+
+/**
+ * The object at `path` below an Endpoint's `remoteURL`: `https://host/bucket[/prefix]` (path style), the same without a bucket, with which
+ * `path` begins then, `https://bucket.s3.region.amazonaws.com[/prefix]` (virtual-host style) or `s3://bucket[/prefix]` (AWS, in `region`).
+ * Throws an AddressError.
+ */
+export function s3Place(remoteURL: string, path: string, tls: Plain = {}, region?: string): S3Place {
+  const url = fileURL(awsURL(remoteURL, region), path, tls);
+  if (url.search !== '')
+    throw new AddressError(
+      `The Endpoint's remoteURL "${remoteURL.slice(0, 300)}" cannot be used: a query is not for S3.`,
+    );
+  const [, hostBucket, hostRegion] = awsHost.exec(url.hostname) ?? [];
+  const names = namesOf(url);
+  const [bucket = '', ...key] = hostBucket === undefined ? names : [hostBucket, ...names];
+  if (key.length === 0) {
+    const fix = 'name the bucket in remoteURL of the Endpoint, as in https://storage.example.com/bucket';
+    throw new AddressError(`The path "${path}" is only a bucket: ${fix}.`);
+  }
+  return {
+    url,
+    bucketURL: new URL(hostBucket === undefined ? `/${escapeName(bucket)}` : '/', url),
+    key: key.join('/'),
+    copySource: `/${[bucket, ...key].map(escapeName).join('/')}`,
+    region: hostRegion,
+  };
+}
+
+/** True for `s3://bucket`, which says nothing of where the bucket is. */
+export function isAnywhere(remoteURL: string): boolean {
+  return /^s3:\/\//i.test(remoteURL);
+}
+
+/** True for a remoteURL that is a storage of AWS, whatever else it says. */
+export function isAwsStorage(remoteURL: string): boolean {
+  return isAnywhere(remoteURL) || awsHost.test(URL.parse(remoteURL)?.hostname ?? '');
+}
+
+/** A URL of AWS with the host of another region; the URL itself if there is no such host. */
+export function inRegion(url: URL, region: string): URL {
+  const moved = new URL(url);
+  moved.hostname = url.hostname.replace(
+    /(^|\.)s3\.[a-z0-9-]+\.amazonaws\.com/,
+    `$1s3.${region}.amazonaws.com`,
+  );
+  return awsHost.exec(moved.hostname)?.[2] === region ? moved : url;
+}
+
+function awsURL(remoteURL: string, region = 'us-east-1'): string {
+  const [, bucket, prefix = ''] = /^[sS]3:\/\/([a-z0-9][a-z0-9.-]*)(\/.*)?$/.exec(remoteURL) ?? [];
+  if (bucket === undefined) return remoteURL;
+  // The certificate of AWS has no names with further dots.
+  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  return bucket.includes('.') ? `https://${host}/${bucket}${prefix}` : `https://${bucket}.${host}${prefix}`;
+}

@@ -1,0 +1,16 @@
+import { AddressError } from '#shared/address';
+import { TransferError } from './transfer-error.ts';
+
+/** The same function for a transfer: an address that cannot be resolved is a TransferError with reason `config`. */
+export function asConfig<Args extends unknown[], Result>(
+  resolve: (...args: Args) => Result,
+): (...args: Args) => Result {
+  return (...args) => {
+    try {
+      return resolve(...args);
+    } catch (caught) {
+      if (caught instanceof AddressError) throw new TransferError('config', caught.message);
+      throw caught;
+    }
+  };
+}
