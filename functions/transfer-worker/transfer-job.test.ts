@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '#shared/domain';
-import { compareJob, transferJob } from './transfer-job.ts';
+import { compareJob, moveJob, transferJob } from './transfer-job.ts';
 
 const options = { signal: new AbortController().signal, workDir: '/nowhere' };
 
@@ -32,5 +32,30 @@ describe('a job with a policy', () => {
     const message = expect.stringMatching(/^A policy cannot be applied to a single file/);
     const moving = transferJob(job('{"maxBytes":1000000}', 'http'), options);
     await expect(moving).rejects.toMatchObject({ reason: 'config', message });
+  });
+});
+
+describe('a job whose type pins what is moved', () => {
+  const moving = (spec: Job['artifact']['spec'], type = 'oci') => {
+    const { policy: _, ...given } = job('', type);
+    return moveJob({ ...given, artifact: { type: 'app', spec } }, options);
+  };
+
+  it.each([{}, { withImages: true }, { images: ['evil/app:1.0'] }])(
+    'moves no chart in the place of an image: %j',
+    async (more) => {
+      const message = expect.stringMatching(/^spec\.chart and spec\.image name two artifacts/);
+      const failure = { reason: 'config', message };
+      await expect(moving({ image: 'approved/app:1.0', chart: 'evil', ...more })).rejects.toMatchObject(
+        failure,
+      );
+    },
+  );
+
+  it('moves no tags and no chart in the place of a file', async () => {
+    const spec = { path: '/pinned', image: 'evil/app', tags: { match: '*' } };
+    const message = expect.stringMatching(/^The path "\/pinned" cannot be used/);
+    await expect(moving(spec, 'http')).rejects.toMatchObject({ reason: 'config', message });
+    await expect(moving({ ...spec, chart: 'evil' }, 'http')).rejects.toMatchObject({ message });
   });
 });

@@ -19,7 +19,7 @@ import { policyPlace, withPolicy } from './policy.ts';
 
 /** Moves what a job names: one artifact, or the several ones that it stands for. Rejects with a TransferError. */
 export async function moveJob(job: Job, options: CopyOptions): Promise<CopyResult | BatchResult> {
-  const expand = batchOf(job);
+  const expand = isFileJob(job) ? undefined : batchOf(job);
   return expand === undefined ? transferJob(job, options) : copyBatch(withPolicy(job, options), expand);
 }
 

@@ -7,9 +7,17 @@ export interface NamedChart extends OpenedChart {
   name: ImageName;
 }
 
-/** True for an artifact that is a Helm chart. */
-export function isChart({ artifact }: Pick<Job, 'artifact'>): boolean {
-  return artifact.spec.chart !== undefined;
+/**
+ * True for an artifact that is a Helm chart. Throws a config TransferError for one that names an image as well: a type that pins the image
+ * would have a chart moved in its place.
+ */
+export function isChart({ artifact: { spec } }: Pick<Job, 'artifact'>): boolean {
+  if (spec.chart === undefined) return false;
+  if (spec.image === undefined) return true;
+  throw new TransferError(
+    'config',
+    'spec.chart and spec.image name two artifacts: leave one of them out, or move them as two.',
+  );
 }
 
 /**
