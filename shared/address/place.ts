@@ -99,13 +99,9 @@ function folderPlace(remoteURL: string, path: string): Place | undefined {
   return names && { server: `file:///${names.map(escapeName).join('/')}`, path };
 }
 
-function imagePlace(
-  { remoteURL, plainHTTP }: Landing['destination'],
-  name: ImageName,
-  isOpen: boolean,
-): Place {
-  const tls = plainHTTP === undefined ? {} : { plainHTTP };
-  const { origin: server, repository, ...version } = resolveAddress(remoteURL, formatReference(name), tls);
+function imagePlace(destination: Landing['destination'], name: ImageName, isOpen: boolean): Place {
+  const found = resolveAddress(destination.remoteURL, formatReference(name), destination);
+  const { origin: server, repository, ...version } = found;
   if (isOpen && version.tag === undefined && version.digest === undefined)
     return { server, path: repository };
   const tag = writtenTag(version);

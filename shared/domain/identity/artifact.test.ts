@@ -154,7 +154,7 @@ describe('versions', () => {
     const names = (keys: Parameters<ReturnType<typeof versionsAmong>>[0]) =>
       versionsAmong(all)(keys).map(({ metadata }) => metadata.name);
     expect(names({ id: 'id' })).toEqual(['second', 'first']);
-    expect(names({ id: 'id', target: 'target', name: 'wanted' })).toEqual([
+    expect(names({ id: 'id', targets: ['target'], name: 'wanted' })).toEqual([
       'third',
       'second',
       'first',

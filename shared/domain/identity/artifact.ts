@@ -139,8 +139,8 @@ export function startSelectors(workflow: ArtifactWorkflow): string[] {
 /** What finds the versions of an artifact among the children of its Order. */
 export interface VersionKeys {
   id: string;
-  /** Known once the artifact can be planned, as is the name of the version that it needs. */
-  target?: string;
+  /** Known once the artifact can be planned, as is the name of the version that it needs. Several: keys of earlier releases too. */
+  targets?: readonly string[];
   name?: string;
 }
 
@@ -159,9 +159,10 @@ export function versionsAmong(
   const byId = labelled(labels.artifact);
   const byTarget = labelled(labels.target);
   const byName = new Map(children.map((child) => [child.metadata.name, child]));
-  return ({ id, target, name }) => {
+  return ({ id, targets = [], name }) => {
     const named = name === undefined ? undefined : byName.get(name);
-    const found = [...(byId.get(id) ?? []), ...(byTarget.get(target) ?? []), ...(named ? [named] : [])];
+    const writers = targets.flatMap((target) => byTarget.get(target) ?? []);
+    const found = [...(byId.get(id) ?? []), ...writers, ...(named ? [named] : [])];
     return [...new Set(found)].sort((a, b) => compareRevision(b, a));
   };
 }

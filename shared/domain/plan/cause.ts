@@ -6,7 +6,7 @@ import { annotations, unixSeconds } from '../kinds/well-known.ts';
 /** What is written of a decision about children, as far as it carries causes. */
 interface Writes {
   create: readonly Pick<ArtifactWorkflow, 'metadata'>[];
-  patches: readonly { patch: { metadata?: { annotations: Record<string, string | null> } } }[];
+  patches: readonly { patch: { metadata?: { annotations?: Record<string, string | null> } } }[];
 }
 
 /** Artifacts of an Order that run again for one and the same cause. */
@@ -35,7 +35,7 @@ export function causeOf(wanted: ArtifactWorkflow, earlier: ArtifactWorkflow): st
 export function rerunsIn({ create, patches }: Writes): Rerun[] {
   const notes = [
     ...create.map(({ metadata }) => metadata.annotations?.[annotations.cause]),
-    ...patches.map(({ patch }) => patch.metadata?.annotations[annotations.cause]),
+    ...patches.map(({ patch }) => patch.metadata?.annotations?.[annotations.cause]),
   ];
   const counts = new Map<string, number>();
   for (const cause of notes) if (cause) counts.set(cause, (counts.get(cause) ?? 0) + 1);

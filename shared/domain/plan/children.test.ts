@@ -6,6 +6,7 @@ import { annotations, finalizers, labels } from '../kinds/well-known.ts';
 import { rollUp } from '../roll-up/rollup.ts';
 import { endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
+import { shortHash } from '../values/hash.ts';
 import { decideChildren, decideDeletion } from './children.ts';
 import { type PlanInputs, planOrder } from './plan.ts';
 
@@ -250,6 +251,63 @@ describe('decideChildren', () => {
       expect(kept(at('5.0', { revisionHistoryLimit: 0 }))).toEqual([5]);
       expect(kept(order([]))).toEqual([]);
     });
+  });
+});
+
+describe('after an upgrade from a release that compared places by their text', () => {
+  /** As an earlier release labelled it, which hashed the URL and the name as they were written. */
+  function former(one: ArtifactWorkflow, name: string): ArtifactWorkflow {
+    const target = shortHash(['https://to.example.com', name]);
+    return {
+      ...one,
+      metadata: { ...one.metadata, labels: { ...one.metadata.labels, [labels.target]: target } },
+    };
+  }
+  const unnamed = (tag: string, more = {}) => order([{ type: 'oci', spec: { image: `app${tag}`, ...more } }]);
+  const labelOf = (of: Order) => first(of).metadata.labels?.[labels.target];
+
+  it.each([
+    ['named', order([{ name: 'a', type: 'oci', spec: { image: 'app' } }])],
+    ['unnamed', unnamed('')],
+  ])('runs nothing again: %s', (_, of) => {
+    for (const status of [done, broken, { phase: 'Running' as const }]) {
+      const decision = decide(of, inputs(), [former(stored(first(of), status), 'app')]);
+      expect(decision).toMatchObject({ create: [], stop: [], remove: [], superseded: [] });
+    }
+  });
+
+  it('gives what may still write the label of today, once', () => {
+    const of = unnamed('');
+    const patch = { metadata: { labels: { [labels.target]: labelOf(of) } } };
+    const decision = (status: ArtifactWorkflow['status'], retry = of) =>
+      decide(retry, inputs(), [former(stored(first(of), status), 'app')]).patches.map((one) => one.patch);
+    expect(decision({ phase: 'Running' })).toEqual([patch]);
+    expect(decision(done)).toEqual([]);
+    expect(decision(broken)).toEqual([]);
+    const retryAt = String(Math.floor(now.getTime() / 1000));
+    const retry = { ...of, metadata: { ...of.metadata, annotations: { [annotations.retryAt]: retryAt } } };
+    expect(decision(broken, retry)).toMatchObject([patch]);
+    expect(decide(of, inputs(), [stored(first(of), { phase: 'Running' })]).patches).toEqual([]);
+  });
+
+  it('finds the earlier versions of an artifact without a name after an edit', () => {
+    const done_ = stored(first(unnamed('')), done);
+    const before = former({ ...done_, spec: { ...done_.spec, revision: 1 } }, 'app');
+    const [made] = decide(unnamed('', { platforms: ['linux/amd64'] }), inputs(), [before]).create;
+    expect(made?.spec.revision).toBe(2);
+  });
+
+  it('does not take a version for that of another artifact, whose place is called so now', () => {
+    const tags = { type: 'oci', spec: { image: 'app', tags: { match: '*' } } };
+    const both = order([{ type: 'oci', spec: { image: 'app' } }, tags]);
+    const [one, several] = planned(both);
+    if (!one || !several) throw new Error('nothing planned');
+    expect(several.metadata.labels?.[labels.target]).toBe(
+      former(one, 'app').metadata.labels?.[labels.target],
+    );
+    const decision = decide(both, inputs(), [stored(several, done)]);
+    expect([names(decision.create), decision.create[0]?.spec.revision]).toEqual([names([one]), 1]);
+    expect(decision).toMatchObject({ stop: [], remove: [], superseded: [] });
   });
 });
 

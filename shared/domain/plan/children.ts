@@ -12,7 +12,10 @@ import type { OrderPlan, PlannedArtifact } from './plan.ts';
 /** A merge patch (RFC 7386) for one ArtifactWorkflow. */
 export interface ChildPatch {
   workflow: ArtifactWorkflow;
-  patch: { spec?: Record<string, unknown>; metadata?: { annotations: Record<string, string | null> } };
+  patch: {
+    spec?: Record<string, unknown>;
+    metadata?: { annotations?: Record<string, string | null>; labels?: Record<string, string> };
+  };
 }
 
 export interface ChildDecision {
@@ -171,9 +174,14 @@ function patchFor(artifact: PlannedArtifact, actual: ArtifactWorkflow, retryAt: 
   const cancel = cancelPatch(artifact.cancel === true, actual, retry !== undefined);
   const spec = { ...(planned && policyPatch(planned.spec, actual, retry !== undefined)), ...cancel.spec };
   const notes = { ...retry, ...cancel.annotations };
+  const label = planned && targetLabel(planned, actual, retry !== undefined);
+  const metadata = {
+    ...(Object.keys(notes).length > 0 ? { annotations: notes } : {}),
+    ...(label === undefined ? {} : { labels: label }),
+  };
   const patch = {
     ...(Object.keys(spec).length > 0 ? { spec } : {}),
-    ...(Object.keys(notes).length > 0 ? { metadata: { annotations: notes } } : {}),
+    ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
   };
   return Object.keys(patch).length > 0 ? [{ workflow: actual, patch }] : [];
 }
@@ -193,6 +201,22 @@ function cancelPatch(
   if (!wanted && follows) return { spec: { cancel: null }, annotations: { [annotations.orderCancel]: null } };
   if (!wanted && retried && spec.cancel === true) return { spec: { cancel: null } };
   return {};
+}
+
+/**
+ * The label of the place where it writes, where it has none of today's: an earlier release made it, or its type names other parameters by
+ * now. What has ended writes no more. A version that is kept, though its inputs have changed, writes to another place than the one planned.
+ */
+function targetLabel(
+  planned: ArtifactWorkflow,
+  actual: ArtifactWorkflow,
+  retried: boolean,
+): Record<string, string> | undefined {
+  const wanted = planned.metadata.labels?.[labels.target];
+  if (planned.metadata.name !== actual.metadata.name || (isFinished(actual) && !retried)) return undefined;
+  return wanted === undefined || wanted === actual.metadata.labels?.[labels.target]
+    ? undefined
+    : { [labels.target]: wanted };
 }
 
 /** What has failed for good keeps the retry policy that it failed with, until it is asked to run again: another policy re-runs nothing. */

@@ -35,10 +35,14 @@ export function currentVersions(
 ): CurrentVersion[] {
   const versionsOf = versionsAmong(existing);
   const ends = recordedEnds(order);
+  const taken = new Set(plan.artifacts.map((one) => (one.state === 'ready' ? one.target.key : undefined)));
   return plan.artifacts.map((artifact) => {
     if (artifact.state === 'ready') {
       const { id, target, workflow } = artifact;
-      const versions = versionsOf({ id, target, name: workflow.metadata.name });
+      const { key, formerKey = key } = target;
+      // What an earlier release called so may be the place of another artifact by now.
+      const targets = taken.has(formerKey) ? [key] : [key, formerKey];
+      const versions = versionsOf({ id, targets, name: workflow.metadata.name });
       return { versions, ...readyCurrent(plan, artifact, versions, ends) };
     }
     const versions = versionsOf({ id: artifact.id });

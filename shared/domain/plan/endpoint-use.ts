@@ -16,6 +16,8 @@ export interface EndpointUse {
   /** What track-credentials saw in its Secrets, by their names. */
   digests: ReadonlyMap<string, string>;
   parameters: { type: string; remoteURL: string; secret: boolean };
+  /** Where it is, as a destination. */
+  location: { type: string; remoteURL: string; plainHTTP: boolean };
   /** The part of it that makes a transfer another one. */
   identity: unknown[];
   /** True where it bounds how many transfers run at once. */
@@ -87,6 +89,7 @@ function useOf(endpoint: Endpoint): EndpointUse {
     secretRef: spec.secretRef ? { name: spec.secretRef.name } : undefined,
     digests: digestsOf(endpoint),
     parameters: { type: spec.type, remoteURL: spec.remoteURL, secret: spec.secretRef !== undefined },
+    location: { type: spec.type, remoteURL: spec.remoteURL, plainHTTP: spec.tls?.plainHTTP === true },
     identity: [...identityOf(endpoint), ref.secretGeneration ?? null],
     isLimited: spec.maxInFlight !== undefined,
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '#shared/meta';
 import { fc } from '#shared/testing';
-import { effectiveSpec, flatten, parametersFor, specFromParameters } from './parameters.ts';
+import { clashOf, clashText, flatten, parametersFor, specFromParameters } from './parameters.ts';
 
 const sides = {
   source: { type: 'oci', remoteURL: 'https://from', secret: true },
@@ -66,30 +66,57 @@ describe('parametersFor', () => {
   });
 });
 
-describe('effectiveSpec', () => {
-  it('applies the parameters of the type where a template would see them', () => {
-    const spec = { image: 'a:1', scan: { severity: 'LOW', depth: 1 }, tags: ['x'] };
-    const typeParameters = [
-      { name: 'specScanSeverity', value: 'HIGH' },
-      { name: 'specScanDepth', value: '3' },
-      { name: 'specTags', value: '["y"]' },
-      { name: 'specSigned', value: 'true' },
-      { name: 'other', value: 'x' },
-    ];
-    expect(effectiveSpec(spec, typeParameters)).toEqual({
-      image: 'a:1',
-      scan: { severity: 'HIGH', depth: 3 },
-      tags: ['y'],
-      signed: 'true',
-    });
-    expect(spec.scan.severity).toBe('LOW');
-  });
-
-  it('reads a spec back from the parameters of an ArtifactWorkflow made by hand', () => {
+describe('the parameters of an ArtifactWorkflow made by hand', () => {
+  it('are read back as a spec, as far as a field becomes them', () => {
     const found = specFromParameters([
       { name: 'specImage', value: 'a:1' },
+      { name: 'specimage', value: 'b:1' },
+      { name: 'spec', value: 'c' },
       { name: 'srcType', value: 'oci' },
     ]);
     expect(found).toEqual({ image: 'a:1' });
+  });
+});
+
+describe('a clash', () => {
+  it.each<[Record<string, Json>, string, string[][]]>([
+    [{ override: 'a', Override: 'b' }, 'specOverride', [['Override'], ['override']]],
+    [{ override: 'a', '.override': 'b' }, 'specOverride', [['.override'], ['override']]],
+    [{ override: 'a', ' override': 'b' }, 'specOverride', [[' override'], ['override']]],
+    [{ override: 'a', ' Override': 'b' }, 'specOverride', [[' Override'], ['override']]],
+    [{ override: 'a', 'ä-': 1, 'ö-': 2 }, 'spec-', [['ä-'], ['ö-']]],
+    [{ override: 'a', '': { override: 'b' } }, 'specOverride', [['', 'override'], ['override']]],
+    [
+      { scan: { severity: 1 }, scanSeverity: 1 },
+      'specScanSeverity',
+      [['scan', 'severity'], ['scanSeverity']],
+    ],
+    [
+      { 'scan.severity': 1, scan: { Severity: 2 } },
+      'specScanSeverity',
+      [['scan', 'Severity'], ['scan.severity']],
+    ],
+    [{ tags: ['a'], Tags: { '': 'b' } }, 'specTags', [['Tags', ''], ['tags']]],
+  ])('is found in %j', (spec, name, paths) => {
+    expect(clashOf(spec)).toEqual({ name, paths });
+  });
+
+  it.each<Record<string, Json>>([
+    { override: 'a', image: 'b' },
+    { override: 'a', Override: {} },
+    { scan: { severity: 1, Depth: 2 }, scanner: 3 },
+    { list: [{ a: 1, A: 2 }] },
+  ])('is none in %j', (spec) => expect(clashOf(spec)).toBeUndefined());
+
+  it('names both fields, and what to do', () => {
+    const clash = clashOf({ 'a b': { c: 1 }, aBC: 2 });
+    expect(clash && clashText('spec.artifacts[0].spec', clash)).toBe(
+      'spec.artifacts[0].spec["a b"].c and spec.artifacts[0].spec.aBC both become the parameter specABC: remove one of them',
+    );
+  });
+
+  it('of values is none between equal ones', () => {
+    expect(clashOf({ a: 1, A: '1' }, true)).toBeUndefined();
+    expect(clashOf({ a: 1, A: '2' }, true)).toBeDefined();
   });
 });

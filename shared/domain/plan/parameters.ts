@@ -1,6 +1,7 @@
 import { canonicalJson, isRecord, type Json } from '#shared/meta';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Parameter } from '../kinds/common.ts';
+import { cut } from '../values/text.ts';
 
 /**
  * What comes from Endpoints and their Secrets. A type that could replace it would send the credentials of an Endpoint elsewhere, and
@@ -32,6 +33,7 @@ export interface ParameterInputs {
   source: { type: string; remoteURL: string; secret: boolean };
   destination: { type: string; remoteURL: string; secret: boolean };
   cron: boolean;
+  /** With the type's parameters applied (`effectiveSpec`). */
   spec: Readonly<Record<string, Json>>;
   /** `typeParameters` of the type: they win over the artifact's, because central configuration takes precedence. */
   typeParameters: readonly Parameter[];
@@ -61,22 +63,88 @@ export function parametersFor(inputs: ParameterInputs): Parameter[] {
 
 /**
  * `{config: {port: 80}, tags: ["a"]}` becomes `specConfigPort=80`, `specTags=["a"]`: camel case at every level, fields in
- * alphabetical order, arrays as JSON, null as the empty string. Where two paths give one name, the later one stays.
+ * alphabetical order, arrays as JSON, null as the empty string. Where two paths give one name, the later one stays: a spec that a user
+ * writes has no such paths (`clashOf`).
  */
 export function flatten(spec: Readonly<Record<string, Json>>): Parameter[] {
-  const found = new Map<string, string>();
-  visit('spec', spec, found);
+  const found = new Map(leavesOf(spec).map(({ name, value }) => [name, printed(value)]));
   return [...found].map(([name, value]) => ({ name, value }));
 }
 
-function visit(prefix: string, fields: Readonly<Record<string, Json>>, found: Map<string, string>): void {
+/** A field of a spec that has no fields of its own, and the name of the parameter that it becomes. */
+export interface Leaf {
+  name: string;
+  path: readonly string[];
+  value: Leafy;
+}
+
+type Leafy = Exclude<Json, Record<string, Json>>;
+
+/** All leaves of a spec, in alphabetical order of their keys. */
+export function leavesOf(spec: Readonly<Record<string, Json>>): Leaf[] {
+  const found: Leaf[] = [];
+  visit('spec', [], spec, found);
+  return found;
+}
+
+function visit(
+  prefix: string,
+  above: readonly string[],
+  fields: Readonly<Record<string, Json>>,
+  found: Leaf[],
+) {
   for (const key of Object.keys(fields).sort()) {
     const value = fields[key];
-    const name = prefix + camel(key);
+    const name = parameterName(prefix, key);
+    const path = [...above, key];
     if (value === undefined) continue;
-    if (isRecord(value)) visit(name, value, found);
-    else found.set(name, print(value));
+    if (isRecord(value)) visit(name, path, value, found);
+    else found.push({ name, path, value });
   }
+}
+
+/** Two fields that become one parameter: a template sees one of the values, and a worker the other. */
+export interface Clash {
+  name: string;
+  paths: readonly [readonly string[], readonly string[]];
+}
+
+/** The first two fields of a spec that become one parameter. `ofValues`: only those whose values differ. */
+export function clashOf(spec: Readonly<Record<string, Json>>, ofValues = false): Clash | undefined {
+  const differ = (a: Leaf, b: Leaf) => printed(a.value) !== printed(b.value);
+  return clashAmong(leavesOf(spec), ofValues ? differ : () => true);
+}
+
+/** The first two of some fields that become one parameter and are not alike. */
+export function clashAmong<T extends Pick<Leaf, 'name' | 'path'>>(
+  leaves: readonly T[],
+  differ: (first: T, second: T) => boolean = () => true,
+): Clash | undefined {
+  const seen = new Map<string, T>();
+  for (const leaf of leaves) {
+    const first = seen.get(leaf.name);
+    if (first === undefined) seen.set(leaf.name, leaf);
+    else if (differ(first, leaf)) return { name: leaf.name, paths: [first.path, leaf.path] };
+  }
+  return undefined;
+}
+
+/** What is wrong, and what to do. `field` is that of the spec. */
+export function clashText(field: string, { name, paths }: Clash): string {
+  const [first, second] = paths.map((path) => cut(`${field}${path.map(keyText).join('')}`, longestPathText));
+  return `${first} and ${second} both become the parameter ${cut(name, longestPathText)}: remove one of them`;
+}
+
+/** Bytes of a path in a message: keys are texts of users. */
+const longestPathText = 200;
+
+function keyText(key: string): string {
+  return /^[-\w]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+/** The name of the parameter that the field `key` becomes; `prefix` is that of the fields above, `spec` at the top. */
+export function parameterName(prefix: string, key: string): string {
+  return prefix + camel(key);
 }
 
 // Argo allows [-a-zA-Z0-9_] in names; other characters of a key end a word, so `image.tag` reads `ImageTag`.
@@ -87,7 +155,8 @@ function camel(key: string): string {
     .join('');
 }
 
-function print(value: Exclude<Json, Record<string, Json>>): string {
+/** A value as the text of a parameter. */
+export function printed(value: Leafy): string {
   if (value === null) return '';
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return plainNumber(value);
@@ -104,53 +173,18 @@ function plainNumber(value: number): string {
   return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${lead}${rest}`;
 }
 
-/**
- * The artifact's spec with the type's parameters applied: `specScanSeverity` of the type replaces `scan.severity`, or becomes
- * the field `scanSeverity` where the artifact has none. So a worker that reads the configuration sees what a template sees.
- */
-export function effectiveSpec(
-  spec: Readonly<Record<string, Json>>,
-  typeParameters: readonly Parameter[],
-): Record<string, Json> {
-  const result = structuredClone(spec) as Record<string, Json>;
-  for (const { name, value } of typeParameters) {
-    const rest = name.startsWith('spec') ? name.slice('spec'.length) : '';
-    if (rest === '') continue;
-    if (!replaceLeaf('spec', result, name, value))
-      result[rest.charAt(0).toLowerCase() + rest.slice(1)] = value;
-  }
-  return result;
-}
-
-function replaceLeaf(prefix: string, fields: Record<string, Json>, target: string, value: string): boolean {
-  let replaced = false;
-  for (const [key, old] of Object.entries(fields)) {
-    const name = prefix + camel(key);
-    if (isRecord(old)) {
-      replaced = replaceLeaf(name, old, target, value) || replaced;
-    } else if (name === target) {
-      fields[key] = likeBefore(old, value);
-      replaced = true;
-    }
-  }
-  return replaced;
-}
-
-// A number stays a number and a list a list where the replacement can be read as one.
-function likeBefore(old: Json, value: string): Json {
-  if (typeof old === 'string' || old === null) return value;
-  try {
-    const parsed = JSON.parse(value) as Json;
-    return typeof parsed === typeof old && Array.isArray(parsed) === Array.isArray(old) ? parsed : value;
-  } catch {
-    return value;
-  }
-}
-
 /** The parameters of a spec read back, for an ArtifactWorkflow made by hand: `specImage` gives the field `image`. */
 export function specFromParameters(parameters: readonly Parameter[]): Record<string, Json> {
-  const entries = parameters
-    .filter(({ name }) => name.startsWith('spec') && name.length > 'spec'.length)
-    .map(({ name, value }) => [name.charAt(4).toLowerCase() + name.slice(5), value] as const);
+  const entries = parameters.flatMap(({ name, value }) => {
+    const field = fieldOf(name);
+    // A name that no field becomes is another parameter.
+    return field === undefined || parameterName('spec', field) !== name ? [] : [[field, value] as const];
+  });
   return Object.fromEntries(entries);
+}
+
+/** The field at the top of a spec that a parameter means, whatever its case: `specImage` means `image`. undefined for one that means none. */
+export function fieldOf(name: string): string | undefined {
+  const rest = name.startsWith('spec') ? name.slice('spec'.length) : '';
+  return rest === '' ? undefined : rest.charAt(0).toLowerCase() + rest.slice(1);
 }

@@ -244,12 +244,60 @@ describe('planOrder', () => {
         one.state === 'ready' ? 'ready' : `${one.hold.reason}: ${one.hold.message}`,
       );
     const taken =
-      'TargetTaken: artifact 0 (a) writes to the same place at the destination; give one of them another';
+      'TargetTaken: artifact 0 (a) writes to the same place at the destination, https://to.example.com/a:1.0; give one of them another';
     const override = { image: 'b:1.0', override: 'a:1.0' };
     expect(clash({ ...image('b'), spec: override })).toEqual(['ready', taken]);
     expect(clash({ ...image('a'), name: 'b', cron: daily })).toEqual(['ready', taken]);
     expect(clash(image('b'))).toEqual(['ready', 'ready']);
+    const latest = { ...image('c'), spec: { image: 'a' } };
+    const [, other] = clash({ ...image('d'), spec: { image: 'a:latest' } }, latest);
+    expect(other).toContain('TargetTaken: artifact 0 (c) writes to the same place');
     expect(clash(image('a'), { ...image('a'), dstRef: { name: 'from' } })).toEqual(['ready', 'ready']);
+  });
+
+  it('does not take back what an earlier release let write to the place of another artifact', () => {
+    const both = order([
+      { ...image('a'), spec: { image: 'a' } },
+      { ...image('b'), spec: { image: 'a:latest' } },
+    ]);
+    const alone_ = order([{ ...image('b'), spec: { image: 'a:latest' } }]);
+    const { key } = ready(planOrder(alone_, inputs()));
+    const entry = { artifactIndex: 1, phase: 'Succeeded' };
+    const known = { ...both, status: { artifactWorkflows: { [key]: entry } } };
+    const states = (of: Order) => planOrder(of, inputs()).artifacts.map(({ state }) => state);
+    expect(states(both)).toEqual(['ready', 'held']);
+    expect(states(known)).toEqual(['ready', 'ready']);
+    const [first, second] = planOrder(known, inputs()).artifacts;
+    expect(second?.state === 'ready' && first?.state === 'ready' && second.target.key).toBe(
+      first?.state === 'ready' && first.target.key,
+    );
+  });
+
+  it('moves an artifact of a type to the place that the type pins, whatever the Order calls it', () => {
+    const pinned = artifactType('oci', {
+      parameters: [{ name: 'specOverride', value: 'quarantine/app:1.0' }],
+    });
+    for (const spec of [
+      { image: 'prod/app:1.0', Override: 'x' },
+      { image: 'prod/app:1.0', '': { override: 'x' } },
+      { image: 'prod/app:1.0', override: { x: 'y' } },
+    ]) {
+      const { workflow, target } = ready(
+        planOrder(order([{ type: 'oci', spec }]), inputs({ types: [pinned] })),
+      );
+      expect(workflow.spec.artifact?.spec).toMatchObject({ override: 'quarantine/app:1.0' });
+      expect(workflow.spec.parameters).toContainEqual({ name: 'specOverride', value: 'quarantine/app:1.0' });
+      expect(target.address).toBe('https://to.example.com/quarantine/app:1.0');
+    }
+  });
+
+  it('holds an artifact whose fields become one parameter', () => {
+    const artifact = only(
+      planOrder(order([{ type: 'oci', spec: { image: 'a', override: 'b', Override: 'c' } }]), inputs()),
+    );
+    const message =
+      'spec.Override and spec.override both become the parameter specOverride: remove one of them';
+    expect(artifact).toMatchObject({ state: 'held', hold: { reason: 'SpecMismatch', message } });
   });
 
   it('prefers the type of the namespace', () => {

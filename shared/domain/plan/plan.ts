@@ -1,4 +1,5 @@
 import { ArcError } from '#shared/errors';
+import type { Json } from '#shared/meta';
 import {
   artifactId,
   contentOf,
@@ -11,7 +12,7 @@ import {
   withDefaults,
 } from '../identity/artifact.ts';
 import { artifactWorkflowName, isLabelValue } from '../identity/names.ts';
-import { targetOf } from '../identity/target.ts';
+import { type Target, targetOf } from '../identity/target.ts';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Parameter } from '../kinds/common.ts';
@@ -41,7 +42,8 @@ import {
   typeNotAllowed,
 } from './enforced.ts';
 import { inputsKey, type PlanInputs } from './inputs.ts';
-import { effectiveSpec, ignoredParameters, parametersFor, typeParameters } from './parameters.ts';
+import { clashOf, clashText, ignoredParameters, parametersFor, typeParameters } from './parameters.ts';
+import { effectiveSpec } from './pins.ts';
 import { policyOf } from './policy.ts';
 import { missingTemplate, type TemplateRef, templateOf, typesByName } from './templates.ts';
 
@@ -52,7 +54,7 @@ export type { PlanInputs } from './inputs.ts';
  * `cancel` where it, or the whole Order, is cancelled. One that is held has no version to make; `content` is what the user wrote of it, hashed.
  */
 export type PlannedArtifact = { index: number; key: string; id: string; name?: string; cancel?: true } & (
-  | { state: 'ready'; workflow: ArtifactWorkflow; target: string }
+  | { state: 'ready'; workflow: ArtifactWorkflow; target: Target }
   | {
       state: 'held';
       hold: Hold;
@@ -88,10 +90,10 @@ export interface OrderPlan {
 export function planOrder(order: Order, inputs: PlanInputs, settings: Settings = {}): OrderPlan {
   const scope = scopeOf(order, inputs, settings);
   const seen = new Set<string>();
-  const writers = new Map<string, PlannedArtifact>();
+  const writers = new Map<string, PlannedArtifact & { state: 'ready' }>();
   const artifacts = (order.spec.artifacts ?? []).flatMap((artifact, index) => {
     const planned = planSafely(scope, index, artifact, seen);
-    return planned === undefined ? [] : [alone(planned, writers)];
+    return planned === undefined ? [] : [alone(order, planned, writers)];
   });
   return {
     artifacts,
@@ -174,19 +176,38 @@ function planSafely(
 }
 
 /** The artifact, or Invalid where one before it writes to the same place: the last to finish would win. */
-function alone(planned: PlannedArtifact, writers: Map<string, PlannedArtifact>): PlannedArtifact {
+function alone(
+  order: Order,
+  planned: PlannedArtifact,
+  writers: Map<string, PlannedArtifact & { state: 'ready' }>,
+): PlannedArtifact {
   if (planned.state !== 'ready') return planned;
-  const first = writers.get(planned.target);
+  const first = writers.get(planned.target.key);
   if (first === undefined) {
-    writers.set(planned.target, planned);
+    writers.set(planned.target.key, planned);
     return planned;
   }
-  const { workflow: _workflow, target: _target, ...common } = planned;
+  if (wasAlone(order, planned, first)) return planned;
+  const { workflow: _workflow, target, ...common } = planned;
   const { index } = planned;
   const key = indexKey(index);
   const called = first.name === undefined ? '' : ` (${first.name})`;
-  const message = `artifact ${first.index}${called} writes to the same place at the destination; give one of them another`;
+  const place = target.address === undefined ? '' : `, ${target.address}`;
+  const message = `artifact ${first.index}${called} writes to the same place at the destination${place}; give one of them another`;
   return { ...common, key, id: key, state: 'held', hold: { reason: 'TargetTaken', message } };
+}
+
+/**
+ * True for an artifact that was put in force by an earlier release, which knew only places of one spelling: it is not taken back. They are not
+ * moved at the same time.
+ */
+function wasAlone(
+  { status }: Order,
+  { key, target }: PlannedArtifact & { state: 'ready' },
+  first: PlannedArtifact & { state: 'ready' },
+): boolean {
+  const former = ({ key: now, formerKey = now }: Target) => formerKey;
+  return former(target) !== former(first.target) && status?.artifactWorkflows?.[key] !== undefined;
 }
 
 function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArtifact {
@@ -227,17 +248,27 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
     policies: digests,
     forceAt: scope.forceAt,
   });
+  const spec = effectiveSpec(artifact.spec, typeParameters(type), type.spec.schema as Schema | undefined);
   const parameters = parametersFor({
     source: from.use.parameters,
     destination: to.use.parameters,
     cron: artifact.cron !== undefined,
-    spec: artifact.spec,
+    spec,
     typeParameters: typeParameters(type),
   });
-  const { remoteURL } = to.use.parameters;
-  const target = targetOf({ type, remoteURL, parameters, spec: artifact.spec });
+  const target = targetOf({
+    type,
+    source: from.type,
+    destination: to.use.location,
+    parameters,
+    spec,
+    written: artifact.spec,
+  });
   const { policies } = enforcement;
-  const parts = { given, artifact, type, from: from.use, to: to.use, parameters, policies, key, id, target };
+  const parts = {
+    ...{ given, artifact, spec, type, from: from.use, to: to.use },
+    ...{ parameters, policies, key, id, target },
+  };
   return { ...common, key, state: 'ready', target, workflow: workflowOf(scope, parts) };
 }
 
@@ -277,6 +308,12 @@ function forbiddenBy(
   ].filter((hold) => hold !== undefined);
 }
 
+/** Orders with such a spec are refused when they are written; those of earlier releases, and defaults of a schema, come here. */
+function specClash(spec: EffectiveArtifact['spec']): Hold | undefined {
+  const clash = clashOf(spec);
+  return clash && { reason: 'SpecMismatch', message: clashText('spec', clash) };
+}
+
 function holdOf(
   scope: Scope,
   { type: typeName, spec }: EffectiveArtifact,
@@ -287,7 +324,12 @@ function holdOf(
   const message = `artifact type "${typeName}" not found: create an ArtifactType in this namespace or a ClusterArtifactType, or correct type`;
   const ofEndpoints = [from, to].map((found) => (found.state === 'held' ? found.hold : undefined));
   const ofType: (Hold | undefined)[] = type
-    ? [ruleMismatch(type, from, to), specMismatch(type, spec), missingTemplate(type, scope.missingTemplates)]
+    ? [
+        ruleMismatch(type, from, to),
+        specMismatch(type, spec),
+        specClash(spec),
+        missingTemplate(type, scope.missingTemplates),
+      ]
     : [{ reason: 'TypeMissing', message }];
   const halfSeen =
     from.state === 'ready' && to.state === 'ready' ? halfSeenHold(from.use, to.use) : undefined;
@@ -297,6 +339,8 @@ function holdOf(
 interface Parts {
   given: Artifact;
   artifact: EffectiveArtifact;
+  /** With the parameters of the type applied. */
+  spec: Record<string, Json>;
   type: ArtifactType;
   from: EndpointUse;
   to: EndpointUse;
@@ -304,7 +348,7 @@ interface Parts {
   policies: readonly EnforcedPolicy[];
   key: string;
   id: string;
-  target: string;
+  target: Target;
 }
 
 function workflowOf(scope: Scope, parts: Parts): ArtifactWorkflow {
@@ -319,7 +363,7 @@ function workflowOf(scope: Scope, parts: Parts): ArtifactWorkflow {
       name: artifactWorkflowName(metadata.name, parts.key, artifact.cron !== undefined),
       ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
       labels: {
-        ...identityLabels(order, parts.id, parts.target),
+        ...identityLabels(order, parts.id, parts.target.key),
         ...(typeLabel ? { [labels.artifactType]: artifact.type } : {}),
       },
       ...notesOf(scope, given),
@@ -351,8 +395,8 @@ function notesOf(
 }
 
 function specOf({ order, settings }: Scope, parts: Parts): ArtifactWorkflowSpec {
-  const { given, artifact, type, from, to, parameters, policies } = parts;
-  const { cron, spec } = artifact;
+  const { given, artifact, spec, type, from, to, parameters, policies } = parts;
+  const { cron } = artifact;
   return {
     workflowTemplateRef: templateOf(type),
     parameters,
@@ -363,7 +407,7 @@ function specOf({ order, settings }: Scope, parts: Parts): ArtifactWorkflowSpec 
     dstRef: to.ref,
     artifact: {
       ...(given.name === undefined ? {} : { name: given.name }),
-      spec: effectiveSpec(spec, typeParameters(type)),
+      spec,
     },
     ...(policies.length > 0 && {
       policies: policies.map(({ from: who, digest }) => ({ from: who, digest })),

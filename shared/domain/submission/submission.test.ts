@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '#shared/meta';
 import { fc } from '#shared/testing';
+import { startSelectors } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
-import { annotations, finalizers } from '../kinds/well-known.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
+import { annotations, finalizers, labels } from '../kinds/well-known.ts';
 import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { planOrder } from '../plan/plan.ts';
+import { endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { unreleased } from './release.ts';
 import { stopGraceMs } from './stopped.ts';
@@ -274,6 +277,29 @@ describe('decideSubmission', () => {
       expect(decide(made(), undefined, { rivals: [sibling(status)] })).toMatchObject({
         action: 'wait',
         status: { waitReason: 'PlaceInUse', waitMessage: message },
+      });
+    });
+
+    it.each<[string, string, string]>([
+      ['https://to.example.com', 'm/x', 'm/x:latest'],
+      ['https://to.example.com/m', 'm/x:1', 'x:1'],
+      ['https://TO.example.com:443/m/', 'm/x:1', 'x:1'],
+    ])('lets one at a time write to a place, however it is written: %s', (remoteURL, image_, same) => {
+      const written = (uid: string, to: Endpoint, name: string) => {
+        const of = order([{ type: 'oci', spec: { image: name } }]);
+        const given = { ...of, metadata: { ...of.metadata, name: uid, uid } };
+        const source = endpoint('from', { secretRef: { name: 'login' } }, { secretGeneration: 1 });
+        const [planned] = planOrder(given, inputs({ endpoints: [source, to] })).artifacts;
+        if (planned?.state !== 'ready') throw new Error('not ready');
+        return planned.workflow;
+      };
+      const running = stored(written('one', endpoint('to'), image_), { ...rendered, workflowRef }, -1000);
+      const other = stored(written('two', endpoint('to', { remoteURL }), same), rendered);
+      const selectors = startSelectors({ ...other, spec: { ...other.spec, revision: 1 } });
+      expect(selectors).toEqual([`${labels.target}=${running.metadata.labels?.[labels.target]}`]);
+      expect(decide(other, undefined, { rivals: [running] })).toMatchObject({
+        action: 'wait',
+        status: { waitReason: 'PlaceInUse' },
       });
     });
 

@@ -22,6 +22,7 @@ import {
   templateCauses,
 } from './causes.ts';
 import { cronCauses } from './cron-causes.ts';
+import { madeSpecCauses, pinCauses, schemaClashCauses } from './spec-causes.ts';
 import { artifactTypeWithoutEffect } from './without-effect.ts';
 
 type Changed<Spec> = (field: keyof Spec) => boolean;
@@ -98,6 +99,7 @@ export function artifactTypeCauses({ spec }: ArtifactType, old: ArtifactType | u
   return [
     ...(changed('workflowTemplateRef') ? templateRefCauses(workflowTemplateRef.name) : []),
     ...(changed('parameters') ? typeParameterCauses('spec.parameters', parameters) : []),
+    ...(changed('schema') ? schemaClashCauses('spec.schema', spec.schema) : []),
     ...(changed('rules') ? ruleCauses('spec.rules.srcTypes', rules?.srcTypes) : []),
     ...(changed('rules') ? ruleCauses('spec.rules.dstTypes', rules?.dstTypes) : []),
     ...policyCauses(spec, changed),
@@ -120,6 +122,7 @@ function typeParameterCauses(field: string, parameters: readonly Parameter[] = [
     ...parameterCauses(field, parameters),
     ...policyTextCauses(field, parameters),
     ...attestCauses(field, parameters),
+    ...pinCauses(field, parameters),
   ];
 }
 
@@ -193,6 +196,7 @@ export function artifactWorkflowCauses(
     const causes = moved.map((field) => invalid(`spec.${field}`, 'Invalid value: field is immutable'));
     return [...causes, ...policyCauses(spec, changed)];
   }
+  const braces = templateCauses('spec.artifact', spec.artifact);
   return [
     ...templateRefCauses(spec.workflowTemplateRef.name),
     ...parameterCauses('spec.parameters', spec.parameters),
@@ -201,7 +205,8 @@ export function artifactWorkflowCauses(
     ...nameCauses('spec.srcRef.name', spec.srcRef?.name),
     ...nameCauses('spec.dstRef.name', spec.dstRef?.name),
     ...cronCauses('spec.cron', spec.cron),
-    ...templateCauses('spec.artifact', spec.artifact),
+    ...braces,
+    ...(braces.length > 0 ? [] : madeSpecCauses('spec.artifact.spec', spec.artifact?.spec)),
     ...policyCauses(spec, changed),
   ];
 }
