@@ -23,7 +23,6 @@ import { annotations, finalizers, labels } from '../kinds/well-known.ts';
 import { gravest, type Hold } from '../lifecycle/holds.ts';
 import { withSchemaDefaults } from '../schema/defaults.ts';
 import type { Schema } from '../schema/schema.ts';
-import { valueCauses } from '../schema/value-causes.ts';
 import type { Settings } from '../settings/settings.ts';
 import { defaultHistoryLimit } from '../values/limits.ts';
 import { forceTime } from './effective.ts';
@@ -42,9 +41,10 @@ import {
   typeNotAllowed,
 } from './enforced.ts';
 import { inputsKey, type PlanInputs } from './inputs.ts';
-import { clashOf, clashText, ignoredParameters, parametersFor, typeParameters } from './parameters.ts';
+import { ignoredParameters, parametersFor, typeParameters } from './parameters.ts';
 import { effectiveSpec } from './pins.ts';
 import { policyOf } from './policy.ts';
+import { specMismatch } from './spec-mismatch.ts';
 import { missingTemplate, type TemplateRef, templateOf, typesByName } from './templates.ts';
 
 export type { PlanInputs } from './inputs.ts';
@@ -284,15 +284,6 @@ function typedArtifact({ types }: Scope, artifact: EffectiveArtifact) {
   return { type, artifact: { ...artifact, spec: withSchemaDefaults(schema, artifact.spec) } };
 }
 
-/** Why the spec does not fit the schema of its type; patterns have been compared when the Order was written. */
-function specMismatch(type: ArtifactType, spec: EffectiveArtifact['spec']): Hold | undefined {
-  if (type.spec.schema === undefined) return undefined;
-  const [problem] = valueCauses('spec', type.spec.schema as Schema, spec);
-  if (problem === undefined) return undefined;
-  const message = `it does not fit the schema of artifact type "${type.metadata.name}": ${problem.field}: ${problem.message}`;
-  return { reason: 'SpecMismatch', message };
-}
-
 /** Why its Endpoints, or a policy that is enforced, do not let it be moved. */
 function forbiddenBy(
   { endpoints, types, applyingTemplates }: Scope,
@@ -308,12 +299,6 @@ function forbiddenBy(
   ].filter((hold) => hold !== undefined);
 }
 
-/** Orders with such a spec are refused when they are written; those of earlier releases, and defaults of a schema, come here. */
-function specClash(spec: EffectiveArtifact['spec']): Hold | undefined {
-  const clash = clashOf(spec);
-  return clash && { reason: 'SpecMismatch', message: clashText('spec', clash) };
-}
-
 function holdOf(
   scope: Scope,
   { type: typeName, spec }: EffectiveArtifact,
@@ -324,12 +309,7 @@ function holdOf(
   const message = `artifact type "${typeName}" not found: create an ArtifactType in this namespace or a ClusterArtifactType, or correct type`;
   const ofEndpoints = [from, to].map((found) => (found.state === 'held' ? found.hold : undefined));
   const ofType: (Hold | undefined)[] = type
-    ? [
-        ruleMismatch(type, from, to),
-        specMismatch(type, spec),
-        specClash(spec),
-        missingTemplate(type, scope.missingTemplates),
-      ]
+    ? [ruleMismatch(type, from, to), specMismatch(type, spec), missingTemplate(type, scope.missingTemplates)]
     : [{ reason: 'TypeMissing', message }];
   const halfSeen =
     from.state === 'ready' && to.state === 'ready' ? halfSeenHold(from.use, to.use) : undefined;
