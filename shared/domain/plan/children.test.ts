@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
+import { keyOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { OnChange, Order } from '../kinds/order.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
@@ -273,6 +274,32 @@ describe('after an upgrade from a release that compared places by their text', (
     for (const status of [done, broken, { phase: 'Running' as const }]) {
       const decision = decide(of, inputs(), [former(stored(first(of), status), 'app')]);
       expect(decision).toMatchObject({ create: [], stop: [], remove: [], superseded: [] });
+    }
+  });
+
+  it.each([
+    ['named', { name: 'a' }, { name: 'b' }],
+    ['unnamed', {}, {}],
+  ])('runs neither of two artifacts again that had been put into one place: %s', (_, one, other) => {
+    const both = order([
+      { ...one, type: 'oci', spec: { image: 'app' } },
+      { ...other, type: 'oci', spec: { image: 'app:latest' } },
+    ]);
+    const alone = both.spec.artifacts?.map((artifact) => first(order([artifact]))) ?? [];
+    const entries = alone.map((each, artifactIndex) => [keyOf(each), { artifactIndex, phase: 'Running' }]);
+    const known = { ...both, status: { artifactWorkflows: Object.fromEntries(entries) } };
+    for (const status of [done, broken, { phase: 'Running' as const }]) {
+      const existing = alone.map((each, index) => {
+        const made = stored({ ...each, spec: { ...each.spec, revision: 1 } }, status, index);
+        return former(made, index === 0 ? 'app' : 'app:latest');
+      });
+      for (const children of [existing, existing.toReversed()])
+        expect(decide(known, inputs(), children)).toMatchObject({
+          create: [],
+          stop: [],
+          remove: [],
+          superseded: [],
+        });
     }
   });
 

@@ -1,5 +1,6 @@
 import { sameJson } from '#shared/meta';
 import { contentOfVersion, keyOf, revisionOf, versionsAmong } from '../identity/artifact.ts';
+import type { Target } from '../identity/target.ts';
 import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from '../kinds/order.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
@@ -35,13 +36,11 @@ export function currentVersions(
 ): CurrentVersion[] {
   const versionsOf = versionsAmong(existing);
   const ends = recordedEnds(order);
-  const taken = new Set(plan.artifacts.map((one) => (one.state === 'ready' ? one.target.key : undefined)));
+  const writers = Map.groupBy(plan.artifacts, (one) => (one.state === 'ready' ? one.target.key : undefined));
   return plan.artifacts.map((artifact) => {
     if (artifact.state === 'ready') {
       const { id, target, workflow } = artifact;
-      const { key, formerKey = key } = target;
-      // What an earlier release called so may be the place of another artifact by now.
-      const targets = taken.has(formerKey) ? [key] : [key, formerKey];
+      const targets = ownTargets(target, writers);
       const versions = versionsOf({ id, targets, name: workflow.metadata.name });
       return { versions, ...readyCurrent(plan, artifact, versions, ends) };
     }
@@ -63,6 +62,18 @@ export function mayGoOn(artifact: PlannedArtifact, { spec }: ArtifactWorkflow): 
     spec.policies,
     enforced.map(({ digest }) => digest),
   );
+}
+
+/**
+ * The keys by which a place shows which ArtifactWorkflows are versions of the artifact. None where an earlier release put two artifacts into one
+ * place, and not what that release called it where another artifact's place is called so now.
+ */
+function ownTargets(
+  { key, formerKey = key }: Target,
+  writers: ReadonlyMap<string | undefined, readonly PlannedArtifact[]>,
+): string[] {
+  if ((writers.get(key) ?? []).length > 1) return [];
+  return writers.has(formerKey) ? [key] : [key, formerKey];
 }
 
 /** False once the user has asked for something else, by an edit or a force: what is done is no answer to that. */
