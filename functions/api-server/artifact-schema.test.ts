@@ -98,3 +98,46 @@ describe('the schema of a type', () => {
     expect(answer.body.message).toContain('spec.schema.oneOf: Invalid value: not a keyword that ARC knows');
   });
 });
+
+describe('fields of an artifact that become one parameter', () => {
+  const both = { image: 'a:1', override: 'b', Override: 'c' };
+
+  it('are refused with both names, whether its type has a schema or not', async () => {
+    await writeType('POST', `${group}/clusterartifacttypes`, 'ClusterArtifactType', 'bare', undefined);
+    const { status, body } = await create(order('shadow', [both], 'bare'));
+    expect(status).toBe(422);
+    expect(body.message).toBe(
+      'Order.arc.opendefense.cloud "shadow" is invalid: spec.artifacts[0].spec: Invalid value: ' +
+        'spec.artifacts[0].spec.Override and spec.artifacts[0].spec.override both become the parameter specOverride: remove one of them',
+    );
+    const nested = order('nested', [{ image: 'a:1', scan: { level: 1 }, 'scan.level': 2 }], 'bare');
+    expect((await create(nested)).body.message).toContain('both become the parameter specScanLevel');
+  });
+
+  it('are waited for with the type, which may leave them to the user', async () => {
+    expect((await create(order('early', [both], 'later'))).status).toBe(201);
+    const open = { type: 'object', properties: { values: { type: 'object', additionalProperties: true } } };
+    await writeType('POST', `${group}/clusterartifacttypes`, 'ClusterArtifactType', 'open', open);
+    const values = { values: { paths: { '/': 'a', '/*': 'b' } } };
+    expect((await create(order('free', [values], 'open'))).status).toBe(201);
+  });
+
+  it('are refused in the short form of an ArtifactWorkflow', async () => {
+    for (const name of ['from', 'to']) {
+      const spec = { type: 'oci', remoteURL: `https://${name}.example.com` };
+      const at = `${group}/namespaces/team/endpoints`;
+      await server.call('POST', at, { apiVersion, kind: 'Endpoint', metadata: { name }, spec });
+      await server.call('PATCH', `${at}/${name}/status`, { status: { observedGeneration: 1 } });
+    }
+    const { defaults } = order('any', []).spec;
+    const one = { type: 'bare', ...defaults, artifact: { spec: both } };
+    const { status, body } = await server.call('POST', `${group}/namespaces/team/artifactworkflows`, {
+      apiVersion,
+      kind: 'ArtifactWorkflow',
+      metadata: { name: 'by-hand' },
+      spec: one,
+    });
+    expect(status).toBe(422);
+    expect(body.message).toContain('spec.Override and spec.override both become the parameter specOverride');
+  });
+});

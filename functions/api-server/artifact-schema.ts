@@ -9,6 +9,7 @@ import {
   type PatternMatcher,
   type Schema,
   schemaCauses,
+  specCauses,
   valueCauses,
 } from '#shared/domain';
 import type { Cause } from '#shared/errors';
@@ -33,7 +34,7 @@ function compiled(pattern: string) {
 }
 
 /**
- * Holds the artifacts of an Order to the schema of their type, and the schema of a type to what ARC understands. Artifacts that an update
+ * Holds the artifacts of an Order to the schema of their type and to fields that become one parameter each, and the schema of a type to what ARC understands. Artifacts that an update
  * leaves alone are not judged anew, and a type that is not there yet is waited for. Rejects with Invalid naming the fields.
  */
 export function artifactSchemas(stored: StoredObjects): AdmissionPlugin {
@@ -69,29 +70,33 @@ async function orderCauses(
   old: Order | undefined,
 ): Promise<Cause[]> {
   const fresh = [...(spec.artifacts ?? []).entries()].filter(isNew(old?.spec.artifacts ?? []));
-  const schemas = new Map<string, Schema | undefined>();
+  const types = new Map<string, ArtifactType | undefined>();
   const causes: Cause[] = [];
   for (const [index, artifact] of fresh) {
-    const { type } = artifact;
-    if (!schemas.has(type)) schemas.set(type, await schemaOf(stored, namespace, artifact));
-    const schema = schemas.get(type);
-    if (schema)
-      causes.push(...valueCauses(`spec.artifacts[${index}].spec`, schema, artifact.spec ?? {}, matches));
+    if (!types.has(artifact.type)) types.set(artifact.type, await typeOf(stored, namespace, artifact));
+    const type = types.get(artifact.type);
+    if (type) causes.push(...specCausesOf(`spec.artifacts[${index}].spec`, artifact, type));
     if (causes.length >= mostCauses) break;
   }
   return causes;
 }
 
-/** The schema of the artifact's type: that of its namespace hides the one of the cluster. */
-async function schemaOf(
+function specCausesOf(field: string, { spec = {} }: Artifact, type: ArtifactType): Cause[] {
+  const schema = type.spec.schema as Schema | undefined;
+  const causes = schema === undefined ? [] : valueCauses(field, schema, spec, matches);
+  return causes.length > 0 ? causes : specCauses(field, spec, schema);
+}
+
+/** The artifact's type: that of its namespace hides the one of the cluster. */
+async function typeOf(
   stored: StoredObjects,
   namespace: string,
   { type }: Artifact,
-): Promise<Schema | undefined> {
+): Promise<ArtifactType | undefined> {
   // From memory: an Order may name many types, and the plan compares again.
   const any = { atLeast: 0 };
   const found =
     (await stored.get(group, 'artifacttypes', namespace, type, any)) ??
     (await stored.get(group, 'clusterartifacttypes', '', type, any));
-  return found && (asType(found).spec.schema as Schema | undefined);
+  return found && asType(found);
 }

@@ -193,6 +193,7 @@ export { transferOutcome } from './sync/results.ts';
 export { isQueued, isSynced, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { isNew } from './validation/order-causes.ts';
+export { specCauses } from './validation/spec-causes.ts';
 export { parseDuration } from './values/duration.ts';
 export { giveNamespace } from './values/give-namespace.ts';
 export { textDigest } from './values/hash.ts';

@@ -98,7 +98,7 @@ describe('a clash', () => {
     ],
     [{ tags: ['a'], Tags: { '': 'b' } }, 'specTags', [['Tags', ''], ['tags']]],
   ])('is found in %j', (spec, name, paths) => {
-    expect(clashOf(spec)).toEqual({ name, paths });
+    expect(clashOf(spec, undefined)).toEqual({ name, paths });
   });
 
   it.each<Record<string, Json>>([
@@ -106,17 +106,24 @@ describe('a clash', () => {
     { override: 'a', Override: {} },
     { scan: { severity: 1, Depth: 2 }, scanner: 3 },
     { list: [{ a: 1, A: 2 }] },
-  ])('is none in %j', (spec) => expect(clashOf(spec)).toBeUndefined());
+  ])('is none in %j', (spec) => expect(clashOf(spec, undefined)).toBeUndefined());
 
   it('names both fields, and what to do', () => {
-    const clash = clashOf({ 'a b': { c: 1 }, aBC: 2 });
+    const clash = clashOf({ 'a b': { c: 1 }, aBC: 2 }, undefined);
     expect(clash && clashText('spec.artifacts[0].spec', clash)).toBe(
       'spec.artifacts[0].spec["a b"].c and spec.artifacts[0].spec.aBC both become the parameter specABC: remove one of them',
     );
   });
 
-  it('of values is none between equal ones', () => {
-    expect(clashOf({ a: 1, A: '1' }, true)).toBeUndefined();
-    expect(clashOf({ a: 1, A: '2' }, true)).toBeDefined();
+  it('is none within an object that the schema leaves to the user', () => {
+    const spec = { values: { paths: { '/': 1, '/*': 2 } }, scan: { a: 1, A: 2 } };
+    const properties = {
+      values: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      scan: { type: 'object', properties: { a: { type: 'integer' } } },
+    } as const;
+    expect(clashOf(spec, undefined)?.name).toBe('specScanA');
+    expect(clashOf({ values: spec.values }, undefined)?.name).toBe('specValuesPaths');
+    expect(clashOf({ values: spec.values }, { type: 'object', properties })).toBeUndefined();
+    expect(clashOf(spec, { type: 'object', properties })?.name).toBe('specScanA');
   });
 });

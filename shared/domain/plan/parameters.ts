@@ -1,6 +1,7 @@
 import { canonicalJson, isRecord, type Json } from '#shared/meta';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Parameter } from '../kinds/common.ts';
+import type { Schema } from '../schema/schema.ts';
 import { cut } from '../values/text.ts';
 
 /**
@@ -80,10 +81,10 @@ export interface Leaf {
 
 type Leafy = Exclude<Json, Record<string, Json>>;
 
-/** All leaves of a spec, in alphabetical order of their keys. */
-export function leavesOf(spec: Readonly<Record<string, Json>>): Leaf[] {
+/** The leaves of a spec, in alphabetical order of their keys; with a schema none of an object whose fields it leaves to the user. */
+export function leavesOf(spec: Readonly<Record<string, Json>>, schema?: Schema): Leaf[] {
   const found: Leaf[] = [];
-  visit('spec', [], spec, found);
+  visit('spec', [], spec, schema, found);
   return found;
 }
 
@@ -91,15 +92,18 @@ function visit(
   prefix: string,
   above: readonly string[],
   fields: Readonly<Record<string, Json>>,
+  schema: Schema | undefined,
   found: Leaf[],
 ) {
+  const { properties = {} } = schema ?? {};
   for (const key of Object.keys(fields).sort()) {
     const value = fields[key];
     const name = parameterName(prefix, key);
     const path = [...above, key];
+    const known = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (value === undefined) continue;
-    if (isRecord(value)) visit(name, path, value, found);
-    else found.push({ name, path, value });
+    if (!isRecord(value)) found.push({ name, path, value });
+    else if (known === undefined || known.properties !== undefined) visit(name, path, value, known, found);
   }
 }
 
@@ -109,22 +113,21 @@ export interface Clash {
   paths: readonly [readonly string[], readonly string[]];
 }
 
-/** The first two fields of a spec that become one parameter. `ofValues`: only those whose values differ. */
-export function clashOf(spec: Readonly<Record<string, Json>>, ofValues = false): Clash | undefined {
-  const differ = (a: Leaf, b: Leaf) => printed(a.value) !== printed(b.value);
-  return clashAmong(leavesOf(spec), ofValues ? differ : () => true);
+/**
+ * The first two fields of a spec that become one parameter. Fields of an object that the schema leaves to the user, such as the values of a
+ * chart, are not judged: they are read as a whole, and have keys of any form.
+ */
+export function clashOf(spec: Readonly<Record<string, Json>>, schema: Schema | undefined): Clash | undefined {
+  return clashAmong(leavesOf(spec, schema));
 }
 
-/** The first two of some fields that become one parameter and are not alike. */
-export function clashAmong<T extends Pick<Leaf, 'name' | 'path'>>(
-  leaves: readonly T[],
-  differ: (first: T, second: T) => boolean = () => true,
-): Clash | undefined {
-  const seen = new Map<string, T>();
-  for (const leaf of leaves) {
-    const first = seen.get(leaf.name);
-    if (first === undefined) seen.set(leaf.name, leaf);
-    else if (differ(first, leaf)) return { name: leaf.name, paths: [first.path, leaf.path] };
+/** The first two of some fields that become one parameter. */
+export function clashAmong(leaves: readonly Pick<Leaf, 'name' | 'path'>[]): Clash | undefined {
+  const seen = new Map<string, readonly string[]>();
+  for (const { name, path } of leaves) {
+    const first = seen.get(name);
+    if (first !== undefined) return { name, paths: [first, path] };
+    seen.set(name, path);
   }
   return undefined;
 }

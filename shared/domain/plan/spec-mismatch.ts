@@ -9,22 +9,15 @@ type Spec = Readonly<Record<string, Json>>;
 
 /**
  * Why an artifact's spec cannot be moved as its type has it. Orders with such a spec are refused when they are written; those that were
- * written before the type or the rule come here, and what the defaults of a schema make of others.
+ * written before the type or the rule come here, and what the defaults of a schema make of others. Patterns have been compared then.
  */
 export function specMismatch(type: ArtifactType, spec: Spec): Hold | undefined {
-  return schemaMismatch(type, spec) ?? clash(spec);
-}
-
-/** Patterns have been compared when the Order was written. */
-function schemaMismatch(type: ArtifactType, spec: Spec): Hold | undefined {
-  if (type.spec.schema === undefined) return undefined;
-  const [problem] = valueCauses('spec', type.spec.schema as Schema, spec);
-  if (problem === undefined) return undefined;
-  const message = `it does not fit the schema of artifact type "${type.metadata.name}": ${problem.field}: ${problem.message}`;
-  return { reason: 'SpecMismatch', message };
-}
-
-function clash(spec: Spec): Hold | undefined {
-  const found = clashOf(spec);
-  return found && { reason: 'SpecMismatch', message: clashText('spec', found) };
+  const schema = type.spec.schema as Schema | undefined;
+  const [problem] = schema === undefined ? [] : valueCauses('spec', schema, spec);
+  if (problem !== undefined) {
+    const message = `it does not fit the schema of artifact type "${type.metadata.name}": ${problem.field}: ${problem.message}`;
+    return { reason: 'SpecMismatch', message };
+  }
+  const clash = clashOf(spec, schema);
+  return clash && { reason: 'SpecMismatch', message: clashText('spec', clash) };
 }

@@ -16,7 +16,6 @@ import {
   uniqueNames,
 } from './causes.ts';
 import { cronCauses } from './cron-causes.ts';
-import { specCauses } from './spec-causes.ts';
 import { orderWithoutEffect } from './without-effect.ts';
 
 /** Problems of an Order that could never work. An update is checked only where it changes something. */
@@ -92,14 +91,11 @@ export function isNew(known: readonly Artifact[]): (entry: [number, Artifact]) =
 }
 
 function artifactCauses(field: string, { cron: _, ...artifact }: Artifact): Cause[] {
-  const braces = templateCauses(field, artifact);
   return [
     ...nameCauses(`${field}.type`, artifact.type),
     ...nameCauses(`${field}.srcRef.name`, artifact.srcRef?.name),
     ...nameCauses(`${field}.dstRef.name`, artifact.dstRef?.name),
-    ...braces,
-    // Only where it is not nested too deep.
-    ...(braces.length > 0 ? [] : specCauses(`${field}.spec`, artifact.spec)),
+    ...templateCauses(field, artifact),
   ];
 }
 

@@ -22,7 +22,7 @@ import {
   templateCauses,
 } from './causes.ts';
 import { cronCauses } from './cron-causes.ts';
-import { madeSpecCauses, pinCauses, schemaClashCauses } from './spec-causes.ts';
+import { pinCauses, schemaClashCauses } from './spec-causes.ts';
 import { artifactTypeWithoutEffect } from './without-effect.ts';
 
 type Changed<Spec> = (field: keyof Spec) => boolean;
@@ -196,7 +196,6 @@ export function artifactWorkflowCauses(
     const causes = moved.map((field) => invalid(`spec.${field}`, 'Invalid value: field is immutable'));
     return [...causes, ...policyCauses(spec, changed)];
   }
-  const braces = templateCauses('spec.artifact', spec.artifact);
   return [
     ...templateRefCauses(spec.workflowTemplateRef.name),
     ...parameterCauses('spec.parameters', spec.parameters),
@@ -205,8 +204,7 @@ export function artifactWorkflowCauses(
     ...nameCauses('spec.srcRef.name', spec.srcRef?.name),
     ...nameCauses('spec.dstRef.name', spec.dstRef?.name),
     ...cronCauses('spec.cron', spec.cron),
-    ...braces,
-    ...(braces.length > 0 ? [] : madeSpecCauses('spec.artifact.spec', spec.artifact?.spec)),
+    ...templateCauses('spec.artifact', spec.artifact),
     ...policyCauses(spec, changed),
   ];
 }

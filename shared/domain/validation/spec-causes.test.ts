@@ -1,35 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '#shared/meta';
-import { artifactType, artifactWorkflow, order } from '../testing/objects.ts';
-import { orderCauses } from './order-causes.ts';
-import { artifactTypeCauses, artifactWorkflowCauses } from './other-causes.ts';
+import { artifactType } from '../testing/objects.ts';
+import { artifactTypeCauses } from './other-causes.ts';
+import { specCauses } from './spec-causes.ts';
 
-const clash = (field: string, name = 'Override') =>
-  `Invalid value: ${field}.${name} and ${field}.override both become the parameter specOverride: remove one of them`;
 const both = { image: 'a:1', override: 'b', Override: 'c' };
 
 describe('fields that become one parameter', () => {
-  it('are refused in a new artifact of an Order, and left alone in one that was there', () => {
-    const of = (spec: Record<string, Json>) => order('release', [], { artifacts: [{ type: 'oci', spec }] });
+  it('are refused in an artifact of an Order', () => {
     const field = 'spec.artifacts[0].spec';
-    expect(orderCauses(of(both), undefined)).toEqual([
-      { reason: 'FieldValueInvalid', field, message: clash(field) },
+    expect(specCauses(field, both, undefined)).toEqual([
+      {
+        reason: 'FieldValueInvalid',
+        field,
+        message: `Invalid value: ${field}.Override and ${field}.override both become the parameter specOverride: remove one of them`,
+      },
     ]);
-    expect(orderCauses(of(both), of(both))).toEqual([]);
-    expect(orderCauses(of({ image: 'a:1', Override: 'c' }), undefined)).toEqual([]);
-  });
-
-  it('are refused in an ArtifactWorkflow only where their values differ', () => {
-    const of = (spec: Record<string, Json>) => {
-      const made = artifactWorkflow('one');
-      return { ...made, spec: { ...made.spec, artifact: { spec } } };
-    };
-    const field = 'spec.artifact.spec';
-    expect(artifactWorkflowCauses(of(both), undefined)).toEqual([
-      { reason: 'FieldValueInvalid', field, message: clash(field) },
-    ]);
-    // As a type's parameter makes them.
-    expect(artifactWorkflowCauses(of({ override: 'b', Override: 'b' }), undefined)).toEqual([]);
+    expect(specCauses(field, { image: 'a:1', Override: 'c' }, undefined)).toEqual([]);
   });
 
   it('are refused in the schema of a type', () => {

@@ -2,19 +2,15 @@ import type { Cause } from '#shared/errors';
 import { isRecord, type Json } from '#shared/meta';
 import type { Parameter } from '../kinds/common.ts';
 import { type Clash, clashAmong, clashOf, clashText, fieldOf, parameterName } from '../plan/parameters.ts';
+import type { Schema } from '../schema/schema.ts';
 import { deepestNesting, mostSchemaNodes } from '../values/limits.ts';
 import { invalid, quoted } from './causes.ts';
 
 /** Fields of artifacts that become one parameter: a template would see one of the values, and a worker the other. */
 
-/** Of an artifact's spec as a user writes it. */
-export function specCauses(field: string, spec: Record<string, Json> = {}): Cause[] {
-  return causesOf(field, clashOf(spec));
-}
-
-/** Of an ArtifactWorkflow's: each key that becomes the parameter of a type has the type's value there. */
-export function madeSpecCauses(field: string, spec: Record<string, Json> = {}): Cause[] {
-  return causesOf(field, clashOf(spec, true));
+/** Of an artifact's spec as a user writes it; `schema` is that of its type. */
+export function specCauses(field: string, spec: Record<string, Json>, schema: Schema | undefined): Cause[] {
+  return causesOf(field, clashOf(spec, schema));
 }
 
 /** Of the schema of a type, which need not have been validated yet. */
