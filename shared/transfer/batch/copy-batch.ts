@@ -134,7 +134,7 @@ class Run {
     }
   }
 
-  /** Copies one item; `written`: a manifest or tag of it was not there before. */
+  /** Copies one item; `written`: a manifest, tag or blob of it was not there before. */
   async #moved(item: BatchItem, index: number): Promise<{ copy: CopyResult; written: boolean }> {
     // Two items may have the same blob: each keeps it in a folder of its own.
     const folder = path.join(this.#opening.folder, String(index));
@@ -153,7 +153,8 @@ class Run {
     };
     try {
       const copy = await copyEnds({ ...this.#options, progress }, { source, destination: watched }, opening);
-      return { copy, written };
+      const { copied, mounted } = copy.blobs;
+      return { copy, written: written || copied + mounted > 0 };
     } finally {
       release();
     }

@@ -89,6 +89,7 @@ export async function importBundle(
       });
       warnings.push(...copied.warnings);
       const { blobs, bytes, referrers } = copied;
+      written ||= blobs.copied + blobs.mounted > 0;
       items.push({ name, digest, outcome: 'imported', written, blobs, bytes, referrers });
     } catch (caught) {
       failure ??= caught;

@@ -41,7 +41,8 @@ export async function copyEnds(options: CopyOptions, ends: Ends, opening: Openin
   if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(source, total);
   const copyProgress = createCopyProgress(total, options.progress);
   const { retry } = session;
-  await copyContent({ plan, source, destination, before, retry, folder, copyProgress, signal });
+  const { verify = false } = options;
+  await copyContent({ plan, source, destination, before, verify, retry, folder, copyProgress, signal });
   const { blobs, bytes } = copyProgress;
   const { root, referrers, tagged, warnings } = plan;
   const { digest, mediaType } = root;

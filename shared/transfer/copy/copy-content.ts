@@ -21,6 +21,8 @@ export interface CopyContext {
   destination: ContentSink;
   /** The digest under the tag of the destination before the copy; undefined if it has no such tag. */
   before: string | undefined;
+  /** True: a manifest at the destination does not vouch for what it lists. */
+  verify: boolean;
   retry: RetryPolicy;
   folder: string;
   copyProgress: CopyProgress;
@@ -29,17 +31,18 @@ export interface CopyContext {
 
 /** Copies blobs, then manifests, those that others list first, then links the referrers; the tag is last. */
 export async function copyContent(copying: CopyContext): Promise<void> {
-  const { plan, source, destination, before, retry, folder, copyProgress, signal } = copying;
+  const { plan, source, destination, before, verify, retry, folder, copyProgress, signal } = copying;
   const present = await presentManifests(copying);
   const absent = plan.manifests.filter(({ digest }) => !present.has(digest));
-  const needed = new Set(absent.flatMap((manifest) => manifest.blobs.map(({ digest }) => digest)));
+  const incomplete = verify ? plan.manifests : absent;
+  const needed = new Set(incomplete.flatMap((manifest) => manifest.blobs.map(({ digest }) => digest)));
   const turns = createLargeTurns(parallelLarge);
   const onSent = (blob: Descriptor, bytes: number): void => {
     copyProgress.sent(blob, bytes);
     turns.sent(blob, bytes);
   };
   const copier = { source, destination, folder, retry, onSent };
-  // A registry refuses a manifest whose blobs it lacks, so one that has the manifest has the blobs.
+  // A registry refuses a manifest whose blobs it lacks, so one that has the manifest had the blobs; whether it lost one since, `verify` finds out.
   for (const blob of plan.blobs) if (!needed.has(blob.digest)) copyProgress.settled(blob, 'existed');
   const next = inTurn(plan.blobs.filter(({ digest }) => needed.has(digest)));
   await mapBounded(lanes, parallel, signal, async (lane, sub) => {
@@ -59,7 +62,8 @@ export async function copyContent(copying: CopyContext): Promise<void> {
   copyProgress.manifests(plan.manifests.reduce((sum, { bytes }) => sum + bytes.length, 0));
   await linkReferrers(copying, listed);
   const { tag } = destination;
-  if (tag !== undefined && before !== plan.root.digest) await setTag(destination, tag, plan.root, signal);
+  const isTagged = before === plan.root.digest && present.has(plan.root.digest);
+  if (tag !== undefined && !isTagged) await setTag(destination, tag, plan.root, signal);
 }
 
 /** Gives the blobs to lanes, the largest first: a copy takes as long as the blob that ends last. */
@@ -71,7 +75,8 @@ function inTurn(blobs: readonly Descriptor[]): (lane: number) => Descriptor | un
 }
 
 /** The digests of those manifests of the plan that the destination has. */
-async function presentManifests({ plan, destination, before, signal }: CopyContext): Promise<Set<string>> {
+async function presentManifests(copying: CopyContext): Promise<Set<string>> {
+  const { plan, destination, before, verify, signal } = copying;
   const present = new Set<string>();
   const known = new Map(plan.manifests.map((manifest) => [manifest.digest, manifest]));
   const add = (digest: string): void => {
@@ -84,7 +89,7 @@ async function presentManifests({ plan, destination, before, signal }: CopyConte
   // request for each manifest, and its blobs are looked for in any case.
   const { digest: root } = plan.root;
   if (before !== root && (await destination.head(root, signal)) === undefined) return present;
-  add(root);
+  if (!verify) add(root);
   const unknown = plan.manifests.filter(({ digest }) => !present.has(digest));
   const found = await mapBounded(unknown, parallel, signal, async ({ digest }, sub) =>
     (await destination.head(digest, sub)) === undefined ? undefined : digest,

@@ -23,6 +23,8 @@ export interface CopyOptions extends SessionOptions {
   workDir: string;
   /** An artifact with more bytes than this is refused before any of its blobs is copied. */
   maxBytes?: number;
+  /** True: every blob is looked for at the destination, and sent where it is lost, although the destination has the manifests that list it. */
+  verify?: boolean;
   /** An artifact that it denies is refused before any of its blobs is copied. */
   policy?: Policies;
   /** A folder with what scanners have written, for the policy: see `readReports`. */

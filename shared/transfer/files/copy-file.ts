@@ -24,6 +24,7 @@ export interface FileEnds extends NamedFile {
 
 interface FileCopy extends FileEnds {
   maxBytes: number;
+  verify: boolean;
   retry: RetryPolicy;
   progress?: Progress;
   signal: AbortSignal;
@@ -54,11 +55,11 @@ export function lookAtEnds(options: CopyOptions, ends: FileEnds, opening: Openin
 }
 
 function copyOf(
-  { maxBytes = Number.MAX_SAFE_INTEGER, progress }: CopyOptions,
+  { maxBytes = Number.MAX_SAFE_INTEGER, verify = false, progress }: CopyOptions,
   ends: FileEnds,
   { session, signal }: Opening,
 ): FileCopy {
-  return { ...ends, maxBytes, retry: session.retry, signal, ...(progress && { progress }) };
+  return { ...ends, maxBytes, verify, retry: session.retry, signal, ...(progress && { progress }) };
 }
 
 /** What both ends tell before anything is moved. */
@@ -67,8 +68,8 @@ interface FileLook extends Wanted {
 }
 
 async function look(copy: FileCopy): Promise<FileLook> {
-  const { source, destination, signal } = copy;
-  const [info, stored] = await Promise.all([source.stat(signal), destination.head(signal)]);
+  const { source, destination, verify, signal } = copy;
+  const [info, stored] = await Promise.all([source.stat(signal), destination.head(signal, verify)]);
   const expected = expectedOf(copy, info);
   if ((info.size ?? 0) > copy.maxBytes) throw tooLarge(source, info.size, copy.maxBytes);
   const wanted = { info, expected, origin: versionOf(source, info) };

@@ -68,8 +68,11 @@ export interface FileIdentity {
 /** A place for one file. Each operation rejects with a TransferError and may be repeated. */
 export interface FileSink {
   readonly label: string;
-  /** What is there now; undefined if nothing is, or if the server does not tell. */
-  head(signal: AbortSignal): Promise<FileInfo | undefined>;
+  /**
+   * What is there now; undefined if nothing is, or if the server does not tell. With `verify`, a description of the file is not taken for its
+   * content.
+   */
+  head(signal: AbortSignal, verify?: boolean): Promise<FileInfo | undefined>;
   /** Replaces what is there, as a whole. Resolves with warnings once the file is there and as it was sent. */
   put(upload: FileUpload, signal: AbortSignal): Promise<string[]>;
   /** The file at this place, to be read back. */

@@ -20,14 +20,14 @@ afterEach(() => Promise.all([registry.close(), web.close()]));
 const content = Buffer.from('0123456789'.repeat(50_000));
 const digest = digestOf(content);
 
-function copy(open: (opening: Opening) => FileEnds) {
+function copy(open: (opening: Opening) => FileEnds, verify = false) {
   const { signal } = new AbortController();
   const retry = { attempts: 3, baseMs: 1, maxMs: 2 };
-  return copyFile({ signal, workDir: os.tmpdir(), retry }, async (opening) => open(opening));
+  return copyFile({ signal, workDir: os.tmpdir(), retry, verify }, async (opening) => open(opening));
 }
 
-function toRegistry(options: Partial<FileEnds> = {}) {
-  return copy(({ session, folder }) => ({
+function toRegistry(options: Partial<FileEnds> = {}, verify = false) {
+  const open = ({ session, folder }: Opening): FileEnds => ({
     source: openWebSource({ name: 'src', remoteURL: web.url, path: 'app.tgz' }, session),
     destination: ociFileSink(
       session.open({ name: 'dst', remoteURL: registry.url, image: 'files/app:1.0' }, 'pull,push'),
@@ -36,7 +36,8 @@ function toRegistry(options: Partial<FileEnds> = {}) {
     ),
     name: 'app.tgz',
     ...options,
-  }));
+  });
+  return copy(open, verify);
 }
 
 function fromRegistry(image: string) {
@@ -98,6 +99,18 @@ describe('a file in a registry', () => {
     expect(await toRegistry({ expected: digest })).toMatchObject({
       bytes: { existed: content.length, copied: 0 },
     });
+  });
+
+  it('is moved again where it verifies and the registry lost its content', async () => {
+    const ordered = { expected: digest };
+    await toRegistry(ordered);
+    const { blobs } = registry.contents.get('files/app') ?? {};
+    for (const lost of [...(blobs?.keys() ?? [])]) {
+      blobs?.delete(lost);
+      expect((await toRegistry(ordered)).bytes.copied).toBe(0);
+      expect((await toRegistry(ordered, true)).bytes.copied).toBe(content.length);
+      expect(blobs?.has(lost)).toBe(true);
+    }
   });
 
   it('comes out as it went in', async () => {

@@ -40,10 +40,11 @@ export function ociFileSink(repository: Repository, folder: string, retry: Retry
     label,
     written: ociFile(repository),
 
-    async head(signal) {
+    async head(signal, verify = false) {
       const manifest = await repository.manifest(referenceOf(repository), signal);
       const [layer, ...more] = manifest === undefined ? [] : layersOf(manifest);
       if (layer === undefined || more.length > 0 || !layer.digest.startsWith('sha256:')) return undefined;
+      if (verify && !(await hasBlobs(manifest, repository, signal))) return undefined;
       return { size: layer.size, digest: layer.digest, mediaType: layer.mediaType };
     },
 
@@ -68,6 +69,16 @@ export function ociFileSink(repository: Repository, folder: string, retry: Retry
       }
     },
   };
+}
+
+async function hasBlobs(
+  manifest: Manifest | undefined,
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (const { digest } of manifest?.blobs ?? [])
+    if (!(await repository.hasBlob(digest, signal))) return false;
+  return true;
 }
 
 function labelOf({ address: { host, repository, tag, digest } }: Repository): string {

@@ -1,0 +1,95 @@
+import os from 'node:os';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { copyBatch } from '../batch/copy-batch.ts';
+import { registrySink, registrySource } from '../oci/registry-content.ts';
+import { copyImage } from '../testing/copy-image.ts';
+
+let source: Registry;
+let destination: Registry;
+beforeEach(async () => {
+  source = await startRegistry();
+  destination = await startRegistry();
+});
+afterEach(() => Promise.all([source.close(), destination.close()]));
+
+const options = {
+  signal: new AbortController().signal,
+  workDir: os.tmpdir(),
+  retry: { attempts: 2, baseMs: 1, maxMs: 2 },
+};
+const from = () => ({ name: 'src', remoteURL: source.url, image: 'team/app:1.0' });
+const to = () => ({ name: 'dst', remoteURL: destination.url, image: 'mirror/app:1.0' });
+const copy = (verify?: boolean) =>
+  copyImage({ ...options, ...(verify !== undefined && { verify }), source: from(), destination: to() });
+
+/** The blobs of the destination, which the test takes some of away behind its manifests. */
+function stored() {
+  const repository = destination.contents.get('mirror/app');
+  if (!repository) throw new Error('nothing was copied');
+  return repository;
+}
+
+describe('a repeated copy whose destination lost blobs', () => {
+  it('sends each of them again where it verifies: config, layers of every platform, and of the signature', async () => {
+    await seedImage(source, 'team/app', '1.0', { layers: 2 });
+    await copy();
+    const digests = [...stored().blobs.keys()];
+    expect(digests.length).toBeGreaterThan(5);
+    for (const digest of digests) {
+      stored().blobs.delete(digest);
+      expect((await copy(true)).blobs).toEqual({ copied: 1, existed: digests.length - 1, mounted: 0 });
+      expect(stored().blobs.has(digest)).toBe(true);
+    }
+  });
+
+  it('trusts the manifest otherwise, and asks for no blob', async () => {
+    await seedImage(source, 'team/app', '1.0');
+    await copy();
+    stored().blobs.clear();
+    destination.requests.length = 0;
+    expect((await copy()).blobs.copied).toBe(0);
+    expect(destination.count('HEAD', /\/blobs\//)).toBe(0);
+  });
+
+  it('writes nothing where all is there', async () => {
+    await seedImage(source, 'team/app', '1.0');
+    await copy();
+    destination.requests.length = 0;
+    expect((await copy(true)).blobs.copied).toBe(0);
+    expect(destination.count('PUT') + destination.count('POST')).toBe(0);
+  });
+
+  it('finds children of an index that are lost, and a root that only its tag still has', async () => {
+    const { children, digest } = await seedImage(source, 'team/app', '1.0');
+    await copy();
+    for (const lost of [...children, digest]) {
+      stored().manifests.delete(lost);
+      await copy(true);
+      expect(stored().manifests.has(lost)).toBe(true);
+    }
+  });
+
+  it('counts as copied in a batch, although no manifest was written', async () => {
+    await seedImage(source, 'team/app', '1.0');
+    await copy();
+    stored().blobs.delete([...stored().blobs.keys()][0] ?? '');
+    const open = async ({ session }: Parameters<Parameters<typeof copyBatch>[1]>[0]) => ({
+      items: [
+        {
+          source: 'team/app:1.0',
+          target: 'mirror/app:1.0',
+          open: async () => ({
+            source: registrySource(session.open(from(), 'pull')),
+            destination: registrySink(session.open(to(), 'pull,push')),
+          }),
+        },
+      ],
+      warnings: [],
+    });
+    const outcome = async () =>
+      (await copyBatch({ ...options, verify: true }, open)).items.list.map((item) => item.outcome);
+    expect(await outcome()).toEqual(['copied']);
+    expect(await outcome()).toEqual(['unchanged']);
+  });
+});
