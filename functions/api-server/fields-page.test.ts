@@ -26,7 +26,7 @@ describe('docs/fields.md', () => {
   it('has a manifest for every field of an Order that its life goes by', () => {
     const accepted = JSON.stringify(examples.filter(({ refused }) => refused === undefined));
     const fields = ['ttl', 'ttlSecondsAfterCompletion', 'cron', 'maxInFlight', 'parallelism', 'schema'];
-    for (const field of [...fields, 'retry', 'suspend', 'cancel']) {
+    for (const field of [...fields, 'retry', 'suspend', 'cancel', 'verify']) {
       expect(accepted).toContain(`"${field}":`);
       expect(page).toMatch(new RegExp(`^## .*\`${field}\``, 'm'));
     }

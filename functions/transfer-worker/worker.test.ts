@@ -29,6 +29,7 @@ afterEach(async () => {
 interface Run {
   image?: string;
   policy?: string;
+  verify?: true;
   sourcePassword?: string;
   env?: Record<string, string>;
   /** Started by this shell line instead, `"$@"` being the worker. */
@@ -44,6 +45,7 @@ interface Ended {
 async function start({
   image = 'team/app:1.0',
   policy,
+  verify,
   sourcePassword = password,
   env = {},
   shell,
@@ -58,6 +60,7 @@ async function start({
     },
     destination: { name: 'dst', type: 'oci', remoteURL: destination.url, credentials: account },
     ...(policy !== undefined && { policy }),
+    ...(verify && { verify }),
   };
   await mkdir(path.join(folder, 'config'), { recursive: true });
   await writeFile(path.join(folder, 'config', 'job.json'), JSON.stringify(job));
@@ -99,6 +102,17 @@ async function until(condition: () => boolean, what: string): Promise<void> {
 }
 
 describe('the worker as a process', () => {
+  it('sends a blob again that the destination lost, where its job says verify', async () => {
+    await seedImage(source, 'team/app', '1.0');
+    await run();
+    const { blobs } = destination.contents.get('mirror/app') ?? {};
+    const [lost = ''] = blobs?.keys() ?? [];
+    blobs?.delete(lost);
+    expect((await run()).last).toMatchObject({ outcome: 'succeeded', blobs: { copied: 0 } });
+    expect((await run({ verify: true })).last).toMatchObject({ outcome: 'succeeded', blobs: { copied: 1 } });
+    expect(blobs?.has(lost)).toBe(true);
+  });
+
   it('copies, writes one line and the result file, and ends its progress at the total', async () => {
     const { digest } = await seedImage(source, 'team/app', '1.0');
     const { code, last } = await run();

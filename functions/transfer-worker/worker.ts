@@ -93,6 +93,7 @@ async function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<C
     identityEnv: env,
     retry: attempts === undefined ? {} : { attempts },
     maxBytes,
+    verify: job.verify === true,
     trustedRoot: path.join(env.ARC_TRUST_DIR ?? '/etc/arc/trust', 'trusted_root.json'),
     ...(env.ARC_WAITS_DIR === undefined ? {} : { waitsDir: env.ARC_WAITS_DIR }),
     ...(env.ARC_REPORTS_DIR === undefined ? {} : { reportsFolder: env.ARC_REPORTS_DIR }),

@@ -86,6 +86,7 @@ describe('the key of a version', () => {
     destination: ['to', 1],
     policies: [] as string[],
     forceAt: 0,
+    verified: false,
   };
 
   it.each([
@@ -96,10 +97,15 @@ describe('the key of a version', () => {
     ['policies that bind it', { policies: ['sha256:a'] }],
     ['force time', { forceAt: 5 }],
     ['schedule', { artifact: { ...base.artifact, cron: daily } }],
+    ['wish to verify', { verified: true }],
     ['spec', { artifact: { ...base.artifact, spec: { image: 'a:2.0' } } }],
   ])('differs with the %s', (_, more) => {
     expect(versionKey({ ...base, ...more })).toMatch(/^[0-9a-f]{16}$/);
     expect(versionKey({ ...base, ...more })).not.toBe(versionKey(base));
+  });
+
+  it('stays what it was in earlier releases, so that an upgrade runs nothing again', () => {
+    expect(versionKey(base)).toBe('5c0ed751b807b917');
   });
 
   it('ends the name of the ArtifactWorkflow; one made by hand has its name for a key', () => {

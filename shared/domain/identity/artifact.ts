@@ -69,18 +69,20 @@ export interface VersionInputs {
   policies: readonly string[];
   /** Unix seconds. */
   forceAt: number;
+  /** True: every run looks for every blob. Asking for that runs what was trusted so far again. */
+  verified: boolean;
 }
 
 /** The key of one version of an artifact: 16 hex digits, the same for the same inputs. */
 export function versionKey(inputs: VersionInputs): string {
-  const { order, artifact, template, parameters, source, destination, policies, forceAt } = inputs;
+  const { order, artifact, template, parameters, source, destination, policies, forceAt, verified } = inputs;
   const { namespace = '', uid = '' } = order.metadata;
   const { type, spec, cron = null } = artifact;
-  // Without policies the key is that of releases before there were any: an update re-runs nothing.
-  const bound = policies.length === 0 ? [] : [policies];
+  // What is not asked for is left out, as in the keys of releases that did not know it: an update re-runs nothing.
+  const further = [...(policies.length === 0 ? [] : [policies]), ...(verified ? ['verified'] : [])];
   return shortHash([
     ...[namespace, uid, type, template, parameters, spec, source, destination, cron, forceAt],
-    ...bound,
+    ...further,
   ]);
 }
 
@@ -182,6 +184,11 @@ export function contentOfVersion({ metadata }: ArtifactWorkflow): string | undef
   return metadata.annotations?.[annotations.content] ?? metadata.labels?.[labels.artifact];
 }
 
+/** True for a version of an Order that has each run look for every blob; not for one that a force alone has do so. */
+export function isAlwaysVerified({ spec }: ArtifactWorkflow): boolean {
+  return spec.verify === 'Always';
+}
+
 /** Below zero if `a` is older than `b`: by creation, ties by name, so that every function sees the same order. */
 export function compareAge(a: ArtifactWorkflow, b: ArtifactWorkflow): number {
   const created = ({ metadata }: ArtifactWorkflow) => metadata.creationTimestamp ?? '';
@@ -208,6 +215,7 @@ const specFields = {
   artifact: 'identity',
   policies: 'identity',
   revision: 'identity',
+  verify: 'identity',
   ttlAfterFinished: 'policy',
   ttlAfterFailed: 'policy',
   retry: 'policy',

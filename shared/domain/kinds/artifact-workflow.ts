@@ -46,6 +46,12 @@ const spec = z.object({
     .describe(
       'Rises with each version of an artifact that is put in force; the highest is in force. Immutable.',
     ),
+  verify: z
+    .enum(['Always', 'OnForce'])
+    .exactOptional()
+    .describe(
+      'Why every blob is looked for at the destination: spec.verify of the Order says so (Always), or a force asked for this version (OnForce). Unset trusts a manifest that is there. Immutable.',
+    ),
   srcRef: endpointRef('The source in the state that this was made for. Immutable.').exactOptional(),
   dstRef: endpointRef('The destination in the state that this was made for. Immutable.').exactOptional(),
   artifact: z

@@ -36,6 +36,12 @@ describe('rerunsIn', () => {
       order([{ ...image('a'), cron: { schedules: ['@daily'] } }, image('b')]),
     ],
     [
+      'a wish to verify',
+      'spec.verify changed',
+      2,
+      order([image('a'), image('b')], { verify: 'Always', onChange: 'Keep' }),
+    ],
+    [
       'an Endpoint',
       'Endpoint "to" changed',
       2,

@@ -1,7 +1,8 @@
 import { sameJson } from '#shared/meta';
-import { contentOfVersion } from '../identity/artifact.ts';
+import { contentOfVersion, isAlwaysVerified } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
+import { phaseOf } from '../lifecycle/phases.ts';
 
 /** What is written of a decision about children, as far as it carries causes. */
 interface Writes {
@@ -24,6 +25,7 @@ export function causeOf(wanted: ArtifactWorkflow, earlier: ArtifactWorkflow): st
   if (forceOf(wanted) > forceOf(earlier)) return 'force-at was set';
   if (contentOfVersion(wanted) !== contentOfVersion(earlier)) return 'it was edited';
   if (!sameJson(wanted.spec.cron, earlier.spec.cron)) return 'its schedule changed';
+  if (isAlwaysVerified(wanted) !== isAlwaysVerified(earlier)) return 'spec.verify changed';
   const { type, srcRef, dstRef } = wanted.spec;
   const moved = changeOf(srcRef, earlier.spec.srcRef) ?? changeOf(dstRef, earlier.spec.dstRef);
   if (moved) return moved;
@@ -40,6 +42,15 @@ export function rerunsIn({ create, patches }: Writes): Rerun[] {
   const counts = new Map<string, number>();
   for (const cause of notes) if (cause) counts.set(cause, (counts.get(cause) ?? 0) + 1);
   return [...counts].map(([cause, artifacts]) => ({ cause, artifacts }));
+}
+
+/**
+ * True for a version that has to answer a force which no version has answered with success yet. One on a schedule has none to answer: its
+ * runs come when the schedule says.
+ */
+export function answersForce(wanted: ArtifactWorkflow, versions: readonly ArtifactWorkflow[]): boolean {
+  const answered = versions.filter((version) => phaseOf(version) === 'Succeeded').map(forceOf);
+  return wanted.spec.cron === undefined && forceOf(wanted) > Math.max(0, ...answered);
 }
 
 function forceOf({ metadata }: ArtifactWorkflow): number {

@@ -5,7 +5,7 @@ import type { Order } from '../kinds/order.ts';
 import { annotations, finalizers, labels, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { hasFailed, isDeleting, wasUnsuccessful } from '../lifecycle/phases.ts';
-import { causeOf, retryCause } from './cause.ts';
+import { answersForce, causeOf, retryCause } from './cause.ts';
 import { type CurrentVersion, currentVersions, mayGoOn } from './current.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
@@ -116,7 +116,9 @@ function made(
     ...(recorded ? { [annotations.retryAt]: String(retryAt) } : {}),
   };
   const noted = Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata;
-  return [{ ...artifact.workflow, metadata: noted, spec: { ...spec, revision } }];
+  const isForced = spec.verify === undefined && answersForce(artifact.workflow, versions);
+  const verify = isForced ? ({ verify: 'OnForce' } as const) : {};
+  return [{ ...artifact.workflow, metadata: noted, spec: { ...spec, revision, ...verify } }];
 }
 
 function retryWanted(entry: { phase: string; completionTime?: string }, retryAt: number): boolean {

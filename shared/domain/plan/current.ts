@@ -1,5 +1,11 @@
 import { sameJson } from '#shared/meta';
-import { contentOfVersion, keyOf, revisionOf, versionsAmong } from '../identity/artifact.ts';
+import {
+  contentOfVersion,
+  isAlwaysVerified,
+  keyOf,
+  revisionOf,
+  versionsAmong,
+} from '../identity/artifact.ts';
 import type { Target } from '../identity/target.ts';
 import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from '../kinds/order.ts';
@@ -125,11 +131,12 @@ function stillGood(
   const wanted = artifact.workflow;
   // A version without a configuration can never get one: its Endpoints have changed since it was made.
   const canGoOn = isFinished(old) || (old.status?.configSecret !== undefined && mayGoOn(artifact, old));
-  // An edit of the artifact, a force and a new schedule are the user's own wish, not a change of an Endpoint or credential.
+  // An edit of the artifact, a force, a new schedule and spec.verify are the user's own wish, not a change of an Endpoint or credential.
   const asked =
     contentOfVersion(wanted) === contentOfVersion(old) &&
     forcedAt(old) >= plan.forceAt &&
-    sameJson(wanted.spec.cron, old.spec.cron);
+    sameJson(wanted.spec.cron, old.spec.cron) &&
+    isAlwaysVerified(wanted) === isAlwaysVerified(old);
   return asked && canGoOn && mayKeep(plan, phaseOf(old));
 }
 

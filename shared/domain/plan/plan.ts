@@ -247,6 +247,7 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
     destination: to.use.identity,
     policies: digests,
     forceAt: scope.forceAt,
+    verified: order.spec.verify === 'Always',
   });
   const spec = effectiveSpec(artifact.spec, typeParameters(type), type.spec.schema as Schema | undefined);
   const parameters = parametersFor({
@@ -394,6 +395,7 @@ function specOf({ order, settings }: Scope, parts: Parts): ArtifactWorkflowSpec 
     }),
     ...policyOf(order, type, [from, to], settings),
     ...(cron === undefined ? {} : { cron }),
+    ...(order.spec.verify === 'Always' ? { verify: 'Always' } : {}),
   };
 }
 

@@ -39,6 +39,8 @@ const job = object(
     policy: text,
     /** True: the transfer is attested at the destination. */
     attest: flag,
+    /** True: every blob is looked for at the destination, although a manifest that lists it is there. */
+    verify: flag,
   },
 );
 

@@ -5,7 +5,7 @@ import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.t
 import type { Reference } from '../kinds/common.ts';
 import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import { attestParameter, jobKey, labels, policyParameter } from '../kinds/well-known.ts';
+import { annotations, attestParameter, jobKey, labels, policyParameter, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
@@ -90,6 +90,7 @@ export function renderConfiguration(workflow: ArtifactWorkflow, inputs: RenderIn
       source: source.endpoint,
       destination: destination.endpoint,
       ...policyOf(workflow, enforced.policies),
+      ...(isVerified(workflow) ? { verify: true } : {}),
     }),
   };
 }
@@ -134,6 +135,12 @@ function policyOf(
   );
   const attest = parameters.find(({ name }) => name === attestParameter)?.value;
   return { ...(policy !== undefined && { policy }), ...(attest === 'true' && { attest: true }) };
+}
+
+/** Also where the force is asked of the ArtifactWorkflow itself, and not of its Order. */
+function isVerified({ metadata, spec }: ArtifactWorkflow): boolean {
+  const isForced = unixSeconds(metadata.annotations?.[annotations.forceAt]) > 0;
+  return spec.verify !== undefined || (isForced && spec.cron === undefined);
 }
 
 interface Side {
