@@ -23,6 +23,8 @@ async function readIfThere(file: string): Promise<string | undefined> {
   } catch (caught) {
     if (caught instanceof Error && 'code' in caught && caught.code === 'ENOENT') return undefined;
     const why = caught instanceof Error ? caught.message : String(caught);
-    throw new TransferError('config', `Cannot read the key that signs attestations: ${why}.`);
+    throw new TransferError('config', `Cannot read the key that signs attestations: ${why}.`, {
+      cause: caught,
+    });
   }
 }

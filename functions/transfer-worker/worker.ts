@@ -7,6 +7,7 @@ import {
   type BatchResult,
   type CopyResult,
   exitCodes,
+  explainShortage,
   secretsOfEndpoint,
   TransferError,
 } from '#shared/transfer';
@@ -62,7 +63,8 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
       );
     applied = appliedPolicies(job);
     return { exitCode: 0, outcome: { outcome: 'succeeded', ...(await transfer(job, worker)), ...applied } };
-  } catch (caught) {
+  } catch (failure) {
+    const caught = explainShortage(failure);
     const known = caught instanceof TransferError;
     const detail = caught instanceof Error ? caught.message : String(caught);
     const message = known ? detail : `The worker failed unexpectedly: ${detail}`;

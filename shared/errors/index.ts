@@ -4,3 +4,4 @@ export { bytesText } from './bytes-text.ts';
 export { codeForStatus, httpStatus } from './http-status.ts';
 export { createMasker, type Masker, maskSecrets } from './mask.ts';
 export { printable, printableJson, printableLines } from './printable.ts';
+export { shortageIn } from './shortage.ts';

@@ -38,7 +38,13 @@ export type { Counts, Progress } from './copy/copy-progress.ts';
 export { type CopyOptions, type CopyResult, inSession, type Opening } from './copy/in-session.ts';
 export { putBlob } from './copy/put-blob.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
-export { exitCodes, type FailureReason, TransferError, throwIfStopped } from './errors/transfer-error.ts';
+export {
+  exitCodes,
+  explainShortage,
+  type FailureReason,
+  TransferError,
+  throwIfStopped,
+} from './errors/transfer-error.ts';
 export { type FileComparison, planFile, verifyFile } from './files/compare-file.ts';
 export { copyFile, type FileEnds, type NamedFile } from './files/copy-file.ts';
 export type { FileSink, FileSource } from './files/file.ts';

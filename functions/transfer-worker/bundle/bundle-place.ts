@@ -38,6 +38,7 @@ export async function folderPlace({ name, remoteURL }: JobEndpoint, bundleDir: s
     const why = caught instanceof Error ? caught.message : String(caught);
     throw config(
       `The folder of Endpoint "${name}" cannot be used: ${why}. The volume for bundles must be mounted at ${bundleDir} (ARC_BUNDLE_DIR).`,
+      caught,
     );
   }
   return {

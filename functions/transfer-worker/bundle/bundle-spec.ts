@@ -88,6 +88,6 @@ export function wantedDigest(spec: Spec): string | undefined {
   );
 }
 
-export function config(message: string): TransferError {
-  return new TransferError('config', message);
+export function config(message: string, cause?: unknown): TransferError {
+  return new TransferError('config', message, { cause });
 }

@@ -43,6 +43,7 @@ export async function serverPlace(
   await mkdir(fetched, { recursive: true }).catch((caught: Error) => {
     throw config(
       `The volume for bundles cannot be used: ${caught.message}. It must be mounted at ${bundleDir} (ARC_BUNDLE_DIR), as files are there on their way.`,
+      caught,
     );
   });
   const kind = kindOf(endpoint);

@@ -1,4 +1,5 @@
-import { ArcError, maskSecrets } from '#shared/errors';
+import { createBackoff, pause } from '#shared/async';
+import { ArcError, maskSecrets, shortageIn } from '#shared/errors';
 import type { KubeClient } from '#shared/kube';
 import { runChild } from './child.ts';
 import type { PodLogs } from './live-logs.ts';
@@ -50,6 +51,8 @@ export interface AttemptOptions {
   onProgressFile(file: string): void;
 }
 
+/** The longest that a program waits for what this machine lacks. */
+const longestShortageMs = 5 * 60_000;
 /** Longest output parameter and termination message, as in Argo and the kubelet. */
 const outputLimit = 256 * 1024;
 const terminationLimit = 4096;
@@ -80,14 +83,8 @@ export async function runAttempt(plan: Plan, options: AttemptOptions): Promise<A
 
 async function runContainers(plan: Plan, options: AttemptOptions): Promise<AttemptResult> {
   const { signal } = options;
-  const run = await makeRunFolder(
-    options.folder,
-    options.claims,
-    plan,
-    options.namespace,
-    options.api,
-    signal,
-  );
+  const { folder, claims, namespace, api } = options;
+  const run = await whileShort(signal, () => makeRunFolder(folder, claims, plan, namespace, api, signal));
   options.onProgressFile(run.progressFile);
   let last: PlannedContainer | undefined;
   let log: AttemptResult['log'];
@@ -99,36 +96,54 @@ async function runContainers(plan: Plan, options: AttemptOptions): Promise<Attem
     const live = options.logs.of(container.name);
     // One step of several has a process of its own: what it has in memory is not for the others.
     const isAlone = plan.containers.length === 1 && container.args.length === 0;
-    const worker = isAlone ? options.workers?.take(program, env) : undefined;
-    const result = await runChild({
-      command: [...program, ...container.args],
-      worker,
-      cwd: run.path,
-      env,
-      record: run.path,
-      live: () => live.input(run.secrets),
-      signal,
-      graceMs: options.graceMs,
-    });
+    const result = await whileShort(signal, async () =>
+      runChild({
+        command: [...program, ...container.args],
+        worker: isAlone ? options.workers?.take(program, env) : undefined,
+        cwd: run.path,
+        env,
+        record: run.path,
+        live: () => live.input(run.secrets),
+        signal,
+        graceMs: options.graceMs,
+      }),
+    );
     last = container;
     live.end();
     log = { container: container.name, text: maskSecrets(result.tail, run.secrets) };
     if (signal.aborted) return { ...stopped(signal.reason as StopReason), log };
     if (result.exitCode !== 0) {
       const said =
-        (await readIfThere(terminationLog(run, container), terminationLimit)) ||
+        (await whileShort(signal, () => readIfThere(terminationLog(run, container), terminationLimit))) ||
         fallback(container, log.text);
       const message = failureText(container.name, result.exitCode, maskSecrets(said, run.secrets));
-      const { outputs } = await collectOutputs(plan, run, container);
+      const { outputs } = await whileShort(signal, () => collectOutputs(plan, run, container));
       return { phase: 'Failed', message, exitCode: String(result.exitCode), outputs, log };
     }
   }
   const main = plan.containers.find((one) => one.name === 'main') ?? last;
   const { outputs, missing } = main
-    ? await collectOutputs(plan, run, main)
+    ? await whileShort(signal, () => collectOutputs(plan, run, main))
     : { outputs: [], missing: undefined };
   if (missing !== undefined) return { phase: 'Error', message: missing, exitCode: '0', outputs };
   return { phase: 'Succeeded', exitCode: '0', outputs, ...(log && { log }) };
+}
+
+/**
+ * Repeats what fails because this machine is short of files, processes or room, as a kubelet goes on trying to start a container. No
+ * program runs twice: it fails like that only before the program has the word to run, or after its end.
+ */
+async function whileShort<T>(signal: AbortSignal, operation: () => Promise<T>): Promise<T> {
+  const backoff = createBackoff({ baseMs: 100, maxMs: 10_000, random: Math.random });
+  const giveUpAt = performance.now() + longestShortageMs;
+  for (;;) {
+    try {
+      return await operation();
+    } catch (caught) {
+      if (shortageIn(caught) === undefined || signal.aborted || performance.now() > giveUpAt) throw caught;
+      await pause(backoff.next(), signal);
+    }
+  }
 }
 
 function fallback({ terminationMessagePolicy }: PlannedContainer, log: string): string {

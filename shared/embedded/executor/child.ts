@@ -138,15 +138,16 @@ export function spawnPiped(
   const { stdin } = child as Partial<typeof child>;
   if (stdin === undefined) {
     child.once('error', () => undefined);
-    throw notStarted(new Error('there are too many open files: raise the limit (ulimit -n) of this process'));
+    const full = new Error('there are too many open files: raise the limit (ulimit -n) of this process');
+    throw notStarted(Object.assign(full, { code: 'EMFILE' }));
   }
   // A program that ends without reading its stdin breaks the pipe: its exit tells more.
   stdin.on('error', () => undefined);
   return child;
 }
 
-export function notStarted({ message }: Error): ArcError {
-  return new ArcError('InternalError', `cannot start a program: ${message}`);
+export function notStarted(cause: Error): ArcError {
+  return new ArcError('InternalError', `cannot start a program: ${cause.message}`, { cause });
 }
 
 /** 128 + number for a signal. */

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { shortageIn } from '#shared/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
 /** The files of a bundle in their order, read as one. */
@@ -64,7 +65,7 @@ export async function findParts(name: string): Promise<Parts> {
 /** The names of FILE and its parts that are there, the unfinished ones (`.partial`) included. */
 export async function partsOfFile(file: string): Promise<string[]> {
   const { dir, base } = path.parse(file);
-  const names = await readdir(dir || '.').catch(() => []);
+  const names = await readdir(dir || '.').catch(unlessShort);
   const own = (name: string) =>
     name.startsWith(base) && /^(?:\.\d{3,6})?(?:\.partial)?$/.test(name.slice(base.length));
   return names.filter(own).map((name) => path.join(dir, name));
@@ -73,12 +74,18 @@ export async function partsOfFile(file: string): Promise<string[]> {
 /** The numbers of the parts that lie in the folder of `file`, in their order. */
 async function numbersOf(file: string, asked: string): Promise<number[]> {
   const { dir, base } = path.parse(file);
-  const names = await readdir(dir || '.').catch(() => []);
+  const names = await readdir(dir || '.').catch(unlessShort);
   const numbers = names
     .filter((each) => each.startsWith(`${base}.`) && ending.test(each) && each.replace(ending, '') === base)
     .map((each) => Number(ending.exec(each)?.[1]));
   if (numbers.length > 0) return numbers.sort((a, b) => a - b);
   throw new TransferError('config', `There is no bundle ${asked}, nor a part ${partName(file, 1)} of one.`);
+}
+
+/** A folder that cannot be read has no parts; one that this process has no descriptor for may have. */
+function unlessShort(caught: unknown): string[] {
+  if (shortageIn(caught) !== undefined) throw caught;
+  return [];
 }
 
 function incomplete(why: string): IncompleteBundle {

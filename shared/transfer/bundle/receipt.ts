@@ -57,7 +57,7 @@ export async function saveReceipt(file: string, made: Receipt, key: KeyObject | 
   } catch (caught) {
     await rm(partial, { force: true }).catch(() => undefined);
     const why = caught instanceof Error ? caught.message : String(caught);
-    throw new TransferError('config', `Cannot write the receipt: ${why}.`);
+    throw new TransferError('config', `Cannot write the receipt: ${why}.`, { cause: caught });
   }
 }
 

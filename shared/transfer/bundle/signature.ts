@@ -33,7 +33,7 @@ async function readPem(file: string, kind: 'private' | 'public'): Promise<string
     return await readFile(file, 'utf8');
   } catch (caught) {
     const why = caught instanceof Error ? caught.message : String(caught);
-    throw new TransferError('config', `Cannot read the ${kind} key: ${why}.`);
+    throw new TransferError('config', `Cannot read the ${kind} key: ${why}.`, { cause: caught });
   }
 }
 

@@ -1,4 +1,4 @@
-import { ArcError, type Code } from '#shared/errors';
+import { ArcError, type Code, shortageIn } from '#shared/errors';
 
 /**
  * Why a transfer failed: `retryable` may succeed later unchanged, `permanent` cannot succeed, `denied` means that the account lacks a
@@ -52,6 +52,19 @@ export class TransferError extends ArcError {
 export function reworded(error: TransferError, message: string, again = error.again): TransferError {
   const retryAfter = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs };
   return new TransferError(error.reason, message, { cause: error.cause, again, ...retryAfter });
+}
+
+/**
+ * A failure for which this machine was short of something, such as open files, as a retryable one: whatever it seemed to say of an Endpoint or
+ * an artifact. Any other failure as it is.
+ */
+export function explainShortage(caught: unknown): unknown {
+  const shortage = shortageIn(caught);
+  if (shortage === undefined || (caught instanceof TransferError && caught.reason === 'retryable'))
+    return caught;
+  const detail = caught instanceof Error ? caught.message.replace(/\.$/, '') : String(caught);
+  const message = `${detail}. That says nothing of the artifact: ${shortage}. Another attempt may succeed.`;
+  return new TransferError('retryable', message, { cause: caught, again: false });
 }
 
 /** The error of a transfer whose `signal` is aborted: the reason of the signal if it is a TransferError, else a retryable one. */

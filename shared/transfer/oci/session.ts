@@ -1,7 +1,7 @@
 import { createMasker, type Masker } from '#shared/errors';
 import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
-import { reworded, stopped, TransferError } from '../errors/transfer-error.ts';
+import { explainShortage, reworded, stopped, TransferError } from '../errors/transfer-error.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
 import { createLimiters, type Limiter } from '../http/limiter.ts';
 import { mayKnow } from '../http/redirect.ts';
@@ -129,7 +129,7 @@ export function openSession(options: SessionOptions = {}): Session {
       return all.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
     },
     explain(caught, signal) {
-      const error = signal.aborted ? stopped(signal) : caught;
+      const error = signal.aborted ? stopped(signal) : explainShortage(caught);
       return error instanceof TransferError ? reworded(error, masker.apply(error.message)) : error;
     },
     close() {

@@ -45,7 +45,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     names = await readdir(folder);
   } catch (caught) {
-    throw unusable(folder, caught instanceof Error ? caught.message : String(caught));
+    throw unusable(folder, caught instanceof Error ? caught.message : String(caught), caught);
   }
   const found = names.filter((name) => name.endsWith('.json')).toSorted();
   if (found.length > mostFiles) throw unusable(folder, `it has more than ${mostFiles} JSON files`);
@@ -68,6 +68,7 @@ export async function readReport(file: string): Promise<unknown> {
 
 async function readText(file: string): Promise<string> {
   let why: string;
+  let cause: unknown;
   try {
     await using handle = await open(file, openFlags);
     const found = await handle.stat();
@@ -75,13 +76,15 @@ async function readText(file: string): Promise<string> {
     why = found.isFile() ? `it has more than ${bytesText(maxFileBytes)}` : 'it is not a file';
   } catch (caught) {
     why = caught instanceof Error ? caught.message : String(caught);
+    cause = caught;
   }
-  throw unusable(file, why);
+  throw unusable(file, why, cause);
 }
 
-function unusable(what: string, why: string): TransferError {
+function unusable(what: string, why: string, cause?: unknown): TransferError {
   return new TransferError(
     'config',
     `The reports of the scanner cannot be read, so nothing is moved: ${what}: ${why}.`,
+    { cause },
   );
 }

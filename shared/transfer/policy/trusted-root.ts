@@ -23,6 +23,7 @@ export async function readTrustedRoot(file: string | undefined, digest: string |
 
 async function read(file: string): Promise<Buffer> {
   let why: string;
+  let cause: unknown;
   try {
     await using handle = await open(file);
     const { size } = await handle.stat();
@@ -30,14 +31,16 @@ async function read(file: string): Promise<Buffer> {
     why = `it has more than ${bytesText(maxBytes)}`;
   } catch (caught) {
     why = caught instanceof Error ? caught.message : String(caught);
+    cause = caught;
   }
-  throw unusable(`${file}: ${why}`);
+  throw unusable(`${file}: ${why}`, cause);
 }
 
 /** The worker has it from the Secret, arc-transfer from its option. */
-export function unusable(why: string): TransferError {
+export function unusable(why: string, cause?: unknown): TransferError {
   return new TransferError(
     'config',
     `The policy asks for keyless signatures, and its trust root cannot be used, so nothing is moved: ${why}. Put the trusted_root.json that the policy names into the Secret "arc-trusted-root" of the namespace, or give it as --trusted-root.`,
+    { cause },
   );
 }
