@@ -12,6 +12,7 @@ function place(name: string, kept: Set<string>): ContentSink {
     place: name,
     hasBlob: async (digest) => kept.has(digest),
     upload: async ({ digest }) => void kept.add(digest),
+    manifest: async () => undefined,
     head: async () => undefined,
     putManifest: async () => ({ subjectSeen: false }),
     keepReferrers: async () => undefined,

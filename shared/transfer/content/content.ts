@@ -90,6 +90,8 @@ export interface ContentSink extends BlobSink {
   readonly tag?: string;
   /** The digest that the artifact must have, if the destination names one. */
   readonly digest?: string;
+  /** The manifest under a tag or digest, as it can be read at the destination; undefined if there is none. */
+  manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined>;
   /** The digest of the manifest under a tag or digest; undefined if there is none. */
   head(reference: string, signal: AbortSignal): Promise<string | undefined>;
   /** Stores a manifest under its digest or a tag. */

@@ -1,6 +1,7 @@
 import { mapBounded } from '#shared/async';
 import { type Ends, readEnds } from './copy-artifact.ts';
 import { type CopyOptions, inSession, type Opening } from './in-session.ts';
+import { attachmentState, taggedAlone } from './keep-attachment.ts';
 import { bytesOf } from './plan.ts';
 
 /** What of an artifact a destination lacks. Each blob and manifest counts once. */
@@ -32,9 +33,20 @@ export function compareArtifact(
     const ends = await open(opening);
     const { destination } = ends;
     const { plan, before } = await readEnds(options, ends, opening);
-    const manifests = await mapBounded(plan.manifests, parallel, signal, async ({ digest, bytes }, sub) =>
-      (await destination.head(digest, sub)) === undefined ? bytes.length : undefined,
-    );
+    const alone = taggedAlone(plan);
+    const listed = plan.manifests.filter(({ digest }) => !alone.has(digest));
+    const attached = plan.tagged.filter(({ manifest }) => alone.has(manifest.digest));
+    const manifests = [
+      ...(await mapBounded(listed, parallel, signal, async ({ digest, bytes }, sub) =>
+        (await destination.head(digest, sub)) === undefined ? bytes.length : undefined,
+      )),
+      // A tag may have more at the destination, such as a signature that was made there.
+      ...(await mapBounded(attached, parallel, signal, async (attachment, sub) =>
+        (await attachmentState(destination, attachment, sub)).action === 'keep'
+          ? undefined
+          : attachment.manifest.bytes.length,
+      )),
+    ];
     const blobs = await mapBounded(plan.blobs, parallel, signal, async ({ digest, size }, sub) =>
       (await destination.hasBlob(digest, sub)) ? undefined : size,
     );

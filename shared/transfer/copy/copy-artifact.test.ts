@@ -231,6 +231,20 @@ describe('referrers', () => {
     expect(JSON.parse(list ?? '{}').manifests).toHaveLength(2);
   });
 
+  it('are an error when the fallback tag of the destination holds another image, which stays', async () => {
+    const [source, destination] = [await registry(), await registry({ referrersApi: false })];
+    const { digest } = await seedImage(source, 'team/app', '1.0');
+    const other = await seedImage(destination, 'mirror/app', 'other', { platforms: ['linux/amd64'] });
+    const tag = digestTag(digest);
+    const held = other.children[0] ?? '';
+    destination.contents.get('mirror/app')?.tags.set(tag, held);
+    await expect(copy(source, destination)).rejects.toMatchObject({
+      reason: 'permanent',
+      message: expect.stringContaining(`Tag ${tag} in repository mirror/app`),
+    });
+    expect(tagOf(destination, 'mirror/app', tag)).toBe(held);
+  });
+
   it('are none when the fallback tag holds the image itself', async () => {
     const source = await registry({ referrersApi: false, gitlabFallback: true });
     const destination = await registry();

@@ -5,6 +5,7 @@ import type { RetryPolicy } from '../http/retry.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { copyBlob } from './copy-blob.ts';
 import type { CopyProgress } from './copy-progress.ts';
+import { keepAttachment, taggedAlone } from './keep-attachment.ts';
 import { createLargeTurns } from './large-turns.ts';
 import type { CopyPlan } from './plan.ts';
 
@@ -53,7 +54,9 @@ export async function copyContent(copying: CopyContext): Promise<void> {
     }
   });
   const listed = new Set<string>();
-  for (const wave of waves(absent.filter((manifest) => !isLast(copying, manifest)))) {
+  const alone = taggedAlone(plan);
+  const first = absent.filter((manifest) => !isLast(copying, manifest) && !alone.has(manifest.digest));
+  for (const wave of waves(first)) {
     await mapBounded(wave, parallel, signal, async (manifest, sub) => {
       const { subjectSeen } = await destination.putManifest(manifest.digest, manifest, sub);
       if (subjectSeen) listed.add(manifest.digest);
@@ -118,7 +121,7 @@ function waves(manifests: readonly Manifest[]): Manifest[][] {
 }
 
 async function linkReferrers(
-  { plan, destination, signal }: CopyContext,
+  { plan, destination, retry, signal }: CopyContext,
   listed: ReadonlySet<string>,
 ): Promise<void> {
   const unlisted = plan.referrers.filter(({ manifest }) => !listed.has(manifest.digest));
@@ -126,10 +129,9 @@ async function linkReferrers(
     const manifests = group.map(({ manifest }) => manifest);
     await destination.keepReferrers(subject, manifests, signal);
   }
-  for (const { tag, manifest } of plan.tagged) {
-    if ((await destination.head(tag, signal)) !== manifest.digest)
-      await setTag(destination, tag, manifest, signal);
-  }
+  const warn = (text: string): number => plan.warnings.push(text);
+  for (const attachment of plan.tagged)
+    await keepAttachment(attachment, { destination, retry, warn, signal });
 }
 
 async function setTag(

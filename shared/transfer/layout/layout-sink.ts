@@ -1,7 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { writtenTag } from '#shared/address';
 import type { ContentSink } from '../content/content.ts';
-import { type Descriptor, isManifestType, maxManifestBytes, parseManifest } from '../oci/manifest.ts';
+import {
+  type Descriptor,
+  isManifestType,
+  type Manifest,
+  maxManifestBytes,
+  parseManifest,
+} from '../oci/manifest.ts';
 import { isDigest } from '../reference/digest.ts';
 import { type LayoutFiles, layoutFiles } from './layout-files.ts';
 import { namedEntry, readIndex, withEntry, writeIndex } from './layout-index.ts';
@@ -28,13 +34,19 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
     return mine;
   }
 
+  async function digestUnder(reference: string): Promise<string | undefined> {
+    const wanted = isDigest(reference) ? reference : namedEntry(await readIndex(files), reference)?.digest;
+    return wanted !== undefined && (await isWhole(files, wanted)) ? wanted : undefined;
+  }
+
   return {
     place: files.place,
     ...(tag !== undefined && { tag }),
     ...(digest !== undefined && { digest }),
-    async head(reference) {
-      const wanted = isDigest(reference) ? reference : namedEntry(await readIndex(files), reference)?.digest;
-      return wanted !== undefined && (await isWhole(files, wanted)) ? wanted : undefined;
+    head: digestUnder,
+    async manifest(reference) {
+      const wanted = await digestUnder(reference);
+      return wanted === undefined ? undefined : readManifest(files, wanted);
     },
     hasBlob: async (wanted) => (await files.size(wanted)) !== undefined,
     async upload(blob, body, signal) {
@@ -66,17 +78,23 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
 
 /** True if a manifest is there with all that it lists: others than we write layouts of parts of an index. */
 async function isWhole(files: LayoutFiles, digest: string): Promise<boolean> {
-  const size = await files.size(digest);
-  if (size === undefined || size > maxManifestBytes) return false;
-  const opened = await files.open(digest, 0);
-  if (opened === undefined) return false;
-  const bytes = await buffer(opened.stream);
-  const manifest = parseManifest(bytes, `${digest} of ${files.place}`, undefined, digest);
-  if (manifest.digest !== digest) return false;
+  const manifest = await readManifest(files, digest);
+  if (manifest === undefined) return false;
   const blobs = await Promise.all(manifest.blobs.map((blob) => files.size(blob.digest)));
   if (blobs.some((each) => each === undefined)) return false;
   for (const child of manifest.children) if (!(await hasChild(files, child))) return false;
   return true;
+}
+
+/** Undefined where there is no such manifest, or none of this digest. */
+async function readManifest(files: LayoutFiles, digest: string): Promise<Manifest | undefined> {
+  const size = await files.size(digest);
+  if (size === undefined || size > maxManifestBytes) return undefined;
+  const opened = await files.open(digest, 0);
+  if (opened === undefined) return undefined;
+  const bytes = await buffer(opened.stream);
+  const manifest = parseManifest(bytes, `${digest} of ${files.place}`, undefined, digest);
+  return manifest.digest === digest ? manifest : undefined;
 }
 
 /** Build caches list layers in an index: those are blobs. */

@@ -43,7 +43,8 @@ async function ensureFallback(
   signal: AbortSignal,
 ): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
-    const { list } = await fallbackList(destination, subject, signal);
+    const { list, foreign } = await fallbackList(destination, subject, signal);
+    if (foreign) throw foreignList(destination, subject, foreign);
     const lost = missing(list, referrers);
     const first = lost[0];
     if (!first) return;
@@ -59,6 +60,18 @@ function fallbackIndex(manifests: Descriptor[], subject: string): Manifest {
     throw new TransferError('permanent', `The list of referrers of ${subject} would be larger than 4 MiB.`);
   }
   return parseManifest(bytes, `list of the referrers of ${subject}`);
+}
+
+/** Whoever put it there may need it, and a list of referrers cannot be added to it. */
+function foreignList(
+  { address }: Repository,
+  subject: string,
+  { digest, mediaType }: Manifest,
+): TransferError {
+  const { host, repository } = address;
+  const tag = digestTag(subject);
+  const text = `Tag ${tag} in repository ${repository} of registry ${host} should list signatures, SBOMs and attestations, but holds ${digest}, a ${mediaType}: it was not overwritten. Remove the tag, or give what it holds another one.`;
+  return new TransferError('permanent', text);
 }
 
 function lostReferrer(destination: Repository, subject: string, referrer: Manifest): TransferError {

@@ -1,7 +1,7 @@
 import type { ContentSource, Referrer } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { attachedTags, digestTag } from '../reference/digest.ts';
-import type { Descriptor, Manifest } from './manifest.ts';
+import { type Descriptor, type Manifest, ociIndex } from './manifest.ts';
 import { createManifestBounds } from './manifest-bounds.ts';
 import type { Repository } from './repository.ts';
 
@@ -12,17 +12,16 @@ const subjectsBeforeList = 2;
 
 /**
  * The list of referrers under the fallback tag of `digest`. Some registries return the image itself for that tag, so only an index that
- * is not the subject counts. `trusted` is false if the tag holds something else.
+ * is not the subject counts. `foreign` is what the tag holds if that is neither.
  */
 export async function fallbackList(
   repository: Repository,
   digest: string,
   signal: AbortSignal,
-): Promise<{ list: Descriptor[]; trusted: boolean }> {
+): Promise<{ list: Descriptor[]; foreign?: Manifest }> {
   const found = await repository.manifest(digestTag(digest), signal);
-  if (!found) return { list: [], trusted: true };
-  const isList = found.digest !== digest && found.mediaType.includes('index');
-  return { list: isList ? found.children : [], trusted: isList };
+  if (!found || found.digest === digest) return { list: [] };
+  return found.mediaType === ociIndex ? { list: found.children } : { list: [], foreign: found };
 }
 
 /** Finds all referrers of a manifest at the source: by the API, else by fallback tag, and by cosign's tags. */

@@ -28,13 +28,14 @@ export function registrySource(repository: Repository): ContentSource {
 
 /** The repository as a destination: the tag of its address, or `latest` if the address has neither tag nor digest. */
 export function registrySink(repository: Repository): ContentSink {
-  const { address, place, registry, head, putManifest, hasBlob, mount, upload } = repository;
+  const { address, place, registry, manifest, head, putManifest, hasBlob, mount, upload } = repository;
   const tag = writtenTag(address);
   return {
     place,
     ...(registry && { registry }),
     ...(tag !== undefined && { tag }),
     ...(address.digest !== undefined && { digest: address.digest }),
+    manifest,
     head,
     putManifest,
     hasBlob,

@@ -1,0 +1,170 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import os from 'node:os';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { registrySink, registrySource } from '../oci/registry-content.ts';
+import { digestOf, digestTag } from '../reference/digest.ts';
+import { copyImage } from '../testing/copy-image.ts';
+import { type Attachment, attach, payloadLayer, payloadOf, signed } from '../testing/signing.ts';
+import { compareArtifact } from './compare-artifact.ts';
+import { copyArtifact } from './copy-artifact.ts';
+
+let source: Registry;
+let destination: Registry;
+let image = '';
+beforeEach(async () => {
+  source = await startRegistry();
+  destination = await startRegistry();
+  ({ digest: image } = await seedImage(source, 'team/app', '1.0', { signature: false }));
+});
+afterEach(() => Promise.all([source.close(), destination.close()]));
+
+const options = {
+  signal: new AbortController().signal,
+  workDir: os.tmpdir(),
+  retry: { attempts: 1, baseMs: 1, maxMs: 2 },
+};
+const from = () => ({ name: 'src', remoteURL: source.url, image: 'team/app:1.0' });
+const to = () => ({ name: 'dst', remoteURL: destination.url, image: 'mirror/app:1.0' });
+const copy = () => copyImage({ ...options, source: from(), destination: to() });
+
+const keys = Array.from({ length: 3 }, () => generateKeyPairSync('ed25519').privateKey);
+const signatureBy = (key: KeyObject | undefined, comment = ''): Attachment => {
+  if (key === undefined) throw new Error('there is no such key');
+  const payload = payloadOf(image, `cosign container image signature${comment}`);
+  return payloadLayer(payload, signed(payload, key));
+};
+const report = (text: string): Attachment => ({ mediaType: 'text/spdx+json', content: Buffer.from(text) });
+
+interface Body {
+  config: { mediaType: string; digest: string; size: number };
+  layers: { digest: string; annotations?: Record<string, string> }[];
+}
+/** What the destination has under a tag of the image. */
+function under(kind: string): Body & { digest: string } {
+  const { tags, manifests } = destination.contents.get('mirror/app') ?? {};
+  const stored = manifests?.get(tags?.get(`${digestTag(image)}.${kind}`) ?? '');
+  if (stored === undefined) throw new Error(`there is no ${kind}`);
+  return { ...(JSON.parse(stored.bytes.toString()) as Body), digest: stored.digest };
+}
+const layersOf = (kind: string) => under(kind).layers.map(({ digest, annotations }) => [digest, annotations]);
+const expected = (...layers: Attachment[]) =>
+  layers.map(({ content, annotations = {} }) => [digestOf(content), annotations]);
+const writes = () => destination.count('PUT') + destination.count('POST');
+
+describe.each(['sig', 'att'] as const)('an attachment under .%s that the destination has as well', (kind) => {
+  const place = kind as 'sig';
+
+  it('keeps its layers, and gets those of the source: no signature is lost, whoever made it where', async () => {
+    const [made, added, later] = keys.map((key) => signatureBy(key));
+    if (!made || !added || !later) throw new Error('three signatures are needed');
+    await attach(source, 'team/app', image, place, [made]);
+    await copy();
+    await attach(destination, 'mirror/app', image, place, [made, added]);
+    expect(await copy()).toMatchObject({ warnings: [] });
+    expect(layersOf(kind)).toEqual(expected(made, added));
+    await attach(source, 'team/app', image, place, [made, later]);
+    expect(await copy()).toMatchObject({ warnings: [] });
+    expect(layersOf(kind)).toEqual(expected(made, added, later));
+    // All three sign the same payload.
+    expect(new Set(under(kind).layers.map(({ digest }) => digest)).size).toBe(1);
+  });
+
+  it('is written once: a repeat writes nothing, and verify finds nothing missing', async () => {
+    await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
+    await attach(destination, 'mirror/app', image, place, [signatureBy(keys[1], ' of the destination')]);
+    await copy();
+    expect(under(kind).layers).toHaveLength(2);
+    destination.requests.length = 0;
+    expect(await copy()).toMatchObject({ blobs: { copied: 0 }, warnings: [] });
+    expect(writes()).toBe(0);
+    const compared = await compareArtifact(options, async ({ session }) => ({
+      source: registrySource(session.open(from(), 'pull')),
+      destination: registrySink(session.open(to(), 'pull')),
+    }));
+    expect(compared.missing).toEqual({ bytes: 0, blobs: 0, manifests: 0 });
+  });
+
+  it('has a config that names its layers, as cosign writes it', async () => {
+    await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
+    await attach(destination, 'mirror/app', image, place, [signatureBy(keys[1], ' of the destination')]);
+    await copy();
+    const { config, layers } = under(kind);
+    const bytes = destination.contents.get('mirror/app')?.blobs.get(config.digest) ?? Buffer.alloc(0);
+    expect(bytes.length).toBe(config.size);
+    expect(JSON.parse(bytes.toString())).toMatchObject({
+      rootfs: { type: 'layers', diff_ids: layers.map(({ digest }) => digest) },
+    });
+  });
+
+  it('becomes that of the source where that has all of it', async () => {
+    const [one, two] = [signatureBy(keys[0]), signatureBy(keys[1])];
+    await attach(destination, 'mirror/app', image, place, [one]);
+    await attach(source, 'team/app', image, place, [one, two]);
+    await copy();
+    const tag = `${digestTag(image)}.${kind}`;
+    expect(under(kind).digest).toBe(source.contents.get('team/app')?.tags.get(tag));
+  });
+
+  it('is merged again if another client writes the tag at the same time', async () => {
+    const [made, here, meanwhile] = keys.map((key) => signatureBy(key));
+    if (!made || !here || !meanwhile) throw new Error('three signatures are needed');
+    await attach(source, 'team/app', image, place, [made]);
+    await attach(destination, 'mirror/app', image, place, [here]);
+    const tag = `${digestTag(image)}.${kind}`;
+    let overwritten = false;
+    await copyImageInto(async (reference) => {
+      if (reference !== tag || overwritten) return;
+      overwritten = true;
+      await attach(destination, 'mirror/app', image, place, [here, meanwhile]);
+    });
+    expect(layersOf(kind)).toEqual(expected(here, meanwhile, made));
+  });
+
+  it('stays where it is no list of layers, with a warning', async () => {
+    await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
+    await copy();
+    const tag = `${digestTag(image)}.${kind}`;
+    destination.contents.get('mirror/app')?.tags.set(tag, image);
+    const { warnings } = await copy();
+    expect(warnings).toEqual([
+      expect.stringMatching(/^sha256:.* of the source is not under tag .*, which keeps what is there/),
+    ]);
+    expect(destination.contents.get('mirror/app')?.tags.get(tag)).toBe(image);
+  });
+});
+
+/** Copies with a destination of which somebody else writes tags right after us. */
+function copyImageInto(afterPut: (reference: string) => Promise<void>) {
+  return copyArtifact(options, async ({ session }) => {
+    const sink = registrySink(session.open(to(), 'pull,push'));
+    return {
+      source: registrySource(session.open(from(), 'pull')),
+      destination: {
+        ...sink,
+        async putManifest(...put: Parameters<typeof sink.putManifest>) {
+          const stored = await sink.putManifest(...put);
+          await afterPut(put[0]);
+          return stored;
+        },
+      },
+    };
+  });
+}
+
+describe('an SBOM that the destination has as well', () => {
+  it('stays, with a warning that names that of the source: cosign keeps one of an image', async () => {
+    await attach(source, 'team/app', image, 'sbom', [report('of the source')]);
+    await attach(destination, 'mirror/app', image, 'sbom', [report('of the destination')]);
+    const before = under('sbom').digest;
+    const { warnings } = await copy();
+    expect(under('sbom').digest).toBe(before);
+    const tag = `${digestTag(image)}.sbom`;
+    expect(warnings).toEqual([
+      expect.stringContaining(`${source.contents.get('team/app')?.tags.get(tag)} of the source is not under`),
+    ]);
+    destination.requests.length = 0;
+    await copy();
+    expect(writes()).toBe(0);
+  });
+});

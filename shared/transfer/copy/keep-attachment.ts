@@ -1,0 +1,89 @@
+import type { ContentSink } from '../content/content.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import type { RetryPolicy } from '../http/retry.ts';
+import type { Descriptor, Manifest } from '../oci/manifest.ts';
+import { digestOf } from '../reference/digest.ts';
+import { type AttachmentMerge, mergeAttachments } from './merge-attachments.ts';
+import type { CopyPlan } from './plan.ts';
+import { putBlob } from './put-blob.ts';
+
+/** An attachment of the source, and its tag. */
+export type Attachment = CopyPlan['tagged'][number];
+
+export interface AttachmentKeeper {
+  destination: ContentSink;
+  retry: RetryPolicy;
+  warn: (text: string) => void;
+  signal: AbortSignal;
+}
+
+const maxAttempts = 5;
+
+/** Digests of the attachments that are stored under their tags alone: nothing else of the plan lists or needs them. */
+export function taggedAlone({ root, manifests, referrers, tagged }: CopyPlan): Set<string> {
+  const listed = new Set([
+    root.digest,
+    ...referrers.map(({ manifest }) => manifest.digest),
+    ...manifests.flatMap(({ children, subject = '' }) => [subject, ...children.map(({ digest }) => digest)]),
+  ]);
+  return new Set(tagged.map(({ manifest }) => manifest.digest).filter((digest) => !listed.has(digest)));
+}
+
+/** What the destination lacks of an attachment: nothing where its tag has the same, or all of it and more. */
+export async function attachmentState(
+  destination: ContentSink,
+  { tag, manifest }: Attachment,
+  signal: AbortSignal,
+): Promise<AttachmentMerge> {
+  const digest = await destination.head(tag, signal);
+  if (digest === manifest.digest) return { action: 'keep' };
+  const there = digest === undefined ? undefined : await readable(destination, tag, signal);
+  if (there === 'unreadable')
+    return { action: 'conflict', why: 'what is there is no manifest that can be read' };
+  return there === undefined ? { action: 'put', manifest } : mergeAttachments(tag, there, manifest);
+}
+
+/**
+ * Sees to it that a tag of the destination has the attachment of the source beside what others put there, such as a signature that was made at
+ * the destination. Another client may write the tag at once, so it is read back, and merged again if necessary. Rejects with a TransferError.
+ */
+export async function keepAttachment(attachment: Attachment, keeper: AttachmentKeeper): Promise<void> {
+  const { destination, retry, warn, signal } = keeper;
+  const { tag, manifest } = attachment;
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const state = await attachmentState(destination, attachment, signal);
+    if (state.action === 'keep') return;
+    if (state.action === 'conflict') {
+      warn(
+        `${manifest.digest} of the source is not under tag ${tag}, which keeps what is there: ${state.why} (${destination.place})`,
+      );
+      return;
+    }
+    if (state.config) await putBlob(destination, configBlob(state.config), state.config, retry, signal);
+    const stored = await destination.putManifest(tag, state.manifest, signal);
+    // The destination verified the digest that it reports, and nobody else's was there.
+    if (state.manifest === manifest && stored.digest === manifest.digest) return;
+  }
+  throw new TransferError(
+    'retryable',
+    `Tag ${tag} in ${destination.place} does not have ${manifest.digest} although it was just written to it: another client writes this tag, or the registry lost it.`,
+  );
+}
+
+function configBlob(config: Buffer): Descriptor {
+  return { mediaType: 'application/octet-stream', digest: digestOf(config), size: config.length };
+}
+
+/** Anybody may have put anything under the tag. */
+async function readable(
+  destination: ContentSink,
+  tag: string,
+  signal: AbortSignal,
+): Promise<Manifest | 'unreadable' | undefined> {
+  try {
+    return await destination.manifest(tag, signal);
+  } catch (caught) {
+    if (caught instanceof TransferError && caught.reason === 'permanent') return 'unreadable';
+    throw caught;
+  }
+}

@@ -1,0 +1,93 @@
+import { canonicalJson, isRecord } from '#shared/meta';
+import { TransferError } from '../errors/transfer-error.ts';
+import { type Manifest, maxManifestBytes, ociManifest, parseManifest } from '../oci/manifest.ts';
+import { digestOf } from '../reference/digest.ts';
+
+/** How an attachment of the source comes to a tag that has another one. */
+export type AttachmentMerge =
+  /** What is there has all of it. */
+  | { action: 'keep' }
+  /** Both cannot be under one tag: what is there stays, and `why` says what the source has. */
+  | { action: 'conflict'; why: string }
+  /** `manifest` has all of both; `config` is its config where that is to be stored first. */
+  | { action: 'put'; manifest: Manifest; config?: Buffer };
+
+interface Layer {
+  digest: string;
+  [field: string]: unknown;
+}
+
+const configTypes = [
+  'application/vnd.oci.image.config.v1+json',
+  'application/vnd.docker.container.image.v1+json',
+];
+
+/**
+ * Merges what a cosign tag of the destination holds with what the source has under it, as cosign adds a signature to others: the layers of both, those that
+ * are there first. A layer is known by digest and annotations, because two keys sign the same payload, and the signature is an annotation. An
+ * SBOM is not added to another one: cosign takes it from an attachment of one layer only.
+ */
+export function mergeAttachments(tag: string, there: Manifest, added: Manifest): AttachmentMerge {
+  const [ours, theirs] = [layersOf(there), layersOf(added)];
+  if (ours === undefined || theirs === undefined)
+    return { action: 'conflict', why: 'one of the two is no list of layers' };
+  const known = new Set(ours.map(keyOf));
+  const missing = theirs.filter((layer) => !known.has(keyOf(layer)));
+  if (missing.length === 0) return { action: 'keep' };
+  if (missing.length + ours.length === theirs.length) return { action: 'put', manifest: added };
+  if (tag.endsWith('.sbom'))
+    return { action: 'conflict', why: 'cosign keeps one SBOM of an image under this tag' };
+  return merged(tag, there, [...ours, ...missing]);
+}
+
+function merged(tag: string, there: Manifest, layers: readonly Layer[]): AttachmentMerge {
+  const { config: described, ...rest } = bodyOf(there);
+  const isImage = isRecord(described) && configTypes.some((type) => type === described.mediaType);
+  const config = isImage ? configOf(layers) : undefined;
+  const descriptor =
+    config && isImage
+      ? { mediaType: described.mediaType, digest: digestOf(config), size: config.length }
+      : described;
+  const bytes = Buffer.from(JSON.stringify({ ...rest, config: descriptor, layers }));
+  if (bytes.length > maxManifestBytes)
+    throw new TransferError(
+      'permanent',
+      `The attachments of source and destination under tag ${tag} would be larger than 4 MiB together: remove signatures that nobody needs.`,
+    );
+  const manifest = parseManifest(bytes, `attachments under tag ${tag}`, ociManifest, there.digest);
+  return { action: 'put', manifest, ...(config && { config }) };
+}
+
+/** What cosign writes: an image of layers that are not compressed, so that each is its own diff ID. */
+function configOf(layers: readonly Layer[]): Buffer {
+  const created = '0001-01-01T00:00:00Z';
+  return Buffer.from(
+    JSON.stringify({
+      architecture: '',
+      created,
+      history: layers.map(() => ({ created })),
+      os: '',
+      rootfs: { type: 'layers', diff_ids: layers.map(({ digest }) => digest) },
+      config: {},
+    }),
+  );
+}
+
+/** The layers as they are written; undefined for an index. */
+function layersOf(manifest: Manifest): Layer[] | undefined {
+  const { layers } = bodyOf(manifest);
+  return Array.isArray(layers) && layers.every(isLayer) ? layers : undefined;
+}
+
+function isLayer(value: unknown): value is Layer {
+  return isRecord(value) && typeof value.digest === 'string';
+}
+
+function bodyOf({ bytes }: Manifest): Record<string, unknown> {
+  const body: unknown = JSON.parse(bytes.toString('utf8'));
+  return isRecord(body) ? body : {};
+}
+
+function keyOf({ digest, annotations }: Layer): string {
+  return canonicalJson([digest, isRecord(annotations) ? annotations : {}]);
+}
