@@ -76,6 +76,12 @@ describe.skipIf(!tools)('cosign itself', () => {
       destination: { name: 'dst', remoteURL: `http://${destination.host}`, image: `${name}:1` },
       ...more,
     });
+  /** What the destination has under which tag. */
+  const tagsOf = async (name: string) => {
+    const tags = (await crane(tools ?? '', 'ls', `${destination.host}/${name}`)).trim().split('\n');
+    const digests = tags.map((tag) => crane(tools ?? '', 'digest', `${destination.host}/${name}:${tag}`));
+    return Object.fromEntries((await Promise.all(digests)).map((digest, at) => [tags[at], digest]));
+  };
   const landed = (name: string) => `${destination.host}/${name}:1`;
   const verify = (name: string, ...flags: string[]) => cosign('verify', ...flags, landed(name));
   const verifyByKey = (name: string, key = 'maker') =>
@@ -105,6 +111,26 @@ describe.skipIf(!tools)('cosign itself', () => {
       await expect(verifyByKey(name, 'other')).rejects.toThrow(/no matching|invalid signature/);
     });
   });
+
+  it.each(formNames)(
+    'verifies signatures of both sides after a repeat, in the form of a %s',
+    async (form) => {
+      const name = `both-sides/${form}`;
+      const digest = await seed(name);
+      await signByKey(name, digest, form);
+      await copy(name, {});
+      const there = `${destination.host}/${name}@${digest}`;
+      await cosign('sign', '--yes', '--key', inFolder('other.key'), ...offline, ...forms[form], there);
+      await signByKey(name, digest, form);
+      for (let repeat = 0; repeat < 2; repeat += 1) {
+        expect(await copy(name, {})).toMatchObject({ warnings: [] });
+        for (const key of ['maker', 'other']) expect(await verifyByKey(name, key)).toContain(digest);
+      }
+      const before = await tagsOf(name);
+      await copy(name, {});
+      expect(await tagsOf(name)).toEqual(before);
+    },
+  );
 
   describe('verifies what ARC attests', () => {
     const key = (type: 'ed25519' | 'ec') => {
