@@ -20,6 +20,7 @@ export type { BundleDestination, ImportedItem } from './bundle/import-bundle.ts'
 export { type Bundles, loadBundles } from './bundle/load-bundles.ts';
 export type { Bundle } from './bundle/read-bundle.ts';
 export type { Receipt } from './bundle/receipt.ts';
+export type { BundleRecord } from './bundle/record.ts';
 export { parsePrivateKey, parsePublicKeys } from './bundle/signature.ts';
 export type {
   BlobSink,

@@ -21,6 +21,8 @@ export interface BundlePlace {
   label: string;
   /** Has the file of this name in the folder `fetched`; false if there is none. Of a server at most `most` bytes are taken. */
   fetch(name: string, most?: number): Promise<boolean>;
+  /** The bytes of the file of this name where it belongs; `unknown` where a server does not tell, undefined where there is none. */
+  size(name: string): Promise<number | 'unknown' | undefined>;
   /** Takes the file of this name from `folder` to where it belongs. */
   store(name: string, progress?: Progress): Promise<void>;
   /** True if the folders are only a stop on the way. Then the record says that a bundle is whole: it is stored last, and fetched first. */
@@ -46,6 +48,7 @@ export async function folderPlace({ name, remoteURL }: JobEndpoint, bundleDir: s
     fetched: folder,
     label: `the folder ${remoteURL}`,
     fetch: (file) => isFile(path.join(folder, file)),
+    size: (file) => sizeOf(path.join(folder, file)),
     store: async () => undefined,
     onServer: false,
     tidy: async () => undefined,
@@ -62,11 +65,16 @@ function namesOf(endpoint: string, remoteURL: string): string[] {
 }
 
 async function isFile(file: string): Promise<boolean> {
+  return (await sizeOf(file)) !== undefined;
+}
+
+/** Bytes of a file; undefined where there is none. */
+async function sizeOf(file: string): Promise<number | undefined> {
   const found = await stat(file).catch((caught: NodeJS.ErrnoException) => {
     if (caught.code === 'ENOENT') return undefined;
     throw new TransferError('retryable', `Cannot look for ${file}: ${caught.message}.`, { again: false });
   });
-  return found?.isFile() === true;
+  return found?.isFile() === true ? found.size : undefined;
 }
 
 /** A small file with its signature (`.sig`) of one of `keys`; undefined if the file is not there. Rejects with `refusal` for any other signature. */

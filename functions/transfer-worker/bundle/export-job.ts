@@ -1,9 +1,11 @@
 import { createPublicKey } from 'node:crypto';
+import { mkdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '#shared/domain';
 import {
   type BatchResult,
+  type BundleRecord,
   type Bundles,
   batchItems,
   type ItemResult,
@@ -16,6 +18,7 @@ import { withPolicy } from '../policy.ts';
 import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
 import { type BundleOptions, type BundlePlace, fetchSigned, readSigned, removeAll } from './bundle-place.ts';
 import { bundleName, type Content, config, contentsOf, textOf } from './bundle-spec.ts';
+import { hasParts, mustBeCurrent } from './check-bundle.ts';
 import { expandContents } from './expand-contents.ts';
 import { openPlace } from './open-place.ts';
 import { phases } from './phases.ts';
@@ -44,18 +47,62 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
   const refusal = foreign(name, job);
   const there = await fetchSigned(place, record, keys, bundles, refusal);
   let progress = phases(options.progress, 1);
-  let result = there && resultOfRecord(there, known, 'unchanged');
-  if (result === undefined) {
+  const result = there ? await found(there) : await make();
+  await place.tidy();
+  return result;
+
+  /** The bundle that is there, once more where its parts are lost. */
+  async function found(bytes: Buffer): Promise<BatchResult> {
+    const result = resultOfRecord(bytes, known, 'unchanged');
+    const { size: signatureLength } = await stat(path.join(place.fetched, `${record}.sig`));
+    const written = {
+      record: bundles.parseRecord(bytes, record),
+      recordLength: bytes.length,
+      signatureLength,
+    };
+    if (!(await hasParts(place, written, partSize, bundles))) return makeAgain(written.record, result.digest);
+    await mustBeCurrent(job, contents, written, options, bundles);
+    return result;
+  }
+
+  async function make(): Promise<BatchResult> {
     // On its way to a server: an export that was killed had made it.
     const made = await readSigned(place.folder, record, keys, bundles, refusal);
     const ready = made && resultOfRecord(made, known, 'copied');
-    result = ready && (await isWhole(ready.digest)) ? ready : await write();
+    const result = ready && (await isWhole(ready.digest)) ? ready : await write(place.folder);
+    await publish();
+    return result;
+  }
+
+  /** Makes a bundle again of which the record is there alone: the same to the last byte, as others know it by its digest. */
+  async function makeAgain(before: BundleRecord, digest: string | undefined): Promise<BatchResult> {
+    // Beside what is left of it in a folder, until that can be replaced.
+    const beside = path.join(place.folder, `${name}.again`);
+    const folder = place.onServer ? place.folder : beside;
+    await mkdir(folder, { recursive: true });
+    const made = await write(folder, before);
+    if (made.digest !== digest) {
+      await removeAll([beside]);
+      await place.tidy();
+      throw config(
+        `Parts of the bundle "${name}" are missing in ${place.label}, and it cannot be made again as it was: its source, or what refers to it, has changed since. Put its parts back, or write another spec.name.`,
+      );
+    }
+    if (place.onServer) await publish();
+    else {
+      await removeAll(await bundles.partsOfFile(file));
+      for (const part of await bundles.partsOfFile(path.join(beside, `${name}.tar`)))
+        await rename(part, path.join(place.folder, path.basename(part)));
+      await removeAll([beside]);
+    }
+    return made;
+  }
+
+  async function publish(): Promise<void> {
     const parts = (await bundles.partsOfFile(file)).map((part) => path.basename(part));
     // The record last: where it lies, the bundle is complete.
     for (const each of [...parts, `${record}.sig`, record]) await place.store(each, progress);
   }
-  await place.tidy();
-  return result;
 
   /** What an import could not read is not sent: its record says nothing of its parts. */
   async function isWhole(digest: string | undefined): Promise<boolean> {
@@ -74,11 +121,14 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
     }
   }
 
-  async function write(): Promise<BatchResult> {
+  /** Writes the bundle into a folder; as it was before, if it was. */
+  async function write(folder: string, before?: BundleRecord): Promise<BatchResult> {
     const since = await baseOf({ job, place, keys, bundles });
+    const target = path.join(folder, path.basename(file));
     // What an export that was killed has left; its folder of blobs stays, and is gone on with.
-    const stale = path.join(place.folder, record);
-    await removeAll([...(await bundles.partsOfFile(file)), stale, `${stale}.sig`]);
+    const stale = path.join(folder, record);
+    await removeAll([...(await bundles.partsOfFile(target)), stale, `${stale}.sig`]);
+    const policyText = before === undefined ? job.policy : before.policy;
     const made = await inSession(options, async (opening) => {
       const { items, warnings } = await expandContents(job, contents, opening, {
         maxBytes: options.maxBytes,
@@ -87,12 +137,12 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
       const exported = await bundles.exportBundle(items, {
         ...policed,
         ...(progress && { progress }),
-        ...(job.policy !== undefined && { policyText: job.policy }),
+        ...(policyText !== undefined && { policyText }),
         ...(since && { since }),
-        file,
+        file: target,
         partSize,
         signKey,
-        now: new Date(),
+        now: before === undefined ? new Date() : new Date(before.created),
       });
       return { ...exported, warnings: [...warnings, ...exported.warnings] };
     });
@@ -114,7 +164,7 @@ function resultOfRecord(
   { contents, name, bundles, policy }: Known,
   outcome: 'copied' | 'unchanged',
 ): BatchResult {
-  const made = bundles.parseRecord(bytes, `The record of bundle "${name}"`);
+  const made = recordOf(bytes, name, bundles);
   const { items, blobs } = made;
   // One entry of the contents may stand for several artifacts.
   const asked = [...new Set(items.map((item) => item.asked))];
@@ -131,6 +181,16 @@ function resultOfRecord(
   const total = blobs.reduce((sum, { size }) => sum + size, 0);
   const digest = bundles.bundleDigest(bytes);
   return resultOf(items, { digest, bytes: total, record: made, warnings: [] }, outcome);
+}
+
+/** A record whose name is that of its file: one that was copied to another name speaks of another bundle. Throws a permanent TransferError. */
+function recordOf(bytes: Buffer, name: string, bundles: Bundles): BundleRecord {
+  const record = bundles.parseRecord(bytes, `The record of bundle "${name}"`);
+  if (record.name === name) return record;
+  throw new TransferError(
+    'permanent',
+    `${name}.arc-bundle.json is the record of the bundle "${record.name}" of ${record.created} under another name: take it away, or put the one of "${name}" there.`,
+  );
 }
 
 function isSameJSON(one: string | undefined, other: string | undefined): boolean {
@@ -187,6 +247,7 @@ async function baseOf({ job, place, keys, bundles }: Base): Promise<Buffer | und
     throw config(
       `There is no record of the bundle "${since}" of spec.since in ${place.label}: put ${since}.arc-bundle.json and its .sig there again, or leave spec.since out.`,
     );
+  const { items } = recordOf(record, since, bundles);
   const trusted = trustKeysOf(destination);
   if (!trusted) return record;
   const name = `${since}.receipt.json`;
@@ -199,7 +260,6 @@ async function baseOf({ job, place, keys, bundles }: Base): Promise<Buffer | und
       `No receipt says yet that the bundle "${since}" of spec.since has arrived: carry ${name} and its .sig from the other side into ${place.label}, or leave spec.since out.`,
     );
   const told = bundles.parseReceipt(receipt, name);
-  const { items } = bundles.parseRecord(record, `The record of bundle "${since}"`);
   const arrived = new Set(
     told.items.filter(({ outcome }) => outcome === 'imported').map((item) => item.name),
   );

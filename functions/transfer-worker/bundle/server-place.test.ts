@@ -22,6 +22,7 @@ interface Medium {
   names(): string[];
   change(name: string): void;
   put(name: string, bytes: Buffer): void;
+  remove(name: string): void;
   clear(): void;
   endpoint: JobEndpoint;
 }
@@ -40,6 +41,7 @@ async function s3(): Promise<Medium> {
     put(name, bytes) {
       objects.set(`/bucket/pre/${name}`, { bytes, etag: '"put"', headers: {} });
     },
+    remove: (name) => objects.delete(`/bucket/pre/${name}`),
     clear: () => objects.clear(),
     endpoint: { name: 'medium', type: 'bundle', remoteURL: `${url}/bucket/pre`, credentials, keys },
   };
@@ -59,6 +61,7 @@ async function web(): Promise<Medium> {
     put(name, bytes) {
       files.set(`/share/${name}`, { bytes, mediaType: 'text/html' });
     },
+    remove: (name) => files.delete(`/share/${name}`),
     clear: () => files.clear(),
     endpoint: {
       ...{ name: 'medium', type: 'bundle', remoteURL: `${url}/share`, credentials, keys },
@@ -144,6 +147,27 @@ describe.each([
     expect(await exported()).toMatchObject({ digest: made?.digest, items: { unchanged: 1 } });
     expect(sent()).toHaveLength(before);
     expect([...(await left('out')), ...(await left('in'))]).toEqual([]);
+  });
+
+  it.each(['first.tar.001', 'first.tar.002'])('is made again as it was where %s is lost', async (lost) => {
+    const made = await exported();
+    const names = medium.names();
+    medium.remove(lost);
+    expect(await exported()).toMatchObject({ digest: made?.digest, items: { copied: 1, unchanged: 0 } });
+    expect(medium.names()).toEqual(names);
+    expect(await exported()).toMatchObject({ items: { unchanged: 1 } });
+    expect(await left('out')).toEqual([]);
+    expect(await imported({ digest: made?.digest })).toMatchObject({ items: { copied: 1 } });
+  });
+
+  it('whose parts are lost stays so where its source has changed, with a message', async () => {
+    await exported();
+    medium.remove('first.tar.001');
+    const names = medium.names();
+    await seedImage(source, 'team/app', '1.0', { ...light, layers: 3 });
+    await expect(exported()).rejects.toThrow('cannot be made again as it was');
+    expect(medium.names()).toEqual(names);
+    expect(await left('out')).toEqual([]);
   });
 
   it('leaves out what a receipt there says has arrived', async () => {

@@ -7,6 +7,7 @@ import {
   type FileLocation,
   type FileSink,
   type FileSource,
+  inSession,
   isAwsStorage,
   localSink,
   localSource,
@@ -68,6 +69,14 @@ export async function serverPlace(
       }
     },
 
+    async size(name) {
+      const { size } = await inSession(options, async (opening) => ({
+        size: await sizeOf(kind.source(at(name), opening), opening.signal),
+        warnings: [],
+      }));
+      return size;
+    },
+
     async store(name, progress) {
       await copyFile({ ...options, ...(progress && { progress }) }, async (opening) => ({
         source: localSource(path.join(folder, name)),
@@ -108,6 +117,16 @@ function labelOf({ remoteURL }: JobEndpoint): string {
 
 /** That there is no such file. It is known to this room alone: for a copy it is a failure, here an answer. */
 class Absent extends Error {}
+
+async function sizeOf(source: FileSource, signal: AbortSignal): Promise<number | 'unknown' | undefined> {
+  try {
+    await mustExist(source, signal);
+    return (await source.stat(signal)).size ?? 'unknown';
+  } catch (caught) {
+    if (caught instanceof Absent) return undefined;
+    throw caught;
+  }
+}
 
 async function mustExist(source: FileSource, signal: AbortSignal): Promise<void> {
   const { size, validator } = await source.stat(signal);

@@ -1,5 +1,5 @@
 /** All that programs need of bundles, behind `loadBundles`. */
-export { exportBundle, recordFileOf } from './export-bundle.ts';
+export { exportBundle, recordedName, recordFileOf } from './export-bundle.ts';
 export { importBundle } from './import-bundle.ts';
 export { partSizeOf } from './part-size.ts';
 export { findParts, IncompleteBundle, partName, partsOfFile } from './parts.ts';
@@ -12,3 +12,4 @@ export {
   readPublicKeys,
   signBytes,
 } from './signature.ts';
+export { bundleSize } from './tar-size.ts';

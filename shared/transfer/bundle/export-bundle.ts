@@ -184,7 +184,7 @@ async function collect(asked: ExportItem, collecting: Collecting): Promise<Colle
     const opened = await asked.open(opening);
     from = opened.source.place;
     name = nameFor(asked.asked, opened.name);
-    if (names.includes(formatReference(withoutSpare(name))))
+    if (names.includes(recordedName(asked.asked, opened.name)))
       throw new TransferError(
         'config',
         `${asked.asked} has the same name as another artifact of this bundle: write two bundles.`,
@@ -205,7 +205,7 @@ async function collect(asked: ExportItem, collecting: Collecting): Promise<Colle
     asked: asked.asked,
     ...(asked.platforms && { platforms: [...asked.platforms] }),
     from,
-    name: formatReference(withoutSpare(name)),
+    name: recordedName(asked.asked, name),
     mediaType: plan.root.mediaType,
     digest,
     size: plan.root.bytes.length,
@@ -227,6 +227,11 @@ function nameFor(asked: string, name: ImageName): ImageName {
       `${asked} is called by a tag alone, and the other side needs a repository: copy it to a name such as team/app:1.0 first.`,
     );
   return name.tag === undefined && name.digest === undefined ? { ...name, tag: 'latest' } : name;
+}
+
+/** What an artifact that was asked for is called in the record. Throws a config TransferError for one without a repository. */
+export function recordedName(asked: string, name: ImageName): string {
+  return formatReference(withoutSpare(nameFor(asked, name)));
 }
 
 /** The name without its digest where there is a tag: the record has the digest. */

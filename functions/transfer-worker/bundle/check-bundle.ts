@@ -1,0 +1,67 @@
+import { mapBounded } from '#shared/async';
+import type { Job } from '#shared/domain';
+import { type BundleRecord, type Bundles, inSession } from '#shared/transfer';
+import type { BundleOptions, BundlePlace } from './bundle-place.ts';
+import { type Content, config } from './bundle-spec.ts';
+import { expandContents } from './expand-contents.ts';
+
+const parallel = 4;
+
+/** A bundle whose record was found. */
+export interface Written {
+  record: BundleRecord;
+  /** Its bytes, and those of its signature. */
+  recordLength: number;
+  signatureLength: number;
+}
+
+/** True if all parts of a bundle are where they belong, with as many bytes as its record makes them have, and no part of another one. */
+export async function hasParts(
+  place: BundlePlace,
+  { record, recordLength, signatureLength }: Written,
+  partSize: number,
+  { bundleSize, partName }: Bundles,
+): Promise<boolean> {
+  const file = `${record.name}.tar`;
+  const total = bundleSize(record, recordLength, signatureLength);
+  let first: number | undefined;
+  let number = 1;
+  for (let sum = 0; sum < total; number += 1) {
+    const found = await place.size(partName(file, number));
+    // `arc-transfer` writes one file where nobody asks for parts.
+    if (found === undefined) return number === 1 && (await place.size(file)) === total;
+    const size = found === 'unknown' ? Math.min(first ?? partSize, total - sum) : found;
+    first ??= size;
+    sum += size;
+    const isLast = sum === total && size <= first;
+    if (!isLast && (size !== first || size === 0 || sum > total)) return false;
+  }
+  return (await place.size(partName(file, number))) === undefined;
+}
+
+/**
+ * Rejects with a config TransferError if the source has another artifact now under a name that the bundle has, such as a tag that was moved. What a
+ * selection stands for was decided when the bundle was made: what it has more or less by now belongs into another one.
+ */
+export async function mustBeCurrent(
+  job: Job,
+  contents: readonly Content[],
+  { record }: Written,
+  { progress: _, ...options }: BundleOptions,
+  { recordedName }: Bundles,
+): Promise<void> {
+  const held = new Map(record.items.map((item) => [item.name, item.digest]));
+  const { present } = await inSession(options, async (opening) => {
+    const { items } = await expandContents(job, contents, opening, { maxBytes: options.maxBytes });
+    const found = await mapBounded(items, parallel, opening.signal, async ({ asked, open }, signal) => {
+      const { source, name } = await open(opening);
+      return { asked, name: recordedName(asked, name), digest: (await source.root(signal)).digest };
+    });
+    return { present: found, warnings: [] };
+  });
+  const changed = present.find(({ name, digest }) => (held.get(name) ?? digest) !== digest);
+  if (changed === undefined) return;
+  throw config(
+    `The bundle "${record.name}" is there already, with ${changed.name} as ${held.get(changed.name)}, and its source has ${changed.digest} by now (${changed.asked}). A bundle never changes: write another spec.name.`,
+  );
+}
