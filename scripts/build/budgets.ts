@@ -3,7 +3,7 @@ import type { Bundle } from './bundle.ts';
 /** KiB. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
 const budgets: Record<string, number> = {
   // two thirds of it read charts, versions, bundles and certificates (YAML, semver, tar, zod, Sigstore): bundled, but run for those alone
-  'transfer-worker': 665,
+  'transfer-worker': 671,
   // RE2 is a tenth of it: patterns of users, in linear time
   'api-server': 1500,
   // speaks to registries, signs for S3, and reads the keys of bundles

@@ -141,6 +141,28 @@ describe.concurrent('what makes an artifact run again, under a new name', { time
     expect(tenant.started()).toHaveLength(2);
   });
 
+  it('a force, which sends again what the destination lost behind its manifest, as does a wish to verify', async () => {
+    const tenant = await conduit.tenant('lost');
+    const spec = { image: 'team/app:1.0', override: 'lost/app:1.0' };
+    await tenant.order('order', [{ name: 'app', type: 'oci', spec }]);
+    await tenant.ended('order');
+    const blobs = () => conduit.destination.contents.get('lost/app')?.blobs;
+    const [lost = ''] = blobs()?.keys() ?? [];
+    for (const [runs, patch] of [
+      [2, { metadata: { annotations: { 'arc.opendefense.cloud/force-at': nowSeconds() } } }],
+      [3, { spec: { verify: 'Always' } }],
+    ] as const) {
+      blobs()?.delete(lost);
+      await tenant.patch(orders, 'order', patch);
+      await ran(tenant, runs);
+      expect(blobs()?.has(lost)).toBe(true);
+      const [newest] = (await tenant.children()).sort(
+        (a, b) => (b.spec.revision ?? 0) - (a.spec.revision ?? 0),
+      );
+      expect(newest?.status?.results?.blobs?.copied).toBe(1);
+    }
+  });
+
   it('parameters of its type, and another template', async () => {
     const type = await conduit.typeOf('tuned', light);
     const tenant = await conduit.tenant('tuned');
