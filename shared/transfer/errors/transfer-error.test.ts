@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodes, reworded, stopped, TransferError, throwIfStopped } from './transfer-error.ts';
+import {
+  exitCodes,
+  explainShortage,
+  reworded,
+  stopped,
+  TransferError,
+  throwIfStopped,
+} from './transfer-error.ts';
 
 describe('transfer errors', () => {
   it('have one exit code per reason, neither 0 nor 1', () => {
@@ -26,6 +33,22 @@ describe('transfer errors', () => {
       retryAfterMs: 5,
       again: true,
     });
+  });
+
+  it('are retryable where the machine was short of something, whatever they seemed to say, and else as they were', () => {
+    const cause = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+    for (const reason of ['config', 'permanent', 'denied-by-policy'] as const)
+      expect(explainShortage(new TransferError(reason, 'Cannot read it.', { cause }))).toMatchObject({
+        reason: 'retryable',
+        again: false,
+        message: expect.stringMatching(/^Cannot read it\. That says nothing of the artifact: .*ulimit -n/),
+      });
+    for (const other of [
+      new TransferError('config', 'x'),
+      new TransferError('retryable', 'x', { cause }),
+      'x',
+    ])
+      expect(explainShortage(other)).toBe(other);
   });
 
   it('carry the reason of the aborted signal', () => {
