@@ -13,6 +13,8 @@ export interface JobOptions extends Selection {
   ca?: string;
   plainHttp?: boolean;
   insecureSkipTlsVerify?: boolean;
+  /** Other hosts to which servers may lead. */
+  redirectHost?: string[];
   /** A file with a policy. */
   policy?: string;
   /** The file by which the policy judges certificates. */
@@ -44,6 +46,7 @@ export function connecting(command: Command): Command {
     .option('--ca <file>', 'trust these certificate authorities (PEM)')
     .option('--plain-http', 'speak HTTP without TLS')
     .option('--insecure-skip-tls-verify', 'do not check certificates')
+    .option('--redirect-host <host...>', 'private hosts to which a server may redirect or have uploads sent')
     .option('--json', 'print the result as one line of JSON');
 }
 
@@ -169,6 +172,7 @@ async function endpoint(place: Place, options: JobOptions, env: Environment): Pr
   const credentials = await credentialsOf(place, env);
   const remoteURL = options.plainHttp ? place.remoteURL.replace(/^https:/, 'http:') : place.remoteURL;
   const { type, host } = place;
+  const redirectHosts = [...(options.redirectHost ?? []), ...(options.imageRegistry ?? [])];
   const tls = {
     ...(type === 'oci' && host !== undefined && (await dockerCertificates(host, env))),
     ...(options.ca !== undefined && { ca: await fileOf('--ca', options.ca, 'certificates') }),
@@ -180,6 +184,7 @@ async function endpoint(place: Place, options: JobOptions, env: Environment): Pr
     remoteURL,
     ...(Object.keys(tls).length > 0 && { tls }),
     ...(credentials && { credentials }),
+    ...(redirectHosts.length > 0 && { redirectHosts }),
   };
 }
 

@@ -213,7 +213,15 @@ function tagText({ tag, digest }: Comparison): string {
 function forPeople(text: string): string {
   return text
     .replace(policyPlace, 'the file of --policy')
-    .replace(/add "([^"]*)" to spec\.imageRegistries[^.]*/g, 'name it, with --image-registry $1')
+    .replace(
+      /have an operator add "([^"]*)" to spec\.redirectHosts[^.]*/g,
+      'name it, with --image-registry $1',
+    )
+    .replace(
+      /name (\S+|the host) in spec\.redirectHosts(?: of Endpoint "[^"]*")?/g,
+      'name it with --redirect-host $1',
+    )
+    .replace(/spec\.redirectHosts/g, '--redirect-host')
     .replaceAll('spec.tags', 'what is selected')
     .replace(/remoteURL of Endpoint "([^"]*)"/g, 'the address $1')
     .replace(/Endpoint "([^"]*)"/g, 'registry $1');

@@ -33,7 +33,7 @@ function wholeNumber(text: string): number {
 
 /** The artifact with what is selected of it, in the fields that docs/orders.md lists. Throws a config TransferError. */
 export function selected(artifact: Job['artifact'], selection: Selection): Job['artifact'] {
-  const { tagMatch, tagSemver, newest, maxAge, withImages, imageRegistry } = selection;
+  const { tagMatch, tagSemver, newest, maxAge, withImages } = selection;
   const tags = {
     ...(tagMatch !== undefined && { match: tagMatch }),
     ...(tagSemver !== undefined && { semver: tagSemver }),
@@ -47,8 +47,7 @@ export function selected(artifact: Job['artifact'], selection: Selection): Job['
   if (withImages && chart === undefined && typeof image !== 'string')
     throw new TransferError('config', '--with-images is for charts: SRC must be one.');
   if (!withImages) return isTagged ? { ...artifact, spec: { ...artifact.spec, tags } } : artifact;
-  const registries = imageRegistry === undefined ? {} : { imageRegistries: imageRegistry };
-  return { ...artifact, spec: { ...chartSpec(artifact.spec), withImages, ...registries } };
+  return { ...artifact, spec: { ...chartSpec(artifact.spec), withImages } };
 }
 
 /** An artifact of a registry is a chart where somebody says so. */

@@ -52,7 +52,7 @@ export async function makeChart(registry: Registry): Promise<DemoChart> {
       name,
       type: 'helm',
       source: 'charts',
-      spec: { chart: name, version: '^1', repo: 'charts', withImages: true, imageRegistries: [host] },
+      spec: { chart: name, version: '^1', repo: 'charts', withImages: true },
       arrivals: [
         { repository: `charts/${name}`, tag: version, digest, of: 'layer', referrers: 0 },
         ...arrivals,

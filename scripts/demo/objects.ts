@@ -61,7 +61,12 @@ export function tenantObjects(
 function webEndpoints({ url, registry }: WebAccess): KubeObject[] {
   return [
     ...endpoint({ name: 'downloads', type: 'http', usage: 'PullOnly', url }),
-    ...endpoint({ name: 'charts', type: 'helm', usage: 'PullOnly', url: `${url}/charts` }, login(registry)),
+    ...endpoint(
+      { name: 'charts', type: 'helm', usage: 'PullOnly', url: `${url}/charts` },
+      login(registry),
+      // Where the images of its charts are.
+      { redirectHosts: [new URL(registry.url).host] },
+    ),
   ];
 }
 
@@ -82,9 +87,11 @@ function login({ url, credentials }: RegistryAccess): SecretContent | undefined 
 function endpoint(
   { name, type, usage, url }: Record<'name' | 'type' | 'usage' | 'url', string>,
   content?: SecretContent,
+  more: Record<string, unknown> = {},
 ): KubeObject[] {
   const secretName = `${name}-credentials`;
-  const spec = { type, remoteURL: url, usage, ...(content && { secretRef: { name: secretName } }) };
+  const secret = content && { secretRef: { name: secretName } };
+  const spec = { type, remoteURL: url, usage, ...secret, ...more };
   const object: KubeObject = { apiVersion: group, kind: 'Endpoint', metadata: { name, namespace }, spec };
   if (!content) return [object];
   return [

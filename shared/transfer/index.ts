@@ -60,6 +60,7 @@ export { openChart } from './helm/open-chart.ts';
 export { createAddressGuard } from './http/address-guard.ts';
 export { clientCertificate } from './http/client-certificate.ts';
 export type { Timeouts } from './http/http-client.ts';
+export { isNamed } from './http/reach.ts';
 export type { RetryPolicy } from './http/retry.ts';
 export { splitLayout } from './layout/image-layouts.ts';
 export { layoutSink } from './layout/layout-sink.ts';

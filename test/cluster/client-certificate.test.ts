@@ -6,7 +6,7 @@ import { seedImage, startRegistry } from '#shared/embedded';
 import { createAddressGuard, probeServer, type TlsSettings } from '#shared/transfer';
 import { transferJob } from '../../functions/transfer-worker/transfer-job.ts';
 import { type Authority, createAuthority } from '../../shared/testing/authority.ts';
-import { loopbackRanges } from '../../shared/transfer/http/address-guard.ts';
+import { loopbackRanges } from '../../shared/transfer/http/address-ranges.ts';
 import {
   type RegistryProcess,
   registryTools,

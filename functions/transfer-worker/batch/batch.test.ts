@@ -310,7 +310,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
     expect(items).toMatchObject({ copied: 1, failed: 3 });
     const messages = items.list.map(({ message = '' }) => message);
     expect(messages[0]).toMatch(
-      /not pulled from registry 169\.254\.169\.254 .* add "169\.254\.169\.254" to spec\.imageRegistries/,
+      /not pulled from registry 169\.254\.169\.254 .* have an operator add "169\.254\.169\.254" to spec\.redirectHosts of the Endpoint/,
     );
     expect(messages[1]).toMatch(/would land where 169\.254\.169\.254\/a:1 lands/);
   });
@@ -343,7 +343,7 @@ describe('where an image of a chart is pulled from', () => {
   });
 
   it('is the registry of the Endpoint, with its credentials and without its prefix', () => {
-    expect(imageLocation(image, endpoint({ credentials: basic }), [])).toEqual({
+    expect(imageLocation(image, endpoint({ credentials: basic }), undefined)).toEqual({
       name: 'src',
       remoteURL: 'https://quay.io',
       image: 'team/app:1',
@@ -351,23 +351,34 @@ describe('where an image of a chart is pulled from', () => {
     });
   });
 
-  it('is another registry where it is allowed, which gets no password of the first', () => {
-    const other = endpoint({ remoteURL: 'https://charts.example.com', type: 'helm', credentials: basic });
-    expect(() => imageLocation(image, other, ['*.quay.io', 'quay.io.evil.com'])).toThrow(
-      /not pulled from registry quay\.io/,
-    );
-    for (const allowed of ['quay.io', '*.io', '*'])
-      expect(imageLocation(image, other, [allowed])).toEqual({
+  const charts = { remoteURL: 'https://charts.example.com', type: 'helm', credentials: basic };
+
+  it('is another registry where the Endpoint names it, which gets no password of the first', () => {
+    for (const redirectHosts of [['quay.io'], ['*.io'], ['quay.io:443']])
+      expect(imageLocation(image, endpoint({ ...charts, redirectHosts }), undefined)).toEqual({
         name: 'src',
         remoteURL: 'https://quay.io',
         image: 'team/app:1',
+        redirectHosts,
         identity: false,
       });
     const local = { ...image, host: '127.0.0.1:5000' };
-    expect(imageLocation(local, other, ['127.*']).remoteURL).toBe('http://127.0.0.1:5000');
-    const config = { dockerConfigJson: '{"auths":{}}' };
-    expect(
-      imageLocation(image, endpoint({ ...other, credentials: config }), ['quay.io']).credentials,
-    ).toEqual(config);
+    const named = endpoint({ ...charts, redirectHosts: ['127.0.0.1:5000'] });
+    expect(imageLocation(local, named, ['127.*']).remoteURL).toBe('http://127.0.0.1:5000');
+    const credentials = { dockerConfigJson: '{"auths":{}}' };
+    const configured = endpoint({ ...charts, credentials, redirectHosts: ['quay.io'] });
+    expect(imageLocation(image, configured, ['quay.io']).credentials).toEqual(credentials);
+  });
+
+  it('is no registry that only the artifact names, whatever it says', () => {
+    for (const redirectHosts of [undefined, [], ['*.quay.io'], ['quay.io.evil.com'], ['quay.io:5000']])
+      for (const chosen of [undefined, ['*'], ['quay.io']])
+        expect(() => imageLocation(image, endpoint({ ...charts, redirectHosts }), chosen)).toThrow(
+          'have an operator add "quay.io" to spec.redirectHosts of the Endpoint',
+        );
+    const named = endpoint({ ...charts, redirectHosts: ['quay.io', '127.0.0.1:5000'] });
+    expect(() => imageLocation(image, named, ['ghcr.io'])).toThrow('spec.imageRegistries of the artifact');
+    const local = { ...image, host: '127.0.0.1:5001' };
+    expect(() => imageLocation(local, named, ['*'])).toThrow('not pulled from registry 127.0.0.1:5001');
   });
 });

@@ -33,8 +33,9 @@ afterEach(async () => {
 async function read(charts: JobEndpoint['tls']) {
   const session = openSession({ retry: { attempts: 1 }, proxyEnv: { HTTPS_PROXY: network.proxy } });
   const endpoint = { name: 'charts', type: 'helm', remoteURL: 'https://charts.corp.example' };
+  const named = { ...endpoint, redirectHosts: [host], ...(charts && { tls: charts }) };
   const image = { host, repository: 'team/app', tag: '1.0', written: 'app' };
-  const location = imageLocation(image, { ...endpoint, ...(charts && { tls: charts }) }, [host]);
+  const location = imageLocation(image, named, undefined);
   try {
     return (await registrySource(session.open(location, 'pull')).root(signal)).digest;
   } finally {

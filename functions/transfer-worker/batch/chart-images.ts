@@ -3,6 +3,7 @@ import { isRecord } from '#shared/meta';
 import {
   formatReference,
   type ImageLocation,
+  isNamed,
   landingName,
   matchesGlob,
   type NamedImage,
@@ -50,7 +51,7 @@ function itemsOf(
   { artifact, source }: Omit<Job, 'destination'>,
   opening: Opening,
 ): Found[] {
-  const allowed = registriesOf(artifact);
+  const chosen = registriesOf(artifact);
   const platforms =
     artifact.spec.platforms === undefined ? undefined : parsePlatforms(artifact.spec.platforms);
   const owners = new Map<string, string>();
@@ -74,7 +75,7 @@ function itemsOf(
             'config',
             `It would land where ${owner} lands, at ${target}: move one of them with an Order of its own.`,
           );
-        const found = registrySource(session.open(imageLocation(image, source, allowed), 'pull'));
+        const found = registrySource(session.open(imageLocation(image, source, chosen), 'pull'));
         return platforms ? platformSubset(found, platforms, opening.session.retry) : found;
       },
     };
@@ -82,14 +83,14 @@ function itemsOf(
 }
 
 /**
- * Where an image is pulled from: its own registry, which must be that of the source Endpoint or stand in `spec.imageRegistries`. The
- * Endpoint's credentials, and an identity of a cloud, go to its own registry: a chart's author would choose the other one. Of a docker
+ * Where an image is pulled from: its own registry, which must be that of the source Endpoint or one that the Endpoint names in `redirectHosts`;
+ * `spec.imageRegistries` of the artifact only chooses among these, since who writes it may choose no server. The Endpoint's credentials, and an identity of a cloud, go to its own registry: a chart's author would choose the other one. Of a docker
  * config, others get what it holds for them; its authorities are trusted there beside the built-in ones. Throws a config TransferError.
  */
 export function imageLocation(
   { host, repository, tag, digest }: NamedImage,
   endpoint: JobEndpoint,
-  allowed: readonly string[],
+  chosen: readonly string[] | undefined,
 ): ImageLocation {
   const name = { repository, ...(tag && { tag }), ...(digest && { digest }) };
   if (host === registryOf(endpoint)) {
@@ -97,21 +98,23 @@ export function imageLocation(
     const { protocol } = new URL(resolveAddress(endpoint.remoteURL, 'any', endpoint.tls).origin);
     return { ...connection(endpoint), remoteURL: `${protocol}//${host}`, image: formatReference(name) };
   }
-  if (!allowed.some((pattern) => matchesGlob(pattern, host))) {
-    const fix = `add "${host}" to spec.imageRegistries of the artifact, or have the operator add it to its type`;
-    throw new TransferError(
-      'denied',
-      `Images are not pulled from registry ${host} for a chart of Endpoint "${endpoint.name}": ${fix}.`,
-    );
-  }
-  const { credentials, tls } = endpoint;
+  const refuse = (fix: string): never => {
+    const text = `Images are not pulled from registry ${host} for a chart of Endpoint "${endpoint.name}": ${fix}.`;
+    throw new TransferError('denied', text);
+  };
+  const { name: endpointName, credentials, tls, redirectHosts = [] } = endpoint;
+  if (!isNamed(redirectHosts, new URL(`https://${host}`)))
+    refuse(`have an operator add "${host}" to spec.redirectHosts of the Endpoint`);
+  if (chosen !== undefined && !chosen.some((pattern) => matchesGlob(pattern, host)))
+    refuse(`add "${host}" to spec.imageRegistries of the artifact, or leave that out`);
   return {
-    name: endpoint.name,
+    name: endpointName,
     remoteURL: registryURL(host),
     image: formatReference(name),
     // Nothing else of spec.tls: that is about the Endpoint's own server.
     ...(tls?.ca && { tls: { ca: tls.ca, caBesideBuiltIn: true } }),
     ...(credentials && 'dockerConfigJson' in credentials ? { credentials } : {}),
+    redirectHosts,
     identity: false,
   };
 }
@@ -136,7 +139,8 @@ function overrides({ spec: { values = {} } }: Job['artifact']): Record<string, u
 }
 
 /** Hosts, in which `*` stands for any characters. A type may set them as a parameter, whose value is then JSON or a list with commas. */
-function registriesOf({ spec: { imageRegistries = [] } }: Job['artifact']): string[] {
+function registriesOf({ spec: { imageRegistries } }: Job['artifact']): string[] | undefined {
+  if (imageRegistries === undefined) return undefined;
   const list = typeof imageRegistries === 'string' ? parsedList(imageRegistries) : imageRegistries;
   if (Array.isArray(list) && list.every((host) => typeof host === 'string')) return list;
   throw new TransferError(

@@ -30,7 +30,7 @@ const ofChart = [
   'imageRegistries',
   'platforms',
 ];
-const ofFile = ['path', 'sha256', 'mediaType', 'redirectHosts'];
+const ofFile = ['path', 'sha256', 'mediaType'];
 const fields = [...new Set([...ofImage, ...ofChart, ...ofFile, 'override'])];
 /** Of the record of a bundle. */
 export const mostContents = 1000;

@@ -135,8 +135,9 @@ describe('a worker with a role of AWS', () => {
     await seedImage(pod.registry, 'team/app', '1.0');
     const { signal } = new AbortController();
     const session = openSession({ retry: { attempts: 1 }, proxyEnv: pod.env, identityEnv: pod.env });
+    const named = (charts: JobEndpoint) => ({ ...charts, redirectHosts: [aws.registryHost] });
     const read = (charts: JobEndpoint) =>
-      registrySource(session.open(imageLocation(found, charts, ['*']), 'pull')).root(signal);
+      registrySource(session.open(imageLocation(found, named(charts), undefined), 'pull')).root(signal);
     try {
       const credentials = { username: 'u', password: 'p' };
       for (const more of [{}, { credentials }, { tls: { ca: pod.authority.cert } }])

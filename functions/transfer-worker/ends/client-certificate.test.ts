@@ -102,7 +102,8 @@ it('a server that a registry redirects to is not shown the certificate', async (
   const redirecting = kept(await startRedirects(storage.url));
   const own = await front(redirecting.url);
   const spec = { image: 'team/app:1.0', override: 'mirror/app' };
-  await move('oci', spec, end('oci', own.url), end('oci', fronted.url));
+  const source = { ...end('oci', own.url), redirectHosts: [new URL(storage.url).host] };
+  await move('oci', spec, source, end('oci', fronted.url));
   expect(new Set(own.clients)).toEqual(new Set(['mover']));
   expect(storage.clients.length).toBeGreaterThan(0);
   expect(new Set(storage.clients)).toEqual(new Set(['']));

@@ -2,13 +2,14 @@ import type { Job, JobEndpoint } from '#shared/domain';
 import type { ContentSink, ContentSource, ImageName, Opening } from '#shared/transfer';
 
 /** How an Endpoint is reached: what a location of an artifact at it begins with. */
-export function connection({ name, remoteURL, tls, credentials, tokenHosts }: JobEndpoint) {
+export function connection({ name, remoteURL, tls, credentials, tokenHosts, redirectHosts }: JobEndpoint) {
   return {
     name,
     remoteURL,
     ...(tls && { tls }),
     ...(credentials && { credentials }),
     ...(tokenHosts && { tokenHosts }),
+    ...(redirectHosts && { redirectHosts }),
   };
 }
 

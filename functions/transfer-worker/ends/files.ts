@@ -85,9 +85,8 @@ export function openFile(
   if (mediaType !== undefined && !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
     throw config('spec.mediaType must be a media type such as "application/gzip".');
   const expected = digestOf(spec);
-  const redirectHosts = hostsOf(spec);
   return {
-    source: kindOf(source).source({ ...connection(source), path, redirectHosts }, opening),
+    source: kindOf(source).source({ ...connection(source), path }, opening),
     name: nameOf(path),
     ...(expected === undefined ? {} : { expected }),
     ...(mediaType === undefined ? {} : { mediaType }),
@@ -142,10 +141,4 @@ function digestOf(spec: Spec): string | undefined {
   const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/.exec(text) ?? [];
   if (hex === undefined) throw config('spec.sha256 must have 64 hexadecimal digits.');
   return `sha256:${hex}`;
-}
-
-function hostsOf({ redirectHosts = [] }: Spec): string[] {
-  const isHost = (host: unknown) => typeof host === 'string' && URL.parse(`https://${host}`)?.host === host;
-  if (Array.isArray(redirectHosts) && redirectHosts.every(isHost)) return redirectHosts.map(String);
-  throw config('spec.redirectHosts must be a list of hosts such as "downloads.example.com".');
 }

@@ -53,7 +53,7 @@ function whyNot(caught: unknown): string {
 }
 
 async function endOf({ metadata, spec }: Endpoint, env: Env): Promise<Job['source']> {
-  const { type, remoteURL, tls = {}, tokenHosts } = spec;
+  const { type, remoteURL, tls = {}, tokenHosts, redirectHosts } = spec;
   const { insecureSkipVerify, plainHTTP } = tls;
   const { host } = resolveAddress(remoteURL, 'any', plainHTTP === undefined ? {} : { plainHTTP });
   const credentials = await dockerCredentials(host, env);
@@ -61,6 +61,7 @@ async function endOf({ metadata, spec }: Endpoint, env: Env): Promise<Job['sourc
     ...{ name: metadata.name, type, remoteURL },
     ...(credentials && { credentials }),
     ...(tokenHosts && { tokenHosts }),
+    ...(redirectHosts && { redirectHosts }),
     tls: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
       ...(plainHTTP !== undefined && { plainHTTP }),

@@ -46,6 +46,13 @@ const spec = z.object({
   policyRef: reference(
     'The ArtifactType or ClusterArtifactType whose parameter policy binds everything that is written here, whatever type an artifact names; beside the policy of its own type.',
   ).exactOptional(),
+  redirectHosts: z
+    .array(z.string())
+    .exactOptional()
+    .describe(
+      'Other hosts to which its server may lead: from which is read, to which uploads are sent, and from whose registries images of its charts may be pulled. host, host:port or *.domain; a host without a port means the usual one. They receive no credentials. Unset: reading follows redirects to public addresses, and nothing is sent to another server.',
+    )
+    .meta({ 'x-kubernetes-list-type': 'set' }),
   maxInFlight: z.int().min(1).exactOptional().describe('How many transfers may use it at once.'),
 });
 

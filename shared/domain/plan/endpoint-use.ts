@@ -106,6 +106,7 @@ function identityOf({ metadata, spec }: Endpoint): unknown[] {
     [caSecretRef?.name ?? null, insecureSkipVerify, plainHTTP],
     spec.secretRef?.name ?? null,
     ...(spec.tokenHosts ? [[...spec.tokenHosts].sort()] : []),
+    ...(spec.redirectHosts ? [{ redirectHosts: [...spec.redirectHosts].sort() }] : []),
   ];
 }
 

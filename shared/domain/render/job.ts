@@ -18,6 +18,8 @@ const endpoint = object(
   {
     /** Hosts beside that of `remoteURL` that may get the credentials. */
     tokenHosts: list(text),
+    /** Hosts beside that of `remoteURL` that its server may lead to, without the credentials. */
+    redirectHosts: list(text),
     /** As PEM: `ca`, whom to trust; `certificate` and its `key`, what a server is shown that asks who comes. */
     tls: object({}, { ca: text, certificate: text, key: text, insecureSkipVerify: flag, plainHTTP: flag }),
     credentials,

@@ -190,6 +190,7 @@ function fromEndpoint(ref: EndpointRef, { endpoint, secretRef, ca }: Side): Side
       remoteURL: spec.remoteURL,
       ...(Object.keys(tls).length > 0 ? { tls } : {}),
       ...(spec.tokenHosts ? { tokenHosts: [...spec.tokenHosts] } : {}),
+      ...(spec.redirectHosts ? { redirectHosts: [...spec.redirectHosts] } : {}),
     },
   };
 }

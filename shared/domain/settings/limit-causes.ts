@@ -73,7 +73,7 @@ export function endpointLimitCauses(
   old: Endpoint | undefined,
   settings: Settings,
 ): Cause[] {
-  const { type, remoteURL, tokenHosts = [] } = spec;
+  const { type, remoteURL, tokenHosts = [], redirectHosts = [] } = spec;
   const fresh = [...tokenHosts.entries()].filter(([, host]) => !old?.spec.tokenHosts?.includes(host));
   return [
     ...(type === old?.spec.type ? [] : typeCauses('spec.type', type, settings)),
@@ -81,6 +81,9 @@ export function endpointLimitCauses(
     ...fresh.flatMap(([index, name]) =>
       hostCauses(`spec.tokenHosts[${index}]`, { name, port: 443 }, settings),
     ),
+    ...[...redirectHosts.entries()]
+      .filter(([, host]) => !old?.spec.redirectHosts?.includes(host))
+      .flatMap(([index, pattern]) => patternCauses(`spec.redirectHosts[${index}]`, pattern, settings)),
   ];
 }
 
@@ -106,6 +109,12 @@ function hostCauses(
   if (!hosts || allowsHost(hosts, name, port)) return [];
   const message = `Invalid value: host ${quoted(name)} is not allowed: ${by('limits.endpointHosts')}`;
   return [invalid(field, message)];
+}
+
+/** A pattern is allowed where every host that it stands for is. Without a port it means the usual ones. */
+function patternCauses(field: string, pattern: string, settings: Settings): Cause[] {
+  const [, name = pattern, port] = /^(.*?)(?::(\d+))?$/.exec(pattern) ?? [];
+  return hostCauses(field, { name, port: Number(port ?? 443) }, settings);
 }
 
 /**

@@ -190,7 +190,7 @@ export const settingsTable = {
     isHostPattern,
     {
       unset: 'every host',
-      what: 'Hosts that `remoteURL` and `tokenHosts` of an Endpoint may name. `*.` stands for one or more labels; without a port every port is meant. A folder, `file:///release`, is on no host and is not judged.',
+      what: 'Hosts that `remoteURL`, `tokenHosts` and `redirectHosts` of an Endpoint may name. `*.` stands for one or more labels; without a port every port is meant. A folder, `file:///release`, is on no host and is not judged.',
     },
   ),
   'limits.endpointTypes': names('types of Endpoints', isObjectName, {

@@ -9,8 +9,9 @@ import type { Endpoint, EndpointSpec } from '../kinds/endpoint.ts';
 import { attestParameter, policyParameter } from '../kinds/well-known.ts';
 import { isFromEndpoint } from '../plan/parameters.ts';
 import { parsePolicy } from '../render/policy.ts';
+import { isHostPattern } from '../settings/hosts.ts';
 import { parseDuration } from '../values/duration.ts';
-import { longestUrl, mostAllowedTypes, mostTokenHosts } from '../values/limits.ts';
+import { longestUrl, mostAllowedTypes, mostRedirectHosts, mostTokenHosts } from '../values/limits.ts';
 import {
   durationCauses,
   invalid,
@@ -40,6 +41,7 @@ export function endpointCauses({ spec }: Endpoint, old: Endpoint | undefined): C
       : []),
     ...(changed('remoteURL') ? urlCauses('spec.remoteURL', spec.remoteURL) : []),
     ...(changed('tokenHosts') ? hostCauses('spec.tokenHosts', spec.tokenHosts) : []),
+    ...(changed('redirectHosts') ? redirectHostCauses('spec.redirectHosts', spec.redirectHosts) : []),
     ...(changed('secretRef') ? nameCauses('spec.secretRef.name', spec.secretRef?.name) : []),
     ...(changed('allowedTypes') ? typeNameCauses('spec.allowedTypes', spec.allowedTypes) : []),
     ...(changed('policyRef') ? nameCauses('spec.policyRef.name', spec.policyRef?.name) : []),
@@ -48,24 +50,33 @@ export function endpointCauses({ spec }: Endpoint, old: Endpoint | undefined): C
 }
 
 function typeNameCauses(field: string, names: readonly string[] = []): Cause[] {
-  if (names.length > mostAllowedTypes) {
-    const message = `Too many: ${names.length}: must have at most ${mostAllowedTypes} items`;
-    return [{ reason: 'FieldValueTooMany', field, message }];
-  }
+  if (names.length > mostAllowedTypes) return tooMany(field, names, mostAllowedTypes);
   return names.flatMap((name, index) => nameCauses(`${field}[${index}]`, name));
 }
 
 /** Names of hosts, as a URL has them: lower case, without scheme, port and path. */
 function hostCauses(field: string, hosts: readonly string[] = []): Cause[] {
-  if (hosts.length > mostTokenHosts) {
-    const message = `Too many: ${hosts.length}: must have at most ${mostTokenHosts} items`;
-    return [{ reason: 'FieldValueTooMany', field, message }];
-  }
+  if (hosts.length > mostTokenHosts) return tooMany(field, hosts, mostTokenHosts);
   return hosts.flatMap((host, index) => {
     if (isObjectName(host) && URL.parse(`https://${host}`)?.hostname === host) return [];
     const message = `Invalid value: ${quoted(host)}: must be the name of a host in lower case, such as auth.example.com`;
     return [invalid(`${field}[${index}]`, message)];
   });
+}
+
+/** Patterns of hosts, each with a port or without. */
+function redirectHostCauses(field: string, hosts: readonly string[] = []): Cause[] {
+  if (hosts.length > mostRedirectHosts) return tooMany(field, hosts, mostRedirectHosts);
+  return hosts.flatMap((host, index) => {
+    if (isHostPattern(host) && URL.canParse(`https://${host.replace('*.', 'any.')}`)) return [];
+    const message = `Invalid value: ${quoted(host)}: must be a host in lower case, with a port or without, such as storage.example.com, storage:9000 or *.example.com`;
+    return [invalid(`${field}[${index}]`, message)];
+  });
+}
+
+function tooMany(field: string, items: readonly unknown[], most: number): Cause[] {
+  const message = `Too many: ${items.length}: must have at most ${most} items`;
+  return [{ reason: 'FieldValueTooMany', field, message }];
 }
 
 function urlCauses(field: string, text: string): Cause[] {

@@ -82,7 +82,7 @@ export function artifactTypeWithoutEffect({ spec }: ArtifactType): string[] {
 }
 
 export function endpointWithoutEffect({ spec }: Endpoint): string[] {
-  const { type, remoteURL, secretRef, tls, tokenHosts = [], usage, policyRef } = spec;
+  const { type, remoteURL, secretRef, tls, tokenHosts = [], redirectHosts = [], usage, policyRef } = spec;
   const policy =
     policyRef !== undefined && usage === 'PullOnly'
       ? [
@@ -95,6 +95,7 @@ export function endpointWithoutEffect({ spec }: Endpoint): string[] {
       ...policy,
       ...(tls === undefined ? [] : [`spec.tls: ${folder}`]),
       ...(tokenHosts.length === 0 ? [] : [`spec.tokenHosts: ${folder}`]),
+      ...(redirectHosts.length === 0 ? [] : [`spec.redirectHosts: ${folder}`]),
       ...(type === 'oci-layout' && secretRef !== undefined ? [`spec.secretRef: ${folder}`] : []),
     ];
   return [

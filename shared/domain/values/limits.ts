@@ -26,6 +26,7 @@ export const longestUrl = 2_048;
 export const mostTokenHosts = 10;
 /** Most types that an Endpoint lets use it. */
 export const mostAllowedTypes = 100;
+export const mostRedirectHosts = 50;
 /** Most schedules of one cron, and most different ones in an Order: to check one takes time. */
 export const mostCronSchedules = 10;
 export const mostSchedules = 100;

@@ -8,11 +8,15 @@ import type { TokenRequest, TokenService } from './token-service.ts';
 export interface Authorizer {
   /** The header's value for a request that needs `scopes`; undefined: send none. */
   header(scopes: readonly string[], signal: AbortSignal): Promise<string | undefined>;
-  /** Takes the `WWW-Authenticate` of a 401; true if another attempt would send another header. */
+  /**
+   * Takes the `WWW-Authenticate` of a 401; true if another attempt would send another header. `fromPublic`: the registry has a public
+   * address, and so must a token service that it names by itself.
+   */
   challenged(
     wwwAuthenticate: string | undefined,
     scopes: readonly string[],
     sent: string | undefined,
+    fromPublic?: boolean,
   ): boolean;
 }
 
@@ -45,10 +49,8 @@ export function createAuthorizer(
   tokens: TokenService,
   now: () => number = Date.now,
 ): Authorizer {
-  let mode: { scheme: 'none' } | { scheme: 'basic' } | { scheme: 'bearer'; realm: string; service?: string } =
-    {
-      scheme: 'none',
-    };
+  type Bearer = Pick<TokenRequest, 'realm' | 'service' | 'fromPublic'>;
+  let mode: { scheme: 'none' } | { scheme: 'basic' } | ({ scheme: 'bearer' } & Bearer) = { scheme: 'none' };
   const cache = new Map<string, CachedToken>();
   // A registry behind a proxy may use another name of the repository, and some registries define scopes of their own.
   const demanded = new Set<string>();
@@ -102,17 +104,22 @@ export function createAuthorizer(
       if (mode.scheme === 'none') return undefined;
       if (mode.scheme === 'basic') return basicHeader(await presented(credentials, signal));
       const sorted = complete(scopes);
-      const service = mode.service === undefined ? {} : { service: mode.service };
-      return `Bearer ${await bearerToken({ realm: mode.realm, scopes: sorted, ...service }, signal)}`;
+      const { scheme: _, ...bearer } = mode;
+      return `Bearer ${await bearerToken({ ...bearer, scopes: sorted }, signal)}`;
     },
 
-    challenged(wwwAuthenticate, scopes, sent) {
+    challenged(wwwAuthenticate, scopes, sent, fromPublic = false) {
       const challenges = parseChallenges(wwwAuthenticate ?? '');
       const bearer = challenges.find(({ scheme }) => scheme === 'bearer')?.parameters;
       const realm = bearer?.realm;
       if (realm !== undefined && credentials.kind !== 'token') {
         const service = bearer?.service;
-        mode = { scheme: 'bearer', realm, ...(service === undefined ? {} : { service }) };
+        mode = {
+          scheme: 'bearer',
+          realm,
+          ...(service !== undefined && { service }),
+          ...(fromPublic && { fromPublic }),
+        };
         if (sent !== undefined) asAnybody = false;
         // Only the refused token: another request may have fetched a new one meanwhile.
         const key = complete(scopes).join(' ');

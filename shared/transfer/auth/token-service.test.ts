@@ -27,7 +27,7 @@ function service(
   const client = {
     send: async (request: HttpRequest) => {
       sent.push(request);
-      return { status: 200, headers: {}, body: Readable.from([Buffer.from(answer)]) };
+      return { status: 200, headers: {}, body: Readable.from([Buffer.from(answer)]), fromPublic: false };
     },
     close: () => {},
   };

@@ -4,13 +4,15 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { readBody } from '../http/body.ts';
 import type { HttpClient, HttpRequest } from '../http/http-client.ts';
-import { isSameServer, sendFollowing } from '../http/redirect.ts';
+import { type Access, isSameServer, type Reach, realmAccess } from '../http/reach.ts';
+import { sendFollowing } from '../http/redirect.ts';
 import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
-import { isTrustedRealm } from './realm.ts';
 
 export interface TokenRequest {
   realm: string;
   service?: string;
+  /** True if the registry that names the realm has a public address. */
+  fromPublic?: boolean;
   scopes: readonly string[];
   /** True: for anybody, without the credentials. */
   anonymous?: boolean;
@@ -57,17 +59,22 @@ function realmURL(realm: string, options: TokenServiceOptions): URL {
 }
 
 /** Throws for a realm on a host that may not get the credentials: whoever can change the challenge would get them. */
-function mustBeTrusted(realm: URL, { origin, tokenHosts, context, credentials }: TokenServiceOptions): void {
-  const { hostname } = realm;
+function mustBeTrusted(
+  realm: URL,
+  access: Access,
+  { origin, context, credentials }: TokenServiceOptions,
+): void {
+  const { hostname, host } = realm;
   if (credentials.kind === 'cloud') {
     if (isSameServer(new URL(origin), realm)) return;
     const text = `Registry ${context.host} has its token service at another server, ${realm.host}, which gets no identity of the pod.`;
     throw new TransferError('permanent', text);
   }
-  if (isTrustedRealm(new URL(origin).hostname, hostname, tokenHosts)) return;
+  if (access.credentials) return;
+  const where = hostname === new URL(origin).hostname ? `port, ${host}` : `host, ${hostname}`;
   throw new TransferError(
     'config',
-    `Registry ${context.host} has its token service at another host, ${hostname}, which gets no credentials: if it is the right one, add it to spec.tokenHosts of Endpoint "${context.endpoint}".`,
+    `Registry ${context.host} has its token service at another ${where}, which gets no credentials: if it is the right one, add ${hostname} to spec.tokenHosts of Endpoint "${context.endpoint}".`,
   );
 }
 
@@ -75,10 +82,13 @@ async function tokenRequest(
   request: TokenRequest,
   options: TokenServiceOptions,
   signal: AbortSignal,
-): Promise<HttpRequest> {
+): Promise<{ asked: HttpRequest; access: Access }> {
   const url = realmURL(request.realm, options);
+  const { tokenHosts } = options;
+  const origin = new URL(options.origin);
+  const access = realmAccess(url, { origin, tokenHosts, fromPublic: request.fromPublic === true });
   const own: RegistryCredentials = request.anonymous === true ? { kind: 'none' } : options.credentials;
-  if (own.kind !== 'none') mustBeTrusted(url, options);
+  if (own.kind !== 'none') mustBeTrusted(url, access, options);
   const credentials = await presented(own, signal);
   if (credentials.kind === 'identity') {
     const form = new URLSearchParams({
@@ -93,7 +103,7 @@ async function tokenRequest(
       'content-type': 'application/x-www-form-urlencoded',
       'content-length': String(body.length),
     };
-    return { method: 'POST', url, headers, body: () => body, signal };
+    return { asked: { method: 'POST', url, headers, body: () => body, signal }, access };
   }
   if (request.service !== undefined) url.searchParams.set('service', request.service);
   for (const scope of request.scopes) url.searchParams.append('scope', scope);
@@ -103,7 +113,7 @@ async function tokenRequest(
     const pair = `${credentials.username}:${credentials.password}`;
     headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
   }
-  return { method: 'GET', url, headers, signal };
+  return { asked: { method: 'GET', url, headers, signal }, access };
 }
 
 function parseToken(body: Buffer | undefined, context: RequestContext): Token {
@@ -128,14 +138,21 @@ function parseToken(body: Buffer | undefined, context: RequestContext): Token {
 /** A TokenService with the credentials of one registry. It rejects with TransferErrors, which the caller retries. */
 export function createTokenService(options: TokenServiceOptions): TokenService {
   const { client, masker } = options;
-  const context = { ...options.context, activity: 'requesting a token from its token service' };
   return {
     async fetch(request, signal) {
+      const activity = 'requesting a token from its token service';
+      const context: RequestContext = { ...options.context, activity };
       try {
-        const asked = await tokenRequest(request, options, signal);
-        // The same server may have moved its token service; no other server receives the credentials.
-        const same = (url: URL): boolean => isSameServer(asked.url, url);
-        const { response } = await sendFollowing(client, asked, { trusted: same, allowed: same });
+        const { asked, access } = await tokenRequest(request, options, signal);
+        context.quotable = access.quotable;
+        // The same server may have moved its token service; no other one is asked.
+        const reach: Reach = {
+          access: () => access,
+          refusal: (_, url) =>
+            isSameServer(asked.url, url) ? undefined : 'a token service is at one server',
+        };
+        const { response, refusal } = await sendFollowing(client, asked, { reach });
+        context.refusal = refusal;
         const body = await readBody(response.body, maxTokenResponseBytes);
         if (response.status !== 200) throw statusFailure(context, response.status, response.headers, body);
         const token = parseToken(body, context);

@@ -268,7 +268,9 @@ describe('a redirect to another host', () => {
     const blob = [...(source.contents.get('team/app')?.blobs.keys() ?? [])][0] ?? '';
     const to = `${store.url}/v2/team/app/blobs/${blob}`;
     source.faults.add({ method: 'GET', path: new RegExp(blob), fault: { kind: 'redirect', to } });
-    await copy();
+    const redirectHosts = [new URL(store.url).host];
+    const from = { name: 'src', remoteURL: source.url, image: 'team/app:1.0', credentials: account };
+    await copy({ source: { ...from, redirectHosts } });
     expect(store.requests).toMatchObject([{ method: 'GET', status: 200, authorized: false }]);
     await store.close();
   });

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { printable } from '#shared/errors';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { connectionEnd } from '../http/connection-end.ts';
+import { RefusedError } from '../http/redirect.ts';
 import { tlsProblem } from '../http/request-failures.ts';
 import { parseRetryAfter } from '../http/retry.ts';
 
@@ -17,6 +18,10 @@ export interface FileContext {
   hasCredentials: boolean;
   /** The host of the last request, if the server redirected it to another host. */
   redirectHost?: string | undefined;
+  /** False: what answers is not the server of the Endpoint, and is not quoted. */
+  quotable?: boolean;
+  /** Why a redirect is not followed. */
+  refusal?: string | undefined;
 }
 
 /** Why a request failed, for programs and for people. */
@@ -39,8 +44,8 @@ function unauthorized({ endpoint, hasCredentials, writing }: FileContext): strin
 }
 
 function advice(status: number, context: FileContext, location: string | undefined): Advice {
-  const { endpoint, redirectHost } = context;
-  if (status >= 300 && status < 400) return { reason: 'config', text: redirectText(location, endpoint) };
+  const { redirectHost } = context;
+  if (status >= 300 && status < 400) return { reason: 'config', text: redirectText(location, context) };
   if (redirectHost !== undefined && (status === 401 || status === 403)) {
     const text = 'it refuses the URL that the server gave, and receives no credentials: retry later';
     return { reason: 'retryable', text };
@@ -88,11 +93,13 @@ function notFound({ endpoint, hasCredentials }: FileContext): string {
   return `it does not exist: check the path and remoteURL of Endpoint "${endpoint}"${hidden}`;
 }
 
-function redirectText(location: string | undefined, endpoint: string): string {
+function redirectText(location: string | undefined, { endpoint, refusal }: FileContext): string {
   const url = location !== undefined && URL.canParse(location) ? new URL(location) : undefined;
   const there = url === undefined ? '' : ` to ${url.protocol}//${url.host}`;
-  const fix = `if that is right, name the host in spec.redirectHosts of the artifact, or set the final URL as remoteURL of Endpoint "${endpoint}"`;
-  return `it redirects${there}, which is not followed: ${fix}`;
+  const why = refusal === undefined ? '' : `: ${refusal}`;
+  const host = url === undefined ? 'the host' : url.host;
+  const fix = `If that is right, name ${host} in spec.redirectHosts of Endpoint "${endpoint}", or set the final URL as its remoteURL`;
+  return `it redirects${there}, which is not followed${why}. ${fix}`;
 }
 
 /** The failure for a response with an unexpected status. `quote` is what the server says of it; `known` overrides the usual advice. */
@@ -119,9 +126,9 @@ export function fileNetworkFailure(context: FileContext, caught: unknown): Trans
   const where = `${subject(context)} could not be reached while ${context.activity}`;
   const fail = (reason: FailureReason, why: string) =>
     new TransferError(reason, `${where}: ${why}.`, { cause: caught });
-  const problem = tlsProblem(caught, context.endpoint);
+  const problem = tlsProblem(caught, context.endpoint, context.quotable);
   if (problem !== undefined) return fail('config', problem);
-  if (code === 'ERR_ADDRESS_DENIED') return fail('config', detail);
+  if (code === 'ERR_ADDRESS_DENIED' || caught instanceof RefusedError) return fail('config', detail);
   if (code.startsWith('HPE_')) {
     const check = `check scheme and port in remoteURL of Endpoint "${context.endpoint}"`;
     return fail('config', `its response is not HTTP (${code}): ${check}`);

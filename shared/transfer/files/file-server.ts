@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { stopped } from '../errors/transfer-error.ts';
+import { stopped, type TransferError } from '../errors/transfer-error.ts';
 import { type BodySource, type ByteStream, readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
 import type { HttpClient, HttpRequest } from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
-import { isSameServer, sendFollowing } from '../http/redirect.ts';
+import { createReach, type Reach } from '../http/reach.ts';
+import { sendFollowing } from '../http/redirect.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import { type Advice, type FileContext, fileNetworkFailure, fileStatusFailure } from './failures.ts';
 
@@ -56,8 +57,10 @@ export interface FileServerOptions {
   signer: Signer;
   /** Where a URL of the server is asked for by now: a signer can learn that too. Default: there. */
   at?: (url: URL) => URL;
-  /** Hosts, with a port where they have one, that reading may be redirected to; `any`: all. They receive no credentials. */
-  redirectHosts: readonly string[] | 'any';
+  /** Hosts beside its own that it may redirect to (`createReach`). */
+  redirectHosts: readonly string[];
+  /** Of the Endpoint whose content has named this server. Default: this is the server of the Endpoint. */
+  reach?: Reach;
   /** What the body of a failure says; undefined where it says nothing. */
   readFailure?: (
     status: number,
@@ -74,41 +77,46 @@ const nothing = Buffer.alloc(0);
 /** A client for one file server, with credentials, redirects, limits, retries and explained failures. */
 export function createFileServer(options: FileServerOptions): FileServer {
   const { client, limiter, origin, signer, at = (url: URL) => url } = options;
-  const isServer = (url: URL): boolean => isSameServer(at(origin), url);
-  const isAllowed = (url: URL): boolean =>
-    isServer(url) ||
-    ((options.redirectHosts === 'any' || options.redirectHosts.includes(url.host)) &&
-      (url.protocol === 'https:' || origin.protocol === 'http:'));
+  const { reach = createReach({ ...options, origin: () => at(origin) }) } = options;
 
   /** One attempt, repeated while the signer learns from the answer: that credentials are wanted, and for which region. */
   async function attempt(request: ServerRequest, context: FileContext, signal: AbortSignal) {
     for (let repeated = 0; ; repeated += 1) {
       const next = await httpRequest({ ...request, url: at(request.url) }, signer, signal);
       context.host = at(origin).host;
-      const { response, url } = await sendFollowing(client, next, {
-        trusted: isServer,
-        allowed: isAllowed,
-        onRequest: (asked) => {
-          context.redirectHost = isServer(asked) ? undefined : asked.host;
+      const { response, access, refusal } = await sendFollowing(client, next, {
+        reach,
+        onRequest: (asked, { quotable }) => {
+          context.redirectHost = asked.host === next.url.host ? undefined : asked.host;
+          context.quotable = quotable;
         },
       });
+      context.refusal = refusal;
       const { status, headers, body } = response;
       const expected = request.expect.includes(status);
       const streamed = expected && request.streamed === true;
       const bytes = streamed ? nothing : ((await readBody(body, answerLimit)) ?? nothing);
-      if (status >= 300 && repeated < maxLessons && isServer(url) && signer.learn(status, headers, bytes)) {
+      if (
+        status >= 300 &&
+        repeated < maxLessons &&
+        access.credentials &&
+        signer.learn(status, headers, bytes)
+      ) {
         body.destroy();
         continue;
       }
       if (expected) return { status, headers, bytes, stream: body };
-      const said = whatItSays(options, status, bytes, headers);
-      const failure = fileStatusFailure(context, status, headers, said?.quote, said?.advice);
-      if (status === 429 || status === 503)
-        limiter.slowDown(
-          Math.min(failure.retryAfterMs ?? options.retry.baseMs, options.retry.maxRetryAfterMs),
-        );
-      throw failure;
+      const said = access.quotable ? whatItSays(options, status, bytes, headers) : undefined;
+      throw slowedDown(fileStatusFailure(context, status, headers, said?.quote, said?.advice), status);
     }
+  }
+
+  /** The failure, of which the requests to come keep the wait that it asks for. */
+  function slowedDown(failure: TransferError, status: number): TransferError {
+    const { baseMs, maxRetryAfterMs } = options.retry;
+    if (status === 429 || status === 503)
+      limiter.slowDown(Math.min(failure.retryAfterMs ?? baseMs, maxRetryAfterMs));
+    return failure;
   }
 
   return (request, signal) => {

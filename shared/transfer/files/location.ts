@@ -11,7 +11,7 @@ export interface FileLocation {
   path: string;
   tls?: TlsSettings;
   credentials?: EndpointCredentials;
-  /** Hosts, with a port where they have one, that reading may be redirected to. They receive no credentials. */
+  /** Hosts that the server may redirect to and have content sent to. They receive no credentials (`createReach`). */
   redirectHosts?: readonly string[];
   /** Hosts of a registry's token service that get the credentials too (`isTrustedRealm`). */
   tokenHosts?: readonly string[];

@@ -5,6 +5,7 @@ import { fileURL } from '../files/file-url.ts';
 import { readFile } from '../files/read-file.ts';
 import { createWebAuth } from '../files/web-auth.ts';
 import { webFile } from '../files/web-file.ts';
+import { createReach } from '../http/reach.ts';
 import type { Session } from '../oci/session.ts';
 import type { ChartLocation } from './chart.ts';
 import { chartEntries, type IndexedChart, indexedChart, maxIndexBytes } from './index-file.ts';
@@ -122,17 +123,19 @@ async function downloadProvenance(archive: URL, send: FileServer, signal: AbortS
 
 /** Clients for the server of the index and those of its charts, one for each origin. */
 function servers(
-  { name, remoteURL, tls = {}, credentials, tokenHosts = [] }: ChartLocation,
+  { name, remoteURL, tls = {}, credentials, tokenHosts = [], redirectHosts = [] }: ChartLocation,
   session: Session,
 ) {
   const own = fileURL(remoteURL, 'index.yaml', tls).origin;
   const client = session.client(tls, own, tokenHosts);
+  // Charts lie on release pages and object stores, which redirect to hosts of changing names.
+  const reach = createReach({ endpoint: name, origin: () => new URL(own), redirectHosts, tokenHosts });
   const known = new Map<string, FileServer>();
-  return ({ origin: text, host, hostname }: URL): FileServer => {
+  return ({ origin: text, host }: URL): FileServer => {
     const existing = known.get(text);
     if (existing) return existing;
-    const isTrusted = text === own || tokenHosts.includes(host) || tokenHosts.includes(hostname);
     const origin = new URL(text);
+    const isTrusted = reach.access(origin).credentials;
     const server = createFileServer({
       endpoint: name,
       origin,
@@ -145,8 +148,8 @@ function servers(
         tls,
         credentials: isTrusted ? forWeb(credentials, host) : undefined,
       }),
-      // Charts lie on release pages and object stores, which redirect to hosts of changing names.
-      redirectHosts: 'any',
+      redirectHosts,
+      reach,
     });
     known.set(text, server);
     return server;

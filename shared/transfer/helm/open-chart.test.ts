@@ -170,7 +170,11 @@ describe('a chart of a repository with an index', () => {
     const from = await web({ account: `${account.username}:${account.password}` });
     await publish(elsewhere, [{ version: '1.0.0' }]);
     await publish(from, [{ version: '1.0.0', url: `${elsewhere.url}/charts/demo-1.0.0.tgz` }]);
-    await copy(from, to, { credentials: account, ...plain });
+    const unnamed = await transferFailure(copy(from, to, { credentials: account, ...plain }));
+    expect(unnamed).toMatchObject({ reason: 'config', message: expect.stringContaining('private network') });
+    expect(elsewhere.requests).toEqual([]);
+    const named = (server: WebServer) => ({ redirectHosts: [new URL(server.url).host], ...plain });
+    await copy(from, to, { credentials: account, ...named(elsewhere) });
     expect(elsewhere.requests.length).toBeGreaterThan(0);
     expect(elsewhere.requests.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
     expect(from.requests.some(({ headers }) => headers.authorization !== undefined)).toBe(true);
@@ -178,7 +182,7 @@ describe('a chart of a repository with an index', () => {
     const guarded = await web({ account: `${account.username}:${account.password}` });
     await publish(guarded, [{ version: '1.0.0' }]);
     await publish(from, [{ version: '1.0.0', url: `${guarded.url}/charts/demo-1.0.0.tgz` }]);
-    const refused = await transferFailure(copy(from, to, { credentials: account, ...plain }));
+    const refused = await transferFailure(copy(from, to, { credentials: account, ...named(guarded) }));
     expect(refused).toMatchObject({ reason: 'auth' });
     expect(refused.message).not.toContain(account.password);
     const tokenHosts = [new URL(guarded.url).host];
@@ -206,7 +210,8 @@ describe('a chart of a repository with an index', () => {
     await publish(store, [{ version: '1.0.0' }]);
     const location = `${store.url}/charts/demo-1.0.0.tgz`;
     from.fault = ({ path }) => (path.endsWith('.tgz') ? { status: 302, headers: { location } } : undefined);
-    await copy(from, to, { credentials: account, ...plain });
+    const redirectHosts = [new URL(store.url).host];
+    await copy(from, to, { credentials: account, redirectHosts, ...plain });
     expect(store.requests[0]?.headers.authorization).toBeUndefined();
     expect(tagsOf(to)).toEqual(['1.0.0']);
   });
@@ -259,7 +264,7 @@ describe('a chart of a repository with an index', () => {
       { version: '1.0.0', url: 'http://169.254.169.254/x.tgz' },
       {},
       'config',
-      /may not be reached/,
+      /in a private network/,
     ],
     [
       'is not in the index',

@@ -1,5 +1,6 @@
 import { type LookupAddress, lookup } from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
+import { type AddressRange, type AddressSet, allBut, isPublic } from './address-ranges.ts';
 
 /** Decides which addresses may be dialled. */
 export interface AddressGuard {
@@ -9,48 +10,9 @@ export interface AddressGuard {
   check(host: string): void;
 }
 
-/** All addresses that begin with the first `length` bits of `address`. */
-export type AddressRange = readonly [address: string, length: number];
-
-/** This machine: a worker may reach it, a prober of a cluster may not. */
-export const loopbackRanges: readonly AddressRange[] = [
-  ['127.0.0.0', 8],
-  ['::1', 128],
-];
-
 /** A server that must not be dialled. */
 export class AddressDeniedError extends Error {
   readonly code = 'ERR_ADDRESS_DENIED';
-}
-
-// This machine, this link and what clouds serve credentials at. BlockList compares IPv4-mapped IPv6 addresses as IPv4.
-const denied: readonly AddressRange[] = [
-  ['0.0.0.0', 8],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['100.100.100.200', 32],
-  ['192.0.0.192', 32],
-  ['224.0.0.0', 4],
-  ['255.255.255.255', 32],
-  ['::', 128],
-  ['::1', 128],
-  ['fe80::', 10],
-  ['fd00:ec2::254', 128],
-  ['ff00::', 8],
-  // NAT64 of the first ranges
-  ['64:ff9b::', 104],
-  ['64:ff9b::7f00:0', 104],
-  ['64:ff9b::a9fe:0', 112],
-];
-
-function addressesIn(ranges: readonly AddressRange[]): BlockList {
-  const list = new BlockList();
-  for (const [address, length] of ranges) list.addSubnet(address, length, familyOf(address));
-  return list;
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
 /**
@@ -58,33 +20,48 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
  * resolves to are judged, and one of those is dialled: a name that resolves to another address the next time gains nothing.
  */
 export function createAddressGuard(allowed: readonly AddressRange[] = []): AddressGuard {
-  const closed = addressesIn(denied);
-  const open = addressesIn(allowed);
-  const allows = (address: string) => {
-    const family = familyOf(address);
-    return open.check(address, family) || !closed.check(address, family);
-  };
-  const refusal = (name: string, addresses: readonly string[]) =>
-    new AddressDeniedError(`${name} is at ${addresses.join(', ')}, which may not be reached from here`);
+  return guardOf(
+    allBut(allowed),
+    (name, addresses) => `${name} is at ${addresses.join(', ')}, which may not be reached from here`,
+  );
+}
 
+/** Why an address of a private network is not contacted. It is not named: who chose the host need not own the network. */
+const privateText = (host: string) =>
+  `${host} is in a private network, where only the server of the Endpoint and the hosts in its spec.redirectHosts are contacted`;
+
+/** Refuses all addresses but those of the public internet. */
+export const publicGuard = guardOf(isPublic, privateText);
+
+/**
+ * The guard for one request to `url`. With `publicOnly` the host must be public; a proxy before it need not be, and where there is one, it
+ * resolves the name.
+ */
+export function guardFor(guard: AddressGuard, url: URL, publicOnly = false): AddressGuard {
+  if (!publicOnly) return guard;
+  return {
+    check: publicGuard.check,
+    lookup: (name, options, callback) =>
+      (name === url.hostname ? publicGuard : guard).lookup(name, options, callback),
+  };
+}
+
+function guardOf(
+  allows: AddressSet,
+  explain: (name: string, addresses: readonly string[]) => string,
+): AddressGuard {
   return {
     check(host) {
       const address = host.replace(/^\[|\]$/g, '');
-      if (isIP(address) !== 0 && !allows(address)) throw refusal(host, [address]);
+      if (isIP(address) !== 0 && !allows(address)) throw new AddressDeniedError(explain(host, [address]));
     },
     lookup(hostname, options, callback) {
       lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
         const usable = found.filter(({ address }) => allows(address));
         const [first] = usable;
+        const all = found.map(({ address }) => address);
         if (error) callback(error, []);
-        else if (first === undefined)
-          callback(
-            refusal(
-              hostname,
-              found.map(({ address }) => address),
-            ),
-            [],
-          );
+        else if (first === undefined) callback(new AddressDeniedError(explain(hostname, all)), []);
         else if (options.all === true) callback(null, usable);
         else callback(null, first.address, first.family);
       });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../testing/authority.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { certificateAlert, certificateRefusal, clientCertificate } from './client-certificate.ts';
-import { mayKnow } from './redirect.ts';
+import { mayKnow } from './reach.ts';
 
 const authority = await createAuthority('clients');
 const { cert: certificate, key } = await authority.issue({ name: 'mover' }, { use: 'client' });

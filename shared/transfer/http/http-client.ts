@@ -5,7 +5,8 @@ import * as nodeTls from 'node:tls';
 import { failWhenCut, farConnectLimitMs, limitConnect } from '#shared/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
-import { createAddressGuard, loopbackRanges } from './address-guard.ts';
+import { createAddressGuard, guardFor } from './address-guard.ts';
+import { isPublic, loopbackRanges } from './address-ranges.ts';
 import type { BodySource, ByteStream } from './body.ts';
 import { clientCertificate } from './client-certificate.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
@@ -33,6 +34,8 @@ export interface HttpRequest {
   streamed?: boolean;
   /** True if each chunk of that stream is done with before the next one is asked for: a large body then takes less CPU and memory. */
   lent?: boolean;
+  /** True if the server must have a public address. */
+  publicOnly?: boolean;
   signal: AbortSignal;
 }
 
@@ -40,6 +43,8 @@ export interface HttpResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
   body: ByteStream;
+  /** True if a public address answered; a proxy hides it. */
+  fromPublic: boolean;
 }
 
 /** Sends requests over kept-alive connections, of which it has a bounded number. It rejects with Node's own errors. */
@@ -73,8 +78,8 @@ function authorities(ca: string, besideBuiltIn = false): string[] {
   return [...(besideBuiltIn ? builtIn() : []), trustedCertificates(ca)];
 }
 
-// A server can redirect a worker, and a manifest can name URLs: neither may lead to what clouds serve credentials at.
-const guard = createAddressGuard(loopbackRanges);
+// Whatever names a server, an Endpoint included: a worker reaches nothing that clouds serve credentials at.
+const workerGuard = createAddressGuard(loopbackRanges);
 
 /**
  * An HttpClient for one registry and the hosts it redirects to, with the TLS settings of its Endpoint and the proxy variables of `env`. Only
@@ -103,6 +108,7 @@ export function createHttpClient(
 
   return {
     async send(request) {
+      const guard = guardFor(workerGuard, request.url, request.publicOnly);
       guard.check(request.url.hostname);
       const encrypted = request.url.protocol === 'https:';
       const options: http.RequestOptions = {
@@ -147,7 +153,8 @@ function exchange(
     incoming.once('end', () => outgoing.writableFinished || outgoing.destroy());
     const lent = request.lent === true ? lentBody(incoming) : undefined;
     const { statusCode: status = 0, headers } = incoming;
-    const answer = { status, headers, body: lent ?? incoming };
+    const fromPublic = isPublic(incoming.socket.remoteAddress ?? '');
+    const answer = { status, headers, body: lent ?? incoming, fromPublic };
     // A server may have all of a body before the body knows that it has ended, and success is that of the whole.
     if (sent !== undefined && status < 300) sent.then(() => resolve(answer), reject);
     else resolve(answer);

@@ -1,56 +1,68 @@
 import { readBody } from './body.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from './http-client.ts';
+import type { Access, Reach } from './reach.ts';
 
 const maxRedirects = 5;
 const maxRedirectBodyBytes = 64 * 1024;
 const anyMethod = new Set([307, 308]);
 const readOnly = new Set([301, 302, 303, ...anyMethod]);
 
-export interface Redirects {
-  /** True for a URL that may receive the Authorization header. */
-  trusted: (url: URL) => boolean;
-  /** True for a URL that may be requested. */
-  allowed: (url: URL) => boolean;
+/** A URL to which a request is not sent (`Reach.refusal`). */
+export class RefusedError extends Error {
+  /** `https://host[:port]`. */
+  readonly origin: string;
+
+  constructor(origin: string, why: string) {
+    super(why);
+    this.origin = origin;
+  }
+}
+
+/** The last response to a request. */
+export interface Followed {
+  response: HttpResponse;
+  /** What answered, and what may be done with that. */
+  url: URL;
+  access: Access;
+  /** Why the redirect is not followed, if the response is one. */
+  refusal?: string | undefined;
+}
+
+export interface Following {
+  reach: Reach;
+  /** The URL that led to that of the request, if a server has named it. */
+  from?: URL;
   /** Called with each URL before it is requested. */
-  onRequest?: (url: URL) => void;
+  onRequest?: (url: URL, access: Access) => void;
 }
 
 /**
- * True if `url` belongs to the server at `origin`: the same scheme, host and port, or the same host by https instead of http, which is how
- * servers move clients to TLS.
- */
-export function isSameServer(origin: URL, url: URL): boolean {
-  const upgraded = origin.protocol === 'http:' && url.protocol === 'https:';
-  return url.origin === origin.origin || (upgraded && url.hostname === origin.hostname);
-}
-
-/** Whether a URL is shown the client certificate: those of the server at `origin` and of the `tokenHosts`, with a port or without. */
-export function mayKnow(origin: string, tokenHosts: readonly string[]): (url: URL) => boolean {
-  const server = new URL(origin);
-  return (url) =>
-    isSameServer(server, url) || tokenHosts.includes(url.host) || tokenHosts.includes(url.hostname);
-}
-
-/**
- * Sends a request and follows redirects: for GET and HEAD of all kinds, for other methods those that keep the method (RFC 9110, 15.4).
- * Resolves with the last response and its URL; a redirect that cannot be followed is a response like any other.
+ * Sends a request and follows redirects as far as `reach` allows: for GET and HEAD of all kinds, for other methods those that keep the
+ * method (RFC 9110, 15.4). The Authorization header goes to servers that may have the credentials. A redirect that is not followed is a
+ * response like any other. Rejects with a RefusedError if the first URL is out of reach.
  */
 export async function sendFollowing(
   client: HttpClient,
   request: HttpRequest,
-  redirects: Redirects,
-): Promise<{ response: HttpResponse; url: URL }> {
+  { reach, from, onRequest }: Following,
+): Promise<Followed> {
   const { authorization, ...others } = request.headers;
-  const reading = request.method === 'GET' || request.method === 'HEAD';
-  let url = request.url;
+  const { method } = request;
+  const refused = reach.refusal(method, request.url, from);
+  if (refused !== undefined) throw new RefusedError(request.url.origin, refused);
+  let { url } = request;
   for (let hops = 0; ; hops += 1) {
-    redirects.onRequest?.(url);
-    const secret = authorization !== undefined && redirects.trusted(url) ? { authorization } : {};
-    const response = await client.send({ ...request, url, headers: { ...others, ...secret } });
-    const next = (reading ? readOnly : anyMethod).has(response.status)
+    const access = reach.access(url);
+    onRequest?.(url, access);
+    const secret = authorization !== undefined && access.credentials ? { authorization } : {};
+    const { publicOnly } = access;
+    const response = await client.send({ ...request, url, publicOnly, headers: { ...others, ...secret } });
+    const next = (method === 'GET' || method === 'HEAD' ? readOnly : anyMethod).has(response.status)
       ? target(response.headers.location, url)
       : undefined;
-    if (next === undefined || !redirects.allowed(next) || hops >= maxRedirects) return { response, url };
+    const refusal =
+      next && (hops < maxRedirects ? reach.refusal(method, next, url) : 'it redirects for ever');
+    if (next === undefined || refusal !== undefined) return { response, url, access, refusal };
     await readBody(response.body, maxRedirectBodyBytes);
     url = next;
   }

@@ -68,9 +68,9 @@ describe('a TLS failure explains what to do about', () => {
 
 describe('a redirect that cannot be followed', () => {
   it.each([
-    ['https://other.io/x?secret=1', ' to https://other.io in'],
-    ['ftp://other.io/x', ' to ftp://other.io in'],
-    ['/x', 'redirects in'],
+    ['https://other.io/x?secret=1', ' to https://other.io, which is not followed'],
+    ['ftp://other.io/x', ' to ftp://other.io, which is not followed'],
+    ['/x', 'redirects, which is not followed'],
   ])('to %s is reported with its host only', (location, text) => {
     const { reason, message } = statusFailure(context, 302, { location });
     expect(reason).toBe('permanent');

@@ -3,6 +3,7 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { certificateAlert, certificateRefusal } from './client-certificate.ts';
 import { connectionEnd } from './connection-end.ts';
+import { RefusedError } from './redirect.ts';
 import { parseRetryAfter } from './retry.ts';
 
 /** The request that failed, for its message. */
@@ -19,6 +20,10 @@ export interface RequestContext {
   writing: boolean;
   /** The host of the last request, if the registry redirected it to another host. */
   redirectHost?: string | undefined;
+  /** False: what answers is not the registry, and is not quoted. */
+  quotable?: boolean;
+  /** Why a redirect is not followed, or an upload not sent where the registry wants it. */
+  refusal?: string | undefined;
 }
 
 /** The subject of a message: the registry, or the host that it redirected to. */
@@ -129,7 +134,9 @@ function redirectAdvice(
       location !== undefined && URL.canParse(location)
         ? ` to ${new URL(location).protocol}//${new URL(location).host}`
         : '';
-    const text = `it redirects${there} in a way that cannot be followed: set the final URL as remoteURL of Endpoint "${context.endpoint}"`;
+    const { endpoint, refusal = 'nothing can be asked for there' } = context;
+    const host = there === '' ? '' : ` name ${new URL(location ?? '').host} in spec.redirectHosts, or`;
+    const text = `it redirects${there}, which is not followed: ${refusal}. If that is right,${host} set the final URL as remoteURL of Endpoint "${endpoint}"`;
     return { reason: 'permanent', text };
   }
   if (context.redirectHost === undefined || (status !== 401 && status !== 403)) return undefined;
@@ -146,7 +153,8 @@ export function statusFailure(
   headers: IncomingHttpHeaders,
   body?: Buffer,
 ): TransferError {
-  const refusal = certificateRefusal(status, body, context.endpoint);
+  const quoted = context.quotable === false ? undefined : body;
+  const refusal = certificateRefusal(status, quoted, context.endpoint);
   const { reason, text } =
     refusal === undefined
       ? (redirectAdvice(status, context, headers.location) ?? advice(status, context))
@@ -154,7 +162,7 @@ export function statusFailure(
   const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
   const where = `${subject(context)} answered ${status} while ${context.activity} in ${context.place}`;
   const options = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return new TransferError(reason, `${where}: ${text}.${registryErrors(body)}`, options);
+  return new TransferError(reason, `${where}: ${text}.${registryErrors(quoted)}`, options);
 }
 
 const certificateProblem = /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER/;
@@ -163,19 +171,24 @@ const oldProtocol = /alert protocol version|unsupported protocol/i;
 const notTls = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
 /** What is wrong with the TLS of a connection that failed with `caught`, and what to do; undefined if it failed otherwise. */
-export function tlsProblem(caught: unknown, endpoint: string): string | undefined {
+export function tlsProblem(caught: unknown, endpoint: string, quotable = true): string | undefined {
   const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
   const detail = caught instanceof Error ? caught.message : String(caught);
-  const advice = certificateAdvice(code, detail, endpoint);
+  const advice = certificateAdvice(code, detail, endpoint, quotable);
   if (advice !== undefined || !notTls.has(code)) return advice;
   return `it does not use TLS (${code}): for plain HTTP, write http:// in remoteURL of Endpoint "${endpoint}" or set spec.tls.plainHTTP`;
 }
 
-function certificateAdvice(code: string, detail: string, endpoint: string): string | undefined {
+function certificateAdvice(
+  code: string,
+  detail: string,
+  endpoint: string,
+  quotable: boolean,
+): string | undefined {
   const alerted = certificateAlert(code, endpoint);
   if (alerted !== undefined) return alerted;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `its certificate is for another name (${detail.slice(0, 300)}): set that name in remoteURL of Endpoint "${endpoint}", or issue a certificate for this one`;
+    return `its certificate is for another name (${quotable ? detail.slice(0, 300) : code}): set that name in remoteURL of Endpoint "${endpoint}", or issue a certificate for this one`;
   if (code === 'CERT_HAS_EXPIRED')
     return `its certificate, or the certificate of its CA, has expired (${code}): renew it`;
   if (code === 'CERT_NOT_YET_VALID')
@@ -191,8 +204,12 @@ export function networkFailure(context: RequestContext, caught: unknown): Transf
   const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
   const detail = caught instanceof Error ? caught.message : String(caught);
   const where = `${subject(context)} could not be reached while ${context.activity} in ${context.place}`;
-  const problem = tlsProblem(caught, context.endpoint);
+  const problem = tlsProblem(caught, context.endpoint, context.quotable);
   if (problem !== undefined) return new TransferError('config', `${where}: ${problem}.`, { cause: caught });
+  if (caught instanceof RefusedError) {
+    const text = `Registry ${context.host} names ${caught.origin} for ${context.activity} in ${context.place}, where nothing is sent: ${detail}.`;
+    return new TransferError('config', text, { cause: caught });
+  }
   if (code === 'ERR_ADDRESS_DENIED')
     return new TransferError('config', `${where}: ${detail}.`, { cause: caught });
   if (code.startsWith('HPE_')) {

@@ -58,12 +58,13 @@ function drip(status: number, headers: Record<string, string> = {}): Meddling {
 
 /** From `url` to a repository of its own behind `to`; both default to the registry itself. */
 function copy(
-  { from = registry.url, to = registry.url }: { from?: string; to?: string },
+  { from = registry.url, to = registry.url, named = [] }: { from?: string; to?: string; named?: string[] },
   more: Partial<CopyRequest> = {},
 ) {
+  const redirectHosts = named.map((url) => new URL(url).host);
   return copyImage({
-    source: { name: 'src', remoteURL: from, image: 'team/app:1.0', credentials },
-    destination: { name: 'dst', remoteURL: to, image: 'mirror/app:1.0', credentials },
+    source: { name: 'src', remoteURL: from, image: 'team/app:1.0', credentials, redirectHosts },
+    destination: { name: 'dst', remoteURL: to, image: 'mirror/app:1.0', credentials, redirectHosts },
     signal: new AbortController().signal,
     workDir,
     retry: { attempts: 2, baseMs: 2, maxMs: 5 },
@@ -84,7 +85,7 @@ describe('a host that the registry redirects to', () => {
     const source = await front((request) =>
       isBlob(request) ? answer(307, { location: `${thief.url}${request.url}` }) : undefined,
     );
-    const error = await transferFailure(copy({ from: source.url }));
+    const error = await transferFailure(copy({ from: source.url, named: [thief.url] }));
     expect(thief.requests.length).toBeGreaterThan(0);
     expect(thief.requests.every(({ authorization }) => authorization === undefined)).toBe(true);
     expect(thief.requests.some(({ path: asked }) => asked.startsWith('/token'))).toBe(false);
@@ -92,9 +93,10 @@ describe('a host that the registry redirects to', () => {
     expect(error.message).toContain(`${new URL(thief.url).host}, which registry`);
   });
 
-  it('may receive uploads as well as serve downloads', async () => {
+  it('may receive uploads as well as serve downloads, if the Endpoint names it', async () => {
     const moved = await front(({ url }) => answer(307, { location: `${registry.url}${url}` }));
-    expect((await copy({ to: moved.url })).digest).toBe(root);
+    expect((await copy({ to: moved.url, named: [registry.url] })).digest).toBe(root);
+    await expect(copy({ to: moved.url })).rejects.toThrow('spec.redirectHosts');
   });
 
   it.each(['ftp://elsewhere/x', 'file:///etc/passwd', 'http://', 'http://[::bad'])(

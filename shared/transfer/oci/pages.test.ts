@@ -22,6 +22,7 @@ function registry(pages: number, page: (number: number) => string[]): RegistryCl
       status: 200,
       headers: more ? { link: `<?page=${number + 1}>; rel="next"` } : {},
       url,
+      quotable: true,
       bytes: Buffer.from(JSON.stringify({ tags: page(number) })),
       stream: process.stdin,
     };

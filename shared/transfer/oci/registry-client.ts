@@ -7,7 +7,8 @@ import { stopped } from '../errors/transfer-error.ts';
 import { type BodySource, type ByteStream, readBody } from '../http/body.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
-import { isSameServer, sendFollowing } from '../http/redirect.ts';
+import { createReach } from '../http/reach.ts';
+import { type Followed, sendFollowing } from '../http/redirect.ts';
 import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
@@ -41,6 +42,8 @@ export interface RegistryResponse {
   headers: IncomingHttpHeaders;
   /** The URL that answered, after redirects. */
   url: URL;
+  /** False for the answer of another server, which no message quotes. */
+  quotable: boolean;
   /** The body; undefined if it is streamed or longer than the limit. */
   bytes: Buffer | undefined;
   stream: ByteStream;
@@ -54,6 +57,7 @@ export interface RegistryClientOptions {
   endpoint: string;
   credentials: RegistryCredentials;
   tokenHosts: readonly string[];
+  redirectHosts: readonly string[];
   client: HttpClient;
   limiter: Limiter;
   retry: RetryPolicy;
@@ -80,7 +84,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const authorizer = createAuthorizer(options.credentials, tokens);
 
   const origin = new URL(address.origin);
-  const isRegistry = (url: URL): boolean => isSameServer(origin, url);
+  const { endpoint, redirectHosts } = options;
+  const reach = createReach({ endpoint, origin: () => origin, redirectHosts });
   let baseChallenge: Promise<boolean> | undefined;
 
   // An identity of the pod is tried as nobody, perhaps with a token that anybody gets, and as itself.
@@ -95,17 +100,26 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     const scopes = [options.scope, ...(request.scopes ?? [])];
     for (let repeats = 0; ; repeats += 1) {
       const authorization = await authorizer.header(scopes, signal);
-      const { response, url } = await exchange(request, authorization, context, signal);
+      const answer = await exchange(request, authorization, context, signal);
+      const { response } = answer;
       // Only the registry itself may ask for its credentials, not a server that it redirects to.
       const again =
         repeats < mostRepeats &&
-        isRegistry(url) &&
+        answer.access.credentials &&
         (response.status === 401
-          ? authorizer.challenged(response.headers['www-authenticate'], scopes, authorization)
+          ? challenged(response, scopes, authorization)
           : await hidesChallenge(response.status, authorization, scopes, signal));
-      if (!again) return accept(request, context, response, url);
+      if (!again) return accept(request, context, answer);
       await readBody(response.body, defaultLimit);
     }
+  }
+
+  function challenged(
+    { headers, fromPublic }: HttpResponse,
+    scopes: readonly string[],
+    sent: string | undefined,
+  ): boolean {
+    return authorizer.challenged(headers['www-authenticate'], scopes, sent, fromPublic);
   }
 
   function exchange(
@@ -113,12 +127,13 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     authorization: string | undefined,
     context: RequestContext,
     signal: AbortSignal,
-  ): Promise<{ response: HttpResponse; url: URL }> {
+  ): Promise<Followed> {
     return sendFollowing(client, httpRequest(address, request, authorization, signal), {
-      trusted: isRegistry,
-      allowed: () => true,
-      onRequest: (url) => {
-        context.redirectHost = isRegistry(url) ? undefined : url.host;
+      reach,
+      from: origin,
+      onRequest: (url, { server, quotable }) => {
+        context.redirectHost = server === 'own' ? undefined : url.host;
+        context.quotable = quotable;
       },
     });
   }
@@ -137,12 +152,9 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     if (!anonymous || (status !== 403 && status !== 404)) return false;
     baseChallenge ??= (async () => {
       const base: RegistryRequest = { method: 'GET', target: '/v2/', expect: [], activity: '' };
-      const { response, url } = await exchange(base, undefined, { ...clientContext }, signal);
+      const { response, access } = await exchange(base, undefined, { ...clientContext }, signal);
       await readBody(response.body, defaultLimit);
-      const challenge = response.headers['www-authenticate'];
-      return (
-        response.status === 401 && isRegistry(url) && authorizer.challenged(challenge, scopes, undefined)
-      );
+      return response.status === 401 && access.credentials && challenged(response, scopes, undefined);
     })();
     try {
       return await baseChallenge;
@@ -156,16 +168,16 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   async function accept(
     request: RegistryRequest,
     context: RequestContext,
-    response: HttpResponse,
-    url: URL,
+    { response, url, access, refusal }: Followed,
   ): Promise<RegistryResponse> {
     const { status, headers, body } = response;
+    const { quotable } = access;
     const expected = request.expect.includes(status);
     if (expected && request.streamed === true)
-      return { status, headers, url, bytes: undefined, stream: body };
+      return { status, headers, url, quotable, bytes: undefined, stream: body };
     const bytes = await readBody(body, expected ? (request.limit ?? defaultLimit) : defaultLimit);
-    if (expected) return { status, headers, url, bytes, stream: body };
-    const failure = statusFailure(context, status, headers, bytes);
+    if (expected) return { status, headers, url, quotable, bytes, stream: body };
+    const failure = statusFailure({ ...context, refusal }, status, headers, bytes);
     if (status === 429 || status === 503)
       limiter.slowDown(Math.min(failure.retryAfterMs ?? options.retry.baseMs, options.retry.maxRetryAfterMs));
     throw failure;

@@ -58,13 +58,17 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     );
     if (response.status === 404) return undefined;
     const what = `${reference} of ${address.host}/${address.repository}`;
-    if (!response.bytes) {
+    const { bytes } = response;
+    if (!bytes) {
       throw new TransferError('permanent', `The manifest ${what} cannot be copied: it is larger than 4 MiB.`);
     }
     const wanted = reference.includes(':') ? reference : reportedDigest(response.headers);
-    const parsed = parseManifest(response.bytes, what, response.headers['content-type'], wanted);
+    const parsed = parsedUnquoted(response, what, () =>
+      parseManifest(bytes, what, response.headers['content-type'], wanted),
+    );
     if (wanted !== undefined && parsed.digest !== wanted) {
-      const text = `Registry ${address.host} served the wrong bytes: manifest ${what} should have digest ${wanted} but has ${parsed.digest}. Do not trust this image; push it again.`;
+      const digests = response.quotable ? `${wanted} but has ${parsed.digest}` : 'another one';
+      const text = `Registry ${address.host} served the wrong bytes: manifest ${what} should have digest ${digests}. Do not trust this image; push it again.`;
       throw new TransferError('permanent', text);
     }
     return parsed;
@@ -228,12 +232,24 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
         if (!(response.headers['content-type'] ?? '').includes('json')) return undefined;
         const what = `list of the referrers of ${digest} at ${address.host}`;
         if (!response.bytes) throw new TransferError('permanent', `The ${what} is larger than 4 MiB.`);
-        found.push(...parseManifest(response.bytes, what).children);
+        const { bytes } = response;
+        found.push(...parsedUnquoted(response, what, () => parseManifest(bytes, what)).children);
         target = nextPage(response.headers.link, new URL(target, address.origin));
       }
       return found;
     },
   };
+}
+
+/** What `parse` makes of an answer. Of one that another server than the registry gave, a failure quotes nothing. */
+function parsedUnquoted<T>({ quotable, url }: RegistryResponse, what: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (caught) {
+    if (quotable) throw caught;
+    const text = `The manifest ${what} cannot be copied: ${url.host}, which the registry redirects to, answered with something else.`;
+    throw new TransferError('permanent', text);
+  }
 }
 
 function noRepository({ host, repository }: ImageAddress): TransferError {

@@ -4,7 +4,7 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { explainShortage, reworded, stopped, TransferError } from '../errors/transfer-error.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
 import { createLimiters, type Limiter } from '../http/limiter.ts';
-import { mayKnow } from '../http/redirect.ts';
+import { mayKnow } from '../http/reach.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
 import { waitsIn } from '../http/waits.ts';
 import { createIdentities, type Identities } from '../identity/identities.ts';
@@ -25,6 +25,8 @@ export interface ImageLocation {
   credentials?: EndpointCredentials;
   /** Hosts of the registry's token service that get the credentials too (`isTrustedRealm`). */
   tokenHosts?: readonly string[];
+  /** Hosts that the registry may redirect to and have uploads sent to (`createReach`). */
+  redirectHosts?: readonly string[];
   /** False: another registry than the Endpoint's own, which gets no identity of a cloud. */
   identity?: false;
 }
@@ -103,6 +105,7 @@ export function openSession(options: SessionOptions = {}): Session {
       credentials,
       // An identity goes to no host that only the Endpoint vouches for.
       tokenHosts: credentials.kind === 'cloud' ? [] : (location.tokenHosts ?? []),
+      redirectHosts: location.redirectHosts ?? [],
       client: client(location.tls ?? {}, address.origin, location.tokenHosts),
       limiter: limiterOf(address.origin),
       retry,

@@ -32,7 +32,8 @@ function registry(...answers: Answer[]) {
       stored.push(Buffer.concat(parts));
       expect(stored.at(-1)).toHaveLength(request.length ?? -1);
     }
-    return { status, headers, url: new URL(target, 'http://r'), bytes: undefined, stream: Readable.from([]) };
+    const url = new URL(target, 'http://r');
+    return { status, headers, url, quotable: true, bytes: undefined, stream: Readable.from([]) };
   };
   const { upload } = createUploads(resolveAddress('http://r', 'a:1'), send);
   return {

@@ -2,7 +2,8 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { failWhenCut } from '#shared/async';
-import type { AddressGuard } from '../http/address-guard.ts';
+import { type AddressGuard, guardFor } from '../http/address-guard.ts';
+import { isPublic } from '../http/address-ranges.ts';
 import { clientCertificate } from '../http/client-certificate.ts';
 import { type HttpClient, trustedCertificates } from '../http/http-client.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
@@ -33,11 +34,12 @@ export function createProbeClient(
   return {
     certificateExpiry: (host) => expiries.get(host),
     close: () => undefined,
-    send: ({ method, url, headers, body, signal }) =>
+    send: ({ method, url, headers, body, publicOnly, signal }) =>
       new Promise((resolve, reject) => {
-        guard.check(url.hostname);
+        const { check, lookup } = guardFor(guard, url, publicOnly);
+        check(url.hostname);
         const encrypted = url.protocol === 'https:';
-        const options = { method, headers, signal, agent: false, maxHeaderSize, lookup: guard.lookup };
+        const options = { method, headers, signal, agent: false, maxHeaderSize, lookup };
         const outgoing = encrypted
           ? https.request(url, { ...options, ...secure, ...(knows(url) && certificate) })
           : http.request(url, options);
@@ -46,7 +48,13 @@ export function createProbeClient(
         outgoing.once('response', (incoming) => {
           const expiry = expiryOf(incoming);
           if (expiry !== undefined) expiries.set(url.host, expiry);
-          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming });
+          const fromPublic = isPublic(incoming.socket.remoteAddress ?? '');
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers,
+            body: incoming,
+            fromPublic,
+          });
         });
         const content = body?.();
         outgoing.end(content instanceof Uint8Array ? content : undefined);

@@ -4,7 +4,8 @@ import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../testing/authority.ts';
-import { createAddressGuard, loopbackRanges } from '../http/address-guard.ts';
+import { createAddressGuard } from '../http/address-guard.ts';
+import { loopbackRanges } from '../http/address-ranges.ts';
 import { type ProbeRequest, type ProbeResult, probeServer } from './probe.ts';
 
 const guard = createAddressGuard(loopbackRanges);

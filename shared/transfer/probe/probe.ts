@@ -12,7 +12,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
-import { mayKnow } from '../http/redirect.ts';
+import { mayKnow } from '../http/reach.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
 import { isAnywhere, s3Place } from '../s3/place.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
@@ -102,6 +102,7 @@ interface Answer {
   challenge: string | undefined;
   /** Of the client certificate, in words. */
   refusal: string | undefined;
+  fromPublic: boolean;
 }
 
 class Probe {
@@ -124,12 +125,13 @@ class Probe {
       ...(authorization === undefined ? {} : { authorization }),
     };
     const { client, url, signal } = this;
-    const { status, headers: answered, body } = await client.send({ method: 'GET', url, headers, signal });
+    const answer = await client.send({ method: 'GET', url, headers, signal });
+    const { status, headers: answered, body, fromPublic } = answer;
     const text = status === 400 ? await readBody(body, refusalLimit) : undefined;
     // The content says nothing else that is looked for here.
     body.destroy();
     const refusal = certificateRefusal(status, text, this.endpoint);
-    return { status, challenge: answered['www-authenticate'], refusal };
+    return { status, challenge: answered['www-authenticate'], refusal, fromPublic };
   }
 }
 
@@ -195,7 +197,7 @@ async function answerWith(
   };
   const tokens = createTokenService({ client, credentials, origin: url.origin, tokenHosts, context, masker });
   const authorizer = createAuthorizer(credentials, tokens);
-  const another = authorizer.challenged(first.challenge, [], undefined);
+  const another = authorizer.challenged(first.challenge, [], undefined, first.fromPublic);
   try {
     const header = another || credentials.kind === 'token' ? await authorizer.header([], signal) : undefined;
     if (header !== undefined) return (await probe.get(header)).status;

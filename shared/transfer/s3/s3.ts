@@ -156,7 +156,10 @@ async function copyObject(
   return status === 200;
 }
 
-function objectOf({ name, remoteURL, path, tls = {}, credentials }: FileLocation, session: Session) {
+function objectOf(
+  { name, remoteURL, path, tls = {}, credentials, redirectHosts = [] }: FileLocation,
+  session: Session,
+) {
   const keys = s3Keys(credentials, name);
   for (const secret of secretsOfEndpoint(credentials)) session.masker.add(secret);
   const place = s3Place(remoteURL, path, tls, keys?.region ?? session.identities.region);
@@ -175,7 +178,7 @@ function objectOf({ name, remoteURL, path, tls = {}, credentials }: FileLocation
     retry: session.retry,
     signer,
     ...(region !== undefined && { at: movingOnce(region, signer) }),
-    redirectHosts: [],
+    redirectHosts,
     readFailure,
   });
   const isSigned = keys !== undefined || lend !== undefined;

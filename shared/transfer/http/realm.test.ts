@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest';
 import { isTrustedRealm } from './realm.ts';
 
+const at = (host: string) => new URL(`https://${host}`);
+
 it.each([
   ['ghcr.io', 'ghcr.io'],
+  ['gitlab.example.com:5050', 'gitlab.example.com'],
   ['registry.gitlab.com', 'gitlab.com'],
   ['r.io', 'auth.r.io'],
   ['registry-1.docker.io', 'auth.docker.io'],
 ])('credentials of %s may go to %s', (registry, realm) =>
-  expect(isTrustedRealm(registry, realm, [])).toBe(true),
+  expect(isTrustedRealm(at(registry), at(realm))).toBe(true),
 );
 
 it.each([
@@ -17,7 +20,8 @@ it.each([
   ['r.io', 'evilr.io'],
   ['registry', 'evil.registry'],
   ['ghcr.io', 'auth.docker.io'],
-])('credentials of %s do not go to %s unless it is named', (registry, realm) => {
-  expect(isTrustedRealm(registry, realm, [])).toBe(false);
-  expect(isTrustedRealm(registry, realm, [realm])).toBe(true);
+  ['10.0.0.1:5000', '10.0.0.1:5001'],
+  ['[fd00::1]:5000', '[fd00::1]:5001'],
+])('credentials of %s do not go to %s by themselves', (registry, realm) => {
+  expect(isTrustedRealm(at(registry), at(realm))).toBe(false);
 });
