@@ -14,6 +14,7 @@ import {
 import { attesting } from './attesting.ts';
 import { bundleJob } from './bundle/bundle-job.ts';
 import { readJob } from './job-file.ts';
+import { checkFolders } from './own-folders.ts';
 import { appliedPolicies } from './policy.ts';
 import { progressFile } from './progress-file.ts';
 import { intoQuarantine, outOfQuarantine } from './quarantine.ts';
@@ -55,7 +56,7 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
   const secrets: string[] = [];
   let applied: ReturnType<typeof appliedPolicies> = {};
   try {
-    const job = await readJob(worker.env.ARC_CONFIG_DIR ?? '/etc/arc/config');
+    const job = await readJob(configDir(worker.env));
     for (const { credentials, keys, tls } of [job.source, job.destination])
       secrets.push(
         ...secretsOfEndpoint(credentials),
@@ -90,29 +91,47 @@ async function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<C
     file === undefined ? undefined : progressFile({ file, now: () => performance.now(), warn });
   const options = {
     signal: transferSignal(stop),
-    workDir: env.ARC_WORK_DIR ?? '/tmp/arc',
+    workDir: workDir(env),
     proxyEnv: env,
     identityEnv: env,
     retry: attempts === undefined ? {} : { attempts },
     maxBytes,
     verify: job.verify === true,
-    trustedRoot: path.join(env.ARC_TRUST_DIR ?? '/etc/arc/trust', 'trusted_root.json'),
+    trustedRoot: path.join(trustDir(env), 'trusted_root.json'),
     ...(env.ARC_WAITS_DIR === undefined ? {} : { waitsDir: env.ARC_WAITS_DIR }),
     ...(env.ARC_REPORTS_DIR === undefined ? {} : { reportsFolder: env.ARC_REPORTS_DIR }),
     ...(progress === undefined ? {} : { progress }),
-    ...(await attesting(job, env.ARC_ATTESTATION_DIR ?? '/etc/arc/attestation')),
+    ...(await attesting(job, attestationDir(env))),
   };
-  const moveBundle = bundleJob(job);
-  if (moveBundle) return moveBundle({ ...options, bundleDir: env.ARC_BUNDLE_DIR ?? '/bundles' });
+  const bundleDir = env.ARC_BUNDLE_DIR ?? '/bundles';
   const quarantine = env.ARC_QUARANTINE_DIR ?? '/var/lib/arc/quarantine';
+  await checkFolders(job, { bundleDir, private: [quarantine, ...ownFolders(env)] });
+  const moveBundle = bundleJob(job);
+  if (moveBundle) return moveBundle({ ...options, bundleDir });
   if (env.ARC_STEP === 'quarantine') return intoQuarantine(job, quarantine, options);
   if (env.ARC_STEP === 'promote') return outOfQuarantine(job, quarantine, await readFetched(env), options);
   return moveJob(job, options);
 }
 
+/** The folders of the process that are no place of an Endpoint. */
+function ownFolders(env: WorkerProcess['env']): string[] {
+  const { ARC_WAITS_DIR: waits, ARC_REPORTS_DIR: reports } = env;
+  return [
+    ...[configDir(env), workDir(env), trustDir(env), attestationDir(env), '/var/run/secrets', '/proc'],
+    // Beside the folders of all runs.
+    ...(waits === undefined ? [] : [path.dirname(waits)]),
+    ...(reports === undefined ? [] : [reports]),
+  ];
+}
+
+const configDir = (env: WorkerProcess['env']) => env.ARC_CONFIG_DIR ?? '/etc/arc/config';
+const workDir = (env: WorkerProcess['env']) => env.ARC_WORK_DIR ?? '/tmp/arc';
+const trustDir = (env: WorkerProcess['env']) => env.ARC_TRUST_DIR ?? '/etc/arc/trust';
+const attestationDir = (env: WorkerProcess['env']) => env.ARC_ATTESTATION_DIR ?? '/etc/arc/attestation';
+
 /** Where the first step leaves its result for the last one; the scanner between them cannot write it. */
 function fetchedFile(env: WorkerProcess['env']): string {
-  return path.join(env.ARC_WORK_DIR ?? '/tmp/arc', 'fetched.json');
+  return path.join(workDir(env), 'fetched.json');
 }
 
 async function readFetched(env: WorkerProcess['env']): Promise<unknown> {

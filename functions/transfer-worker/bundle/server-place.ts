@@ -19,6 +19,7 @@ import {
   TransferError,
 } from '#shared/transfer';
 import { connection } from '../ends/endpoint-kind.ts';
+import { serversFolder } from '../own-folders.ts';
 import type { BundleOptions, BundlePlace } from './bundle-place.ts';
 import { config } from './bundle-spec.ts';
 
@@ -39,7 +40,7 @@ export async function serverPlace(
   const id = createHash('sha256')
     .update(JSON.stringify([endpoint.remoteURL, use]))
     .digest('hex');
-  const folder = path.join(bundleDir, '.servers', id.slice(0, 32));
+  const folder = path.join(bundleDir, serversFolder, id.slice(0, 32));
   const fetched = path.join(folder, 'fetched');
   await mkdir(fetched, { recursive: true }).catch((caught: Error) => {
     throw config(

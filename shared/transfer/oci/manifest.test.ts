@@ -47,6 +47,14 @@ describe('a manifest', () => {
     [{ schemaVersion: 2, config: { ...blob, digest: '../../x' } }, 'no valid digest'],
     [{ schemaVersion: 2, mediaType: 'text/html', config: blob }, 'is not supported'],
     [[], 'is not a JSON object'],
+    // CVE-2021-41190
+    [
+      { schemaVersion: 2, config: blob, layers: [blob], manifests: [blob] },
+      'both manifests, as an index, and layers',
+    ],
+    [{ schemaVersion: 2, mediaType: ociIndex, layers: [], manifests: [blob] }, 'and layers, as an image'],
+    [{ schemaVersion: 2, mediaType: ociIndex, config: blob, manifests: [] }, 'and config, as an image'],
+    [{ schemaVersion: 2, config: blob, layers: [], Manifests: [blob] }, 'as an index, and layers'],
   ])('%j is rejected: %s', (body, why) => {
     expect(() => parse(body)).toThrow(why);
   });

@@ -108,6 +108,18 @@ function mediaTypeOf(parsed: Record<string, unknown>, contentType: string | unde
 }
 
 /**
+ * A text that is both an image and an index is one or the other to each reader, whatever its digest says (CVE-2021-41190). Some readers
+ * do not distinguish upper and lower case.
+ */
+function mustBeOneKind(parsed: Record<string, unknown>, what: string): void {
+  const given = Object.keys(parsed).filter((name) => parsed[name] != null);
+  const has = (wanted: string) => given.some((name) => name.toLowerCase() === wanted);
+  const image = ['layers', 'config'].find(has);
+  if (image !== undefined && has('manifests'))
+    throw bad(what, `it has both manifests, as an index, and ${image}, as an image: do not trust it`);
+}
+
+/**
  * Parses a manifest. `what` names it in messages; `contentType` is the registry's header, for a manifest without a mediaType. Throws a
  * permanent TransferError for a manifest that cannot be copied, such as Docker schema 1.
  */
@@ -124,6 +136,7 @@ export function parseManifest(bytes: Buffer, what: string, contentType?: string,
   if (!isManifestType(mediaType))
     throw bad(what, `its media type "${mediaType.slice(0, 100)}" is not supported`);
   if (parsed.schemaVersion !== 2) throw bad(what, 'it is not an image manifest (schemaVersion is not 2)');
+  mustBeOneKind(parsed, what);
   const config = isRecord(parsed.config) ? parseDescriptor(parsed.config, what) : undefined;
   if (!isIndex && config === undefined) throw bad(what, 'it has no config');
   const layers = isIndex ? [] : parseList(parsed.layers, what);
