@@ -114,6 +114,11 @@ describe("an operator's limit", () => {
     expect(
       (await endpoint('e', 'https://a.ours.example', { tokenHosts: ['evil.example'] })).message,
     ).toContain('spec.tokenHosts[0]');
+    const leading = (name: string, ...redirectHosts: string[]) =>
+      endpoint(name, 'https://a.ours.example', { redirectHosts });
+    expect((await leading('k', '*.cdn.ours.example', 'b.ours.example:9000', 'local:5000')).status).toBe(201);
+    for (const host of ['evil.example', '*.example', '*.evil.example', 'local', 'local:80', '127.0.0.1:5000'])
+      expect((await leading('l', 'b.ours.example', host)).message).toContain('spec.redirectHosts[1]');
     expect((await endpoint('f', 'https://a.ours.example', { type: 's3' })).message).toContain(
       'spec.type: Unsupported value: "s3": supported values: "oci", "helm": limits.endpointTypes',
     );

@@ -58,7 +58,11 @@ async function give(
     io.note(`Namespace ${namespace} is ARC's to work in. Make an Order with: arcctl create -n ${namespace}`);
 }
 
-const plurals: Record<string, string> = { RoleBinding: 'rolebindings', ServiceAccount: 'serviceaccounts' };
+const plurals: Record<string, string> = {
+  RoleBinding: 'rolebindings',
+  ServiceAccount: 'serviceaccounts',
+  NetworkPolicy: 'networkpolicies',
+};
 
 /** Server-side apply, as `kubectl apply --server-side` does it. */
 async function applyObject(

@@ -11,6 +11,7 @@ export const shippedFiles = [
   'scripts/arcctl/dashboard/assets/style.css',
   'knative/tenant/function-rights.yaml',
   'knative/tenant/workflow-account.yaml',
+  'knative/tenant/egress.yaml',
 ] as const;
 export type ShippedFile = (typeof shippedFiles)[number];
 

@@ -2,7 +2,11 @@ import type { KubeObject } from '#shared/meta';
 import { parseManifests } from '../core/manifests.ts';
 import { shippedText } from '../core/shipped.ts';
 
-const files = ['knative/tenant/function-rights.yaml', 'knative/tenant/workflow-account.yaml'] as const;
+const files = [
+  'knative/tenant/function-rights.yaml',
+  'knative/tenant/workflow-account.yaml',
+  'knative/tenant/egress.yaml',
+] as const;
 
 /** The objects of knative/tenant in a namespace: what gives it to ARC. */
 export async function tenantObjects(namespace: string): Promise<KubeObject[]> {

@@ -200,6 +200,25 @@ describe('admission', () => {
       endpoint('e', { allowedTypes: Array.from({ length: 101 }, (_, index) => `t${index}`) }),
       ['spec.allowedTypes'],
     ],
+    [
+      'hosts that its server may lead to',
+      endpoint('e', {
+        redirectHosts: ['cdn.example.com', '*.store.io', 'store:9000', '10.0.0.1', '[fd00::1]:9000'],
+      }),
+      [],
+    ],
+    [
+      'what no server is at',
+      endpoint('e', {
+        redirectHosts: ['*', 'https://a.io', 'A.io', '', 'a.*.io', 'a.io/x', '*.', 'a:99999', '1.2.3'],
+      }),
+      [0, 1, 2, 3, 4, 5, 6, 7, 8].map((index) => `spec.redirectHosts[${index}]`),
+    ],
+    [
+      'too many hosts that its server may lead to',
+      endpoint('e', { redirectHosts: Array.from({ length: 51 }, (_, index) => `h${index}`) }),
+      ['spec.redirectHosts'],
+    ],
     ['an empty Secret name', endpoint('e', { secretRef: { name: '' } }), ['spec.secretRef.name']],
     ['no template', namespacedType({ workflowTemplateRef: { name: '' } }), ['spec.workflowTemplateRef.name']],
     [

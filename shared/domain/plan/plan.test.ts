@@ -378,6 +378,16 @@ describe('the name of an ArtifactWorkflow', () => {
       }),
     ],
     [
+      'hosts that the server of an Endpoint may lead to',
+      base,
+      inputs({
+        endpoints: [
+          endpoint('from', { ...from, redirectHosts: ['cdn.example.com'] }, { secretGeneration: 1 }),
+          endpoint('to'),
+        ],
+      }),
+    ],
+    [
       'uid of an Endpoint',
       base,
       inputs({ endpoints: [endpoint('from', from, { secretGeneration: 1 }), again(endpoint('to'))] }),

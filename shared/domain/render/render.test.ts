@@ -125,12 +125,13 @@ describe('renderConfiguration', () => {
   });
 
   it('tells the worker the other hosts that may get the credentials', () => {
-    const named = endpoint('to', { tokenHosts: ['auth.example.com'] });
+    const named = endpoint('to', { tokenHosts: ['auth.example.com'], redirectHosts: ['store:9000'] });
     const workflow = made(inputs({ endpoints: [read, named] }));
     const found = renderConfiguration(workflow, { ...all, destination: named });
     if (!('secret' in found)) throw new Error(JSON.stringify(found));
     const job = parseJob(Buffer.from(found.secret.data?.[jobKey] ?? '', 'base64').toString());
     expect(job.destination.tokenHosts).toEqual(['auth.example.com']);
+    expect(job.destination.redirectHosts).toEqual(['store:9000']);
   });
 
   it.each<[string, RenderInputs]>([

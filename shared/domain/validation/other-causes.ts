@@ -68,7 +68,9 @@ function hostCauses(field: string, hosts: readonly string[] = []): Cause[] {
 function redirectHostCauses(field: string, hosts: readonly string[] = []): Cause[] {
   if (hosts.length > mostRedirectHosts) return tooMany(field, hosts, mostRedirectHosts);
   return hosts.flatMap((host, index) => {
-    if (isHostPattern(host) && URL.canParse(`https://${host.replace('*.', 'any.')}`)) return [];
+    // As a URL has it: addresses have one form, and ports an end.
+    const [name, example] = [host.replace(/:\d+$/, ''), host].map((text) => text.replace('*.', 'any.'));
+    if (isHostPattern(host) && URL.parse(`https://${example}`)?.hostname === name) return [];
     const message = `Invalid value: ${quoted(host)}: must be a host in lower case, with a port or without, such as storage.example.com, storage:9000 or *.example.com`;
     return [invalid(`${field}[${index}]`, message)];
   });

@@ -127,9 +127,11 @@ describe('an Endpoint is told of', () => {
   });
 
   it('what is about a connection, where it is a folder', () => {
-    const given = { remoteURL: 'file:///release', secretRef, tls: ca, tokenHosts: ['a.example.com'] };
-    expect(told({ ...given, type: 'bundle' })).toEqual(['spec.tls', 'spec.tokenHosts']);
-    expect(told({ ...given, type: 'oci-layout' })).toEqual(['spec.tls', 'spec.tokenHosts', 'spec.secretRef']);
+    const hosts = { tokenHosts: ['a.example.com'], redirectHosts: ['b.example.com'] };
+    const given = { remoteURL: 'file:///release', secretRef, tls: ca, ...hosts };
+    const connected = ['spec.tls', 'spec.tokenHosts', 'spec.redirectHosts'];
+    expect(told({ ...given, type: 'bundle' })).toEqual(connected);
+    expect(told({ ...given, type: 'oci-layout' })).toEqual([...connected, 'spec.secretRef']);
     expect(told({ type: 'bundle', remoteURL: 'file:///release', secretRef })).toEqual([]);
   });
 });
