@@ -34,6 +34,8 @@ export interface ServerResponse {
   /** Empty if the body is streamed. */
   bytes: Buffer;
   stream: ByteStream;
+  /** False for the answer of another server, which no message quotes. */
+  quotable: boolean;
 }
 
 /** Sends requests to one server. Rejects with a TransferError. */
@@ -105,8 +107,9 @@ export function createFileServer(options: FileServerOptions): FileServer {
         body.destroy();
         continue;
       }
-      if (expected) return { status, headers, bytes, stream: body };
-      const said = access.quotable ? whatItSays(options, status, bytes, headers) : undefined;
+      const { quotable } = access;
+      if (expected) return { status, headers, bytes, stream: body, quotable };
+      const said = quotable ? whatItSays(options, status, bytes, headers) : undefined;
       throw slowedDown(fileStatusFailure(context, status, headers, said?.quote, said?.advice), status);
     }
   }

@@ -36,28 +36,42 @@ export async function downloadChart(
   const { chart, remoteURL, tls, credentials } = location;
   for (const secret of secretsOfEndpoint(credentials)) session.masker.add(secret);
   const serverOf = servers(location, session);
-  const load = (what: Download) => download(what, serverOf(what.url), session, signal);
   const indexURL = fileURL(remoteURL, 'index.yaml', tls);
   const label = `of ${indexURL.host}`;
-  const index = await load({ url: indexURL, what: `index ${indexURL.href}`, maxBytes: maxIndexBytes });
-  const entry = selectVersion(
-    await chartEntries(index, chart, label),
-    location.version,
-    `chart ${chart} ${label}`,
-  );
-  const indexed = await indexedChart(entry, chart, label);
+  const asked = { url: indexURL, what: `index ${indexURL.href}`, maxBytes: maxIndexBytes };
+  const indexServer = noticing(serverOf(indexURL));
+  const index = await download(asked, indexServer.send, session, signal);
+  const { entry, indexed } = await chosen(index, location, label).catch((caught: unknown) => {
+    if (indexServer.isQuotable()) throw caught;
+    const why = 'another server answered, to which its own redirects, and it has no such chart or version';
+    throw new TransferError('permanent', `The index ${label} cannot be used: ${why}.`);
+  });
   const url = archiveURL(indexed, indexURL, label);
   const expected = indexed.digest === undefined ? {} : { expected: `sha256:${indexed.digest}` };
-  const tgz = await load({
-    url,
-    what: `chart ${chart} ${entry.version}`,
-    maxBytes: maxArchiveBytes,
-    ...expected,
-  });
+  const archive = { url, what: `chart ${chart} ${entry.version}`, maxBytes: maxArchiveBytes, ...expected };
+  const tgz = await download(archive, serverOf(url), session, signal);
   const { provenance, warnings } = await downloadProvenance(url, serverOf(url), signal);
   if (entry.deprecated)
     warnings.push(`Version ${entry.version} of chart ${chart} is deprecated by its publisher`);
   return { tgz, provenance, version: entry.version, warnings };
+}
+
+async function chosen(index: Buffer, { chart, version }: ChartLocation, label: string) {
+  const entry = selectVersion(await chartEntries(index, chart, label), version, `chart ${chart} ${label}`);
+  return { entry, indexed: await indexedChart(entry, chart, label) };
+}
+
+/** The server, and whether all of its answers were its own. */
+function noticing(server: FileServer): { send: FileServer; isQuotable: () => boolean } {
+  let quotable = true;
+  return {
+    isQuotable: () => quotable,
+    async send(request, signal) {
+      const answer = await server(request, signal);
+      quotable &&= answer.quotable;
+      return answer;
+    },
+  };
 }
 
 /** Relative to the index, whose query it keeps, as Helm does: some servers want a token there. */

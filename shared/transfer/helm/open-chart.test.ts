@@ -216,6 +216,18 @@ describe('a chart of a repository with an index', () => {
     expect(tagsOf(to)).toEqual(['1.0.0']);
   });
 
+  it('is not quoted where another server answers for the index', async () => {
+    const [from, inner, to] = [await web(), await web(), await registry()];
+    await publish(from, [{ version: '1.0.0' }]);
+    inner.files.set('/admin', stored(Buffer.from('entries: [the-secret-of-the-house: {')));
+    from.fault = () => ({ status: 302, headers: { location: `${inner.url}/admin` } });
+    const redirectHosts = [new URL(inner.url).host];
+    const failure = await transferFailure(copy(from, to, { redirectHosts, ...plain }));
+    expect(inner.requests.length).toBeGreaterThan(0);
+    expect(failure.message).toContain('another server answered');
+    expect(failure.message).not.toContain('secret');
+  });
+
   it.each<[string, Published, Partial<ChartLocation>, string, RegExp]>([
     [
       'has another digest than the index says',
