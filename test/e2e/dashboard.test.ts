@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seedImage } from '#shared/embedded';
 import { createProgram } from '../../scripts/arcctl/program.ts';
 import { type QuietIo, quietIo } from '../../scripts/arcctl/testing/quiet-io.ts';
+import { signIn, visit } from '../../scripts/arcctl/testing/visit.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
 import { type Conduit, startConduit, type Tenant } from '../fixtures/standalone/conduit.ts';
 
@@ -26,9 +27,8 @@ beforeAll(async () => {
   });
   command = createProgram(io).parseAsync(['node', 'arcctl', 'dashboard']);
   await eventually('the address', 30_000, async () => expect(io.printed).toHaveLength(1));
-  const answer = await fetch(io.printed[0] ?? '');
-  ({ origin } = new URL(answer.url));
-  cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+  ({ origin } = new URL(io.printed[0] ?? ''));
+  cookie = await signIn(io.printed[0] ?? '');
 });
 afterAll(async () => {
   ending.abort();
@@ -43,7 +43,7 @@ const artifact = (name: string, from: string) => ({
 });
 
 async function page(where: string): Promise<string> {
-  const answer = await fetch(`${origin}${where}`, { headers: { cookie } });
+  const answer = await visit(`${origin}${where}`, { headers: { cookie } });
   expect(answer.status, where).toBe(200);
   return answer.text();
 }
@@ -52,12 +52,14 @@ async function page(where: string): Promise<string> {
 async function act(name: string, verb: string): Promise<void> {
   const [, csrf = ''] =
     /name="csrf" value="([^"]+)"/.exec(await page(`/orders/people/${name}/${verb}`)) ?? [];
-  const answer = await fetch(`${origin}/orders/people/${name}/${verb}`, {
+  const answer = await visit(`${origin}/orders/people/${name}/${verb}`, {
     method: 'POST',
     headers: { cookie },
     body: new URLSearchParams({ csrf }),
   });
-  expect([answer.status, answer.url]).toEqual([200, `${origin}/orders/people/${name}?done=${verb}`]);
+  const next = `/orders/people/${name}?done=${verb}`;
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, next]);
+  await page(next);
 }
 
 /** Follows the page of an Order until it shows `text`. */
@@ -69,7 +71,7 @@ function until(name: string, text: string): Promise<void> {
 async function untilIn(where: string, text: string): Promise<void> {
   const closing = new AbortController();
   const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(60_000)]);
-  const { body } = await fetch(`${origin}${where}`, { headers: { cookie }, signal });
+  const { body } = await visit(`${origin}${where}`, { headers: { cookie }, signal });
   let seen = '';
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     seen += chunk;
@@ -120,8 +122,9 @@ describe('the dashboard of the standalone', { timeout: 200_000 }, () => {
   });
 
   it('answers to its own address only', async () => {
-    const answer = await fetch(origin.replace('127.0.0.1', '127.0.0.2')).catch(() => undefined);
-    expect(answer).toBeUndefined();
-    expect((await fetch(origin)).status).toBe(401);
+    const { port } = new URL(origin);
+    await expect(fetch(`http://127.0.0.2:${port}`)).rejects.toThrow();
+    expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(421);
+    expect((await visit(origin)).status).toBe(401);
   });
 });

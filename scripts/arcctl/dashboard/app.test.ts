@@ -10,9 +10,9 @@ import { createDashboard } from './app.ts';
 import { createSecrets } from './guard.ts';
 import { createWatches, type Watches } from './watches.ts';
 
-const host = '127.0.0.1:4711';
+const host = 'arc-4711.localhost:4711';
 const secrets = createSecrets();
-const cookie = `arc-dashboard-4711=${secrets.session}`;
+const cookie = `arc-dashboard=${secrets.session}`;
 const hostile = '<script>alert(1)</script>"\'&\u202e';
 const ending = new AbortController();
 let api: TestApi;
@@ -40,7 +40,7 @@ beforeAll(async () => {
     metadata: { name: 'source', namespace: 'team' },
   });
   watches = createWatches(cluster.api, undefined, ending.signal, 50);
-  app = createDashboard({ cluster, watches, hosts: new Set([host]), secrets, signal: ending.signal });
+  app = createDashboard({ cluster, watches, host: () => host, secrets, signal: ending.signal });
 });
 afterAll(async () => {
   ending.abort();
@@ -71,13 +71,13 @@ function post(path: string, fields: Record<string, string>, headers: Record<stri
 }
 
 describe('who gets in', () => {
-  it.each(['evil.example.com', 'evil.example.com:4711', '127.0.0.1', '127.0.0.1:4712', '[::1]:4711', ''])(
-    'refuses the host %j, with cookie and token',
-    async (other) => {
-      const answer = await ask(`/?token=${secrets.token}`, { host: other });
-      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([421, null]);
-    },
-  );
+  it.each([
+    ...['evil.example.com', 'evil.example.com:4711', 'arc-4711.localhost', 'arc-4711.localhost:4712', ''],
+    ...['127.0.0.1', '127.0.0.1:4711', 'localhost:4711', '[::1]:4711'],
+  ])('refuses the host %j, with cookie and token', async (other) => {
+    const answer = await ask(`/?token=${secrets.token}`, { host: other });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([421, null]);
+  });
 
   it('makes the token of the printed address a cookie that only this site sends and no script reads', async () => {
     const answer = await ask(`/?token=${secrets.token}`, { cookie: '' });
@@ -93,7 +93,7 @@ describe('who gets in', () => {
     '/orders/team/first',
     '/orders/team/first/manifest',
   ])('refuses %s without a cookie, and with a wrong one', async (path) => {
-    for (const wrong of ['', 'arc-dashboard-4711=wrong', `arc-dashboard-1=${secrets.session}`]) {
+    for (const wrong of ['', 'arc-dashboard=wrong', `arc-dashboard-1=${secrets.session}`]) {
       const answer = await ask(path, { cookie: wrong });
       expect(answer.status).toBe(401);
       expect(await answer.text()).toContain('Open the address');
@@ -261,7 +261,7 @@ describe('with the rights of a user', () => {
     const eve = await connect(quietIo({ env: { KUBECONFIG: api.kubeconfig } }), { as: 'eve' });
     const own = createWatches(eve.api, 'team', ending.signal, 50);
     const other = createDashboard({
-      ...{ cluster: eve, watches: own, hosts: new Set([host]), secrets },
+      ...{ cluster: eve, watches: own, host: () => host, secrets },
       signal: ending.signal,
     });
     const seen = async (path: string) =>

@@ -9,7 +9,7 @@ import { shippedText } from '../core/shipped.ts';
 import { createPace } from '../model/pace.ts';
 import { readOrder } from '../model/read-tree.ts';
 import { throughputOf } from '../model/throughput.ts';
-import { headers, onlyHosts, onlyOwner, onlyOwnForms, type Secrets, smallBodies } from './guard.ts';
+import { headers, onlyHost, onlyOwner, onlyOwnForms, type Secrets, smallBodies } from './guard.ts';
 import { createLive } from './live.ts';
 import { createLiveLog } from './live-log.ts';
 import { orderViewOf } from './order-view.ts';
@@ -24,20 +24,20 @@ import type { Watches } from './watches.ts';
 export interface DashboardOptions {
   cluster: Pick<Cluster, 'api' | 'transport' | 'server'>;
   watches: Watches;
-  /** What Host may be: the address that it listens on. */
-  hosts: ReadonlySet<string>;
+  /** Returns what Host has to be: the name and port of this dashboard. */
+  host: () => string;
   secrets: Secrets;
   /** Ends all live updates. */
   signal: AbortSignal;
 }
 
 /** The pages, drawn here and sent as plain HTML. The browser gets what they show, and no credential of the cluster. */
-export function createDashboard({ cluster, watches, hosts, secrets, signal }: DashboardOptions): Hono {
+export function createDashboard({ cluster, watches, host, secrets, signal }: DashboardOptions): Hono {
   const app = new Hono();
   const { server } = cluster;
   const show = (c: Context, page: Page, live?: string) => c.html(documentOf(page, server, live));
 
-  app.use(headers, onlyHosts(hosts));
+  app.use(headers, onlyHost(host));
   app.get('/style.css', (c) => asset(c, 'style.css', 'text/css'));
   app.get('/live.js', (c) => asset(c, 'live.js', 'text/javascript'));
   app.use(onlyOwner(secrets), smallBodies, onlyOwnForms(secrets));

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
@@ -18,6 +18,14 @@ export interface Secrets {
 export function createSecrets(): Secrets {
   const secret = () => randomBytes(32).toString('base64url');
   return { token: secret(), session: secret(), csrf: secret() };
+}
+
+/**
+ * Returns a host name that nobody can guess: browsers resolve names below `localhost` to loopback (RFC 6761). Cookies ignore ports, so a cookie of
+ * 127.0.0.1 would go to every other server of this machine that the browser opens by that address.
+ */
+export function createHostName(): string {
+  return `arc-${randomBytes(16).toString('hex')}.localhost`;
 }
 
 /** Own files only, no inline script or style, no frames, nothing from elsewhere. */
@@ -39,11 +47,11 @@ export const headers = secureHeaders({
   strictTransportSecurity: false,
 });
 
-/** A page that resolves its own name to this machine (DNS rebinding) names itself in Host. */
-export function onlyHosts(hosts: ReadonlySet<string>): MiddlewareHandler {
+/** Refuses every Host but `host()`: a page that resolves its own name to this machine (DNS rebinding) sends another one. */
+export function onlyHost(host: () => string): MiddlewareHandler {
   return async (c, next) => {
-    if (!hosts.has(c.req.header('host') ?? ''))
-      return c.text('This is not the address of the dashboard.\n', 421);
+    if (c.req.header('host') !== host())
+      return c.text('This is not the address of the dashboard: open the one that it has printed.\n', 421);
     await next();
     c.header('Cache-Control', 'no-store');
   };
@@ -54,13 +62,13 @@ export function onlyOwner({ token, session }: Secrets): MiddlewareHandler {
   return async (c, next) => {
     const given = c.req.query('token');
     if (given !== undefined && c.req.method === 'GET' && c.req.path === '/' && isSame(given, token)) {
-      setCookie(c, cookieName(c), session, { httpOnly: true, sameSite: 'Strict', path: '/' });
+      setCookie(c, cookieName, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
       // Not a redirect: a browser that comes from a link elsewhere would leave a strict cookie out when it follows.
       return c.html(
         html`<!doctype html><html lang="en"><head><title>ARC</title><meta http-equiv="refresh" content="0;url=/"></head><body><p><a href="/">To the dashboard</a></p></body></html>`,
       );
     }
-    if (isSame(getCookie(c, cookieName(c)) ?? '', session)) return next();
+    if (isSame(getCookie(c, cookieName) ?? '', session)) return next();
     return c.html(
       html`<!doctype html><html lang="en"><head><title>ARC: not signed in</title><link rel="stylesheet" href="/style.css"></head><body><main><h1>Not signed in</h1><p>Open the address that the dashboard has printed. A new start makes a new one.</p></main></body></html>`,
       401,
@@ -82,10 +90,7 @@ export function onlyOwnForms({ csrf }: Secrets): MiddlewareHandler {
   };
 }
 
-/** Cookies are of a host, not of a port: several dashboards may run. */
-function cookieName(c: Context): string {
-  return `arc-dashboard-${c.req.header('host')?.split(':')[1] ?? ''}`;
-}
+const cookieName = 'arc-dashboard';
 
 /** In a time that says nothing of where they differ. */
 function isSame(given: string, wanted: string): boolean {

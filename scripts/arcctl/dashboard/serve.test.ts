@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createKubeClient, createTransport } from '#shared/kube';
+import { signIn, visit } from '../testing/visit.ts';
 import { startDashboard } from './serve.ts';
 
 // Nothing listens there: the pages say so.
@@ -8,16 +9,34 @@ const cluster = { api: createKubeClient(access), transport: createTransport(acce
 
 it('listens on loopback, lets in by its address, and says that the cluster is away', async () => {
   const { url, close } = await startDashboard(cluster, { port: 0 });
-  const { hostname, origin } = new URL(url);
-  expect(hostname).toBe('127.0.0.1');
-  const cookie = (await fetch(url)).headers.get('set-cookie')?.split(';')[0] ?? '';
-  const answer = await fetch(origin, { headers: { cookie } });
+  const { origin } = new URL(url);
+  const cookie = await signIn(url);
+  const answer = await visit(origin, { headers: { cookie } });
   expect(await answer.text()).toMatch(/class="notice">.*cannot reach the API server/);
-  const live = await fetch(`${origin}/live/`, { headers: { cookie } });
+  const live = await visit(`${origin}/live/`, { headers: { cookie } });
   const ended = live.text().catch(() => 'cut');
   await close();
   await ended;
-  await expect(fetch(origin)).rejects.toThrow();
+  await expect(visit(origin)).rejects.toThrow();
+});
+
+it('has a name of its own, so that its cookie goes to no other server of this machine', async () => {
+  const both = [await startDashboard(cluster, { port: 0 }), await startDashboard(cluster, { port: 0 })];
+  const [first, second] = both.map(({ url }) => new URL(url));
+  expect(first?.hostname).toMatch(/^arc-[0-9a-f]{32}\.localhost$/);
+  expect(second?.hostname).not.toBe(first?.hostname);
+  const answer = await visit(first ?? '');
+  // A cookie without Domain is of this one name.
+  expect(answer.headers.get('set-cookie')).toMatch(
+    /^arc-dashboard=[^;]+; Path=\/; HttpOnly; SameSite=Strict$/,
+  );
+  for (const name of ['127.0.0.1', 'localhost', second?.hostname]) {
+    const other = new URL(first ?? '');
+    other.hostname = name ?? '';
+    const refused = await visit(other);
+    expect([refused.status, refused.headers.get('set-cookie')]).toEqual([421, null]);
+  }
+  for (const { close } of both) await close();
 });
 
 it('says so when another program listens on the port', async () => {

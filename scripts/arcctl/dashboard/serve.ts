@@ -6,11 +6,11 @@ import { ArcError } from '#shared/errors';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Cluster } from '../core/session.ts';
 import { createDashboard } from './app.ts';
-import { createSecrets } from './guard.ts';
+import { createHostName, createSecrets } from './guard.ts';
 import { createWatches } from './watches.ts';
 
 export interface Dashboard {
-  /** With the token that lets its reader in. */
+  /** Has a host name of this start, which browsers resolve to loopback, and the token that lets its reader in. */
   url: string;
   /** Ends live updates, watches and connections. */
   close(): Promise<void>;
@@ -25,10 +25,10 @@ export async function startDashboard(
   { port, namespace }: { port: number; namespace?: string | undefined },
 ): Promise<Dashboard> {
   const ending = new AbortController();
-  const hosts = new Set<string>();
+  let host = '';
   const secrets = createSecrets();
   const watches = createWatches(cluster.api, namespace, ending.signal);
-  const app = createDashboard({ cluster, watches, hosts, secrets, signal: ending.signal });
+  const app = createDashboard({ cluster, watches, host: () => host, secrets, signal: ending.signal });
   const server = createAdaptorServer({ fetch: app.fetch, createServer, overrideGlobalObjects: false });
   server.maxConnections = mostConnections;
   server.listen(port, '127.0.0.1');
@@ -37,10 +37,9 @@ export async function startDashboard(
     throw new Failure(exitCodes.no, `cannot listen on port ${port} (${why}): choose another --port`);
   });
   const { port: taken } = server.address() as AddressInfo;
-  const suffix = taken === 80 ? '' : `:${taken}`;
-  for (const name of ['127.0.0.1', 'localhost']) hosts.add(`${name}${suffix}`);
+  host = `${createHostName()}${taken === 80 ? '' : `:${taken}`}`;
   return {
-    url: `http://127.0.0.1${suffix}/?token=${secrets.token}`,
+    url: `http://${host}/?token=${secrets.token}`,
     async close() {
       ending.abort();
       const closed = once(server, 'close');

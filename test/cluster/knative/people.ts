@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '#shared/meta';
+import { signIn, visit } from '../../../scripts/arcctl/testing/visit.ts';
 import { bundleInstalled } from '../../../scripts/build/bundle.ts';
 import { eventually } from '../../../shared/testing/eventually.ts';
 import { hasBrowser, openBrowser, openSignedIn } from '../../fixtures/browser.ts';
@@ -111,11 +112,10 @@ export function describePeople(registries: () => Registries): void {
 
     it('read all of it on the pages of the dashboard', () =>
       withDashboard(async (url) => {
-        const answer = await fetch(url);
-        const { origin } = new URL(answer.url);
-        const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+        const { origin } = new URL(url);
+        const cookie = await signIn(url);
         const page = async (where: string) => {
-          const found = await fetch(`${origin}${where}`, { headers: { cookie } });
+          const found = await visit(`${origin}${where}`, { headers: { cookie } });
           expect(found.status, where).toBe(200);
           return found.text();
         };
