@@ -154,8 +154,10 @@ export { isEndRecorded, isOverwritten, leavesRecord } from './submission/record.
 export { isUnreleased, releasePatch } from './submission/release.ts';
 export {
   endpointTurn,
+  isInFlight,
   isRefused,
   limitingEndpoints,
+  mayHavePassed,
   orderTurn,
   slotsWithout,
   type Turn,

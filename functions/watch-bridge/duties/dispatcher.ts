@@ -20,6 +20,10 @@ import { type Change, lengthOf, linesOf, neighbours, nextOfLine } from './neighb
 
 /** ms between two sweeps. */
 const sweepEvery = 60_000;
+/** ArtifactWorkflows that are looked at for their Order, or their line, in each ms at most. */
+const looksPerMs = 10;
+/** A look at an Order with fewer ArtifactWorkflows costs next to nothing. */
+const largeOrder = 100;
 /** Objects that are looked at while others wait. */
 const looksAtOnce = 50;
 
@@ -211,7 +215,7 @@ export class Dispatcher {
 
   /**
    * A look at an Order costs as much as it has artifacts, so it comes at the pace of its status writes; a change of one that is small, or the last
-   * one, shows at once.
+   * one, shows at once. Of a large one that is over, whose ArtifactWorkflows go one by one, a look comes at the pace of its cost.
    */
   #lookAtOrder({ before, after }: Change): void {
     if (before !== undefined && after !== undefined && sameJson(countedOf(before), countedOf(after))) return;
@@ -219,14 +223,16 @@ export class Dispatcher {
     const order = this.view.orderOf(child);
     if (order === undefined) return;
     const { uid = '' } = order.metadata;
-    this.#lookLater(this.#orders, uid, paceOf(this.view, order, this.#now()).spacing);
+    const count = this.view.countOfChildren(order);
+    const { spacing } = paceOf(this.view, order, this.#now());
+    this.#lookLater(this.#orders, uid, Math.max(spacing, count < largeOrder ? 0 : count / looksPerMs));
   }
 
   /** There may be room under a limit. To see who is next costs as much as there are in line. */
   #lookAtLines(change: Change): void {
     for (const line of linesOf(this.view, change)) {
       const { uid = '' } = line.metadata;
-      this.#lookLater(this.#lines, uid, lengthOf(this.view, line) / 10);
+      this.#lookLater(this.#lines, uid, lengthOf(this.view, line) / looksPerMs);
     }
   }
 

@@ -177,7 +177,7 @@ function slotsOf(endpoint: Endpoint | undefined) {
   return endpoint && [endpoint.spec.maxInFlight ?? null, endpoint.status?.inFlight ?? []];
 }
 
-/** True for an ArtifactWorkflow that takes a slot, or its place among those that wait for one. */
+/** True for an ArtifactWorkflow that takes a slot, or its place among those that wait for one: not while it waits for its place at the destination. */
 function isInLine(object: KubeObject | undefined): boolean {
   const workflow = object as unknown as ArtifactWorkflow | undefined;
   return (
@@ -185,14 +185,16 @@ function isInLine(object: KubeObject | undefined): boolean {
     !isFinished(workflow) &&
     !isDeleting(workflow) &&
     !isRefused(workflow) &&
+    workflow.status?.waitReason !== 'PlaceInUse' &&
     !hasEnded(workflow)
   );
 }
 
 /** How many take part in a line. */
 export function lengthOf(view: ObservedView, line: Endpoint | Order): number {
-  return (line.kind === 'Endpoint' ? view.limitedBy(line as Endpoint) : view.childrenOf(line as Order))
-    .length;
+  return line.kind === 'Endpoint'
+    ? view.countOfLimited(line as Endpoint)
+    : view.countOfChildren(line as Order);
 }
 
 /** Those in a line that wait for room, and have it now. */

@@ -44,6 +44,12 @@ export class Lookup {
     return this.#groups.has(key);
   }
 
+  /** How many objects `get` would return; it makes no list of them. */
+  count(key: string): number {
+    const group = this.#groups.get(key);
+    return group === undefined ? 0 : isMany(group) ? group.members.size : 1;
+  }
+
   /** The same array until one of several objects changes, comes or goes. */
   get<T extends { kind: string }>(key: string): readonly T[] {
     const group = this.#groups.get(key);

@@ -10,6 +10,7 @@ import {
   endpointsUsed,
   isDeleting,
   isFinished,
+  isInFlight,
   isSecretMissing,
   labels,
   limitingEndpoints,
@@ -37,6 +38,16 @@ export interface ViewOptions {
   watchSchedules?: boolean;
 }
 
+/** What plans are made from beside Orders. */
+const inputKinds: ReadonlySet<string> = new Set([
+  'Endpoint',
+  'ArtifactType',
+  'ClusterArtifactType',
+  'WorkflowTemplate',
+  'ClusterWorkflowTemplate',
+  'ConfigMap',
+]);
+
 /** The newest state of every object that was observed, as far as it is kept, and which refers to which. */
 export class ObservedView implements View {
   readonly hasSchedules: boolean;
@@ -47,6 +58,8 @@ export class ObservedView implements View {
   readonly #plans = new Plans();
   #settings: Settings = {};
   #settingsVersion = 0;
+  /** Rises with each change of an object of `inputKinds`. */
+  #inputsVersion = 0;
 
   constructor({ watchSecrets = false, watchSchedules = true }: ViewOptions = {}) {
     this.#hasSecrets = watchSecrets;
@@ -61,6 +74,7 @@ export class ObservedView implements View {
     this.#lookup.add(object, keysOf(object));
     this.#named.set(nameOf(object.kind, namespace, name), object);
     this.#byUid.set(uid, object);
+    if (inputKinds.has(object.kind)) this.#inputsVersion += 1;
     if (object.kind === 'ConfigMap') this.#read((object as unknown as ConfigMap).data);
   }
 
@@ -73,6 +87,7 @@ export class ObservedView implements View {
     if (before !== undefined) this.#lookup.remove(before, keysOf(before));
     this.#byUid.delete(uid);
     this.#plans.forget(uid);
+    if (inputKinds.has(kind)) this.#inputsVersion += 1;
     if (kind === 'ConfigMap') this.#read(undefined);
   }
 
@@ -115,8 +130,17 @@ export class ObservedView implements View {
     return this.#lookup.has(`unfinished ${metadata.uid}`);
   }
 
+  countOfChildren({ metadata }: Pick<Order, 'metadata'>): number {
+    return this.#lookup.count(`child ${metadata.uid}`);
+  }
+
+  inFlightOf({ metadata }: Pick<Order, 'metadata'>): number {
+    return this.#lookup.count(`in flight ${metadata.uid}`);
+  }
+
   planOf(order: Order): OrderPlan {
-    return this.#plans.planOf(order, this.#inputsOf(order), this.#settings);
+    const known = this.#plans.known(order, this.#inputsVersion);
+    return known ?? this.#plans.planOf(order, this.#inputsOf(order), this.#settings, this.#inputsVersion);
   }
 
   #inputsOf(order: Order) {
@@ -185,6 +209,14 @@ export class ObservedView implements View {
 
   limitedBy({ metadata }: Endpoint): readonly ArtifactWorkflow[] {
     return this.#lookup.get(`limited ${metadata.namespace}/${metadata.name}`);
+  }
+
+  countOfLimited({ metadata }: Endpoint): number {
+    return this.#lookup.count(`limited ${metadata.namespace}/${metadata.name}`);
+  }
+
+  inFlightAt({ metadata }: Endpoint): number {
+    return this.#lookup.count(`in flight ${metadata.namespace}/${metadata.name}`);
   }
 
   conflictsOf(workflow: ArtifactWorkflow): readonly ArtifactWorkflow[] {
@@ -356,6 +388,7 @@ function keysOfWorkflow(workflow: ArtifactWorkflow): string[] {
   if (isFinished(workflow) && !isDeleting(workflow)) return always;
   const { kind, name } = currentWorkflow(workflow);
   const { waitReason, configReason } = workflow.status ?? {};
+  const limits = limitingEndpoints(workflow);
   // A schedule needs its credentials when it runs, and what is suspended not before it goes on.
   const busy = phaseOf(workflow) !== 'Active' && workflow.spec.suspend !== true;
   return [
@@ -365,7 +398,13 @@ function keysOfWorkflow(workflow: ArtifactWorkflow): string[] {
       `workflow ${namespace}/${end}`,
       ...(busy ? [`busy ${namespace}/${end}`] : []),
     ]),
-    ...limitingEndpoints(workflow).map((end) => `limited ${namespace}/${end}`),
+    ...limits.map((end) => `limited ${namespace}/${end}`),
+    ...(isInFlight(workflow)
+      ? [
+          ...limits.map((end) => `in flight ${namespace}/${end}`),
+          ...(order === undefined ? [] : [`in flight ${order}`]),
+        ]
+      : []),
     `expects ${nameOf(kind, namespace, name)}`,
     ...(needsPerson(waitReason) || needsPerson(configReason) ? [`waiting ${namespace}`] : []),
   ];

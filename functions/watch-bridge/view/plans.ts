@@ -13,6 +13,9 @@ const mostArtifacts = 20_000;
 
 interface Known {
   of: string;
+  /** The Order as it was then, and the version of all that plans are made from beside it. */
+  order: Order;
+  version: number;
   plan: OrderPlan;
 }
 
@@ -21,14 +24,24 @@ export class Plans {
   readonly #known = new Map<string, Known>();
   #artifacts = 0;
 
-  planOf(order: Order, inputs: PlanInputs, settings: Settings): OrderPlan {
+  /** Returns the plan that was made when neither the Order nor any input was another one: to compare them costs as much as an Order has artifacts. */
+  known(order: Order, version: number): OrderPlan | undefined {
+    const known = this.#known.get(order.metadata.uid ?? '');
+    return known?.order === order && known.version === version ? known.plan : undefined;
+  }
+
+  /** @param version of the inputs and settings */
+  planOf(order: Order, inputs: PlanInputs, settings: Settings, version: number): OrderPlan {
     const { uid = '', generation } = order.metadata;
     const of = `${generation} ${forceTime(order)} ${inputsKey(order, inputs, settings)}`;
     const known = this.#known.get(uid);
-    if (known?.of === of) return known.plan;
+    if (known?.of === of) {
+      Object.assign(known, { order, version });
+      return known.plan;
+    }
     this.forget(uid);
     const plan = planOrder(order, inputs, settings);
-    this.#known.set(uid, { of, plan });
+    this.#known.set(uid, { of, order, version, plan });
     this.#artifacts += plan.artifacts.length;
     for (const oldest of this.#known.keys()) {
       if (this.#artifacts <= mostArtifacts || oldest === uid) break;

@@ -140,17 +140,20 @@ function startDuties(
   return [{ step, why, due: now.getTime() }];
 }
 
-/** True if there is room for it under every limit. */
+/** True if there is room for it under every limit. A line is drawn up only where there is room: very many may wait in it, and each of them asks. */
 function isNext(view: View, workflow: ArtifactWorkflow): boolean {
   const { metadata, spec } = workflow;
   const { name, namespace = '' } = metadata;
   const isFirst = limitingEndpoints(workflow).every((limiting) => {
     const endpoint = view.endpoint(namespace, limiting);
-    return endpoint?.spec.maxInFlight === undefined || nextAt(view, endpoint).has(name);
+    const { maxInFlight = Number.POSITIVE_INFINITY } = endpoint?.spec ?? {};
+    if (endpoint === undefined || maxInFlight === Number.POSITIVE_INFINITY) return true;
+    return view.inFlightAt(endpoint) < maxInFlight && nextAt(view, endpoint).has(name);
   });
   if (!isFirst || spec.parallelism === undefined) return isFirst;
   const order = view.order(ownerOfKind(workflow, 'Order')?.uid ?? '');
-  return order === undefined || nextOf(view.childrenOf(order)).has(name);
+  if (order === undefined) return true;
+  return view.inFlightOf(order) < spec.parallelism && nextOf(view.childrenOf(order)).has(name);
 }
 
 /** The names of those that may start under the limit of an Endpoint. */

@@ -16,6 +16,8 @@ export interface View {
   childrenOf(order: Order): readonly ArtifactWorkflow[];
   /** True if one of them has not finished. */
   hasUnfinished(order: Order): boolean;
+  /** How many of them take a slot of its parallelism. */
+  inFlightOf(order: Order): number;
   /** The plan of the Order by what it refers to now. */
   planOf(order: Order): OrderPlan;
   endpoint(namespace: string, name: string): Endpoint | undefined;
@@ -23,6 +25,8 @@ export interface View {
   isInUse(endpoint: Endpoint): boolean;
   /** The unfinished ArtifactWorkflows that the Endpoint limits. The same array until one of them changes. */
   limitedBy(endpoint: Endpoint): readonly ArtifactWorkflow[];
+  /** How many of them take a slot. */
+  inFlightAt(endpoint: Endpoint): number;
   /** The versions of the same artifact, and the unfinished ArtifactWorkflows that write to the same target; may include `workflow`. */
   conflictsOf(workflow: ArtifactWorkflow): readonly ArtifactWorkflow[];
   /** The Argo object that `currentWorkflow` names. */

@@ -26,7 +26,7 @@ export function isRefused(workflow: ArtifactWorkflow): boolean {
 }
 
 /** True while it takes a slot: its Workflow may be running. One that waits has been refused before, or its Workflow would have ended the wait. */
-function isInFlight(workflow: ArtifactWorkflow): boolean {
+export function isInFlight(workflow: ArtifactWorkflow): boolean {
   if (workflow.spec.cron !== undefined) return false;
   if (isDeleting(workflow)) return isHeld(workflow) && workflow.status?.workflowRef !== undefined;
   const { workflowRef, waitReason } = workflow.status ?? {};
@@ -144,26 +144,41 @@ export function orderTurn(
   if (parallelism === undefined || workflow.spec.cron !== undefined || isInFlight(workflow))
     return { starts: true };
   const running = siblings.filter(isInFlight).length;
-  // Of several that were refused the oldest goes first: they may all be tried again at once.
-  const refused = siblings.filter((one) => isRefused(one) && isToStart(one, now)).sort(compareAge);
-  const line = [...orderLine(siblings, now), ...refused].map(({ metadata }) => metadata.name);
+  const line = orderLine(siblings, now).map(({ metadata }) => metadata.name);
   const found = line.indexOf(workflow.metadata.name);
   const ahead = found < 0 ? line.length : found;
   return running + ahead < parallelism ? { starts: true } : { starts: false, ahead, running };
+}
+
+/**
+ * Returns the siblings that may be starting because `workflow`, which comes before them, was not in line when they decided: it waited for its
+ * place at the destination. `siblings` were read when it was in line again. At most as many as `parallelism`.
+ */
+export function mayHavePassed(
+  workflow: ArtifactWorkflow,
+  siblings: readonly ArtifactWorkflow[],
+  now: Date,
+): ArtifactWorkflow[] {
+  const { parallelism = 0 } = workflow.spec;
+  const running = siblings.filter(isInFlight).length;
+  const { name } = workflow.metadata;
+  const line = orderLine(siblings, now);
+  const at = line.findIndex(({ metadata }) => metadata.name === name);
+  return line.slice(at + 1, Math.max(at, parallelism - running) + 1);
 }
 
 /** Those of an Order that may start now that another one has ended. */
 export function nextOfOrder(siblings: readonly ArtifactWorkflow[]): ArtifactWorkflow[] {
   const parallelism = Math.max(0, ...siblings.map(({ spec }) => spec.parallelism ?? 0));
   const running = siblings.filter(isInFlight).length;
-  return orderLine(siblings, undefined).slice(0, Math.max(0, parallelism - running));
+  const inLine = siblings.filter((one) => isInLine(one, undefined)).sort(compareAge);
+  return inLine.slice(0, Math.max(0, parallelism - running));
 }
 
-/** In line, or about to be: one keeps its place while it waits for another one's at the destination. */
-function orderLine(siblings: readonly ArtifactWorkflow[], now: Date | undefined): ArtifactWorkflow[] {
-  const isWaiting = (one: ArtifactWorkflow) =>
-    isInLine(one, now) || (one.status?.waitReason === 'PlaceInUse' && !isDeleting(one) && !hasEnded(one));
-  return siblings.filter(isWaiting).sort(compareAge);
+/** Those in line, then those that were refused and are tried again: of several, the oldest first. */
+function orderLine(siblings: readonly ArtifactWorkflow[], now: Date): ArtifactWorkflow[] {
+  const refused = siblings.filter((one) => isRefused(one) && isToStart(one, now));
+  return [...siblings.filter((one) => isInLine(one, now)).sort(compareAge), ...refused.sort(compareAge)];
 }
 
 function orderOf({ metadata }: ArtifactWorkflow): string {
