@@ -11,7 +11,7 @@ import type { Context } from '#shared/runtime';
 import { change, remove } from './argo.ts';
 import { finish } from './finish.ts';
 import { endPods, havePodsEnded } from './pods.ts';
-import { takeSlots } from './slots.ts';
+import { returnToLine, takeSlots } from './slots.ts';
 import { release, submit, waitNoMore } from './submit.ts';
 import { wait } from './waiting.ts';
 
@@ -56,6 +56,7 @@ async function start(
   const isOver = workflow.status?.waitReason === 'PlaceInUse';
   const inLine = isOver ? await waitNoMore(context, workflow) : workflow;
   if (inLine === undefined) return;
+  if (isOver) await returnToLine(context, inLine);
   const hold = await takeSlots(context, inLine);
   if (hold === undefined) return submit(context, inLine, step);
   const { reason, message } = hold;

@@ -167,6 +167,40 @@ describe('limits', () => {
     expect(calls.filter((call) => call.endsWith(' endpoints'))).toEqual([]);
   });
 
+  it('of an Order are not held by one that waits for its place, which comes first again when it is free', async () => {
+    const spec = { parallelism: 1 };
+    const [blocked, second, third] = [1, 2, 3].map((at) => ready('one', at, spec));
+    if (!blocked || !second || !third) throw new Error('none');
+    const target = { 'arc.opendefense.cloud/target': 'shared' };
+    const labelled = {
+      ...blocked,
+      metadata: { ...blocked.metadata, labels: { ...blocked.metadata.labels, ...target } },
+    };
+    const other = ready('other', 0, {});
+    const rival = {
+      ...other,
+      metadata: { ...other.metadata, labels: { ...other.metadata.labels, ...target } },
+    };
+    const api = new FakeApi([rival, labelled, second, third]);
+    const started = () => runningOf(api).map(({ metadata }) => metadata.name);
+    await deliver(api, [rival, labelled]);
+    expect(api.read(artifactWorkflows, blocked.metadata)?.status?.waitReason).toBe('PlaceInUse');
+    await deliver(api, [second]);
+    expect(started()).toEqual([rival.metadata.name, second.metadata.name]);
+    for (let ended = 0; ended < 2; ended += 1) await endOne(api);
+    // The third has decided to start before the place was free; its write comes after the first is in line again.
+    const direct = directClient(api);
+    const mergePatch: typeof direct.mergePatch = async (...args) => {
+      if (JSON.stringify(args[2]).includes('workflowRef')) await handle(contextOf(api), eventOf(labelled));
+      return direct.mergePatch(...args);
+    };
+    const slow = { ...contextOf(api), api: { ...direct, mergePatch } };
+    await expect(handle(slow, eventOf(third))).rejects.toMatchObject({ code: 'Conflict' });
+    expect(started()).toEqual([blocked.metadata.name]);
+    await deliver(api, [third]);
+    expect(started()).toEqual([blocked.metadata.name]);
+  });
+
   it('let an Order run as many at once as its parallelism says, the oldest first', async () => {
     const all = Array.from({ length: 6 }, (_, at) => ready('one', at, { parallelism: 2 }));
     const api = new FakeApi(all);

@@ -7,10 +7,12 @@ import {
   type Hold,
   labels,
   limitingEndpoints,
+  mayHavePassed,
   orderTurn,
   slotsWithout,
   type Turn,
 } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import { namespaceOf, writeStatus } from '#shared/function-kit';
 import type { Context } from '#shared/runtime';
 
@@ -45,16 +47,37 @@ export async function takeSlots(context: Context, workflow: ArtifactWorkflow): P
   return undefined;
 }
 
-/** What it waits for where the Order runs as many as it may. */
-async function orderHold(
-  { api, signal, now }: Context,
+/**
+ * Tells those that may be starting in the turn of an ArtifactWorkflow that waited for its place until now: their resourceVersion changes, so a start
+ * that they have decided fails and is decided anew. One that has changed meanwhile has started, which its status shows, or decides anew too.
+ */
+export async function returnToLine(context: Context, workflow: ArtifactWorkflow): Promise<void> {
+  if (workflow.spec.parallelism === undefined || workflow.spec.cron !== undefined) return;
+  const siblings = await readSiblings(context, workflow);
+  const waitMessage = `ArtifactWorkflow "${workflow.metadata.name}" of its Order, whose place is free again, comes first`;
+  for (const sibling of mayHavePassed(workflow, siblings, context.now))
+    await writeStatus(context, artifactWorkflows, sibling, { waitReason: 'LimitReached', waitMessage }).catch(
+      (caught: unknown) => {
+        if (!ArcError.is(caught, 'Conflict')) throw caught;
+      },
+    );
+}
+
+async function readSiblings(
+  { api, signal }: Context,
   workflow: ArtifactWorkflow,
-): Promise<Hold | undefined> {
-  const { parallelism } = workflow.spec;
-  if (parallelism === undefined) return undefined;
+): Promise<ArtifactWorkflow[]> {
   const labelSelector = `${labels.order}=${workflow.metadata.labels?.[labels.order] ?? ''}`;
   const { items } = await api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal);
-  const turn = orderTurn(workflow, items, now);
+  return items;
+}
+
+/** What it waits for where the Order runs as many as it may. */
+async function orderHold(context: Context, workflow: ArtifactWorkflow): Promise<Hold | undefined> {
+  const { now } = context;
+  const { parallelism } = workflow.spec;
+  if (parallelism === undefined) return undefined;
+  const turn = orderTurn(workflow, await readSiblings(context, workflow), now);
   return turn.starts
     ? undefined
     : holdFor(turn, `its Order runs ${parallelism} at a time (spec.parallelism)`);

@@ -115,6 +115,30 @@ describe('the dispatcher', () => {
     expect(take(1)).toEqual(['Order one decompose']);
   });
 
+  it('lets another one of an Order start when the first waits for its place at the destination', async () => {
+    const spec = { ...artifactWorkflow('a').spec, parallelism: 1 };
+    const child = (name: string, status: NonNullable<ArtifactWorkflow['status']>) => {
+      const { labels, ...metadata } = artifactWorkflow(name).metadata;
+      const own = { ...labels, 'arc.opendefense.cloud/artifact': name };
+      return artifactWorkflow(name, { spec, status, metadata: { ...metadata, labels: own } });
+    };
+    const configSecret = { name: 's' };
+    const wait = (waitReason: 'LimitReached' | 'PlaceInUse') => ({
+      configSecret,
+      waitReason,
+      waitMessage: 'x',
+    });
+    const first = child('a', { configSecret });
+    const { change, take } = await started([
+      ...[...base, order('order', ['a:1', 'b:1'], { parallelism: 1 })],
+      ...[first, child('b', wait('LimitReached'))],
+    ]);
+    const isSubmit = (event: string) => event.endsWith(' submit');
+    expect(take(1).filter(isSubmit)).toEqual(['ArtifactWorkflow a submit']);
+    change(child('a', wait('PlaceInUse')), first);
+    expect(take(1).filter(isSubmit)).toContain('ArtifactWorkflow b submit');
+  });
+
   it('sends a duty again after 1, 2, 4 s and so on up to a minute while it stays due, and no more once it is not', async () => {
     const { dispatcher, change, take } = await started([...base, fresh]);
     const times: number[] = [];
