@@ -5,8 +5,9 @@ export interface Challenge {
 }
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+// Spaces match in one way only: a header of them would take quadratic time otherwise.
 // An unquoted value ends at a comma: a stricter parser would stop within the URL of a token service.
-const parameter = new RegExp(`^\\s*,?\\s*(${token})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]+))`);
+const parameter = new RegExp(`^\\s*(?:,\\s*)?(${token})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]+))`);
 // Negotiate and NTLM send this form instead of parameters.
 const token68 = /^\s+[A-Za-z0-9._~+/-]+=*(?=\s*(?:,|$))/;
 const scheme = new RegExp(`^[\\s,]*(${token})(?=\\s|$|,)(?!\\s*=)`);
