@@ -9,6 +9,7 @@ export { DelayQueue } from './delay-queue.ts';
 export { endOnAbort } from './end-on-abort.ts';
 export { failWhenCut } from './fail-when-cut.ts';
 export { ConnectTimeoutError, connectLimitMs, farConnectLimitMs, limitConnect } from './limit-connect.ts';
+export { limitEmptyLines } from './limit-empty-lines.ts';
 export { eachBounded, mapBounded } from './parallel.ts';
 export { pause } from './pause.ts';
 export { createSemaphore, type Semaphore } from './semaphore.ts';

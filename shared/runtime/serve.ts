@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { within } from '#shared/async';
+import { limitEmptyLines, within } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { createMetrics } from '#shared/telemetry';
 import { type AppDependencies, createApp } from './app.ts';
@@ -52,6 +52,7 @@ export async function serveFunction(fn: Fn, options: ServeOptions): Promise<Serv
     overrideGlobalObjects: false,
     serverOptions: { keepAliveTimeout, headersTimeout, requestTimeout },
   }) as Server;
+  limitEmptyLines(server);
   const url = await listen(server, options.port, options.host ?? '127.0.0.1');
   server.on('error', (err) => log.error({ err }, 'server error'));
   let closing: Promise<void> | undefined;

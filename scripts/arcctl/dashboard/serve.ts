@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import { limitEmptyLines } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Cluster } from '../core/session.ts';
@@ -30,6 +31,7 @@ export async function startDashboard(
   const watches = createWatches(cluster.api, namespace, ending.signal);
   const app = createDashboard({ cluster, watches, host: () => host, secrets, signal: ending.signal });
   const server = createAdaptorServer({ fetch: app.fetch, createServer, overrideGlobalObjects: false });
+  limitEmptyLines(server as Server);
   server.maxConnections = mostConnections;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening').catch((caught: unknown) => {

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
+import { limitEmptyLines } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import type { ApiServer } from '../server.ts';
 import { answerMalformedRequests } from './malformed-requests.ts';
@@ -76,6 +77,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
   }) as Server;
   server.maxHeadersCount = 10_000;
   answerMalformedRequests(server);
+  limitEmptyLines(server);
   limitUnauthenticatedConnections(server, maxUnauthenticated);
   endStalledReaders(server);
   const sockets = serveWatchSockets(server, api.app.fetch);

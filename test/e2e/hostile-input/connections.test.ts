@@ -15,6 +15,7 @@ describe('connections', () => {
 
   it.each([
     ['no HTTP', () => '\x00\x01garbage\r\n\r\n', '400'],
+    ['nothing but empty lines', () => '\r\n'.repeat(20), '400'],
     ['HTTP/2 without asking', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '400'],
     // Just above the limit: had the server closed with bytes unread, the reset could overtake its answer.
     ['a header of 256 KiB', () => `${head('GET', '/version')}X-A: ${'a'.repeat(256 * 1024)}\r\n\r\n`, '431'],
