@@ -1,5 +1,6 @@
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
+import { unseenSecret } from '../plan/endpoint-use.ts';
 import { isUnprobed, probeDue } from '../probe/due.ts';
 import { isOn } from '../settings/settings.ts';
 import { shortHash } from '../values/hash.ts';
@@ -32,9 +33,9 @@ function credentialDuties(view: View, endpoint: Endpoint, now: Date): Duty[] {
   return [{ step, why, look: isSecretMissing(endpoint) ? growing(inUse) : steady(inUse) }];
 }
 
-/** True for an Endpoint whose Secret track-credentials has looked for, and never found. */
-export function isSecretMissing({ spec, status }: Endpoint): boolean {
-  return spec.secretRef !== undefined && status?.secretGeneration === undefined;
+/** True for an Endpoint with a Secret that track-credentials has looked for, and never found. */
+export function isSecretMissing(endpoint: Endpoint): boolean {
+  return unseenSecret(endpoint) !== undefined;
 }
 
 function probeDuties({ settings }: View, endpoint: Endpoint, now: Date): Duty[] {

@@ -65,16 +65,39 @@ export function resolveEndpoint(
  * would run its transfers once with the old counter and again with the new one.
  */
 function unseenHold(endpoint: Endpoint): Hold | undefined {
-  const { metadata, spec, status } = endpoint;
+  const { metadata, status } = endpoint;
   if (status?.observedGeneration !== metadata.generation) {
     const message = `Endpoint "${metadata.name}" has not been looked at since it changed`;
     return { reason: 'EndpointUnread', message };
   }
-  if (spec.secretRef && status?.secretGeneration === undefined) {
-    const message = `Secret "${spec.secretRef.name}" of Endpoint "${metadata.name}" not found: create it, or give the namespace to ARC with ${giveNamespace(metadata.namespace)}`;
-    return { reason: 'SecretMissing', message };
-  }
-  return undefined;
+  const unseen = unseenSecret(endpoint);
+  if (unseen === undefined) return undefined;
+  const message = `Secret "${unseen}" of Endpoint "${metadata.name}" not found: create it, or give the namespace to ARC with ${giveNamespace(metadata.namespace)}`;
+  return { reason: 'SecretMissing', message };
+}
+
+/** Stands for the digest of a Secret that has been looked for and was not there. */
+export const missingDigest = '-';
+
+/** Ends the digest of a Secret, so that it is not taken for that of another Secret that the Endpoint names later. */
+export function secretTag(name: string): string {
+  return shortHash(['secret', name]);
+}
+
+/**
+ * Returns the name of a Secret of the Endpoint that track-credentials has never found; undefined where there is none. One that has gone was
+ * found. A digest that an earlier release made has no tag, and counts as that of the Secret that is named.
+ */
+export function unseenSecret({ spec, status }: Endpoint): string | undefined {
+  const { secretRef, tls } = spec;
+  const [secret, ca] = status?.credentialDigest?.split(',') ?? [];
+  const isUnseen = (name: string, digest: string | undefined) => {
+    const tag = digest?.split(':')[2];
+    return digest === missingDigest || (tag !== undefined && tag !== secretTag(name));
+  };
+  if (secretRef && (status?.secretGeneration === undefined || isUnseen(secretRef.name, secret)))
+    return secretRef.name;
+  return tls?.caSecretRef && isUnseen(tls.caSecretRef.name, ca) ? tls.caSecretRef.name : undefined;
 }
 
 function held(reason: HoldReason, message: string): Resolution {
@@ -139,7 +162,8 @@ export function halfSeenHold(from: EndpointUse, to: EndpointUse): Hold | undefin
 
 /** The parts of `credentialDigest` (`trackedCredentials`). */
 function digestsOf({ spec, status }: Endpoint): Map<string, string> {
-  const [secret, ca] = status?.credentialDigest?.split(',') ?? [];
+  const parts = status?.credentialDigest?.split(',') ?? [];
+  const [secret, ca] = parts.map((digest) => digest.split(':').slice(0, 2).join(':'));
   const seen = new Map<string, string>();
   if (spec.secretRef && secret !== undefined) seen.set(spec.secretRef.name, secret);
   if (spec.tls?.caSecretRef && ca !== undefined) seen.set(spec.tls.caSecretRef.name, ca);

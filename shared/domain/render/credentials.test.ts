@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/testing';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import { endpoint } from '../testing/objects.ts';
+import { unseenSecret } from '../plan/endpoint-use.ts';
+import { planOrder } from '../plan/plan.ts';
+import { endpoint, ociType, order } from '../testing/objects.ts';
 import { type CredentialData, type DigestKey, trackedCredentials } from './credentials.ts';
 
 const key: DigestKey = { id: 'k1', bytes: Buffer.from('0123456789abcdef') };
@@ -24,7 +26,7 @@ describe('trackedCredentials', () => {
   it('counts from one and writes nothing when it looks again', () => {
     const seen = apply(fresh, data);
     expect(seen.status).toMatchObject({ observedGeneration: 1, secretGeneration: 1 });
-    expect(seen.status?.credentialDigest).toMatch(/^k1:[0-9a-f]{64}$/);
+    expect(seen.status?.credentialDigest).toMatch(/^k1:[0-9a-f]{64}:[0-9a-f]{16}$/);
     expect(trackedCredentials(seen, { secret: { ...data } }, key)).toBeUndefined();
   });
 
@@ -52,9 +54,61 @@ describe('trackedCredentials', () => {
   });
 
   it('has no counter while the Secret was never there, and keeps it when it goes', () => {
-    expect(apply(fresh, undefined).status).toEqual({ observedGeneration: 1 });
+    expect(apply(fresh, undefined).status).toEqual({ observedGeneration: 1, credentialDigest: '-' });
     const seen = apply(fresh, data);
     expect(trackedCredentials(seen, {}, key)).toBeUndefined();
+  });
+
+  it('shows that another Secret has not been found, however it is named: at first, or after a first one', () => {
+    const tls = { caSecretRef: { name: 'authority' } };
+    const named = (of: Endpoint, spec: Partial<Endpoint['spec']>): Endpoint => ({
+      ...of,
+      metadata: { ...of.metadata, generation: (of.metadata.generation ?? 0) + 1 },
+      spec: { ...of.spec, ...spec },
+    });
+    expect(unseenSecret(look(fresh, {}))).toBe('login');
+    const seen = look(fresh, { secret: data });
+    expect(unseenSecret(seen)).toBeUndefined();
+    expect(unseenSecret(look(seen, {}))).toBeUndefined();
+    const other = look(named(seen, { secretRef: { name: 'another' } }), {});
+    expect(other.status?.observedGeneration).toBe(2);
+    expect(unseenSecret(other)).toBe('another');
+    expect(unseenSecret(look(other, { secret: data }))).toBeUndefined();
+    const { secretRef: _, ...open } = seen.spec;
+    const bare = look({ ...seen, spec: open }, {});
+    expect(unseenSecret(look(named(bare, { secretRef: { name: 'login' } }), {}))).toBe('login');
+    const guarded = look(named(seen, { tls }), { secret: data });
+    expect(unseenSecret(guarded)).toBe('authority');
+    const full = look(guarded, { secret: data, ca: { 'ca.crt': 'b25l' } });
+    expect(unseenSecret(full)).toBeUndefined();
+    expect(unseenSecret(named(full, { tls: { caSecretRef: { name: 'new' } } }))).toBe('new');
+  });
+
+  it('makes one version of an artifact when its Endpoint names another Secret, which comes later', () => {
+    const one = order('order', ['team/app:1']);
+    const versionOf = (source: Endpoint) => {
+      const { endpoints, types } = { endpoints: [source, endpoint('destination')], types: [ociType()] };
+      const [planned] = planOrder(one, { endpoints, types }).artifacts;
+      return planned?.state === 'ready' ? planned.key : planned?.hold.reason;
+    };
+    const source = { ...fresh, metadata: { ...fresh.metadata, name: 'source' } };
+    const seen = look(source, { secret: data });
+    const edited = { ...seen, spec: { ...seen.spec, secretRef: { name: 'later' } } };
+    const without = look({ ...edited, metadata: { ...edited.metadata, generation: 2 } }, {});
+    const found = look(without, { secret: { token: 'eA==' } });
+    const versions = [seen, without, found, look(found, { secret: { token: 'eA==' } })].map(versionOf);
+    expect(versions[1]).toBe('SecretMissing');
+    expect(versions[3]).toBe(versions[2]);
+    expect(new Set(versions).size).toBe(3);
+  });
+
+  it('takes a digest without a tag, which an earlier release made, for the same', () => {
+    const seen = look(fresh, { secret: data });
+    const credentialDigest = seen.status?.credentialDigest?.replace(/:[0-9a-f]{16}$/, '') ?? '';
+    const old = { ...seen, status: { ...seen.status, credentialDigest } };
+    expect(unseenSecret(old)).toBeUndefined();
+    expect(look(old, { secret: data }).status).toEqual(seen.status);
+    expect(look(old, { secret: { token: 'eA==' } }).status?.secretGeneration).toBe(2);
   });
 
   it('forgets the digest, not the counter, of an Endpoint that refers to none', () => {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { canonicalJson } from '#shared/meta';
 import type { Endpoint } from '../kinds/endpoint.ts';
+import { missingDigest as missing, secretTag } from '../plan/endpoint-use.ts';
 
 /** The conduit's own random key. `id` names it, without saying anything of its bytes. */
 export interface DigestKey {
@@ -23,14 +24,12 @@ export interface CredentialData {
   ca?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Stands for the digest of a Secret that has been looked for and was not there. */
-const missing = '-';
-
 /**
  * What track-credentials has to write of an Endpoint. The counter rises when the data of one of its Secrets differs from the last
  * seen, and never falls; a new key digests anew without raising it. `credentialDigest` is the digest of `secretRef`, and behind a
  * comma that of `tls.caSecretRef`. An authority that is seen for the first time raises nothing: it belongs to the Endpoint as it
- * was written, and before there were digests of authorities they were not counted. undefined when nothing has to be written. See
+ * was written, and before there were digests of authorities they were not counted. Each digest ends with a tag of its Secret's name: after
+ * the Endpoint names another one, it shows that this has not been found yet. undefined when nothing has to be written. See
  * docs/decisions/0008-secret-generations.md.
  */
 export function trackedCredentials(
@@ -44,10 +43,11 @@ export function trackedCredentials(
     patch.observedGeneration = metadata.generation;
   }
   const [secretBefore = missing, caBefore] = status.credentialDigest?.split(',') ?? [];
-  const secret = spec.secretRef ? looked(secretBefore, data.secret, key) : nothing;
-  const ca = spec.tls?.caSecretRef ? looked(caBefore, data.ca, key) : nothing;
-  const digests = spec.tls?.caSecretRef ? `${secret.digest},${ca.digest}` : secret.digest;
-  const digest = digests === missing ? undefined : digests;
+  const { secretRef, tls: { caSecretRef } = {} } = spec;
+  const secret = secretRef ? looked(secretBefore, secretRef.name, data.secret, key) : nothing;
+  const ca = caSecretRef ? looked(caBefore, caSecretRef.name, data.ca, key) : nothing;
+  const digests = caSecretRef ? `${secret.digest},${ca.digest}` : secret.digest;
+  const digest = secretRef || caSecretRef ? digests : undefined;
   if (digest !== status.credentialDigest) patch.credentialDigest = digest ?? null;
   const isFirst = secret.digest !== missing && status.secretGeneration === undefined;
   if (secret.raised || ca.raised || isFirst) patch.secretGeneration = (status.secretGeneration ?? 0) + 1;
@@ -57,11 +57,18 @@ export function trackedCredentials(
 const nothing = { digest: missing, raised: false };
 
 /** The digest of one Secret after a look at it, and whether that counts as a change. One that has gone keeps its digest. */
-function looked(before: string | undefined, data: CredentialData['secret'], key: DigestKey) {
+function looked(
+  before: string | undefined,
+  name: string,
+  data: CredentialData['secret'],
+  key: DigestKey,
+): { digest: string; raised: boolean } {
   if (data === undefined) return { digest: before ?? missing, raised: false };
   const digest = `${key.id}:${digestOf(data, key)}`;
   const isComparable = before === missing || before?.startsWith(`${key.id}:`) === true;
-  return { digest, raised: isComparable && before !== digest };
+  // The tag is no part of the comparison: digests of earlier releases have none.
+  const isSame = before === digest || before?.startsWith(`${digest}:`) === true;
+  return { digest: `${digest}:${secretTag(name)}`, raised: isComparable && !isSame };
 }
 
 function digestOf(data: Readonly<Record<string, string>>, key: DigestKey): string {
