@@ -46,7 +46,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const presented = connection && certificate && byCertificate(request, connection, certificate);
     if (presented && presented !== 'unknown' && presented.user) return presented.user;
     const token = bearerToken(headerValues(request, connection, 'authorization')[0] ?? '');
-    if (token !== undefined) return reviewToken(token);
+    if (token !== undefined) return reviewToken(token, connection?.address);
     if (presented === 'unknown') throw new ArcError('Unauthorized', 'Unauthorized');
     return undefined;
   };

@@ -50,6 +50,26 @@ describe('tokenReviewer', () => {
     },
   );
 
+  it('reviews no more tokens of an address that sends invalid ones, and those of others all the while', async () => {
+    const { review, asked, clock } = reviewer((token) =>
+      token.startsWith('good') ? jo : { status: { authenticated: false } },
+    );
+    await review('good', '10.0.0.1');
+    const codes = new Map<string, number>();
+    for (let at = 0; at < 1_000; at += 1)
+      await review(`bad-${at}`, '10.0.0.1').catch(({ code }: ArcError) =>
+        codes.set(code, (codes.get(code) ?? 0) + 1),
+      );
+    expect(Object.fromEntries(codes)).toEqual({ Unauthorized: 50, TooManyRequests: 950 });
+    expect(asked).toHaveLength(51);
+    // What is cached is served, what was refused is refused, and another client is not concerned.
+    expect(await review('good', '10.0.0.1')).toMatchObject({ name: 'jo' });
+    await expect(review('bad-0', '10.0.0.1')).rejects.toMatchObject({ code: 'Unauthorized' });
+    expect(await review('good-2', '10.0.0.2')).toMatchObject({ name: 'jo' });
+    clock.now = 2_000;
+    expect(await review('good-3', '10.0.0.1')).toMatchObject({ name: 'jo' });
+  });
+
   it('reports a failed review without the token, and does not cache the failure', async () => {
     let broken = true;
     const { review } = reviewer(() => {

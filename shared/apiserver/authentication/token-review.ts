@@ -1,18 +1,28 @@
 import { hash, randomBytes } from 'node:crypto';
 import { ArcError } from '#shared/errors';
 import { cachedReviews, type PostReview } from './review.ts';
+import { limitUnknownTokens } from './unknown-tokens.ts';
 import type { User } from './user.ts';
 
-/** Resolves with the token's user; rejects with Unauthorized for an invalid token and ServiceUnavailable if the review failed. */
-export type ReviewToken = (token: string) => Promise<User>;
+/**
+ * Resolves with the token's user; rejects with Unauthorized for an invalid token, ServiceUnavailable if the review failed, and TooManyRequests where
+ * too many tokens of this client's address were invalid. `address` is undefined for a call within the process.
+ */
+export type ReviewToken = (token: string, address?: string) => Promise<User>;
 
-/** Authenticates tokens by TokenReview, cached for 10 s under a hash of the token. */
+/** Authenticates tokens by TokenReview, cached for 10 s under a hash of the token. Only reviews of tokens that are not cached are limited. */
 export function tokenReviewer(post: PostReview, now?: () => number): ReviewToken {
   const review = cachedReviews<User | undefined>(now);
   const salt = randomBytes(32).toString('base64');
-  return async (token) => {
+  const unknown = limitUnknownTokens(now);
+  return async (token, address) => {
     const key = hash('sha256', salt + token, 'base64');
-    const user = await review(key, (signal) => ask(post, token, signal));
+    const user = await review(key, async (signal) => {
+      const giveBack = unknown.take(address);
+      const found = await ask(post, token, signal);
+      if (found !== undefined) giveBack();
+      return found;
+    });
     if (user === undefined) throw new ArcError('Unauthorized', 'Unauthorized');
     return user;
   };
