@@ -10,11 +10,14 @@ const notFinite = /^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/;
 const integer = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/;
 const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 
+/** go-yaml reads whole numbers beyond uint64 as floats. */
+const beyondUint64 = 2n ** 64n;
+
 /**
  * The value of a scalar that is neither quoted nor tagged. Times and numbers to base 60 stay texts, and so does a number
- * beyond float64; what JSON has no number for (`.inf`) is NaN.
+ * beyond float64; what JSON has no number for (`.inf`) is NaN. A whole number that a float64 may not hold is a bigint.
  */
-export function plainScalar(text: string): string | number | boolean | null {
+export function plainScalar(text: string): string | number | bigint | boolean | null {
   const word = words.get(text);
   if (word !== undefined) return word;
   if (notFinite.test(text)) return Number.NaN;
@@ -28,14 +31,20 @@ export function plainScalar(text: string): string | number | boolean | null {
   return Number.isFinite(number) ? number : text;
 }
 
-function integerOf([, sign, hexadecimal, binary, octal, decimal]: RegExpExecArray): number {
-  const size =
+function integerOf([, sign, hexadecimal, binary, octal, decimal]: RegExpExecArray): number | bigint {
+  const [digits = '0', base, prefix] =
     hexadecimal !== undefined
-      ? Number.parseInt(hexadecimal, 16)
+      ? ([hexadecimal, 16, '0x'] as const)
       : binary !== undefined
-        ? Number.parseInt(binary, 2)
+        ? ([binary, 2, '0b'] as const)
         : octal !== undefined
-          ? Number.parseInt(octal, 8)
-          : Number(decimal);
-  return sign === '-' && size !== 0 ? -size : size;
+          ? ([octal, 8, '0o'] as const)
+          : ([decimal, 10, ''] as const);
+  // Not by parseInt, which need not be exact to base 10.
+  const size = base === 10 ? Number(digits) : Number.parseInt(digits, base);
+  if (Number.isSafeInteger(size) || size > Number(beyondUint64))
+    return sign === '-' && size !== 0 ? -size : size;
+  const exact = BigInt(prefix + digits);
+  if (exact >= beyondUint64) return sign === '-' ? -size : size;
+  return sign === '-' ? -exact : exact;
 }

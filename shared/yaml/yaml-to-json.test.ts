@@ -69,6 +69,13 @@ describe('yamlToJson', () => {
     expect(await refusal(text)).not.toContain('\n');
   });
 
+  it('writes whole numbers with all their digits, as values and as keys', async () => {
+    const text = 'a: &big 9007199254740993\nb: [0x7fffffffffffffff, *big]\n9007199254740993: 1e3\n';
+    expect(await yamlToJson(text, limits)).toBe(
+      '{"a":9007199254740993,"b":[9223372036854775807,9007199254740993],"9007199254740993":1000}',
+    );
+  });
+
   it('takes the last of repeated keys where it is lenient', async () => {
     expect(JSON.parse(await yamlToJson('a: 1\nb: 2\na: 3\n', { ...limits, lenient: true }))).toEqual({
       a: 3,

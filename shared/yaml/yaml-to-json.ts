@@ -41,7 +41,7 @@ interface Sized {
 }
 
 /**
- * One YAML document as JSON, in time linear in its length, however many keys and anchors it has. Rejects with
+ * One YAML document as JSON, whole numbers up to uint64 with all their digits, in time linear in its length, however many keys and anchors it has. Rejects with
  * BadRequest for broken YAML, several documents, keys named twice, cycles, and aliases or nesting beyond the limits; with
  * RequestEntityTooLarge for more characters.
  */
@@ -51,7 +51,19 @@ export async function yamlToJson(text: string, limits: YamlLimits): Promise<stri
   await breathe();
   if (more.length > 0) throw unreadable(`${limits.what} holds several documents, and only one can be read`);
   if (!document) return '';
-  return JSON.stringify(new Reader(limits).read(document, 0).value) ?? '';
+  return JSON.stringify(new Reader(limits).read(document, 0).value, exactIntegers) ?? '';
+}
+
+declare global {
+  interface JSON {
+    /** Of ECMAScript 2026, which the types of the compiler do not have yet. */
+    rawJSON(text: string): object;
+  }
+}
+
+/** Writes a bigint with all its digits: whoever reads the JSON sees whether it can keep them. */
+function exactIntegers(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
 }
 
 /** The library's check for repeated keys is quadratic, so the reader does it instead. */

@@ -44,6 +44,21 @@ describe('parseBody', () => {
     expect(await parsed(text)).toEqual(value);
   });
 
+  it('refuses whole numbers that cannot be kept, in YAML as in JSON, and names the field', async () => {
+    for (const text of [
+      'spec:\n  sizes: [1, 9007199254740993]\n',
+      'spec: {sizes: [1, 0x20000000000001]}',
+      '{"spec":{"sizes":[1,9007199254740993]}}',
+    ])
+      await expect(yaml(text)).rejects.toMatchObject({
+        code: 'BadRequest',
+        message: expect.stringContaining('the number 9007199254740993 at spec.sizes[1] has more digits'),
+      });
+    expect(await yaml('a: 9007199254740992\nb: 1e21\nc: 18446744073709551616\n')).toEqual({
+      ...{ a: 2 ** 53, b: 1e21, c: 2 ** 64 },
+    });
+  });
+
   it('refuses a field __proto__ in any form, and keeps constructor', async () => {
     const refused = { code: 'BadRequest', message: expect.stringContaining('__proto__') };
     for (const text of ['{"__proto__":{"a":1}}', '{"b":[{"\\u005f_proto__":1}]}'])
