@@ -15,6 +15,7 @@ import { certificateRefusal } from '../http/client-certificate.ts';
 import { mayKnow } from '../http/reach.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
 import { isAnywhere, s3Place } from '../s3/place.ts';
+import { askBucket, bucketRegion } from './bucket-region.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
 import { createProbeClient, type ProbeClient } from './probe-client.ts';
 import { s3KeysFinding } from './s3-keys.ts';
@@ -47,7 +48,7 @@ const refusalLimit = 16 * 1024;
 
 /**
  * Asks a server whether it is there and takes the credentials: one small GET, and after a challenge at most a token request and one more
- * GET. It follows no redirect, and sends credentials only after a challenge and over TLS. Never rejects.
+ * GET. It follows no redirect but to the region of a bucket of AWS, and sends credentials only after a challenge and over TLS. Never rejects.
  */
 export async function probeServer(request: ProbeRequest): Promise<ProbeResult> {
   const { name, type, remoteURL, tls = {}, tokenHosts = [], guard } = request;
@@ -60,11 +61,12 @@ export async function probeServer(request: ProbeRequest): Promise<ProbeResult> {
     if (url === undefined)
       return untried('Unknown', 'UnsupportedScheme', `no probe knows the scheme of ${remoteURL}`);
     const client = createProbeClient(tls, guard, mayKnow(url.origin, tokenHosts));
-    const probe = new Probe(name, client, url, signal);
-    const first = await probe.get();
-    const expiry = client.certificateExpiry(url.host);
+    const at = (place: URL) => new Probe(name, client, place, signal);
+    const { url: found, answer: first } = await askBucket(remoteURL, url, (place) => at(place).get());
+    const probe = at(found);
+    const expiry = client.certificateExpiry(found.host);
     return {
-      reachable: reachableBy(first.status, url),
+      reachable: reachableBy(first.status, found),
       authenticated: await authenticated(request, probe, first, masker),
       ...(expiry === undefined ? {} : { certificateExpiry: expiry }),
     };
@@ -103,6 +105,8 @@ interface Answer {
   /** Of the client certificate, in words. */
   refusal: string | undefined;
   fromPublic: boolean;
+  /** Where a storage says that the bucket is. */
+  region: string | undefined;
 }
 
 class Probe {
@@ -131,7 +135,10 @@ class Probe {
     // The content says nothing else that is looked for here.
     body.destroy();
     const refusal = certificateRefusal(status, text, this.endpoint);
-    return { status, challenge: answered['www-authenticate'], refusal, fromPublic };
+    return {
+      ...{ status, challenge: answered['www-authenticate'], refusal, fromPublic },
+      region: bucketRegion(answered),
+    };
   }
 }
 
@@ -166,7 +173,8 @@ async function authenticated(
     return { status: 'Unknown', reason: 'NotExercised', message: `${host} did not ask for credentials` };
   if (given !== undefined && 'accessKeyID' in given) {
     for (const secret of secretsOfEndpoint(given)) masker.add(secret);
-    return s3KeysFinding(given, name, probe.client, probe.url, probe.signal);
+    const keys = { ...given, ...(first.region !== undefined && { region: first.region }) };
+    return s3KeysFinding(keys, name, probe.client, probe.url, probe.signal);
   }
   const credentials = credentialsFor(given, host, '');
   for (const secret of secretsOf(credentials)) masker.add(secret);
