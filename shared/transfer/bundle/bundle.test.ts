@@ -335,6 +335,23 @@ describe('a bundle since another one', () => {
     expect(inside.contents.get('mirror/team/copy')?.tags.has('1.0')).toBe(true);
   });
 
+  it.each(['team/app:1.0', 'team/copy:1.0'])(
+    'is judged by a policy that reads what that one brought: %s',
+    async (next) => {
+      await seedImage(source, 'team/app', '1.0');
+      const before = source.contents.get('team/app');
+      if (before) source.contents.set('team/copy', before);
+      await twice(next);
+      await bring(file);
+      const policy = { maxAgeMs: 1 };
+      const { items } = await importBundle(await read(second()), destination, { ...options(), policy });
+      // The time is looked for in the configuration, which only the first bundle has.
+      expect(items).toMatchObject([
+        { reason: 'denied-by-policy', message: expect.stringContaining('Denied by policy, rule maxAge: ') },
+      ]);
+    },
+  );
+
   it('may follow on one that followed another', async () => {
     await seedImage(source, 'team/app', '1.0');
     const first = await twice('team/app:1.0');

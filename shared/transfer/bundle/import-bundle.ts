@@ -1,5 +1,5 @@
 import { mapBounded } from '#shared/async';
-import type { BlobSource, ContentSink } from '../content/content.ts';
+import type { BlobSource, ContentSink, ContentSource } from '../content/content.ts';
 import { copyArtifact } from '../copy/copy-artifact.ts';
 import { copyBlob } from '../copy/copy-blob.ts';
 import type { Counts } from '../copy/copy-progress.ts';
@@ -85,7 +85,10 @@ export async function importBundle(
             return sink.putManifest(...manifest);
           },
         };
-        return { source: sourceIn(bundle.reader, { digest }, known), destination: watched };
+        const source = withEarlier(bundle, sourceIn(bundle.reader, { digest }, known), () =>
+          destination.source(landingOf(item), opening),
+        );
+        return { source, destination: watched };
       });
       warnings.push(...copied.warnings);
       const { blobs, bytes, referrers } = copied;
@@ -152,6 +155,22 @@ async function lookAround(
     place,
     `it was made after bundle ${earlier} of ${created} and leaves out what that one brought. The destination lacks ${missing.size} of its blobs: ${shown}${more}. Import that bundle first, to the same place, or export without --since`,
   );
+}
+
+/** The artifact, with blobs that an earlier bundle brought read at the destination, where they are by now: a policy reads some of them. */
+function withEarlier(
+  { reader, record }: Bundle,
+  source: ContentSource,
+  openEarlier: () => Promise<BlobSource>,
+): ContentSource {
+  if (record.requires === undefined) return source;
+  return {
+    ...source,
+    async openBlob(digest, offset, signal, lent) {
+      const isHere = (await reader.size(digest)) !== undefined;
+      return (isHere ? source : await openEarlier()).openBlob(digest, offset, signal, lent);
+    },
+  };
 }
 
 /** The first of the places of an earlier bundle that has the blob. */
