@@ -306,8 +306,38 @@ describe('a bundle since another one', () => {
       const signature = await readFile(`${receipt}.sig`, 'utf8');
       const bytes = await readFile(receipt);
       expect(verify(null, bytes, taker.trust, Buffer.from(signature, 'base64'))).toBe(true);
+      const { destination, elsewhere } = JSON.parse(String(bytes));
+      const told = [destination, ...elsewhere.map((each: { destination: string }) => each.destination)];
+      expect(told.toSorted()).toEqual(places);
     }
     expect((await readdir(sides.into())).filter((name) => name.includes('partial'))).toEqual([]);
+  });
+
+  it('is not made since one that did not arrive at every destination that the receipt tells of', async () => {
+    await sides.exported({});
+    await sides.carry();
+    sides.inside.faults.add({ path: /blobs\/uploads/, fault: { kind: 'status', status: 403 } });
+    await expect(sides.imported()).rejects.toMatchObject({ items: { failed: 1 } });
+    sides.inside.faults.clear();
+    await sides.run(
+      {
+        artifact: { type: 'bundle-import', spec: { name: 'first' } },
+        source: medium({ trust: maker.trust, sign: taker.sign }),
+        destination: { ...registry('other', sides.inside), remoteURL: `${sides.inside.url}/other` },
+      },
+      'in',
+    );
+    const back = async () => {
+      for (const name of ['first.receipt.json', 'first.receipt.json.sig'])
+        await cp(sides.into(name), sides.out(name));
+    };
+    await back();
+    await expect(sides.exported(second, { keys: both })).rejects.toThrow(
+      /says that team\/app:1\.0 did not arrive at .*\/mirror,/,
+    );
+    await sides.imported();
+    await back();
+    expect(await sides.exported(second, { keys: both })).toMatchObject({ items: { copied: 1 } });
   });
 
   it('leaves out what a receipt says has arrived', async () => {

@@ -260,15 +260,15 @@ async function baseOf({ job, place, keys, bundles }: Base): Promise<Buffer | und
       `No receipt says yet that the bundle "${since}" of spec.since has arrived: carry ${name} and its .sig from the other side into ${place.label}, or leave spec.since out.`,
     );
   const told = bundles.parseReceipt(receipt, name);
-  const arrived = new Set(
-    told.items.filter(({ outcome }) => outcome === 'imported').map((item) => item.name),
-  );
-  const missing = items.find((item) => !arrived.has(item.name));
-  if (told.bundle === bundles.bundleDigest(record) && missing === undefined) return record;
-  const what =
-    missing === undefined
-      ? `is one of another bundle, ${told.bundle}`
-      : `says that ${missing.name} did not arrive`;
+  // The next bundle is for every destination that the receipt tells of.
+  const missing = bundles.importsIn(told).flatMap(({ destination: place, items: came }) => {
+    const arrived = new Set(came.filter(({ outcome }) => outcome === 'imported').map((item) => item.name));
+    return items
+      .filter((item) => !arrived.has(item.name))
+      .map((item) => `${item.name} did not arrive at ${place}`);
+  });
+  if (told.bundle === bundles.bundleDigest(record) && missing.length === 0) return record;
+  const what = missing.length === 0 ? `is one of another bundle, ${told.bundle}` : `says that ${missing[0]}`;
   throw config(
     `${name} ${what}, so spec.since cannot be "${since}": import that bundle again and carry the new receipt here, or leave spec.since out.`,
   );

@@ -22,6 +22,7 @@ import { bundleDestination } from './bundle-destination.ts';
 import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
 import { type BundleOptions, type BundlePlace, fetchSigned } from './bundle-place.ts';
 import { bundleName, wantedDigest } from './bundle-spec.ts';
+import { lockFile } from './lock-file.ts';
 import { openPlace } from './open-place.ts';
 import { phases } from './phases.ts';
 
@@ -95,8 +96,8 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
   }
 }
 
-/** How often a receipt is written that another import of the same bundle writes at the same time. */
-const mostReceipts = 10;
+/** How often a receipt is written that other imports of the same bundle write at the same time. */
+const mostReceipts = 30;
 
 interface Leaving {
   signal: AbortSignal;
@@ -105,8 +106,21 @@ interface Leaving {
   bundles: Bundles;
 }
 
-/** Writes the receipt and its signature. Rejects with a TransferError. */
-async function leaveReceipt(
+/**
+ * Writes the receipt and its signature, with what imports of the same bundle to other destinations have told in it. In a folder one writes after the
+ * other. Rejects with a TransferError.
+ */
+async function leaveReceipt(place: BundlePlace, receipt: string, leaving: Leaving): Promise<void> {
+  if (place.onServer || leaving.signKey === undefined) return joinReceipt(place, receipt, leaving);
+  await using _lock = await lockFile(path.join(place.folder, `${receipt}.lock`), leaving.signal);
+  await joinReceipt(place, receipt, leaving);
+}
+
+/**
+ * Of two that write to a server at the same time each may overwrite the other's receipt, or half of it: whoever does not find its own import there
+ * writes again.
+ */
+async function joinReceipt(
   place: BundlePlace,
   receipt: string,
   { told, signKey, bundles, signal }: Leaving,
@@ -114,15 +128,33 @@ async function leaveReceipt(
   const signature = `${receipt}.sig`;
   const backoff = createBackoff({ baseMs: 50, maxMs: 1000, random: Math.random });
   for (let count = 1; ; count += 1) {
-    await bundles.saveReceipt(path.join(place.folder, receipt), told, signKey);
+    const before = signKey && (await present(signKey));
+    const joined = before instanceof TransferError ? told : bundles.joinedReceipt(told, before);
+    await bundles.saveReceipt(path.join(place.folder, receipt), joined, signKey);
     for (const each of [...(signKey ? [signature] : []), receipt]) await place.store(each);
-    if (signKey === undefined || count === mostReceipts) return;
-    // The signature there may be of another import's receipt: whoever writes last finds that out.
-    const mixed = new TransferError('retryable', 'The receipt and its signature are not of one import.');
-    const isWhole = fetchSigned(place, receipt, [createPublicKey(signKey)], bundles, mixed);
-    if (await isWhole.then(Boolean, (caught) => caught !== mixed)) return;
+    if (signKey === undefined) return;
+    const after = await present(signKey);
+    // What may be written and not read cannot be compared.
+    if (after instanceof TransferError || (after && bundles.tellsOf(after, told))) return;
+    if (count === mostReceipts)
+      throw new TransferError(
+        'retryable',
+        `other imports of the bundle have overwritten ${receipt} in ${place.label} ${mostReceipts} times`,
+      );
     await pause(backoff.next(), signal);
     throwIfStopped(signal);
+  }
+
+  /** The receipt that is there; undefined if there is none that is whole, a TransferError if it cannot be read. */
+  async function present(key: KeyObject): Promise<Receipt | TransferError | undefined> {
+    const mixed = new TransferError('retryable', 'The receipt and its signature are not of one import.');
+    try {
+      const bytes = await fetchSigned(place, receipt, [createPublicKey(key)], bundles, mixed);
+      return bytes && bundles.parseReceipt(bytes, receipt);
+    } catch (caught) {
+      if (!(caught instanceof TransferError)) throw caught;
+      return caught === mixed ? undefined : caught;
+    }
   }
 }
 

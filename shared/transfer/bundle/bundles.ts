@@ -4,7 +4,7 @@ export { importBundle } from './import-bundle.ts';
 export { partSizeOf } from './part-size.ts';
 export { findParts, IncompleteBundle, partName, partsOfFile } from './parts.ts';
 export { readBundle } from './read-bundle.ts';
-export { parseReceipt, receiptOf, saveReceipt } from './receipt.ts';
+export { importsIn, joinedReceipt, parseReceipt, receiptOf, saveReceipt, tellsOf } from './receipt.ts';
 export { bundleDigest, maxRecordBytes, parseRecord } from './record.ts';
 export {
   isSigned,

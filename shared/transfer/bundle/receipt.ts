@@ -11,18 +11,25 @@ import { signBytes } from './signature.ts';
 
 const digest = z.string().refine(isDigest, 'must be a sha256 or sha512 digest');
 const text = z.string().max(1000);
-// Further fields are for people.
+/** Destinations of other imports that a receipt tells of: the last ones. */
+const mostElsewhere = 8;
+
+/** What one import did. Further fields are for people. */
+const told = {
+  imported: z.iso.datetime(),
+  destination: text,
+  items: z
+    .array(z.looseObject({ name: text, digest, outcome: z.enum(['imported', 'failed', 'stopped']) }))
+    .max(1000),
+};
 const receipt = z.looseObject({
   kind: z.literal('arc-bundle-receipt'),
   version: z.literal(1),
   bundle: digest,
   bundleCreated: z.iso.datetime(),
   signature: z.enum(['verified', 'unchecked', 'none']),
-  imported: z.iso.datetime(),
-  destination: text,
-  items: z
-    .array(z.looseObject({ name: text, digest, outcome: z.enum(['imported', 'failed', 'stopped']) }))
-    .max(1000),
+  ...told,
+  elsewhere: z.array(z.looseObject(told)).max(mostElsewhere).exactOptional(),
 });
 
 /** What can be carried back: which bundle came, whether its signature was checked, and what became of each artifact. */
@@ -44,6 +51,26 @@ export function receiptOf(
     destination,
     items: items.map((item) => ({ ...item })),
   };
+}
+
+/** What each import did that a receipt tells of, its own first. */
+export function importsIn(told: Receipt): Pick<Receipt, 'imported' | 'destination' | 'items'>[] {
+  const { imported, destination, items, elsewhere = [] } = told;
+  return [{ imported, destination, items }, ...elsewhere];
+}
+
+/** True if a receipt tells of the import `told`, or of a later one to the same destination. */
+export function tellsOf(receipt: Receipt, told: Receipt): boolean {
+  const isOf = (each: Pick<Receipt, 'imported' | 'destination'>) =>
+    each.destination === told.destination && each.imported >= told.imported;
+  return receipt.bundle === told.bundle && importsIn(receipt).some(isOf);
+}
+
+/** The receipt of an import, with what the one before it told of other destinations of the same bundle. */
+export function joinedReceipt(told: Receipt, before: Receipt | undefined): Receipt {
+  if (before?.bundle !== told.bundle) return told;
+  const elsewhere = importsIn(before).filter(({ destination }) => destination !== told.destination);
+  return elsewhere.length === 0 ? told : { ...told, elsewhere: elsewhere.slice(0, mostElsewhere) };
 }
 
 /** Writes a receipt and, with a key, its signature beside it. Rejects with a config TransferError. */
