@@ -7,6 +7,7 @@ export { whenConnected } from './connected.ts';
 export { type Deadline, startDeadline, within } from './deadline.ts';
 export { DelayQueue } from './delay-queue.ts';
 export { endOnAbort } from './end-on-abort.ts';
+export { FairQueue, nobody, type Owner } from './fair-queue.ts';
 export { failWhenCut } from './fail-when-cut.ts';
 export { ConnectTimeoutError, connectLimitMs, farConnectLimitMs, limitConnect } from './limit-connect.ts';
 export { limitEmptyLines } from './limit-empty-lines.ts';

@@ -33,6 +33,15 @@ describe('createSemaphore', () => {
     expect(order).toEqual(['first', 'second']);
   });
 
+  it('lets owners take turns', async () => {
+    const slots = createSemaphore(1);
+    const order: string[] = [];
+    const work = (namespace: string) =>
+      slots.run(async () => void order.push(namespace), undefined, { namespace, order: 'x' });
+    await Promise.all(['a', 'a', 'a', 'a', 'b', 'b', 'c'].map(work));
+    expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'b', 'a']);
+  });
+
   it('rejects with the reason of the signal while it waits, and leaves nothing on the signal', async () => {
     const slots = createSemaphore(1);
     const free = await slots.acquire();

@@ -1,23 +1,25 @@
-/** Bounds how much work runs at a time. Work that waits starts in the order it came; the caller bounds how much waits. */
+import { FairQueue, nobody, type Owner } from './fair-queue.ts';
+
+/** Bounds how much work runs at a time. Owners that wait take turns (`FairQueue`); the work of one starts in the order it came. The caller bounds how much waits. */
 export interface Semaphore {
   /** How many may run at a time. Raising it starts what waits; lowering it stops nothing. */
   limit: number;
   /** Waits for a slot; the returned function frees it. Rejects with the signal's reason if that is aborted first. */
-  acquire(signal?: AbortSignal): Promise<() => void>;
+  acquire(signal?: AbortSignal, owner?: Owner): Promise<() => void>;
   /** Runs `work` in a slot. Rejects as `acquire` and `work` do. */
-  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  run<T>(work: () => Promise<T>, signal?: AbortSignal, owner?: Owner): Promise<T>;
 }
 
 /** A Semaphore of `size` slots. */
 export function createSemaphore(size: number): Semaphore {
   let limit = size;
   let running = 0;
-  const waiting = new Set<() => void>();
+  const waiting = new FairQueue<() => void, undefined>();
 
   const admit = () => {
-    for (const start of waiting) {
-      if (running >= limit) return;
-      waiting.delete(start);
+    while (running < limit) {
+      const [start] = waiting.dequeue() ?? [];
+      if (start === undefined) return;
       running += 1;
       start();
     }
@@ -26,14 +28,14 @@ export function createSemaphore(size: number): Semaphore {
     running -= 1;
     admit();
   };
-  const acquire = async (signal?: AbortSignal): Promise<() => void> => {
+  const acquire = async (signal?: AbortSignal, owner: Owner = nobody): Promise<() => void> => {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => {
       if (waiting.delete(resolve)) reject(signal?.reason);
     };
     signal?.addEventListener('abort', leave, { once: true });
-    waiting.add(resolve);
+    waiting.enqueue(resolve, owner, undefined);
     admit();
     try {
       await promise;
@@ -51,8 +53,8 @@ export function createSemaphore(size: number): Semaphore {
       admit();
     },
     acquire,
-    async run(work, signal) {
-      const free = await acquire(signal);
+    async run(work, signal, owner) {
+      const free = await acquire(signal, owner);
       try {
         return await work();
       } finally {

@@ -83,6 +83,20 @@ describe('EventQueue', () => {
     expect(sender.sent).toEqual(['a', 'b', 'c']);
   });
 
+  it('sends the event of an owner that comes last as the next but one', async () => {
+    const clock = new FakeClock();
+    const sender = new FakeSender();
+    const queue = new EventQueue<string>({
+      attempt: sender.send,
+      ownerOf: (event) => ({ namespace: event.slice(0, 1), order: 'x' }),
+      ...{ clock, random: () => 1, parallel: 1 },
+    });
+    for (let at = 0; at < 300; at++) queue.offer(`a${at}`, `a${at}`);
+    queue.offer('b0', 'b0');
+    for (let turn = 0; turn < 2; turn++) await sender.end();
+    expect(sender.sent).toEqual(['a0', 'a1', 'b0']);
+  });
+
   it('delivers a delayed event at the first of its times, with the latest value', () => {
     const { clock, sender, queue } = setUp();
     queue.offer('a', 'a1', 1000);

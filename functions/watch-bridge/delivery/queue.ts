@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, DelayQueue } from '#shared/async';
+import { backoffMs, type Clock, DelayQueue, nobody, type Owner } from '#shared/async';
 import { Ready } from './ready.ts';
 
 /**
@@ -19,6 +19,8 @@ export interface QueueOptions<E> {
   retrying?(event: E, reason: string, failures: number): void;
   /** False for an event that lets others overtake it. Default: all are. */
   isUrgent?(event: E): boolean;
+  /** On whose behalf an event is sent: owners take turns. Default: all are one owner's. */
+  ownerOf?(event: E): Owner;
   /** Called once for each event, before the first attempt. */
   started?(event: E): void;
   clock: Clock;
@@ -37,7 +39,7 @@ interface Pending<E> {
 const settleMs = 50;
 
 /**
- * Pending events: one per key, the latest wins; one attempt per key under way, many keys in parallel. While the broker is slow or absent,
+ * Pending events: one per key, the latest wins; one attempt per key under way, many keys in parallel; owners take turns. While the broker is slow or absent,
  * events wait and coalesce: none is lost, and memory is bounded by the keys, that is by the live objects. Transient outcomes are
  * retried without end.
  */
@@ -48,6 +50,8 @@ export class EventQueue<E> {
   /** Due later: delayed on purpose, or backing off. */
   readonly #later: DelayQueue<Pending<E>>;
   readonly #inFlight = new Set<string>();
+  /** Due, while an event of the same key is in flight. */
+  readonly #behind = new Map<string, Pending<E>>();
   /** Transient outcomes in a row, for keys that have any. */
   readonly #failures = new Map<string, number>();
   #closed = false;
@@ -55,13 +59,16 @@ export class EventQueue<E> {
 
   constructor(options: QueueOptions<E>) {
     this.#options = options;
-    this.#ready = new Ready(({ event }) => options.isUrgent?.(event) ?? true);
+    this.#ready = new Ready({
+      isUrgent: ({ event }) => options.isUrgent?.(event) ?? true,
+      ownerOf: ({ event }) => options.ownerOf?.(event) ?? nobody,
+    });
     this.#later = new DelayQueue(options.clock, (key, pending) => this.#makeReady(key, pending));
   }
 
   /** Pending events, those under way included. */
   get depth(): number {
-    return this.#ready.size + this.#later.size + this.#inFlight.size;
+    return this.#ready.size + this.#later.size + this.#inFlight.size + this.#behind.size;
   }
 
   /**
@@ -71,9 +78,9 @@ export class EventQueue<E> {
   offer(key: string, event: E, at: number = this.#options.clock.now()): void {
     if (this.#closed) return;
     const now = this.#options.clock.now();
-    const ready = this.#ready.get(key);
-    if (ready !== undefined) {
-      ready.event = event;
+    const due = this.#ready.get(key) ?? this.#behind.get(key);
+    if (due !== undefined) {
+      due.event = event;
       return;
     }
     const waiting = this.#later.at(key);
@@ -90,6 +97,7 @@ export class EventQueue<E> {
   /** Drops the pending event of `key`: its object is gone. */
   forget(key: string): void {
     this.#ready.delete(key);
+    this.#behind.delete(key);
     this.#later.delete(key);
     this.#failures.delete(key);
   }
@@ -99,20 +107,21 @@ export class EventQueue<E> {
     this.#closed = true;
     this.#later.close();
     this.#ready.clear();
+    this.#behind.clear();
     if (this.#inFlight.size === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
   #makeReady(key: string, pending: Pending<E>): void {
-    this.#ready.set(key, pending);
+    if (this.#inFlight.has(key)) this.#behind.set(key, pending);
+    else this.#ready.set(key, pending);
     this.#pump();
   }
 
   #pump(): void {
     if (this.#closed) return;
     while (this.#inFlight.size < this.#options.parallel) {
-      // At most `parallel` keys are skipped here.
-      const next = this.#ready.take((one) => !this.#inFlight.has(one));
+      const next = this.#ready.take();
       if (next === undefined) return;
       const [key, pending] = next;
       this.#inFlight.add(key);
@@ -136,9 +145,9 @@ export class EventQueue<E> {
 
   /** What was decided on while an event of its key was under way waits until what that has done can be seen: it may not be needed any more. */
   #defer(key: string): void {
-    const next = this.#ready.get(key);
+    const next = this.#behind.get(key);
     if (next === undefined) return;
-    this.#ready.delete(key);
+    this.#behind.delete(key);
     this.#later.set(key, this.#options.clock.now() + settleMs, next);
   }
 
@@ -147,8 +156,8 @@ export class EventQueue<E> {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     // A event that arrived during the attempt replaces the one that failed.
-    const newer = this.#ready.get(key) ?? this.#later.get(key);
-    this.#ready.delete(key);
+    const newer = this.#behind.get(key) ?? this.#later.get(key);
+    this.#behind.delete(key);
     const wait = Math.max(outcome.retryAfterMs ?? 0, this.#backoff(failures));
     const at = this.#options.clock.now() + wait;
     this.#later.set(key, at, { event: newer?.event ?? pending.event, dueAt: pending.dueAt });

@@ -4,8 +4,11 @@ import { Ready } from './ready.ts';
 
 const isUrgent = (one: string) => one.startsWith('f');
 
+/** `f…` are urgent, `r…` are not; `f1@b` is of namespace b. */
+const ownerOf = (one: string) => ({ namespace: one.split('@')[1] ?? 'a', order: 'x' });
+
 function filled(first: number, repetitions: number): Ready<string> {
-  const ready = new Ready<string>(isUrgent);
+  const ready = new Ready<string>({ isUrgent, ownerOf });
   for (let at = 0; at < repetitions; at += 1) ready.set(`r${at}`, `r${at}`);
   for (let at = 0; at < first; at += 1) ready.set(`f${at}`, `f${at}`);
   return ready;
@@ -13,7 +16,7 @@ function filled(first: number, repetitions: number): Ready<string> {
 
 function takeAll(ready: Ready<string>): string[] {
   const taken: string[] = [];
-  for (let next = ready.take(() => true); next !== undefined; next = ready.take(() => true))
+  for (let next = ready.take(); next !== undefined; next = ready.take())
     taken.push(next[1]);
   return taken;
 }
@@ -43,14 +46,21 @@ describe('Ready', () => {
     );
   });
 
-  it('passes over a key that is not free, and keeps it', () => {
+  it('lets namespaces take turns, among urgent events and among looks', () => {
+    const ready = filled(300, 300);
+    for (const one of ['f@b', 'r@b']) ready.set(one, one);
+    const taken = takeAll(ready);
+    expect(taken.indexOf('f@b')).toBe(1);
+    // Looks get one in eight while urgent events wait: b's is the second of them.
+    expect(taken.indexOf('r@b')).toBe(15);
+  });
+
+  it('replaces and forgets an event by its key', () => {
     const ready = filled(2, 1);
-    const isFree = (key: string) => key !== 'f0';
-    expect(ready.take(isFree)?.[1]).toBe('f1');
-    expect(ready.take(isFree)?.[1]).toBe('r0');
-    expect(ready.take(isFree)).toBeUndefined();
-    expect(ready.get('f0')).toBe('f0');
+    ready.set('f0', 'f0 changed');
+    expect([ready.size, ready.get('f0')]).toEqual([3, 'f0 changed']);
     ready.delete('f0');
-    expect(ready.size).toBe(0);
+    ready.delete('r0');
+    expect(takeAll(ready)).toEqual(['f1']);
   });
 });

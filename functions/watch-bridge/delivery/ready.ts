@@ -1,15 +1,23 @@
-/** Of so many that are taken, one may be of those that are not urgent: they are late while others wait, but none waits for ever. */
+import { FairQueue, type Owner } from '#shared/async';
+
+/** Of every eight events that are taken one may be of low priority: these are late while others wait, but none waits for ever. */
 const share = 8;
 
-/** Events that are due, by key, in order of arrival: urgent ones first, others at least one in eight. */
+export interface ReadyOptions<P> {
+  /** False for an event of low priority. */
+  isUrgent(one: P): boolean;
+  ownerOf(one: P): Owner;
+}
+
+/** Events that are due, by key. Urgent ones come first, others at least one in eight; within both, namespaces take turns, then their Orders. */
 export class Ready<P> {
-  readonly #isUrgent: (one: P) => boolean;
-  readonly #urgent = new Map<string, P>();
-  readonly #others = new Map<string, P>();
+  readonly #options: ReadyOptions<P>;
+  readonly #urgent = new FairQueue<string, P>();
+  readonly #others = new FairQueue<string, P>();
   #taken = 0;
 
-  constructor(isUrgent: (one: P) => boolean) {
-    this.#isUrgent = isUrgent;
+  constructor(options: ReadyOptions<P>) {
+    this.#options = options;
   }
 
   get size(): number {
@@ -22,7 +30,8 @@ export class Ready<P> {
 
   set(key: string, one: P): void {
     this.delete(key);
-    (this.#isUrgent(one) ? this.#urgent : this.#others).set(key, one);
+    const { isUrgent, ownerOf } = this.#options;
+    (isUrgent(one) ? this.#urgent : this.#others).enqueue(key, ownerOf(one), one);
   }
 
   delete(key: string): void {
@@ -35,17 +44,11 @@ export class Ready<P> {
     this.#others.clear();
   }
 
-  /** Takes out the next one whose key is free. */
-  take(isFree: (key: string) => boolean): [string, P] | undefined {
+  /** Takes out the next one. */
+  take(): [string, P] | undefined {
     this.#taken += 1;
     const isTheirTurn = this.#taken % share === 0;
-    const order = isTheirTurn ? [this.#others, this.#urgent] : [this.#urgent, this.#others];
-    for (const ones of order)
-      for (const [key, one] of ones)
-        if (isFree(key)) {
-          ones.delete(key);
-          return [key, one];
-        }
-    return undefined;
+    const [first, second] = isTheirTurn ? [this.#others, this.#urgent] : [this.#urgent, this.#others];
+    return first.dequeue() ?? second.dequeue();
   }
 }

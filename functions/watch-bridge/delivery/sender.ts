@@ -56,6 +56,7 @@ export class Sender implements Outbox {
       random,
       parallel,
       isUrgent: ({ isLook }) => !isLook,
+      ownerOf: ({ object }) => ({ namespace: object.metadata.namespace ?? '', order: rootUid(object) }),
       started: (event) => started(event.key, event),
       attempt: (event) => attempt(event, deliver),
       ended: (event, outcome, lagMs) => {

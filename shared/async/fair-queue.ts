@@ -1,0 +1,80 @@
+import { LinkedMap } from './linked-map.ts';
+
+/** On whose behalf something waits. */
+export interface Owner {
+  namespace: string;
+  /** Tells the Orders of a namespace apart: a name or a uid. */
+  order: string;
+}
+
+/** The owner of work that belongs to nobody in particular. */
+export const nobody: Owner = { namespace: '', order: '' };
+
+/**
+ * A queue in which namespaces take turns, then the Orders of a namespace; entries of one Order are first in, first out. While k namespaces wait,
+ * each of them is served within k turns, however much the others have enqueued. Every operation takes constant time. It holds one entry for each
+ * key, so its caller bounds it by the keys.
+ */
+export class FairQueue<K, T> {
+  readonly #owners = new Map<K, Owner>();
+  /** The first namespace is served next, with the first entry of its first Order. */
+  readonly #namespaces = new LinkedMap<string, LinkedMap<string, LinkedMap<K, T>>>();
+
+  get size(): number {
+    return this.#owners.size;
+  }
+
+  get(key: K): T | undefined {
+    const owner = this.#owners.get(key);
+    return owner && this.#namespaces.get(owner.namespace)?.get(owner.order)?.get(key);
+  }
+
+  /** Adds an entry behind the others of its owner. A key that waits already keeps its owner and its place, and gets the value. */
+  enqueue(key: K, owner: Owner, value: T): void {
+    const { namespace, order } = this.#owners.get(key) ?? owner;
+    this.#owners.set(key, { namespace, order });
+    const orders = lineOf(this.#namespaces, namespace, () => new LinkedMap<string, LinkedMap<K, T>>());
+    lineOf(orders, order, () => new LinkedMap<K, T>()).set(key, value);
+  }
+
+  /** Takes out the next entry. */
+  dequeue(): [key: K, value: T] | undefined {
+    const [namespace = '', orders] = this.#namespaces.first ?? [];
+    const [order = '', entries] = orders?.first ?? [];
+    const next = entries?.first;
+    if (next === undefined) return undefined;
+    const [key, value] = next;
+    this.delete(key);
+    // Their next turns come after those of all others.
+    orders?.moveToEnd(order);
+    this.#namespaces.moveToEnd(namespace);
+    return [key, value];
+  }
+
+  /** Returns false for a key that does not wait. */
+  delete(key: K): boolean {
+    const owner = this.#owners.get(key);
+    if (owner === undefined) return false;
+    this.#owners.delete(key);
+    const { namespace, order } = owner;
+    const orders = this.#namespaces.get(namespace);
+    const entries = orders?.get(order);
+    entries?.delete(key);
+    if (entries?.size === 0) orders?.delete(order);
+    if (orders?.size === 0) this.#namespaces.delete(namespace);
+    return true;
+  }
+
+  clear(): void {
+    this.#owners.clear();
+    this.#namespaces.clear();
+  }
+}
+
+function lineOf<Line>(lines: LinkedMap<string, Line>, name: string, create: () => Line): Line {
+  const known = lines.get(name);
+  if (known !== undefined) return known;
+  const fresh = create();
+  lines.set(name, fresh);
+  return fresh;
+}
