@@ -3,7 +3,7 @@ import https from 'node:https';
 import { doubled, endOnAbort, failWhenCut, pause, type Semaphore, startDeadline } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { answerLimit, classifyAnswer, type Outcome, readBounded } from './answer.ts';
-import { type BrokerEvent, eventHeaders } from './event.ts';
+import { type BrokerEvent, eventHeaders, ownerOf } from './event.ts';
 import type { Delivery } from './trigger.ts';
 
 /** An idle connection is closed after this time. */
@@ -99,9 +99,8 @@ export async function tryDelivery(event: BrokerEvent, url: URL, options: TryOpti
   const { delivery, signal } = options;
   const timeoutMs = delivery.timeoutMs ?? options.defaultTimeoutMs;
   for (let retries = 0; ; retries += 1) {
-    const outcome = await options.slots.run(async () =>
-      options.inspect(await attempt(event, url, timeoutMs, options)),
-    );
+    const one = async () => options.inspect(await attempt(event, url, timeoutMs, options));
+    const outcome = await options.slots.run(one, undefined, ownerOf(event));
     if (outcome.kind === 'done' || !outcome.retry || retries >= delivery.retry || signal.aborted)
       return outcome;
     const wait = backoffMs(delivery, retries, options.backoffCapMs);

@@ -190,6 +190,27 @@ describe('startBroker', () => {
     expect((await send(hub)).status).toBe(202);
   });
 
+  it('delivers by turns of namespaces, and has room for one beside another that fills the queue', async () => {
+    const answers: (() => void)[] = [];
+    const one = await subscriber((_n, response) => {
+      answers.push(() => response.writeHead(204).end());
+    });
+    const hub = await broker([trigger('one', one.url)], { capacity: 40, concurrency: 1 });
+    const from = async (namespace: string) =>
+      (await send(hub, { 'ce-namespace': namespace, 'ce-partitionkey': 'order' })).status;
+    const statuses: number[] = [];
+    for (let at = 0; at < 30; at += 1) statuses.push(await from('a'));
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    expect(await from('b')).toBe(202);
+    for (let at = 0; at < 3; at += 1) {
+      await eventually(() => expect(one.seen).toHaveLength(at + 1));
+      answers[at]?.();
+    }
+    // The first was under way when b's came.
+    const served = one.seen.map(({ headers }) => headers['ce-namespace']);
+    expect(served.slice(0, 3)).toEqual(['a', 'a', 'b']);
+  });
+
   it('leaves out a Trigger whose subscriber is not there, and closes while a delivery hangs', async () => {
     const one = await subscriber(() => undefined);
     const hub = await broker([trigger('one', one.url), trigger('none', one.url, { subscriber: {} })]);

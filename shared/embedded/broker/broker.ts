@@ -21,7 +21,7 @@ export interface BrokerOptions {
   metrics?: Metrics;
   /** Loopback port (default 0: any free one). */
   port?: number;
-  /** Events under way per Trigger, waiting for a retry included (default 4096); beyond it senders get a 429. */
+  /** Events under way per Trigger, waiting for a retry included (default 4096), which namespaces share; beyond it senders get a 429. */
   capacity?: number;
   /** Deliveries at a time per Trigger (default 16). */
   concurrency?: number;
@@ -47,7 +47,8 @@ const firstTtl = 255;
 
 /**
  * A broker on loopback with Knative's delivery rules. Unlike the in-memory channel it answers 202 as soon as the event
- * stands in the queue of every Trigger that wants it, so one slow subscriber delays no other. Nothing is persisted: what
+ * stands in the queue of every Trigger that wants it, so one slow subscriber delays no other, and namespaces take turns, so no
+ * backlog of one delays another. Nothing is persisted: what
  * it held when the process died is sent again by the bridge: it is still due.
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
@@ -55,7 +56,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const lanes: Lane[] = [];
   const accept: Accept = (event) => {
     const wanted = lanes.filter((lane) => lane.wants(event));
-    if (wanted.some((lane) => !lane.hasRoom())) return undefined;
+    if (wanted.some((lane) => !lane.hasRoom(event))) return undefined;
     return Promise.all(wanted.map((lane) => lane.push(event)));
   };
   for (const trigger of options.triggers) {

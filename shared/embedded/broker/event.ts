@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Owner } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { isRecord } from '#shared/meta';
 
@@ -71,6 +72,11 @@ function checked(event: BrokerEvent): BrokerEvent {
   if (bad !== undefined)
     throw new ArcError('BadRequest', `"${bad}" is not an attribute name: only a-z and 0-9 are allowed`);
   return event;
+}
+
+/** Whose event it is, by the extensions of ARC's events; events without them are of one owner. */
+export function ownerOf({ attributes }: BrokerEvent): Owner {
+  return { namespace: attributes.namespace ?? '', order: attributes.partitionkey ?? '' };
 }
 
 /** The headers of the event in binary mode. All but printable ASCII is percent-encoded, as the binding requires. */

@@ -1,17 +1,18 @@
 import type { Logger } from 'pino';
 import { createSemaphore } from '#shared/async';
 import type { Outcome } from './answer.ts';
-import { type SendPost, type TryOptions, tryDelivery } from './attempt.ts';
-import { type BrokerEvent, withAttributes } from './event.ts';
+import { type SendPost, tryDelivery } from './attempt.ts';
+import { type BrokerEvent, ownerOf, withAttributes } from './event.ts';
 import { type Filter, matches } from './filter.ts';
+import { createSharedCapacity } from './shared-capacity.ts';
 import type { Destination, Trigger } from './trigger.ts';
 
-/** One Trigger at work: what it wants, and the events on their way to its subscriber. */
+/** One Trigger at work: what it wants, and the events on their way to its subscriber, in turns by namespace and Order. */
 export interface Lane {
   trigger: Trigger;
   wants(event: BrokerEvent): boolean;
-  /** False: as many events as are kept are under way. */
-  hasRoom(): boolean;
+  /** False: the queue is full, or the namespace of the event has its share of it. */
+  hasRoom(event: BrokerEvent): boolean;
   /** Resolves when the event was delivered, or has become a dead letter. */
   push(event: BrokerEvent): Promise<void>;
   depth(): number;
@@ -45,8 +46,9 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
   const { signal, log } = options;
   const slots = createSemaphore(options.concurrency);
   const active = new Set<Promise<void>>();
+  const room = createSharedCapacity(options.capacity);
   const wanted: Filter = { all: trigger.filters };
-  const tryOptions: Omit<TryOptions, 'inspect'> = { ...options, delivery: trigger.delivery, slots };
+  const tryOptions = { ...options, delivery: trigger.delivery, slots };
 
   const deadLetter = async (event: BrokerEvent, failure: Outcome & { kind: 'failed' }): Promise<void> => {
     const note = { trigger: trigger.name, id: event.attributes.id, status: failure.status };
@@ -90,15 +92,19 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
   return {
     trigger,
     wants: (event) => matches(wanted, event.attributes),
-    hasRoom: () => active.size < options.capacity,
+    hasRoom: (event) => room.hasRoom(ownerOf(event).namespace),
     depth: () => active.size,
     push(event) {
+      const leave = room.enter(ownerOf(event).namespace);
       const work = deliver(event)
         .catch((caught: unknown) => {
           options.count('dropped');
           log.error({ err: caught, trigger: trigger.name }, 'a delivery failed in an unforeseen way');
         })
-        .finally(() => active.delete(work));
+        .finally(() => {
+          active.delete(work);
+          leave();
+        });
       active.add(work);
       return work;
     },

@@ -92,11 +92,11 @@ const oneTemplate = (args: string[], over: Partial<Template> = {}): WorkflowSpec
     },
   ],
 });
-const submit = (name: string, spec: WorkflowSpec) =>
+const submit = (name: string, spec: WorkflowSpec, { namespace = 'ns', order = 'x' } = {}) =>
   api.client.create(workflows, {
     apiVersion: workflows.apiVersion,
     kind: 'Workflow',
-    metadata: { name, namespace: 'ns' },
+    metadata: { name, namespace, labels: { 'arc.opendefense.cloud/order': order } },
     spec,
   });
 const w = { name: 'w', namespace: 'ns' };
@@ -392,6 +392,20 @@ describe('startExecutor', () => {
       { spec: { suspend: null } },
     );
     await completed('suspended');
+  });
+
+  it('lets namespaces take turns, then their Orders', async () => {
+    await start({ parallelism: 1 });
+    await submit('first', oneTemplate(['wait', 'go']));
+    await saying('first start');
+    for (const name of ['x1', 'x2', 'x3', 'x4']) await submit(name, oneTemplate([]));
+    await submit('y1', oneTemplate([]), { order: 'y' });
+    await submit('other', oneTemplate([]), { namespace: 'ns2' });
+    await release();
+    await completed('x4');
+    const begun = (await logged()).filter((line) => line.endsWith(' start'));
+    const names = begun.map((line) => line.split(' ')[0]);
+    expect(names).toEqual(['first', 'x1', 'other', 'y1', 'x2', 'x3', 'x4']);
   });
 
   it('leaves what it did not finish to the next executor, and never runs it twice at once', async () => {

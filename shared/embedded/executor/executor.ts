@@ -1,6 +1,7 @@
 import os from 'node:os';
 import type { Logger } from 'pino';
-import { DelayQueue, pause, systemClock } from '#shared/async';
+import { DelayQueue, FairQueue, type Owner, pause, systemClock } from '#shared/async';
+import { labels } from '#shared/domain';
 import { type Key, type KubeClient, listWatch } from '#shared/kube';
 import type { StopReason } from './attempt.ts';
 import type { LiveLogs } from './live-logs.ts';
@@ -8,7 +9,6 @@ import type { Programs } from './programs.ts';
 import { recoverRuns } from './recover.ts';
 import { runWorkflow } from './run.ts';
 import { dueTime } from './ttl.ts';
-import { createTurns } from './turns.ts';
 import { createWorkers } from './workers/workers.ts';
 import { isCompleted, type Workflow, workflows } from './workflow.ts';
 
@@ -26,7 +26,7 @@ export interface ExecutorOptions {
   prepared?: readonly string[] | undefined;
   signal: AbortSignal;
   log: Logger;
-  /** Workflows at a time (default: twice the processors, at least 4). */
+  /** Workflows at a time (default: twice the processors, at least 4). Namespaces take turns, then their Orders. */
   parallelism?: number;
   /** Between TERM and KILL (default 5 s). */
   graceMs?: number;
@@ -47,6 +47,8 @@ export interface Executor {
 /** The executor's record of a Workflow. */
 interface Summary extends Key {
   uid: string;
+  /** Whose turn it is when it starts. */
+  owner: Owner;
   wanted: boolean;
   stop: StopReason | undefined;
   due: number | undefined;
@@ -67,7 +69,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
   const env = options.env ?? process.env;
   const workers =
     options.prepared && createWorkers({ command: options.prepared, outer: env, most: parallelism });
-  const waiting = createTurns<Summary>();
+  const waiting = new FairQueue<string, Summary>();
   const runOptions = {
     api,
     programs: options.programs,
@@ -109,22 +111,22 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
   };
   const fill = () => {
     while (!signal.aborted && running.size < parallelism) {
-      const next = waiting.shift();
+      const next = waiting.dequeue();
       if (next === undefined) return;
-      start(next);
+      start(next[1]);
     }
   };
   const consider = (summary: Summary | undefined) => {
     if (summary === undefined) return;
-    const { uid, namespace = '' } = summary;
+    const { uid, owner } = summary;
     const active = running.get(uid);
     if (active) {
       if (summary.stop) active.control.abort(summary.stop);
       return;
     }
     if (summary.wanted) workers?.warm();
-    if (summary.wanted) waiting.push(namespace, uid, summary);
-    else waiting.remove(namespace, uid);
+    if (summary.wanted) waiting.enqueue(uid, owner, summary);
+    else waiting.delete(uid);
     fill();
   };
 
@@ -151,7 +153,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
   const forget = (summary: Summary) => {
     known.delete(summary.uid);
     expiring.delete(summary.uid);
-    waiting.remove(summary.namespace ?? '', summary.uid);
+    waiting.delete(summary.uid);
     running.get(summary.uid)?.control.abort({ why: 'deleted' } satisfies StopReason);
   };
   const loop = listWatch<Workflow, Summary>(
@@ -190,6 +192,7 @@ function summaryOf(workflow: Workflow): Summary {
     name,
     ...(namespace !== undefined && { namespace }),
     uid,
+    owner: { namespace: namespace ?? '', order: workflow.metadata.labels?.[labels.order] ?? name },
     wanted: !completed && !deleting && (suspend !== true || Boolean(shutdown)),
     stop: stopOf(deleting, shutdown),
     due: completed && !deleting ? dueTime(workflow.spec, workflow.status) : undefined,
