@@ -13,6 +13,7 @@ import { byHand } from './by-hand.ts';
 import { operatorDefaults } from './operator/defaults.ts';
 import { operatorLimits } from './operator/limits.ts';
 import { orderQuota } from './operator/order-quota.ts';
+import { rerunRate } from './operator/rerun-rate.ts';
 import { requestedByServer } from './requested-by.ts';
 import { rerunTimes } from './rerun-time.ts';
 import { secretReferences } from './secret-reference.ts';
@@ -44,7 +45,8 @@ export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
       operatorDefaults(settings),
       operatorLimits(stored, settings),
       ...admission,
-      // Last: what another plug-in refuses takes no place.
+      // Last: what another plug-in refuses takes no place and costs nothing.
+      rerunRate(settings, now),
       orderQuota(stored, settings, now),
     ],
     ...(log === undefined

@@ -141,7 +141,11 @@ describe('FairQueue', () => {
   });
 
   it('serves each of k namespaces that wait within k turns, whoever comes meanwhile', () => {
-    fc.assert(fc.property(commands, (given) => expectTurns(play(withoutDeletes(given)), ({ namespace }) => namespace)));
+    fc.assert(
+      fc.property(commands, (given) =>
+        expectTurns(play(withoutDeletes(given)), ({ namespace }) => namespace),
+      ),
+    );
   });
 
   it('serves each of k Orders of a namespace within k turns of that namespace', () => {
@@ -160,9 +164,7 @@ describe('FairQueue', () => {
 });
 
 function inOneNamespace(command: Command): Command {
-  return command.kind === 'enqueue'
-    ? { ...command, owner: { ...command.owner, namespace: 'a' } }
-    : command;
+  return command.kind === 'enqueue' ? { ...command, owner: { ...command.owner, namespace: 'a' } } : command;
 }
 
 /** A line that is emptied and filled again between two turns has begun to wait anew, which steps do not show. */

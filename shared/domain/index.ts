@@ -199,5 +199,5 @@ export { specCauses } from './validation/spec-causes.ts';
 export { parseDuration } from './values/duration.ts';
 export { giveNamespace } from './values/give-namespace.ts';
 export { textDigest } from './values/hash.ts';
-export { longestObjectName } from './values/limits.ts';
+export { defaultRerunsPerMinute, longestObjectName } from './values/limits.ts';
 export { cut } from './values/text.ts';

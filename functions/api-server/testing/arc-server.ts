@@ -21,7 +21,7 @@ export interface ArcServer {
 
 /** The API server of ARC on an embedded store of its own. Everybody is `jo` and may do everything unless `options` say otherwise. */
 export async function startArcServer(
-  options: Partial<Pick<ArcApiServerOptions, 'authorize' | 'now' | 'settings'>> = {},
+  options: Partial<Pick<ArcApiServerOptions, 'authenticate' | 'authorize' | 'now' | 'settings'>> = {},
 ): Promise<ArcServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'arc-api-'));
   const store = await openEmbeddedStore({ folder });

@@ -16,8 +16,7 @@ function filled(first: number, repetitions: number): Ready<string> {
 
 function takeAll(ready: Ready<string>): string[] {
   const taken: string[] = [];
-  for (let next = ready.take(); next !== undefined; next = ready.take())
-    taken.push(next[1]);
+  for (let next = ready.take(); next !== undefined; next = ready.take()) taken.push(next[1]);
   return taken;
 }
 

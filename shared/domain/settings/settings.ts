@@ -1,7 +1,7 @@
 import { isObjectName } from '../identity/names.ts';
 import { durationProblem, quoted } from '../validation/causes.ts';
 import { parseDuration } from '../values/duration.ts';
-import { defaultHistoryLimit, shortestCronIntervalMs } from '../values/limits.ts';
+import { defaultHistoryLimit, defaultRerunsPerMinute, shortestCronIntervalMs } from '../values/limits.ts';
 import { parseAddressRange } from './address-ranges.ts';
 import { isHostPattern } from './hosts.ts';
 
@@ -184,6 +184,10 @@ export const settingsTable = {
   'limits.ordersPerNamespace': whole(0, 1_000_000, {
     unset: 'no limit',
     what: 'Most Orders of one namespace. Further ones are refused; with two api-servers a few more may get in at the same moment.',
+  }),
+  'limits.rerunsPerMinute': whole(1, 1_000_000, {
+    unset: String(defaultRerunsPerMinute),
+    what: "Most artifacts of one namespace that `force-at`, `retry-at` and the subresources `force` and `retry` run again in a minute; ten minutes' worth may come at once. Further requests get 429 with Retry-After. With two api-servers it is up to twice as many.",
   }),
   'limits.endpointHosts': names(
     'hosts such as registry.example.com, *.example.com or registry.example.com:5000',

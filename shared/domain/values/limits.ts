@@ -43,6 +43,9 @@ export const defaultRetries = 2;
 export const defaultBackoffMs = 10_000;
 export const longestBackoffMs = 3_600_000;
 
+/** Artifacts of a namespace that force and retry run again in a minute, unless the operator says otherwise: about what one conduit moves. */
+export const defaultRerunsPerMinute = 1_000;
+
 /** Finished versions of one artifact that are kept beside the one in force, unless the Order says otherwise. */
 export const defaultHistoryLimit = 3;
 
