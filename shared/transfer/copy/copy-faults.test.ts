@@ -295,6 +295,26 @@ describe('a rate limit', () => {
     // The wait is in whole seconds, from when the first was told.
     expect(begun - told).toBeGreaterThan(1_000);
   });
+
+  it('for one account is no wait for another on the same machine', async () => {
+    const waitsDir = path.join(workDir, 'waits');
+    const open = await startRegistry({ auth: 'none' });
+    await seedImage(open, 'team/app', '1.0');
+    open.faults.add({ times: 1, fault: { kind: 'status', status: 429, retryAfter: '60' } });
+    const from = (username: string) => ({
+      ...{ name: 'src', remoteURL: open.url, image: 'team/app:1.0' },
+      credentials: { username, password },
+    });
+    const stop = new AbortController();
+    const first = copy({ waitsDir, source: from('bob'), signal: stop.signal });
+    const ended = expect(first).rejects.toThrow();
+    await expect.poll(() => existsSync(waitsDir), { timeout: 10_000 }).toBe(true);
+    await copy({ waitsDir, source: from('mo') });
+    expect(destination.contents.get('mirror/app')?.tags.size).toBe(1);
+    stop.abort();
+    await ended;
+    await open.close();
+  });
 });
 
 describe('TLS', () => {

@@ -1,3 +1,4 @@
+import { accountOf } from '../credentials/account.ts';
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
 import type { Session } from '../oci/session.ts';
 import type { FileSink, FileSource } from './file.ts';
@@ -33,7 +34,7 @@ function serverOf(
     endpoint: name,
     origin,
     client: session.client(tls, url.origin),
-    limiter: session.limiter(url.origin),
+    limiter: session.limiter(url.origin, accountOf(credentials, tls)),
     retry: session.retry,
     signer: createWebAuth({ endpoint: name, origin, tls, credentials }),
     redirectHosts,

@@ -1,3 +1,4 @@
+import { accountOf } from '../credentials/account.ts';
 import { credentialsFor, type EndpointCredentials, secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { createFileServer, type FileServer } from '../files/file-server.ts';
@@ -150,17 +151,18 @@ function servers(
     if (existing) return existing;
     const origin = new URL(text);
     const isTrusted = reach.access(origin).credentials;
+    const shown = isTrusted ? forWeb(credentials, host) : undefined;
     const server = createFileServer({
       endpoint: name,
       origin,
       client,
-      limiter: session.limiter(text),
+      limiter: session.limiter(text, accountOf(shown, isTrusted ? tls : {})),
       retry: session.retry,
       signer: createWebAuth({
         endpoint: name,
         origin,
         tls,
-        credentials: isTrusted ? forWeb(credentials, host) : undefined,
+        credentials: shown,
       }),
       redirectHosts,
       reach,

@@ -82,9 +82,19 @@ describe('the limiter of a host', () => {
     }
   });
 
-  it('is shared by requests to the same host only', () => {
+  it('is shared by requests of the same account to the same host only', () => {
     const of = createLimiters();
-    expect(of('a')).toBe(of('a'));
-    expect(of('a')).not.toBe(of('b'));
+    expect(of('a', 'jo')).toBe(of('a', 'jo'));
+    expect(of('a', 'jo')).not.toBe(of('b', 'jo'));
+    expect(of('a', 'jo')).not.toBe(of('a', 'mo'));
+    expect(of('a', 'jo')).not.toBe(of('a', ''));
+  });
+
+  it('makes no other account wait for what the host has asked of one', async () => {
+    const of = createLimiters();
+    of('a', 'jo').slowDown(60_000);
+    expect(await of('a', 'mo').run(AbortSignal.timeout(10_000), async () => 'done')).toBe('done');
+    const jo = of('a', 'jo').run(AbortSignal.timeout(50), async () => 'done');
+    await expect(jo).rejects.toThrow();
   });
 });

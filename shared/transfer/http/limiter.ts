@@ -3,7 +3,7 @@ import { stopped } from '../errors/transfer-error.ts';
 import { defaultRetry, pauseOrStop } from './retry.ts';
 import type { Waits } from './waits.ts';
 
-/** Bounds the requests to one host that are under way, and delays all of them when the host asks for it. */
+/** Bounds the requests of one account to one host that are under way, and delays all of them when the host asks for it. */
 export interface Limiter {
   /** Runs `operation` in a slot; rejects with the signal's TransferError if aborted while waiting. */
   run<T>(signal: AbortSignal, operation: () => Promise<T>): Promise<T>;
@@ -18,7 +18,7 @@ export interface LimiterOptions {
   /** Requests at a time; default 8. */
   max?: number;
   now?: () => number;
-  /** What this host has asked of other workers. */
+  /** What this host has asked of other workers, for the same account. */
   waits?: Waits | undefined;
 }
 
@@ -88,14 +88,21 @@ export function createLimiter({
   };
 }
 
-/** Makes a function that returns the one limiter of a host, which obeys what `waitsOf` knows of it. */
-export function createLimiters(waitsOf?: (host: string) => Waits): (host: string) => Limiter {
-  const byHost = new Map<string, Limiter>();
-  return (host) => {
-    const known = byHost.get(host);
-    if (known) return known;
-    const fresh = createLimiter({ waits: waitsOf?.(host) });
-    byHost.set(host, fresh);
+/** The limiter of an account (`accountOf`) at the server of an origin, `https://host[:port]`. */
+export type LimiterOf = (origin: string, account: string) => Limiter;
+
+/**
+ * Makes a function that returns the one limiter of an account at a server, which obeys what `waitsOf` knows of it. A server limits accounts by
+ * themselves: what it asks of one is no reason to keep another waiting.
+ */
+export function createLimiters(waitsOf?: (place: string) => Waits): LimiterOf {
+  const known = new Map<string, Limiter>();
+  return (origin, account) => {
+    const place = JSON.stringify([origin, account]);
+    const existing = known.get(place);
+    if (existing) return existing;
+    const fresh = createLimiter({ waits: waitsOf?.(place) });
+    known.set(place, fresh);
     return fresh;
   };
 }

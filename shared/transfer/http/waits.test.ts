@@ -20,7 +20,7 @@ const host = 'https://registry.example.com';
 const worker = (of = host) => waitsIn(folder, () => now)(of);
 
 describe('workers of one machine', () => {
-  it('know what another one was told by the same server, until it has passed', () => {
+  it('know what another one was told by the same server for the same account, until it has passed', () => {
     const limiter = createLimiter({ waits: worker() });
     limiter.slowDown(5_000);
     expect(worker().news()).toBe(5_000);

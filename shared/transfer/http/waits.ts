@@ -3,7 +3,7 @@ import { closeSync, constants, futimesSync, lstatSync, mkdirSync, openSync } fro
 import path from 'node:path';
 import { defaultRetry } from './retry.ts';
 
-/** How long a server wants no requests, as the workers of one machine tell one another. */
+/** How long a server wants no requests of an account, as the workers of one machine tell one another. */
 export interface Waits {
   /** What another worker was told since this was last asked, in ms from now on; 0 if there is nothing new. */
   news(): number;
@@ -17,13 +17,13 @@ const mostMs = defaultRetry.maxRetryAfterMs;
 const openFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Waits kept in a folder that workers share: an empty file for each server, whose modification time is the end of the wait. A worker that
+ * Waits kept in a folder that workers share: an empty file for each account at a server, whose modification time is the end of the wait. A worker that
  * cannot read or write it goes by its own answers alone, as without the folder. A time further ahead than a server may ask for is not believed.
  */
-export function waitsIn(folder: string, now: () => number = Date.now): (host: string) => Waits {
-  return (host) => {
-    // A hash: a name of a server makes no path.
-    const file = path.join(folder, createHash('sha256').update(host).digest('hex').slice(0, 32));
+export function waitsIn(folder: string, now: () => number = Date.now): (place: string) => Waits {
+  return (place) => {
+    // A hash: names of servers and accounts make no path.
+    const file = path.join(folder, createHash('sha256').update(place).digest('hex').slice(0, 32));
     let lookedAt = Number.NEGATIVE_INFINITY;
     /** The end of the last wait that this worker knows of, ms since the epoch. */
     let known = 0;

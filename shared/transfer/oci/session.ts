@@ -1,9 +1,10 @@
 import { createMasker, type Masker } from '#shared/errors';
+import { accountOf } from '../credentials/account.ts';
 import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { explainShortage, reworded, stopped, TransferError } from '../errors/transfer-error.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
-import { createLimiters, type Limiter } from '../http/limiter.ts';
+import { createLimiters, type LimiterOf } from '../http/limiter.ts';
 import { mayKnow } from '../http/reach.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
 import { waitsIn } from '../http/waits.ts';
@@ -38,11 +39,11 @@ export interface SessionOptions {
   proxyEnv?: Readonly<Record<string, string | undefined>>;
   /** The environment in which a cloud has told a pod its identity (`createIdentities`); default: no identity. */
   identityEnv?: Readonly<Record<string, string | undefined>>;
-  /** A folder in which workers of one machine tell one another how long a server wants no requests. */
+  /** A folder in which workers of one machine tell one another how long a server wants no requests of an account. */
   waitsDir?: string;
 }
 
-/** The state that the parts of one transfer share: limits per host, secrets to mask, connections to close. */
+/** The state that the parts of one transfer share: limits per account at a host, secrets to mask, connections to close. */
 export interface Session {
   readonly masker: Masker;
   readonly retry: RetryPolicy;
@@ -55,12 +56,11 @@ export interface Session {
   /** Turns a caught error into one for users: the abort if there was one, with secrets masked. */
   explain(caught: unknown, signal: AbortSignal): unknown;
   /**
-   * A client for another HTTP server at `origin`, closed with the session. Its requests run in the slots of the server's `limiter`. The client
+   * A client for another HTTP server at `origin`, closed with the session. Its requests run in the slots of the account's `limiter`. The client
    * certificate is shown to that server and to the `tokenHosts`.
    */
   client(tls: TlsSettings, origin: string, tokenHosts?: readonly string[]): HttpClient;
-  /** The limiter of the server at an origin, `https://host[:port]`. */
-  limiter(origin: string): Limiter;
+  readonly limiter: LimiterOf;
   close(): void;
 }
 
@@ -107,7 +107,7 @@ export function openSession(options: SessionOptions = {}): Session {
       tokenHosts: credentials.kind === 'cloud' ? [] : (location.tokenHosts ?? []),
       redirectHosts: location.redirectHosts ?? [],
       client: client(location.tls ?? {}, address.origin, location.tokenHosts),
-      limiter: limiterOf(address.origin),
+      limiter: limiterOf(address.origin, accountOf(credentials, location.tls)),
       retry,
       masker,
     });

@@ -1,4 +1,5 @@
 import { bytesText } from '#shared/errors';
+import { accountOf } from '../credentials/account.ts';
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { FileInfo, FileSink, FileSource, FileUpload } from '../files/file.ts';
@@ -174,7 +175,7 @@ function objectOf(
     endpoint: name,
     origin,
     client: session.client(tls, origin.origin),
-    limiter: session.limiter(origin.origin),
+    limiter: session.limiter(origin.origin, lend ? 'cloud' : accountOf(keys, tls)),
     retry: session.retry,
     signer,
     ...(region !== undefined && { at: movingOnce(region, signer) }),
