@@ -58,13 +58,14 @@ export function rerunRate(settings: () => Settings, now: () => Date): AdmissionP
       );
     },
   };
+}
 
-  function tokensNow(bucket: Bucket | undefined, burst: number, at: number): number {
-    if (bucket === undefined) return burst;
-    const perMs = burst / burstMinutes / 60_000;
-    // The clock may have been set back.
-    return Math.min(burst, bucket.tokens + Math.max(0, at - bucket.at) * perMs);
-  }
+/** What a namespace has left at a time. */
+function tokensNow(bucket: Bucket | undefined, burst: number, at: number): number {
+  if (bucket === undefined) return burst;
+  const perMs = burst / burstMinutes / 60_000;
+  // The clock may have been set back.
+  return Math.min(burst, bucket.tokens + Math.max(0, at - bucket.at) * perMs);
 }
 
 /** How many artifacts the request runs again; 0 for every other one. */
