@@ -15,7 +15,6 @@ export interface Configured extends KubeObject {
     matchConstraints?: MatchResources;
     matchResources?: MatchResources;
     policyName?: string;
-    hard?: Record<string, string>;
   };
 }
 
@@ -45,7 +44,6 @@ export const admissionKinds: readonly Kind<Configured>[] = [
     registration('MutatingAdmissionPolicy', 'mutatingadmissionpolicies', version),
     registration('MutatingAdmissionPolicyBinding', 'mutatingadmissionpolicybindings', version),
   ]),
-  { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', namespaced: true },
 ];
 
 /** Which of `writes` an object of these kinds selects. */
@@ -53,18 +51,15 @@ export function selectionOf(
   { metadata, webhooks = [], spec = {} }: Configured,
   writes: readonly Write[],
 ): Selection {
-  const { name, namespace } = metadata;
   const match =
     spec.matchConstraints ?? (spec.policyName === undefined ? undefined : (spec.matchResources ?? {}));
-  const limited = Object.keys(spec.hard ?? {});
   return {
-    name: namespace === undefined ? name : `${namespace}/${name}`,
+    name: metadata.name,
     policy: spec.policyName,
     selected: writes.filter(
       (write) =>
         webhooks.some(({ rules = [], matchPolicy }) => selectedByRules(rules, write, matchPolicy)) ||
-        (match !== undefined && selectedByMatch(match, write)) ||
-        (write.operation === 'CREATE' && limited.includes(`count/${write.resource}.${write.group}`)),
+        (match !== undefined && selectedByMatch(match, write)),
     ),
   };
 }

@@ -32,7 +32,7 @@ async function startCluster(served: readonly string[], hidden: readonly string[]
       const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
       return {
         ...{ group: group ?? '', version: version ?? '', kind, plural, singular: kind.toLowerCase() },
-        ...{ scope: kind === 'ResourceQuota' ? 'Namespaced' : 'Cluster', description: 'For tests.' },
+        ...{ scope: 'Cluster', description: 'For tests.' },
         ...{ status: false, columns: [] },
         schema: z.object({ webhooks: z.array(z.unknown()).optional(), spec: z.looseObject({}).optional() }),
       };
@@ -90,15 +90,10 @@ describe('followClusterAdmission', () => {
       webhooks: [{ rules: [pods] }, { rules: [star] }],
     });
     await make(client, 'ValidatingWebhookConfiguration', 'pods', { webhooks: [{ rules: [pods] }] });
-    await make(client, 'ResourceQuota', 'orders', {
-      spec: { hard: { 'count/orders.arc.opendefense.cloud': '3' } },
-    });
-    await make(client, 'ResourceQuota', 'pods', { spec: { hard: { pods: '3', 'count/jobs.batch': '1' } } });
     const { notices, check, lines, metrics } = follow(client);
     expect(() => check?.()).toThrow('not read yet');
     await eventually('everything to be read', 10_000, () => check());
-    const sentence =
-      'not applied to writes of our kinds: ResourceQuota "team/orders", ValidatingWebhookConfiguration "audit"';
+    const sentence = 'not applied to writes of our kinds: ValidatingWebhookConfiguration "audit"';
     expect(notices()).toEqual([sentence]);
     expect(lines[0]).toContain(
       `warn admission of the cluster: ${sentence}; this cluster has no`.slice(0, 100),
@@ -108,7 +103,6 @@ describe('followClusterAdmission', () => {
     );
     const before = lines.length;
     await client.delete(kindOf('ValidatingWebhookConfiguration'), { name: 'pods' });
-    await client.delete(kindOf('ResourceQuota'), { name: 'orders', namespace: 'team' });
     await client.delete(kindOf('ValidatingWebhookConfiguration'), { name: 'audit' });
     await eventually('nothing to select us', 10_000, () => expect(notices()).toEqual([]));
     expect(lines.slice(before).map((text) => text.split(' ')[0])).toEqual(['warn', 'info']);
@@ -141,7 +135,7 @@ describe('followClusterAdmission', () => {
 
   it('reports absent and forbidden APIs, and becomes ready nevertheless', async () => {
     const client = await startCluster(
-      ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration', 'ResourceQuota'],
+      ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'],
       ['mutatingwebhookconfigurations'],
     );
     const { notices, check, lines } = follow(client);

@@ -35,7 +35,7 @@ const namesShown = 20;
 const backoff = { baseMs: 500, maxMs: 300_000 };
 
 /**
- * Follows the cluster's admission configuration: webhooks, policies, quotas of object counts. kube-apiserver does not apply it to the
+ * Follows the cluster's admission configuration: webhooks and policies. kube-apiserver does not apply it to the
  * objects of an aggregated server, and neither does this server yet. Nobody should rely on it unknowingly, so the objects that
  * select our kinds are named in /readyz?verbose and in the log whenever they change, and counted. An absent API or a
  * missing right is reported and has no other effect.
@@ -44,7 +44,7 @@ export function followClusterAdmission(options: ClusterAdmissionOptions): Cluste
   const { client, writes, log, metrics, signal } = options;
   const gauge = metrics.gauge({
     name: 'arc_api_server_unapplied_admission',
-    help: 'Webhook configurations, policies and quotas of the cluster that select our kinds and are not applied.',
+    help: 'Webhook configurations and policies of the cluster that select our kinds and are not applied.',
     labels: ['kind'],
   });
   const all: Followed[] = [];

@@ -10,25 +10,28 @@ import { arcKinds, type Settings } from '#shared/domain';
 import type { Logger } from '#shared/telemetry';
 import { artifactSchemas } from './artifact-schema.ts';
 import { byHand } from './by-hand.ts';
+import type { ClusterQuotas } from './operator/cluster-quotas.ts';
 import { operatorDefaults } from './operator/defaults.ts';
 import { operatorLimits } from './operator/limits.ts';
-import { orderQuota } from './operator/order-quota.ts';
+import { namespaceQuota } from './operator/namespace-quota.ts';
 import { rerunRate } from './operator/rerun-rate.ts';
 import { requestedByServer } from './requested-by.ts';
 import { rerunTimes } from './rerun-time.ts';
 import { secretReferences } from './secret-reference.ts';
 
-export interface ArcApiServerOptions extends Omit<ApiServerOptions, 'kinds' | 'log'> {
+export interface ArcApiServerOptions extends Omit<ApiServerOptions, 'kinds' | 'log' | 'quota'> {
   /** Further kinds: the standalone adds those that a cluster would provide. */
   extraKinds?: readonly KindDefinition[];
   log?: Logger;
   /** The operator's settings at any time. Default: none are set. */
   settings?: () => Settings;
+  /** The ResourceQuotas of the cluster. Default: there are none. */
+  clusterQuotas?: ClusterQuotas;
 }
 
 /** Serves `arc.opendefense.cloud/v1alpha1` from `store`. Close the server before the store. */
 export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
-  const { extraKinds = [], admission = [], log, settings = () => ({}), ...rest } = options;
+  const { extraKinds = [], admission = [], log, settings = () => ({}), clusterQuotas, ...rest } = options;
   const now = options.now ?? (() => new Date());
   const kinds = [...arcKinds, ...extraKinds];
   const stored = storedObjects(kinds, options.store);
@@ -45,10 +48,10 @@ export function createArcApiServer(options: ArcApiServerOptions): ApiServer {
       operatorDefaults(settings),
       operatorLimits(stored, settings),
       ...admission,
-      // Last: what another plug-in refuses takes no place and costs nothing.
+      // Last: what another plug-in refuses costs nothing.
       rerunRate(settings, now),
-      orderQuota(stored, settings, now),
     ],
+    quota: namespaceQuota(settings, clusterQuotas),
     ...(log === undefined
       ? {}
       : { log: (message: string, caught: unknown) => log.error({ err: caught }, message) }),

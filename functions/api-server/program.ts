@@ -18,6 +18,7 @@ import { applyDefaults, loopbackCaller } from './defaults.ts';
 import { createArcApiServer } from './index.ts';
 import type { LineOutput } from './line-output.ts';
 import { openStore } from './open-store.ts';
+import { followClusterQuotas } from './operator/cluster-quotas.ts';
 import { followSettings } from './operator/follow-settings.ts';
 import { followPem, readPem } from './pem-files.ts';
 import type { Settings } from './settings.ts';
@@ -60,6 +61,7 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
     signal: ending.signal,
   });
   const operator = followSettings({ client, log, metrics, signal: ending.signal });
+  const clusterQuotas = followClusterQuotas({ client, log, signal: ending.signal });
   const caller = loopbackCaller(createAuthenticator({ config, reviewToken: tokenReviewer(review) }));
   const api = createArcApiServer({
     store,
@@ -83,11 +85,13 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
           namespaces.check();
           clusterAdmission.check();
           operator.check();
+          clusterQuotas.check();
         },
       },
     ],
-    notices: clusterAdmission.notices,
+    notices: () => [...clusterAdmission.notices(), ...clusterQuotas.notices()],
     settings: operator.current,
+    clusterQuotas,
     log,
   });
 

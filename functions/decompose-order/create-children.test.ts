@@ -131,6 +131,31 @@ describe('what an Order lacks', () => {
     expect(api.read(orders, one.metadata)?.metadata.annotations).toBeUndefined();
   });
 
+  it('notes what a quota says in full, and does not try all the others', async () => {
+    const many = Array.from({ length: 200 }, (_, index) => `team/app-${index}:1`);
+    const one = order('an-order-with-a-name-of-some-length', many);
+    const api = new FakeApi([one, ...inputs]);
+    const resource = 'count/artifactworkflows.arc.opendefense.cloud';
+    const quota = `exceeded quota: arc-settings, requested: ${resource}=1, used: ${resource}=20, limited: ${resource}=20 (delete what is no longer needed)`;
+    const refusal = 'artifactworkflows.arc.opendefense.cloud "x" is forbidden';
+    const tries = refuseCreations(api, (count) =>
+      count > 20 ? new ArcError('Forbidden', `${refusal}: ${quota}`) : undefined,
+    );
+    await decompose(api, one);
+    expect(api.all(artifactWorkflows)).toHaveLength(20);
+    expect(tries.count).toBeLessThan(60);
+    const noted = api.read(orders, one.metadata);
+    const holds = Object.values(noted ? refusalsOf(noted) : {});
+    expect(holds.map(({ reason }) => reason)).toEqual(Array.from({ length: 8 }, () => 'QuotaExceeded'));
+    expect(holds[0]?.message).toContain(quota);
+
+    // Room for all: one more run makes them.
+    api.before = () => undefined;
+    await decompose(api, one);
+    expect(api.all(artifactWorkflows)).toHaveLength(200);
+    expect(api.read(orders, one.metadata)?.metadata.annotations).toBeUndefined();
+  });
+
   it('tries all children before it rejects with a transient error', async () => {
     const one = order('order', images);
     const api = new FakeApi([one, ...inputs]);

@@ -2,6 +2,7 @@ import { eachBounded } from '#shared/async';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
+  group,
   type Hold,
   keyOf,
   mostRefusals,
@@ -9,7 +10,7 @@ import {
   type Refusals,
 } from '#shared/domain';
 import { ArcError } from '#shared/errors';
-import { createOrGet, readChildren, recordEvent } from '#shared/function-kit';
+import { createOrGet, isOverQuota, readChildren, recordEvent } from '#shared/function-kit';
 import { isOwnedBy } from '#shared/meta';
 import type { Context } from '#shared/runtime';
 
@@ -22,6 +23,8 @@ const transient = ['Conflict', 'TooManyRequests', 'ServiceUnavailable', 'Timeout
  * created (its name is taken, a policy refuses it) is also a Warning Event on the Order and does not delay the others. Rejects, after trying
  * all, when one failed that may succeed later.
  *
+ * Once as many were refused for a quota as are noted, the others wait for the next try: it would refuse them, too.
+ *
  * Two instances may do this at once. An instance that meets a child which the other has just created lists again what is missing and
  * goes on from another position, so that they share the work instead of doing it twice.
  */
@@ -32,18 +35,24 @@ export async function createChildren(
 ): Promise<{ created: number; refusals: Refusals }> {
   const failures: { item: ArtifactWorkflow; error: unknown }[] = [];
   let created = 0;
+  let overQuota = 0;
   let left = missing;
-  while (left.length > 0) {
+  while (left.length > 0 && overQuota < mostRefusals) {
     const tried = new Set<ArtifactWorkflow>();
     let overtaken = false;
     const failed = await eachBounded(left, parallel, async (workflow) => {
-      if (overtaken) return;
+      if (overtaken || overQuota >= mostRefusals) return;
       tried.add(workflow);
-      if (await createOne(context, order, workflow)) created += 1;
-      else overtaken = true;
+      try {
+        if (await createOne(context, order, workflow)) created += 1;
+        else overtaken = true;
+      } catch (caught) {
+        overQuota += isOverQuota(caught) ? 1 : 0;
+        throw caught;
+      }
     });
     failures.push(...failed);
-    const untried = left.filter((workflow) => !tried.has(workflow));
+    const untried = overtaken ? left.filter((workflow) => !tried.has(workflow)) : [];
     left = untried.length === 0 ? [] : await stillMissing(context, order, untried);
   }
   const refused = failures.filter(({ error }) => !ArcError.is(error, ...transient));
@@ -76,7 +85,11 @@ async function createOne(context: Context, order: Order, workflow: ArtifactWorkf
 }
 
 function holdOf(workflow: ArtifactWorkflow, error: ArcError): Hold {
-  const message = `cannot create ArtifactWorkflow "${workflow.metadata.name}": ${error.message}`;
+  const { name } = workflow.metadata;
+  // The name is said already, and the note of a refusal is short.
+  const why = error.message.replace(`artifactworkflows.${group} "${name}" is forbidden: `, '');
+  const message = `cannot create ArtifactWorkflow "${name}": ${why}`;
+  if (isOverQuota(error)) return { reason: 'QuotaExceeded', message };
   return { reason: error.code === 'AlreadyExists' ? 'NameTaken' : 'CreationFailed', message };
 }
 

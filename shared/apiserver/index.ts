@@ -22,6 +22,8 @@ export type { HealthCheck } from './health.ts';
 export type * from './kinds/definition.ts';
 export { pauseMetrics } from './metrics/pause-metrics.ts';
 export { processMetrics } from './metrics/process-metrics.ts';
+export type { HardLimit } from './quota/limits.ts';
+export type { QuotaOptions } from './quota/quota.ts';
 export { storagePrefix } from './registry/keys.ts';
 export { type StoredObjects, storedObjects } from './registry/stored-objects.ts';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';

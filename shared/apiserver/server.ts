@@ -17,6 +17,7 @@ import { type HealthCheck, health } from './health.ts';
 import type { KindDefinition } from './kinds/definition.ts';
 import { authenticationMeasure, authorizationMeasure } from './metrics/auth-metrics.ts';
 import { type RequestMetrics, requestMetrics } from './metrics/request-metrics.ts';
+import { createQuota, type QuotaOptions } from './quota/quota.ts';
 import { keyPrefix } from './registry/keys.ts';
 import { ApiRequest } from './request/api-request.ts';
 import type { IncomingRequest } from './request/incoming-request.ts';
@@ -35,6 +36,8 @@ export interface ApiServerOptions {
   findNamespace?: FindNamespace;
   /** Run in this order, after the namespace lifecycle. */
   admission?: readonly AdmissionPlugin[];
+  /** What a namespace may hold. Default: whatever fits. */
+  quota?: QuotaOptions;
   /** The gitVersion that clients see: a semantic version. */
   version?: string;
   /** Takes failures of the server itself (5xx, broken watches); pino's `error` fits through a closure. */
@@ -84,21 +87,30 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     requests?.refused(reason),
   );
   const requests = metrics && requestMetrics(metrics, inFlight, limits);
+  const log = options.log ?? (() => undefined);
+  const quota =
+    options.quota &&
+    createQuota(store, options.quota, {
+      signal: closing.signal,
+      onFailure: (error) => log('counting what namespaces hold failed; trying again', error),
+    });
   const server: ServerContext = {
     kinds,
     store,
     admission: createAdmission(plugins, metrics),
+    quota,
     authorize,
     now: options.now ?? (() => new Date()),
     closing: closing.signal,
     spreadMs: () => spreadMs,
     onWatchEvent: requests?.watchEvent,
-    log: options.log ?? (() => undefined),
+    log,
   };
   const checks: HealthCheck[] = [
     { name: 'ping', check: () => undefined },
     { name: options.storeName ?? 'store', check: async () => void (await store.revision()) },
     { name: 'watch-cache', readyOnly: true, check: () => mustBeLoaded(store) },
+    ...(quota ? [{ name: 'quota', readyOnly: true, check: () => quota.mustBeCounted() }] : []),
     ...(options.checks ?? []),
     { name: 'shutdown', readyOnly: true, check: () => mustNot(draining) },
   ];
@@ -158,6 +170,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       spreadMs = how.spreadMs ?? 0;
       closing.abort();
       await inFlight.idle();
+      await quota?.done;
     },
   };
 }

@@ -139,6 +139,7 @@ export {
   endpointLimitCauses,
   orderLimitCauses,
 } from './settings/limit-causes.ts';
+export { namespaceLimits } from './settings/namespace-limits.ts';
 export {
   type Feature,
   features,
@@ -200,4 +201,5 @@ export { parseDuration } from './values/duration.ts';
 export { giveNamespace } from './values/give-namespace.ts';
 export { textDigest } from './values/hash.ts';
 export { defaultRerunsPerMinute, longestObjectName } from './values/limits.ts';
+export { parseQuantity } from './values/quantity.ts';
 export { cut } from './values/text.ts';

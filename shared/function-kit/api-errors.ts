@@ -11,6 +11,11 @@ export function isRefusal(caught: unknown): caught is ArcError {
   return ArcError.is(caught, ...refusals);
 }
 
+/** True when a namespace may not hold what was to be written. Kubernetes gives quotas no reason of their own: its clients look for this text. */
+export function isOverQuota(caught: unknown): boolean {
+  return ArcError.is(caught, 'Forbidden') && caught.message.includes('exceeded quota:');
+}
+
 /**
  * What a function waits for that has no right to do something in the namespace of an object: for whoever gives the namespace to ARC. Undefined for
  * every other answer, that of a policy or quota included.

@@ -6,7 +6,7 @@
  * 3. decide with a pure function of shared/domain;
  * 4. write what differs, guarded (`writeStatus`, `addFinalizer`, `createOrGet`), then say so (`recordEvent`).
  */
-export { ignoreForbidden, ignoreNotFound, isRefusal, missingRight } from './api-errors.ts';
+export { ignoreForbidden, ignoreNotFound, isOverQuota, isRefusal, missingRight } from './api-errors.ts';
 export { createOrGet } from './create-or-get.ts';
 export { type EventInput, emitEvent } from './emit-event.ts';
 export { addFinalizer, removeFinalizer } from './finalizers.ts';

@@ -1,6 +1,7 @@
 /** Where objects live: one interface; the embedded store of one process, etcd, and a cache over the latter. */
 
 export { type CacheOptions, cacheStore } from './cache/cached-store.ts';
+export { Freshness } from './cache/freshness.ts';
 export { type EmbeddedStoreOptions, openEmbeddedStore } from './embedded/open-embedded.ts';
 export type { EtcdTls } from './etcd/endpoints.ts';
 export { type EtcdStoreOptions, openEtcdStore } from './etcd/open-etcd.ts';

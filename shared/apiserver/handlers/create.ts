@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { ArcError } from '#shared/errors';
 import { isoSeconds } from '#shared/meta';
 import { badRequest, invalid } from '../errors/request-errors.ts';
 import { alreadyExists } from '../errors/resource-errors.ts';
@@ -14,6 +15,7 @@ import { validateSchema } from '../validation/validate-schema.ts';
 import { admitWrite } from './admit-write.ts';
 import { type ManagedFieldsOf, trackManagedFields, withManagedFields } from './field-manager.ts';
 import { readObject } from './object-input.ts';
+import { createWithinQuota } from './within-quota.ts';
 import { checkManager, isDryRun } from './write-options.ts';
 
 const nameAttempts = 8;
@@ -88,9 +90,20 @@ export async function admitAndStore(
   const key = objectKey(definition, request.namespace, object.metadata.name);
   const value = encodeObject(definition, object);
   checkSize(definition, { object, value });
-  if (dryRun) return (await server.store.get(key)).item ? undefined : { object };
-  const written = await server.store.create(key, value);
-  return written.ok ? { item: { key, value, revision: written.revision } } : undefined;
+  const put = async () => {
+    if (!dryRun) return server.store.create(key, value);
+    const { item } = await server.store.get(key);
+    return item ? ({ ok: false, current: item } as const) : undefined;
+  };
+  try {
+    const written = await createWithinQuota(request, object.metadata.name, value, put);
+    if (written === undefined) return { object };
+    return written.ok ? { item: { key, value, revision: written.revision } } : undefined;
+  } catch (caught) {
+    // Whoever creates an object again hears that it is there, also where the namespace is full.
+    if (ArcError.is(caught, 'Forbidden') && (await server.store.get(key)).item) return undefined;
+    throw caught;
+  }
 }
 
 /** Answers a create of a kind that stores nothing (access reviews). */

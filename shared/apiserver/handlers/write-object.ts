@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { ArcError } from '#shared/errors';
 import { sameJson } from '#shared/meta';
 import type { StoredItem } from '#shared/storage';
 import { notFound } from '../errors/resource-errors.ts';
@@ -13,6 +14,7 @@ import type { Written } from '../response/respond.ts';
 import { checkSize } from '../validation/object-size.ts';
 import { admitWrite } from './admit-write.ts';
 import { type ManagedFieldsOf, withManagedFields } from './field-manager.ts';
+import { updateWithinQuota } from './within-quota.ts';
 import { contended, writeAttempts } from './write-options.ts';
 
 /** The change that a request makes to the object it finds. */
@@ -46,7 +48,7 @@ export async function writeObject(request: ResourceRequest, options: WriteOption
     newest = (await server.store.get(key, { signal })).item;
     if (newest?.revision === cached.revision) return settled(next);
   } else {
-    const written = await commit(request, cached, next);
+    const written = await commitCached(request, cached, next);
     if (written.done) return { item: written.item };
     newest = written.current;
   }
@@ -102,7 +104,7 @@ interface NextState {
 async function nextState(
   request: ResourceRequest,
   item: StoredItem,
-  { change }: WriteOptions,
+  { change, dryRun }: WriteOptions,
 ): Promise<NextState> {
   const { definition } = request;
   request.objectBytes = item.value.byteLength;
@@ -126,6 +128,7 @@ async function nextState(
     { object: { ...admitted, metadata }, value: next.value },
     { object: old, value: item.value },
   );
+  if (dryRun) await updateWithinQuota(request, item, next, async () => undefined);
   return { metadata, item: next, same };
 }
 
@@ -141,6 +144,18 @@ function isSame(object: KubeObject, old: KubeObject): boolean {
 
 type Commit = { done: true; item: StoredItem } | { done: false; current: StoredItem | undefined };
 
+/** As `commit`. What a quota refuses of an old state is a conflict: the newest may be as large as the object that is written. */
+async function commitCached(request: ResourceRequest, cached: StoredItem, next: NextState): Promise<Commit> {
+  try {
+    return await commit(request, cached, next);
+  } catch (caught) {
+    if (!ArcError.is(caught, 'Forbidden')) throw caught;
+    const { item: current } = await request.server.store.get(cached.key);
+    if (current?.revision === cached.revision) throw caught;
+    return { done: false, current };
+  }
+}
+
 /** Stores the object, or removes it with the update that takes away its last finalizer. */
 async function commit(request: ResourceRequest, item: StoredItem, next: NextState): Promise<Commit> {
   const { server } = request;
@@ -148,7 +163,9 @@ async function commit(request: ResourceRequest, item: StoredItem, next: NextStat
   const released = deletionTimestamp !== undefined && (finalizers ?? []).length === 0;
   const result = released
     ? await server.store.delete(item.key, item.revision)
-    : await server.store.update(item.key, next.item.value, item.revision);
+    : await updateWithinQuota(request, item, next.item, () =>
+        server.store.update(item.key, next.item.value, item.revision),
+      );
   if (!result.ok) return { done: false, current: result.current };
   return { done: true, item: { ...next.item, revision: released ? item.revision : result.revision } };
 }

@@ -2,12 +2,15 @@ import type { Store } from '#shared/storage';
 import type { Admission } from '../admission/chain.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
+import type { Quota } from '../quota/quota.ts';
 
 /** The context that all requests to one server share. */
 export interface ServerContext {
   kinds: readonly KindDefinition[];
   store: Store;
   admission: Admission;
+  /** Undefined where namespaces may hold whatever fits. */
+  quota: Quota | undefined;
   /** For rights beyond the one that the request itself needs. */
   authorize: Authorizer;
   now: () => Date;

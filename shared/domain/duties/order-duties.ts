@@ -10,7 +10,7 @@ import { staleAt, staleness } from '../roll-up/rollup.ts';
 import { rollUpInterval } from '../roll-up/rollup-interval.ts';
 import { isOn } from '../settings/settings.ts';
 import { orderExpiry } from '../ttl/ttl.ts';
-import { type Duty, growing, type Pace } from './duty.ts';
+import { type Duty, growing, lookIntervals, type Pace } from './duty.ts';
 import type { View } from './view.ts';
 
 /** Most Workflows run soon after they were submitted: until then their Order has nothing to say of them, ms. */
@@ -54,7 +54,11 @@ function decomposeDuties(
   const why = causeOf(order, plan);
   if (isNoteOver || isWork(decision) || refused.length < create.length)
     return [{ step: 'decompose', why, due: now.getTime() }];
-  return refused.length > 0 ? [{ step: 'decompose', why: `${why}: refused`, look: growing() }] : [];
+  if (refused.length === 0) return [];
+  // A quota has room again when something has ended: that happens often, and to look costs a few requests.
+  const isOverQuota = Object.values(refusals).some(({ reason }) => reason === 'QuotaExceeded');
+  const look = growing(isOverQuota ? lookIntervals.inUse : lookIntervals.atRest);
+  return [{ step: 'decompose', why: `${why}: refused`, look }];
 }
 
 /** True for a decision that is more than to create what is missing. */

@@ -18,6 +18,7 @@ export const holdReasons = {
   NamespaceNotGiven: 'refused',
   NameTaken: 'refused',
   CreationFailed: 'refused',
+  QuotaExceeded: 'refused',
   RenderingFailed: 'refused',
   SubmissionFailed: 'refused',
   SchedulesOff: 'refused',

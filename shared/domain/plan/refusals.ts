@@ -12,7 +12,8 @@ export type Refusals = Readonly<Record<string, Hold>>;
 /** Of more than that many the first ones stand for all. */
 export const mostRefusals = 8;
 
-const longestNote = 300;
+/** Enough for what a quota says: its name, the name of the object, and three times the resource. */
+const longestNote = 500;
 
 /** The refusals that are noted on an Order; none where nobody, or somebody else, wrote the annotation. */
 export function refusalsOf({ metadata }: Order): Refusals {

@@ -1,7 +1,13 @@
 import { isObjectName } from '../identity/names.ts';
 import { durationProblem, quoted } from '../validation/causes.ts';
 import { parseDuration } from '../values/duration.ts';
-import { defaultHistoryLimit, defaultRerunsPerMinute, shortestCronIntervalMs } from '../values/limits.ts';
+import {
+  defaultHistoryLimit,
+  defaultRerunsPerMinute,
+  namespaceDefaults,
+  shortestCronIntervalMs,
+} from '../values/limits.ts';
+import { parseQuantity } from '../values/quantity.ts';
 import { parseAddressRange } from './address-ranges.ts';
 import { isHostPattern } from './hosts.ts';
 
@@ -21,6 +27,7 @@ export interface Setting<T> {
   wrong?: T;
 }
 
+type LimitedPlural = keyof typeof namespaceDefaults;
 type Words = Pick<Setting<unknown>, 'unset' | 'what'>;
 
 function whole(min: number, max: number, words: Words): Setting<number> {
@@ -108,6 +115,27 @@ function onOff(what: string): Setting<boolean> {
   };
 }
 
+/** Most objects of a kind in a namespace. */
+function most(plural: LimitedPlural, kind: string): Setting<number> {
+  return whole(0, 100_000_000, {
+    unset: String(namespaceDefaults[plural].objects),
+    what: `Most ${kind} of one namespace. Further ones are refused.`,
+  });
+}
+
+/** Most bytes of a kind in a namespace. */
+function mostBytes(plural: LimitedPlural, kind: string): Setting<number> {
+  return {
+    parse(text) {
+      const bytes = parseQuantity(text);
+      return bytes !== undefined && bytes <= 1024 ** 4 ? bytes : undefined;
+    },
+    form: 'a number of bytes such as 64Mi or 1Gi, at most 1Ti',
+    unset: `${namespaceDefaults[plural].bytes / 1024 ** 2}Mi`,
+    what: `Most bytes that the ${kind} of one namespace may take as they are stored. What makes them take more is refused.`,
+  };
+}
+
 const onChange = (words: Words) => choice(['Rerun', 'RerunUnfinished', 'Keep'], words);
 const forced = 'what Order and type say';
 
@@ -181,10 +209,14 @@ export const settingsTable = {
     unset: 'no limit but the size of an object',
     what: 'Most artifacts of one Order. An Order that has more already may lose some, and gets none.',
   }),
-  'limits.ordersPerNamespace': whole(0, 1_000_000, {
-    unset: 'no limit',
-    what: 'Most Orders of one namespace. Further ones are refused; with two api-servers a few more may get in at the same moment.',
-  }),
+  'limits.ordersPerNamespace': most('orders', 'Orders'),
+  'limits.artifactWorkflowsPerNamespace': most('artifactworkflows', 'ArtifactWorkflows'),
+  'limits.endpointsPerNamespace': most('endpoints', 'Endpoints'),
+  'limits.artifactTypesPerNamespace': most('artifacttypes', 'ArtifactTypes'),
+  'limits.orderBytesPerNamespace': mostBytes('orders', 'Orders'),
+  'limits.artifactWorkflowBytesPerNamespace': mostBytes('artifactworkflows', 'ArtifactWorkflows'),
+  'limits.endpointBytesPerNamespace': mostBytes('endpoints', 'Endpoints'),
+  'limits.artifactTypeBytesPerNamespace': mostBytes('artifacttypes', 'ArtifactTypes'),
   'limits.rerunsPerMinute': whole(1, 1_000_000, {
     unset: String(defaultRerunsPerMinute),
     what: "Most artifacts of one namespace that `force-at`, `retry-at` and the subresources `force` and `retry` run again in a minute; ten minutes' worth may come at once. Further requests get 429 with Retry-After. With two api-servers it is up to twice as many.",

@@ -79,3 +79,15 @@ export const mostFailedSteps = 3;
 export const largestOrderStatus = Math.floor(0.45 * largestObjectBytes);
 /** Bytes that a message in an Order's status keeps, however many artifacts there are. */
 export const shortestMessage = 32;
+
+/**
+ * What one namespace may hold of a kind, unless the operator says otherwise: together some 600 MiB, a thirteenth of an etcd of 8 GiB. An Order
+ * of one artifact takes 3 to 4 KiB, and so does an ArtifactWorkflow.
+ */
+const mebibyte = 1024 * 1024;
+export const namespaceDefaults = {
+  orders: { objects: 10_000, bytes: 64 * mebibyte },
+  artifactworkflows: { objects: 100_000, bytes: 512 * mebibyte },
+  endpoints: { objects: 1_000, bytes: 16 * mebibyte },
+  artifacttypes: { objects: 1_000, bytes: 16 * mebibyte },
+} as const;

@@ -8,7 +8,7 @@ const patience = 3000;
 /** Between requests for progress while a read waits, in ms. */
 const askEvery = 100;
 
-/** The reads that wait until the cache has the events up to their revision. */
+/** Those who wait until a follower of the store has the events up to a revision. */
 export class Freshness {
   readonly #askForProgress: () => void;
   readonly #waiters = new Set<Waiter>();
@@ -39,7 +39,7 @@ export class Freshness {
     });
   }
 
-  /** Everything up to `revision` is in memory. */
+  /** The follower has everything up to `revision`. */
   arrived(revision: number): void {
     for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.resolve(true);
   }

@@ -1,0 +1,163 @@
+import { untilAborted, within } from '#shared/async';
+import { ArcError } from '#shared/errors';
+import { Freshness, type Store, type WriteResult } from '#shared/storage';
+import type { User } from '../authentication/user.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import { keyPrefix, storagePrefix } from '../registry/keys.ts';
+import { followUsage } from './follow-usage.ts';
+import { comesNear, exceededLimits, type HardLimit, quotaExceeded } from './limits.ts';
+import { type Claim, UsageAccount, type Use } from './usage-account.ts';
+
+/** What a namespace may hold of the kinds of one API group. */
+export interface QuotaOptions {
+  group: string;
+  /** The limits at present. Throws ServiceUnavailable while they are not known. */
+  limitsOf(namespace: string, plural: string): readonly HardLimit[];
+  /** The users whose updates are not limited: the programs that keep the objects. What they create is. */
+  isExempt(user: User): boolean;
+}
+
+/** A write that makes a namespace hold more. */
+export interface GrowingWrite {
+  definition: KindDefinition;
+  namespace: string;
+  name: string;
+  growth: Use;
+  /** Ends a wait for other writes. */
+  signal: () => AbortSignal;
+}
+
+/** Holds namespaces to their limits. */
+export interface Quota {
+  isExempt(user: User): boolean;
+  /**
+   * Runs `put` if the write is within the limits of its namespace, and counts what it stored; in a dry run it stores nothing. Rejects with
+   * Forbidden.
+   */
+  run<Result extends WriteResult | undefined>(
+    write: GrowingWrite,
+    put: () => Promise<Result>,
+  ): Promise<Result>;
+  /** Throws ServiceUnavailable until everything that is stored has been counted. */
+  mustBeCounted(): void;
+  readonly account: Pick<UsageAccount, 'entries' | 'revision'>;
+  /** Ended with the signal. */
+  readonly done: Promise<void>;
+}
+
+/** How long the first writes wait until what is stored has been counted, ms. */
+const loadPatience = 3_000;
+/** More writes of this server that have not come back as events, and it waits for them: it bounds what is kept of them. */
+const mostBehind = 10_000;
+
+/**
+ * Counts what the namespaces hold of the kinds of one group, by one list and one watch of the store, and admits writes by that.
+ *
+ * Within one server a limit is exact, however many writes arrive at once: a write in flight counts, and one that fits only if others fail
+ * waits for their end. With several servers on one store each sees the others' writes when its watch delivers them. Where less
+ * than a tenth of a limit is left it waits until it has seen all that was stored when the write arrived, so the limit is
+ * exceeded at most by what the other servers have in flight at that moment.
+ */
+export function createQuota(
+  store: Store,
+  { group, limitsOf, isExempt }: QuotaOptions,
+  { signal, onFailure }: { signal: AbortSignal; onFailure: (error: ArcError) => void },
+): Quota {
+  const account = new UsageAccount();
+  const freshness = new Freshness(() => store.requestProgress());
+  const loaded = Promise.withResolvers<void>();
+  let isLoaded = false;
+  /** By collection, those who wait until a write in flight has ended. */
+  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  const done = followUsage(store, storagePrefix(group), account, {
+    signal,
+    onFailure,
+    onProgress() {
+      isLoaded = true;
+      loaded.resolve();
+      freshness.arrived(account.revision);
+    },
+  });
+
+  const mustBeCounted = () => {
+    if (!isLoaded) throw unavailable('what namespaces hold is being counted');
+  };
+
+  const untilLoaded = async () => {
+    if (isLoaded) return;
+    await within(loadPatience, 'counting what namespaces hold', loaded.promise).catch(mustBeCounted);
+  };
+
+  /** Waits until everything is counted that the store holds now. */
+  const catchUp = async (end: AbortSignal) => {
+    const newest = await store.revision();
+    if (account.revision >= newest || (await freshness.wait(newest, end))) return;
+    throw unavailable('the count of what namespaces hold is behind the store');
+  };
+
+  const claim = (collection: string, growth: Use): Claim => {
+    const claimed = account.claim(collection, growth);
+    return {
+      settle(revision) {
+        claimed.settle(revision);
+        waiting.get(collection)?.resolve();
+        waiting.delete(collection);
+      },
+    };
+  };
+
+  const nextSettlement = async (collection: string, end: AbortSignal) => {
+    const settled = waiting.get(collection) ?? Promise.withResolvers<void>();
+    waiting.set(collection, settled);
+    await untilAborted(settled.promise, end).catch((cause: unknown) => {
+      throw new ArcError('Timeout', 'other writes of this namespace have not ended in time', { cause });
+    });
+  };
+
+  /** Resolves when the write fits, its claim made in the same turn. Nothing is awaited between the last look and the claim. */
+  const admit = async ({ definition, namespace, name, growth, signal: endOf }: GrowingWrite) => {
+    await untilLoaded();
+    const collection = keyPrefix(definition, namespace);
+    let isFresh = false;
+    for (;;) {
+      const limits = limitsOf(namespace, definition.plural);
+      const use = account.stored(collection);
+      const flying = account.inFlight(collection);
+      const most = { objects: use.objects + flying.objects, bytes: use.bytes + flying.bytes };
+      const isOver = exceededLimits(limits, most, growth).length > 0;
+      const mustBeFresh = isOver || comesNear(limits, most, growth) || account.behind > mostBehind;
+      if (mustBeFresh && !isFresh) {
+        await catchUp(endOf());
+        isFresh = true;
+        continue;
+      }
+      if (!isOver) return claim(collection, growth);
+      const exceeded = exceededLimits(limits, use, growth);
+      if (exceeded.length > 0) throw quotaExceeded(definition, name, exceeded, { use, growth });
+      await nextSettlement(collection, endOf());
+      isFresh = false;
+    }
+  };
+
+  return {
+    isExempt,
+    account,
+    mustBeCounted,
+    done,
+    async run(write, put) {
+      const claimed = await admit(write);
+      let revision: number | undefined;
+      try {
+        const result = await put();
+        if (result?.ok === true) revision = result.revision;
+        return result;
+      } finally {
+        claimed.settle(revision);
+      }
+    },
+  };
+}
+
+function unavailable(what: string): ArcError {
+  return new ArcError('ServiceUnavailable', `${what}: try again`, { details: { retryAfterSeconds: 1 } });
+}
