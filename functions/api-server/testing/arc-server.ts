@@ -13,31 +13,45 @@ export interface Answer {
 }
 
 export interface ArcServer {
-  store: Store;
-  /** Sends a request in process; a PATCH is a merge patch. */
-  call(method: string, at: string, body?: object): Promise<Answer>;
+  readonly store: Store;
+  /** Sends a request in process; a PATCH is a merge patch, unless it is given another type. */
+  call(method: string, at: string, body?: object, patchType?: string): Promise<Answer>;
+  /** Closes server and store, and opens them again. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The API server of ARC on an embedded store of its own. Everybody is `jo` and may do everything unless `options` say otherwise. */
 export async function startArcServer(
-  options: Partial<Pick<ArcApiServerOptions, 'authenticate' | 'authorize' | 'now' | 'settings'>> = {},
+  options: Partial<
+    Pick<ArcApiServerOptions, 'authorize' | 'now' | 'settings' | 'authenticate' | 'clusterQuotas'>
+  > = {},
 ): Promise<ArcServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'arc-api-'));
-  const store = await openEmbeddedStore({ folder });
-  const api = createArcApiServer({
-    store,
-    authenticate: async () => ({ name: 'jo', groups: [] }),
-    authorize: async () => ({ allowed: true }),
-    findNamespace: async () => ({ metadata: {} }),
-    ...options,
-  });
+  const open = async () => {
+    const store = await openEmbeddedStore({ folder });
+    const api = createArcApiServer({
+      store,
+      authenticate: async () => ({ name: 'jo', groups: [] }),
+      authorize: async () => ({ allowed: true }),
+      findNamespace: async () => ({ metadata: {} }),
+      ...options,
+    });
+    return { store, api };
+  };
+  let opened = await open();
+  const end = async () => {
+    await opened.api.close();
+    await opened.store.close();
+  };
   return {
-    store,
-    async call(method, at, body) {
-      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    get store() {
+      return opened.store;
+    },
+    async call(method, at, body, patchType = 'application/merge-patch+json') {
+      const type = method === 'PATCH' ? patchType : 'application/json';
       const headers = { 'content-type': type };
-      const response = await api.app.fetch(
+      const response = await opened.api.app.fetch(
         new Request(`http://test.invalid${at}`, {
           method,
           headers,
@@ -51,9 +65,12 @@ export async function startArcServer(
         ...(warnings !== null && { warnings }),
       };
     },
+    async restart() {
+      await end();
+      opened = await open();
+    },
     async close() {
-      await api.close();
-      await store.close();
+      await end();
       await rm(folder, { recursive: true });
     },
   };

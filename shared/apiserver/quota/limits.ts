@@ -20,10 +20,13 @@ export function exceededLimits(limits: readonly HardLimit[], use: Use, growth: U
   return limits.filter(({ measure, hard }) => growth[measure] > 0 && use[measure] + growth[measure] > hard);
 }
 
-/** True where the growth leaves less than a tenth of a limit free. */
+/** More than all servers on one store can write within a tenth of a second. */
+const margin: Use = { objects: 1_000, bytes: 16 * 1024 * 1024 };
+
+/** True where the growth leaves so little of a limit that what others have just stored decides. */
 export function comesNear(limits: readonly HardLimit[], use: Use, growth: Use): boolean {
   return limits.some(
-    ({ measure, hard }) => growth[measure] > 0 && use[measure] + growth[measure] > hard * 0.9,
+    ({ measure, hard }) => growth[measure] > 0 && use[measure] + growth[measure] > hard - margin[measure],
   );
 }
 

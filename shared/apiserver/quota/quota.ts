@@ -1,4 +1,4 @@
-import { untilAborted, within } from '#shared/async';
+import { Batches, untilAborted, within } from '#shared/async';
 import { ArcError } from '#shared/errors';
 import { Freshness, type Store, type WriteResult } from '#shared/storage';
 import type { User } from '../authentication/user.ts';
@@ -46,7 +46,9 @@ export interface Quota {
 }
 
 /** How long the first writes wait until what is stored has been counted, ms. */
-const loadPatience = 3_000;
+const loadPatience = 1_000;
+/** How old the count may be for a write that is far from every limit, ms. */
+const longestUnchecked = 100;
 /** More writes of this server that have not come back as events, and it waits for them: it bounds what is kept of them. */
 const mostBehind = 10_000;
 
@@ -54,9 +56,9 @@ const mostBehind = 10_000;
  * Counts what the namespaces hold of the kinds of one group, by one list and one watch of the store, and admits writes by that.
  *
  * Within one server a limit is exact, however many writes arrive at once: a write in flight counts, and one that fits only if others fail
- * waits for their end. With several servers on one store each sees the others' writes when its watch delivers them. Where less
- * than a tenth of a limit is left it waits until it has seen all that was stored when the write arrived, so the limit is
- * exceeded at most by what the other servers have in flight at that moment.
+ * waits for their end. With several servers on one store each sees the others' writes when its watch delivers them. A write that comes near
+ * a limit waits until all that was stored when it arrived is counted, so the limit is exceeded at most by what the other servers have in
+ * flight at that moment.
  */
 export function createQuota(
   store: Store,
@@ -88,12 +90,18 @@ export function createQuota(
     await within(loadPatience, 'counting what namespaces hold', loaded.promise).catch(mustBeCounted);
   };
 
-  /** Waits until everything is counted that the store holds now. */
-  const catchUp = async (end: AbortSignal) => {
+  /** When everything was counted that was stored by then, ms. */
+  let freshAt = Number.NEGATIVE_INFINITY;
+  const readFresh = async () => {
+    const began = performance.now();
     const newest = await store.revision();
-    if (account.revision >= newest || (await freshness.wait(newest, end))) return;
-    throw unavailable('the count of what namespaces hold is behind the store');
+    if (account.revision < newest && !(await freshness.wait(newest, signal)))
+      throw unavailable('the count of what namespaces hold is behind the store');
+    freshAt = began;
   };
+  const reads = new Batches<undefined, void>(readFresh, Number.POSITIVE_INFINITY);
+  /** Waits until everything is counted that the store holds now. */
+  const catchUp = () => reads.ask(undefined);
 
   const claim = (collection: string, growth: Use): Claim => {
     const claimed = account.claim(collection, growth);
@@ -126,8 +134,8 @@ export function createQuota(
       const most = { objects: use.objects + flying.objects, bytes: use.bytes + flying.bytes };
       const isOver = exceededLimits(limits, most, growth).length > 0;
       const mustBeFresh = isOver || comesNear(limits, most, growth) || account.behind > mostBehind;
-      if (mustBeFresh && !isFresh) {
-        await catchUp(endOf());
+      if (!isFresh && (mustBeFresh || performance.now() - freshAt > longestUnchecked)) {
+        await catchUp();
         isFresh = true;
         continue;
       }
