@@ -90,10 +90,12 @@ describe('followClusterAdmission', () => {
       webhooks: [{ rules: [pods] }, { rules: [star] }],
     });
     await make(client, 'ValidatingWebhookConfiguration', 'pods', { webhooks: [{ rules: [pods] }] });
+    await make(client, 'MutatingWebhookConfiguration', 'strict', { webhooks: [{ rules: [star] }] });
     const { notices, check, lines, metrics } = follow(client);
     expect(() => check?.()).toThrow('not read yet');
     await eventually('everything to be read', 10_000, () => check());
-    const sentence = 'not applied to writes of our kinds: ValidatingWebhookConfiguration "audit"';
+    const sentence =
+      'not applied to writes of our kinds: MutatingWebhookConfiguration "strict", ValidatingWebhookConfiguration "audit"';
     expect(notices()).toEqual([sentence]);
     expect(lines[0]).toContain(
       `warn admission of the cluster: ${sentence}; this cluster has no`.slice(0, 100),
@@ -103,6 +105,7 @@ describe('followClusterAdmission', () => {
     );
     const before = lines.length;
     await client.delete(kindOf('ValidatingWebhookConfiguration'), { name: 'pods' });
+    await client.delete(kindOf('MutatingWebhookConfiguration'), { name: 'strict' });
     await client.delete(kindOf('ValidatingWebhookConfiguration'), { name: 'audit' });
     await eventually('nothing to select us', 10_000, () => expect(notices()).toEqual([]));
     expect(lines.slice(before).map((text) => text.split(' ')[0])).toEqual(['warn', 'info']);
