@@ -134,7 +134,7 @@ describeCluster("the cluster's controllers and our kinds", (machine) => {
   );
 
   it(
-    'a quota counts our objects',
+    'a quota counts our objects, and we hold them to it',
     async () => {
       const { api } = cluster;
       await api.must('POST', namespaces(), newNamespace('counted'));
@@ -155,6 +155,27 @@ describeCluster("the cluster's controllers and our kinds", (machine) => {
       await api.must('DELETE', orders('counted', 'one'));
       await eventually('the deleted one to be counted no more', patience, async () =>
         expect(used(await api.must('GET', quota))).toBe('1'),
+      );
+
+      // We hold our kinds to the quota, by our own count: that of the controller is minutes old.
+      await api.must('PATCH', quota, { spec: { hard: { [key]: '3' } } });
+      const send = (name: string, query = '') =>
+        api.send('POST', `${orders('counted')}${query}`, newOrder({ name }));
+      const [three, four] = ['three', 'four'].map((name) => send(name));
+      expect([(await three)?.code, (await four)?.code]).toEqual([201, 201]);
+      await eventually('the lower limit to count', patience, async () =>
+        expect((await send('five', '?dryRun=All')).code).toBe(403),
+      );
+      const refused = await send('five');
+      expect(refused.code).toBe(403);
+      expect(refused.body().message).toBe(
+        `orders.arc.opendefense.cloud "five" is forbidden: exceeded quota: orders, requested: ${key}=1, used: ${key}=3, limited: ${key}=3`,
+      );
+      await api.must('DELETE', orders('counted', 'two'));
+      expect((await send('five')).code).toBe(201);
+      await api.must('DELETE', quota);
+      await eventually('the quota to be gone', patience, async () =>
+        expect((await send('six', '?dryRun=All')).code).toBe(201),
       );
     },
     patience * 2,

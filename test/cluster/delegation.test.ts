@@ -35,7 +35,7 @@ describeCluster('what the cluster decides', (machine) => {
   const ready = async () => (await ours.send('GET', '/readyz?verbose')).text;
   const order = (name: string) => newOrder({ name, namespace: 'team' });
 
-  it('names webhooks, policies and quotas that would be asked about our kinds, while they are there', async () => {
+  it('names webhooks and policies that would be asked about our kinds, while they are there', async () => {
     const { api } = cluster;
     await eventually('everything to be read', 30_000, async () => {
       expect(await ready()).toMatch(/\[\+\]informer-sync ok\n/);
@@ -70,19 +70,14 @@ describeCluster('what the cluster decides', (machine) => {
         'ValidatingAdmissionPolicyBinding',
         { spec: { policyName: 'strict', validationActions: ['Deny'] } },
       ],
-      [
-        corePath('resourcequotas', 'team'),
-        'ResourceQuota',
-        { spec: { hard: { 'count/orders.arc.opendefense.cloud': '1' } } },
-      ],
     ];
     for (const [path, kind, more] of objects) {
-      const apiVersion = kind === 'ResourceQuota' ? 'v1' : 'admissionregistration.k8s.io/v1';
+      const apiVersion = 'admissionregistration.k8s.io/v1';
       await api.must('POST', path, { apiVersion, kind, metadata: { name: 'strict' }, ...more });
     }
     const sentence =
-      'warn: not applied to writes of our kinds: MutatingWebhookConfiguration "strict", ResourceQuota "team/strict", ValidatingAdmissionPolicy "strict", ValidatingWebhookConfiguration "strict"\nreadyz check passed\n';
-    await eventually('all four to be named', 30_000, async () => expect(await ready()).toContain(sentence));
+      'warn: not applied to writes of our kinds: MutatingWebhookConfiguration "strict", ValidatingAdmissionPolicy "strict", ValidatingWebhookConfiguration "strict"\nreadyz check passed\n';
+    await eventually('all three to be named', 30_000, async () => expect(await ready()).toContain(sentence));
     // What is said is so: neither kube-apiserver nor we ask them.
     for (const name of ['first', 'second']) await api.must('POST', arcPath('orders', 'team'), order(name));
     expect((await ours.send('GET', '/metrics')).text).toContain(

@@ -46,8 +46,9 @@ function within<Result extends WriteResult | undefined>(
   put: Put<Result>,
 ): Promise<Result> {
   const { definition, namespace, server } = request;
-  if (!server.quota) return put();
-  return server.quota.run({ definition, namespace, name, growth, signal: () => deadline(request) }, put);
+  const { quota } = server;
+  if (!quota || definition.group !== quota.group || definition.scope === 'Cluster') return put();
+  return quota.run({ definition, namespace, name, growth, signal: () => deadline(request) }, put);
 }
 
 /** Bytes of managedFields that an object may have beside what its namespace may hold: a first edit by another client adds an entry. */

@@ -26,11 +26,10 @@ export async function followUsage(
     // Until then a list is the store's, which another one is loading from already.
     while (!store.synced && !signal.aborted) await pause(waits.baseMs, signal);
     try {
-      const list = await store.list(prefix, { signal });
-      await account.load(list, breathe);
+      await countAll(store, prefix, account, signal);
       onProgress();
       backoff.reset();
-      for await (const batch of store.watch(prefix, { after: list.revision, signal })) {
+      for await (const batch of store.watch(prefix, { after: account.revision, signal })) {
         account.apply(batch);
         onProgress();
       }
@@ -39,4 +38,14 @@ export async function followUsage(
     }
     if (!signal.aborted) await pause(backoff.next(), signal);
   }
+}
+
+/** In a function of its own, so that the list is not kept for as long as the watch goes on. */
+async function countAll(
+  store: Store,
+  prefix: string,
+  account: UsageAccount,
+  signal: AbortSignal,
+): Promise<void> {
+  await account.load(await store.list(prefix, { signal }), breathe);
 }

@@ -29,6 +29,8 @@ export interface GrowingWrite {
 
 /** Holds namespaces to their limits. */
 export interface Quota {
+  /** The objects of other groups are not limited. */
+  readonly group: string;
   isExempt(user: User): boolean;
   /**
    * Runs `put` if the write is within the limits of its namespace, and counts what it stored; in a dry run it stores nothing. Rejects with
@@ -148,6 +150,7 @@ export function createQuota(
   };
 
   return {
+    group,
     isExempt,
     account,
     mustBeCounted,
