@@ -45,7 +45,7 @@ describe.skipIf(!assets)('the limits of a namespace in etcd', () => {
             body: JSON.stringify({ ...order, spec: { defaults: sides } }),
           }),
         );
-        return { status: response.status, ...((await response.json()) as { message?: string }) };
+        return { ...((await response.json()) as { message?: string }), status: response.status };
       },
       async close() {
         await api.close();
