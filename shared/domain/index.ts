@@ -139,7 +139,7 @@ export {
   endpointLimitCauses,
   orderLimitCauses,
 } from './settings/limit-causes.ts';
-export { namespaceLimits } from './settings/namespace-limits.ts';
+export { namespaceLimits, writeRateLimit } from './settings/namespace-limits.ts';
 export {
   type Feature,
   features,

@@ -240,6 +240,42 @@ describe('one user who fills the store', () => {
     expect(bytes).toBeLessThanOrEqual(16 * mebibyte);
   });
 
+  it('by writing one Order again and again gets 429 with the time to wait, and stops nobody else', async () => {
+    settings['limits.bytesWrittenPerMinute'] = '4Mi';
+    await create('small');
+    await create('rewritten', annotated(250 * 1024));
+    const rewrite = (turn: number) => {
+      const note = String(turn).padEnd(250 * 1024, 'x');
+      const body = { metadata: { annotations: { 'example.com/note': note } } };
+      return server.call('PATCH', `${namespaces}/team/orders/rewritten`, body);
+    };
+    const answers: Answer[] = [];
+    for (let turn = 0; turn < 20; turn += 1) answers.push(await rewrite(turn));
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThan(16);
+    expect(answers.at(-1)).toMatchObject({
+      status: 429,
+      body: {
+        message: expect.stringContaining(
+          'may write 4194304 bytes in a minute (limits.bytesWrittenPerMinute of',
+        ),
+        details: { retryAfterSeconds: expect.any(Number) },
+      },
+    });
+    // Actions write the whole object, too; status, finalizers and deletion are free, as is what changes nothing.
+    expect((await server.call('POST', `${namespaces}/team/orders/rewritten/force`, {})).status).toBe(429);
+    const at = `${namespaces}/team/orders/rewritten`;
+    expect((await server.call('PATCH', `${at}/status`, { status: { message: 'm' } })).status).toBe(200);
+    expect((await server.call('PATCH', at, { spec: {} })).status).toBe(200);
+    const dryRun = { spec: { suspend: true } };
+    expect((await server.call('PATCH', `${at}?dryRun=All`, dryRun)).status).toBe(200);
+    const elsewhere = order('one', {}, annotated(250 * 1024));
+    expect((await server.call('POST', `${namespaces}/other/orders`, elsewhere)).status).toBe(201);
+    user = 'system:serviceaccount:arc-system:decompose-order';
+    expect((await rewrite(100)).status).toBe(200);
+    user = 'jo';
+    expect((await server.call('DELETE', at)).status).toBe(200);
+  });
+
   it('gets 422 for annotations of more than 256 KiB together, on create and on update', async () => {
     const annotations = Object.fromEntries(
       Array.from({ length: 3 }, (_, index) => [`example.com/${index}`, 'x'.repeat(100 * 1024)]),

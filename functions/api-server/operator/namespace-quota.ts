@@ -1,5 +1,12 @@
 import type { QuotaOptions } from '#shared/apiserver';
-import { conduitNamespace, group, namespaceLimits, type Settings, settingsName } from '#shared/domain';
+import {
+  conduitNamespace,
+  group,
+  namespaceLimits,
+  type Settings,
+  settingsName,
+  writeRateLimit,
+} from '#shared/domain';
 import type { ClusterQuotas } from './cluster-quotas.ts';
 
 /**
@@ -13,10 +20,16 @@ export function namespaceQuota(settings: () => Settings, cluster?: ClusterQuotas
       ...namespaceLimits(plural, settings()).map(({ measure, hard, setting }) => ({
         quota: settingsName,
         resource: `${measure === 'objects' ? 'count' : 'bytes'}/${plural}.${group}`,
-        ...{ measure, hard, source: `${setting} of the operator's settings` },
+        ...{ measure, hard, source: by(setting) },
       })),
       ...(cluster?.limitsOf(namespace, plural) ?? []),
     ],
+    writeRate() {
+      const { perMinute, setting } = writeRateLimit(settings());
+      return { perMinute, source: by(setting) };
+    },
     isExempt: ({ name }) => name.startsWith(`system:serviceaccount:${conduitNamespace}:`),
   };
 }
+
+const by = (setting: string) => `${setting} of the operator's settings`;

@@ -96,7 +96,7 @@ export async function admitAndStore(
     return item ? ({ ok: false, current: item } as const) : undefined;
   };
   try {
-    const written = await createWithinQuota(request, object.metadata.name, value, put);
+    const written = await createWithinQuota(request, object.metadata.name, value, { run: put, dryRun });
     if (written === undefined) return { object };
     return written.ok ? { item: { key, value, revision: written.revision } } : undefined;
   } catch (caught) {

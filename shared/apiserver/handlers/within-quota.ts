@@ -1,54 +1,81 @@
 import { ArcError } from '#shared/errors';
 import type { StoredItem, WriteResult } from '#shared/storage';
-import type { Use } from '../quota/usage-account.ts';
+import type { GrowingWrite, Quota } from '../quota/quota.ts';
 import { decodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
 
-/** Stores something, or does nothing in a dry run. */
-type Put<Result> = () => Promise<Result>;
+/** A write to the store, or what stands for it in a dry run. */
+interface Put<Result extends WriteResult | undefined> {
+  run: () => Promise<Result>;
+  dryRun: boolean;
+}
 
-/** Runs `put`, which stores a new object, if its namespace may hold it. Rejects with Forbidden. */
+/**
+ * Runs `put`, which stores a new object, if its namespace may hold it (else Forbidden), and may write as much at present (else
+ * TooManyRequests).
+ */
 export function createWithinQuota<Result extends WriteResult | undefined>(
   request: ResourceRequest,
   name: string,
   value: Uint8Array,
   put: Put<Result>,
 ): Promise<Result> {
-  return within(request, name, { objects: 1, bytes: value.byteLength }, put);
+  const { quota } = request.server;
+  if (!quota || !isLimited(request, quota)) return put.run();
+  const run = quota.isExempt(request.user) ? put.run : charged(request, quota, value, put);
+  return within(request, quota, { name, growth: { objects: 1, bytes: value.byteLength } }, run);
 }
 
 /**
- * Runs `put`, which changes an object, if its namespace may hold the new one. Rejects with Forbidden. Status and actions are not limited, nor
- * are the programs that keep the objects, nor an update that makes nothing larger that its user wrote.
+ * The same for a changed object. Status is not limited, nor are the programs that keep the objects and the removal of finalizers. Actions
+ * and updates that make nothing larger that a user wrote are limited in what they write, and not in what is held.
  */
 export async function updateWithinQuota<Result extends WriteResult | undefined>(
   request: ResourceRequest,
   old: StoredItem,
-  next: StoredItem,
+  next: { item: StoredItem; removesFinalizers: boolean },
   put: Put<Result>,
 ): Promise<Result> {
   const { info, server, user } = request;
-  const bytes = next.value.byteLength - old.value.byteLength;
-  if (bytes <= 0 || info.subresource !== '' || server.quota?.isExempt(user) !== false) return put();
+  const { quota } = server;
+  if (!quota || !isLimited(request, quota) || info.subresource === 'status' || quota.isExempt(user))
+    return put.run();
+  const bytes = next.item.value.byteLength - old.value.byteLength;
+  const run = next.removesFinalizers ? put.run : charged(request, quota, next.item.value, put);
+  if (bytes <= 0 || info.subresource !== '') return run();
   try {
-    return await within(request, info.name, { objects: 0, bytes }, put);
+    return await within(request, quota, { name: info.name, growth: { objects: 0, bytes } }, run);
   } catch (caught) {
-    if (!ArcError.is(caught, 'Forbidden') || contentGrows(old, next)) throw caught;
+    if (!ArcError.is(caught, 'Forbidden') || contentGrows(old, next.item)) throw caught;
   }
-  return put();
+  return run();
+}
+
+function isLimited({ definition }: ResourceRequest, { group }: Quota): boolean {
+  return definition.group === group && definition.scope === 'Namespaced';
 }
 
 function within<Result extends WriteResult | undefined>(
   request: ResourceRequest,
-  name: string,
-  growth: Use,
-  put: Put<Result>,
+  quota: Quota,
+  write: Pick<GrowingWrite, 'name' | 'growth'>,
+  run: () => Promise<Result>,
 ): Promise<Result> {
-  const { definition, namespace, server } = request;
-  const { quota } = server;
-  if (!quota || definition.group !== quota.group || definition.scope === 'Cluster') return put();
-  return quota.run({ definition, namespace, name, growth, signal: () => deadline(request) }, put);
+  const { definition, namespace } = request;
+  return quota.run({ definition, namespace, ...write, signal: () => deadline(request) }, run);
+}
+
+function charged<Result extends WriteResult | undefined>(
+  { namespace }: ResourceRequest,
+  quota: Quota,
+  value: Uint8Array,
+  { run, dryRun }: Put<Result>,
+): () => Promise<Result> {
+  return async () => {
+    if (!dryRun) quota.charge(namespace, value.byteLength);
+    return run();
+  };
 }
 
 /** Bytes of managedFields that an object may have beside what its namespace may hold: a first edit by another client adds an entry. */

@@ -99,6 +99,7 @@ interface NextState {
   item: StoredItem;
   /** At most times in managedFields would change: `item` is the old one. */
   same: boolean;
+  removesFinalizers: boolean;
 }
 
 async function nextState(
@@ -121,15 +122,17 @@ async function nextState(
   const same =
     metadata.generation === old.metadata.generation &&
     (Buffer.compare(next.value, item.value) === 0 || isSame({ ...admitted, metadata }, old));
-  if (same) return { metadata, item, same };
+  if (same) return { metadata, item, same, removesFinalizers: false };
   await betweenSteps(request);
   checkSize(
     definition,
     { object: { ...admitted, metadata }, value: next.value },
     { object: old, value: item.value },
   );
-  if (dryRun) await updateWithinQuota(request, item, next, async () => undefined);
-  return { metadata, item: next, same };
+  const removesFinalizers = (metadata.finalizers ?? []).length < (old.metadata.finalizers ?? []).length;
+  const state = { metadata, item: next, same, removesFinalizers };
+  if (dryRun) await updateWithinQuota(request, item, state, { run: async () => undefined, dryRun });
+  return state;
 }
 
 /** What a write changes is compared first. A field that holds undefined is not stored, so it counts as absent. */
@@ -163,9 +166,10 @@ async function commit(request: ResourceRequest, item: StoredItem, next: NextStat
   const released = deletionTimestamp !== undefined && (finalizers ?? []).length === 0;
   const result = released
     ? await server.store.delete(item.key, item.revision)
-    : await updateWithinQuota(request, item, next.item, () =>
-        server.store.update(item.key, next.item.value, item.revision),
-      );
+    : await updateWithinQuota(request, item, next, {
+        run: () => server.store.update(item.key, next.item.value, item.revision),
+        dryRun: false,
+      });
   if (!result.ok) return { done: false, current: result.current };
   return { done: true, item: { ...next.item, revision: released ? item.revision : result.revision } };
 }

@@ -25,7 +25,12 @@ describe('createQuota', () => {
   const follow = (over: Store = store): Quota =>
     createQuota(
       over,
-      { group, limitsOf: () => limits, isExempt: () => false },
+      {
+        group,
+        limitsOf: () => limits,
+        writeRate: () => ({ perMinute: 1e9, source: 'of a test' }),
+        isExempt: () => false,
+      },
       { signal: stop.signal, onFailure: () => undefined },
     );
   const limit = (measure: keyof Use, hard: number): HardLimit => ({
@@ -92,11 +97,14 @@ describe('createQuota', () => {
     limits = [limit('objects', 1)];
     const quota = follow();
     const failing = Promise.withResolvers<never>();
+    const begun = Promise.withResolvers<void>();
     const growth = { objects: 1, bytes: 1 };
-    const broken = quota.run(
-      { definition, namespace: 'team', name: 'a', growth, signal: () => patience },
-      () => failing.promise,
-    );
+    const write = { definition, namespace: 'team', name: 'a', growth, signal: () => patience };
+    const broken = quota.run(write, () => {
+      begun.resolve();
+      return failing.promise;
+    });
+    await begun.promise;
     const waits = create(quota, 'b');
     failing.reject(new ArcError('ServiceUnavailable', 'the store is away'));
     await expect(broken).rejects.toThrow('the store is away');

@@ -7,13 +7,16 @@ import { keyPrefix, storagePrefix } from '../registry/keys.ts';
 import { followUsage } from './follow-usage.ts';
 import { comesNear, exceededLimits, type HardLimit, quotaExceeded } from './limits.ts';
 import { type Claim, UsageAccount, type Use } from './usage-account.ts';
+import { type Rate, WriteRate } from './write-rate.ts';
 
 /** What a namespace may hold of the kinds of one API group. */
 export interface QuotaOptions {
   group: string;
   /** The limits at present. Throws ServiceUnavailable while they are not known. */
   limitsOf(namespace: string, plural: string): readonly HardLimit[];
-  /** The users whose updates are not limited: the programs that keep the objects. What they create is. */
+  /** The bytes that one namespace may write in a minute, at present, and where that stands. */
+  writeRate(): Pick<Rate, 'perMinute' | 'source'>;
+  /** The users whose updates and rate are not limited: the programs that keep the objects. How much they create is. */
   isExempt(user: User): boolean;
 }
 
@@ -40,6 +43,8 @@ export interface Quota {
     write: GrowingWrite,
     put: () => Promise<Result>,
   ): Promise<Result>;
+  /** Counts bytes that are about to be written. Throws TooManyRequests when the namespace has written too many. */
+  charge(namespace: string, bytes: number): void;
   /** Throws ServiceUnavailable until everything that is stored has been counted. */
   mustBeCounted(): void;
   readonly account: Pick<UsageAccount, 'entries' | 'revision'>;
@@ -64,10 +69,11 @@ const mostBehind = 10_000;
  */
 export function createQuota(
   store: Store,
-  { group, limitsOf, isExempt }: QuotaOptions,
+  { group, limitsOf, writeRate, isExempt }: QuotaOptions,
   { signal, onFailure }: { signal: AbortSignal; onFailure: (error: ArcError) => void },
 ): Quota {
   const account = new UsageAccount();
+  const written = new WriteRate();
   const freshness = new Freshness(() => store.requestProgress());
   const loaded = Promise.withResolvers<void>();
   let isLoaded = false;
@@ -155,6 +161,7 @@ export function createQuota(
     account,
     mustBeCounted,
     done,
+    charge: (namespace, bytes) => written.take(namespace, bytes, { ...writeRate(), now: performance.now() }),
     async run(write, put) {
       const claimed = await admit(write);
       let revision: number | undefined;

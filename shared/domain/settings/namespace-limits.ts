@@ -1,4 +1,4 @@
-import { namespaceDefaults } from '../values/limits.ts';
+import { defaultWriteRate, namespaceDefaults } from '../values/limits.ts';
 import type { SettingKey, Settings } from './settings.ts';
 
 /** What a namespace may hold of a kind, and the operator's setting that says so. */
@@ -29,4 +29,10 @@ export function namespaceLimits(plural: string, settings: Settings): readonly Na
 
 function isLimited(plural: string): plural is keyof typeof limited {
   return Object.hasOwn(limited, plural);
+}
+
+/** Bytes that a namespace may write in a minute, and the operator's setting that says so. */
+export function writeRateLimit(settings: Settings): { perMinute: number; setting: SettingKey } {
+  const setting = 'limits.bytesWrittenPerMinute';
+  return { perMinute: settings[setting] ?? defaultWriteRate, setting };
 }

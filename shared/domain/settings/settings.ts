@@ -4,6 +4,7 @@ import { parseDuration } from '../values/duration.ts';
 import {
   defaultHistoryLimit,
   defaultRerunsPerMinute,
+  defaultWriteRate,
   namespaceDefaults,
   shortestCronIntervalMs,
 } from '../values/limits.ts';
@@ -125,14 +126,22 @@ function most(plural: LimitedPlural, kind: string): Setting<number> {
 
 /** Most bytes of a kind in a namespace. */
 function mostBytes(plural: LimitedPlural, kind: string): Setting<number> {
+  return byteCount('', 0, {
+    unset: `${namespaceDefaults[plural].bytes / mebibyte}Mi`,
+    what: `Most bytes that the ${kind} of one namespace may take as they are stored. What makes them take more is refused.`,
+  });
+}
+
+const mebibyte = 1024 ** 2;
+
+function byteCount(least: string, min: number, words: Words): Setting<number> {
   return {
     parse(text) {
       const bytes = parseQuantity(text);
-      return bytes !== undefined && bytes <= 1024 ** 4 ? bytes : undefined;
+      return bytes !== undefined && bytes >= min && bytes <= mebibyte ** 2 ? bytes : undefined;
     },
-    form: 'a number of bytes such as 64Mi or 1Gi, at most 1Ti',
-    unset: `${namespaceDefaults[plural].bytes / 1024 ** 2}Mi`,
-    what: `Most bytes that the ${kind} of one namespace may take as they are stored. What makes them take more is refused.`,
+    form: `a number of bytes such as 64Mi or 1Gi, ${least}at most 1Ti`,
+    ...words,
   };
 }
 
@@ -220,6 +229,10 @@ export const settingsTable = {
   'limits.rerunsPerMinute': whole(1, 1_000_000, {
     unset: String(defaultRerunsPerMinute),
     what: "Most artifacts of one namespace that `force-at`, `retry-at` and the subresources `force` and `retry` run again in a minute; ten minutes' worth may come at once. Further requests get 429 with Retry-After. With two api-servers it is up to twice as many.",
+  }),
+  'limits.bytesWrittenPerMinute': byteCount('at least 4Mi, ', 4 * mebibyte, {
+    unset: `${defaultWriteRate / mebibyte}Mi`,
+    what: 'Most bytes that the users of one namespace may write within a minute, by each api-server. Further writes get 429 and the time to wait.',
   }),
   'limits.endpointHosts': names(
     'hosts such as registry.example.com, *.example.com or registry.example.com:5000',

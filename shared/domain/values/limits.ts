@@ -91,3 +91,5 @@ export const namespaceDefaults = {
   endpoints: { objects: 1_000, bytes: 16 * mebibyte },
   artifacttypes: { objects: 1_000, bytes: 16 * mebibyte },
 } as const;
+/** Bytes that one namespace may write in a minute: etcd keeps history for up to ten, which is a thirteenth of 8 GiB. */
+export const defaultWriteRate = 64 * mebibyte;
