@@ -41,7 +41,9 @@ export function quotaExceeded(
   { use, growth }: { use: Use; growth: Use },
 ): ArcError {
   const [first] = exceeded;
-  const together = exceeded.filter(({ quota }) => quota === first?.quota);
+  const together = exceeded
+    .filter(({ quota }) => quota === first?.quota)
+    .sort((a, b) => (a.resource < b.resource ? -1 : 1));
   const list = (value: (limit: HardLimit) => number) =>
     together.map((limit) => `${limit.resource}=${value(limit)}`).join(',');
   const sources = together.flatMap(({ source }) => source ?? []);

@@ -135,6 +135,7 @@ export function createQuota(
     await untilLoaded();
     const collection = keyPrefix(definition, namespace);
     let isFresh = false;
+    let isLookedAt = performance.now() - freshAt < longestUnchecked;
     for (;;) {
       const limits = limitsOf(namespace, definition.plural);
       const use = account.stored(collection);
@@ -142,9 +143,18 @@ export function createQuota(
       const most = { objects: use.objects + flying.objects, bytes: use.bytes + flying.bytes };
       const isOver = exceededLimits(limits, most, growth).length > 0;
       const mustBeFresh = isOver || comesNear(limits, most, growth) || account.behind > mostBehind;
-      if (!isFresh && (mustBeFresh || performance.now() - freshAt > longestUnchecked)) {
+      if (mustBeFresh && !isFresh) {
         await catchUp();
         isFresh = true;
+        continue;
+      }
+      if (!isLookedAt) {
+        // Far from every limit an old count will do where a new one is not to be had.
+        isFresh ||= await catchUp().then(
+          () => true,
+          () => false,
+        );
+        isLookedAt = true;
         continue;
       }
       if (!isOver) return claim(collection, growth);

@@ -86,7 +86,7 @@ export const shortestMessage = 32;
  */
 const mebibyte = 1024 * 1024;
 export const namespaceDefaults = {
-  orders: { objects: 10_000, bytes: 64 * mebibyte },
+  orders: { objects: 30_000, bytes: 64 * mebibyte },
   artifactworkflows: { objects: 100_000, bytes: 512 * mebibyte },
   endpoints: { objects: 1_000, bytes: 16 * mebibyte },
   artifacttypes: { objects: 1_000, bytes: 16 * mebibyte },
