@@ -261,7 +261,7 @@ describe('one user who fills the store', () => {
         details: { retryAfterSeconds: expect.any(Number) },
       },
     });
-    // Actions write the whole object, too; status, finalizers and deletion are free, as is what changes nothing.
+    // Actions write the whole object, too; status and deletion are free, as is what changes nothing.
     expect((await server.call('POST', `${namespaces}/team/orders/rewritten/force`, {})).status).toBe(429);
     const at = `${namespaces}/team/orders/rewritten`;
     expect((await server.call('PATCH', `${at}/status`, { status: { message: 'm' } })).status).toBe(200);

@@ -28,26 +28,26 @@ export function createWithinQuota<Result extends WriteResult | undefined>(
 }
 
 /**
- * The same for a changed object. Status is not limited, nor are the programs that keep the objects and the removal of finalizers. Actions
- * and updates that make nothing larger that a user wrote are limited in what they write, and not in what is held.
+ * The same for a changed object. Status is not limited, nor are the programs that keep the objects. Actions and updates that make nothing
+ * larger that a user wrote are limited in what they write, and not in what is held.
  */
 export async function updateWithinQuota<Result extends WriteResult | undefined>(
   request: ResourceRequest,
   old: StoredItem,
-  next: { item: StoredItem; removesFinalizers: boolean },
+  next: StoredItem,
   put: Put<Result>,
 ): Promise<Result> {
   const { info, server, user } = request;
   const { quota } = server;
   if (!quota || !isLimited(request, quota) || info.subresource === 'status' || quota.isExempt(user))
     return put.run();
-  const bytes = next.item.value.byteLength - old.value.byteLength;
-  const run = next.removesFinalizers ? put.run : charged(request, quota, next.item.value, put);
+  const bytes = next.value.byteLength - old.value.byteLength;
+  const run = charged(request, quota, next.value, put);
   if (bytes <= 0 || info.subresource !== '') return run();
   try {
     return await within(request, quota, { name: info.name, growth: { objects: 0, bytes } }, run);
   } catch (caught) {
-    if (!ArcError.is(caught, 'Forbidden') || contentGrows(old, next.item)) throw caught;
+    if (!ArcError.is(caught, 'Forbidden') || contentGrows(old, next)) throw caught;
   }
   return run();
 }

@@ -99,7 +99,6 @@ interface NextState {
   item: StoredItem;
   /** At most times in managedFields would change: `item` is the old one. */
   same: boolean;
-  removesFinalizers: boolean;
 }
 
 async function nextState(
@@ -122,17 +121,15 @@ async function nextState(
   const same =
     metadata.generation === old.metadata.generation &&
     (Buffer.compare(next.value, item.value) === 0 || isSame({ ...admitted, metadata }, old));
-  if (same) return { metadata, item, same, removesFinalizers: false };
+  if (same) return { metadata, item, same };
   await betweenSteps(request);
   checkSize(
     definition,
     { object: { ...admitted, metadata }, value: next.value },
     { object: old, value: item.value },
   );
-  const removesFinalizers = (metadata.finalizers ?? []).length < (old.metadata.finalizers ?? []).length;
-  const state = { metadata, item: next, same, removesFinalizers };
-  if (dryRun) await updateWithinQuota(request, item, state, { run: async () => undefined, dryRun });
-  return state;
+  if (dryRun) await updateWithinQuota(request, item, next, { run: async () => undefined, dryRun });
+  return { metadata, item: next, same };
 }
 
 /** What a write changes is compared first. A field that holds undefined is not stored, so it counts as absent. */
@@ -166,7 +163,7 @@ async function commit(request: ResourceRequest, item: StoredItem, next: NextStat
   const released = deletionTimestamp !== undefined && (finalizers ?? []).length === 0;
   const result = released
     ? await server.store.delete(item.key, item.revision)
-    : await updateWithinQuota(request, item, next, {
+    : await updateWithinQuota(request, item, next.item, {
         run: () => server.store.update(item.key, next.item.value, item.revision),
         dryRun: false,
       });

@@ -1,6 +1,6 @@
 import type { ReadOptions, Store } from '#shared/storage';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
-import { keyPrefix, objectKey } from './keys.ts';
+import { objectKey } from './keys.ts';
 import { decodeObject } from './stored-object.ts';
 
 /** Reads what a server stores, for its own plug-ins: without authorization, and in the stored version. */
@@ -13,8 +13,6 @@ export interface StoredObjects {
     name: string,
     options?: ReadOptions,
   ): Promise<KubeObject | undefined>;
-  /** How many objects of a kind a namespace holds. */
-  count(group: string, plural: string, namespace: string): Promise<number>;
 }
 
 /** The objects of `kinds` in `store`. An object of another kind is never there. */
@@ -27,12 +25,6 @@ export function storedObjects(kinds: readonly KindDefinition[], store: Store): S
       if (kind === undefined) return undefined;
       const { item } = await store.get(objectKey(kind, namespace, name), options);
       return item && decodeObject(item);
-    },
-    async count(group, plural, namespace) {
-      const kind = find(group, plural);
-      if (kind === undefined) return 0;
-      const { items, remaining } = await store.list(keyPrefix(kind, namespace), { limit: 1 });
-      return items.length + remaining;
     },
   };
 }
