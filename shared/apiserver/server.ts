@@ -88,10 +88,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   );
   const requests = metrics && requestMetrics(metrics, inFlight, limits);
   const log = options.log ?? (() => undefined);
+  const now = options.now ?? (() => new Date());
   const quota =
     options.quota &&
     createQuota(store, options.quota, {
-      signal: closing.signal,
+      ...{ signal: closing.signal, now },
       onFailure: (error) => log('counting what namespaces hold failed; trying again', error),
     });
   const server: ServerContext = {
@@ -100,7 +101,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     admission: createAdmission(plugins, metrics),
     quota,
     authorize,
-    now: options.now ?? (() => new Date()),
+    now,
     closing: closing.signal,
     spreadMs: () => spreadMs,
     onWatchEvent: requests?.watchEvent,

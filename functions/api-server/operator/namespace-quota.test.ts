@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { arcKinds, namespaceLimits, parseSettings } from '#shared/domain';
+import { randomIntegers } from '#shared/testing';
 import { type Answer, type ArcServer, startArcServer } from '../testing/arc-server.ts';
 
 const apiVersion = 'arc.opendefense.cloud/v1alpha1';
@@ -14,6 +15,7 @@ beforeEach(async () => {
   user = 'jo';
   server = await startArcServer({
     settings: () => parseSettings(settings).settings,
+    now: () => new Date('2026-01-02T03:04:05Z'),
     authenticate: async () => ({ name: user, groups: [] }),
   });
 });
@@ -117,6 +119,40 @@ describe('what a namespace may hold', () => {
     expect((await create('there')).body.reason).toBe('AlreadyExists');
     expect((await server.call('POST', `${namespaces}/team/orders?dryRun=All`, order('there'))).status).toBe(
       409,
+    );
+  });
+
+  it('is counted as a recount would, after any writes at once, of users and of functions', async () => {
+    const random = randomIntegers();
+    const lane = async () => {
+      for (let turn = 0; turn < 40; turn += 1) {
+        const at = `${namespaces}/team/orders/o-${random(0, 12)}`;
+        const metadata = annotated(random(0, 3_000));
+        const apply = () =>
+          server.call(
+            'PATCH',
+            `${at}?fieldManager=a`,
+            order(at.split('/').at(-1) ?? '', {}, metadata),
+            applyType,
+          );
+        const writes = [
+          () => create(`o-${random(0, 12)}`, metadata),
+          () => server.call('PATCH', at, { metadata }),
+          () => server.call('PATCH', `${at}/status`, { status: { message: 'm'.repeat(random(0, 500)) } }),
+          () => server.call('POST', `${at}/force`, {}),
+          () => server.call('DELETE', at),
+          apply,
+        ];
+        await writes[random(0, writes.length)]?.();
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, lane));
+    settings['limits.ordersPerNamespace'] = '0';
+    settings['limits.orderBytesPerNamespace'] = '0';
+    const { items } = await server.store.list('/registry/arc.opendefense.cloud/orders/team/');
+    const [bytes, count] = ['bytes', 'count'].map((measure) => `${measure}/orders.arc.opendefense.cloud`);
+    expect((await create('one-more')).body.message).toContain(
+      `used: ${bytes}=${await storedBytes('orders')},${count}=${items.length}, limited: ${bytes}=0,${count}=0`,
     );
   });
 

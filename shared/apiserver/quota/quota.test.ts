@@ -31,7 +31,7 @@ describe('createQuota', () => {
         writeRate: () => ({ perMinute: 1e9, source: 'of a test' }),
         isExempt: () => false,
       },
-      { signal: stop.signal, onFailure: () => undefined },
+      { signal: stop.signal, onFailure: () => undefined, now: () => new Date() },
     );
   const limit = (measure: keyof Use, hard: number): HardLimit => ({
     ...{ quota: 'ours', resource: `${measure === 'objects' ? 'count' : 'bytes'}/widgets`, measure, hard },

@@ -52,6 +52,14 @@ export interface Quota {
   readonly done: Promise<void>;
 }
 
+export interface QuotaSurroundings {
+  /** Ends the count. */
+  signal: AbortSignal;
+  /** The count cannot be kept up to date; it is tried again. */
+  onFailure: (error: ArcError) => void;
+  now: () => Date;
+}
+
 /** How long the first writes wait until what is stored has been counted, ms. */
 const loadPatience = 1_000;
 /** How old the count may be for a write that is far from every limit, ms. */
@@ -70,7 +78,7 @@ const mostBehind = 10_000;
 export function createQuota(
   store: Store,
   { group, limitsOf, writeRate, isExempt }: QuotaOptions,
-  { signal, onFailure }: { signal: AbortSignal; onFailure: (error: ArcError) => void },
+  { signal, onFailure, now }: QuotaSurroundings,
 ): Quota {
   const account = new UsageAccount();
   const written = new WriteRate();
@@ -171,7 +179,7 @@ export function createQuota(
     account,
     mustBeCounted,
     done,
-    charge: (namespace, bytes) => written.take(namespace, bytes, { ...writeRate(), now: performance.now() }),
+    charge: (namespace, bytes) => written.take(namespace, bytes, { ...writeRate(), now: now().getTime() }),
     async run(write, put) {
       const claimed = await admit(write);
       let revision: number | undefined;

@@ -16,7 +16,8 @@ export class WriteRate {
   /** Counts a write. Throws TooManyRequests, with the seconds to wait, when the namespace has written too much. */
   take(namespace: string, bytes: number, { perMinute, now, source }: Rate): void {
     const cost = (bytes / perMinute) * minute;
-    const owed = Math.max(0, (this.#paidAt.get(namespace) ?? 0) - now);
+    // More than a minute is owed only by a clock that was set back.
+    const owed = Math.min(minute, Math.max(0, (this.#paidAt.get(namespace) ?? 0) - now));
     if (owed + cost > minute) {
       const retryAfterSeconds = Math.ceil((owed + cost - minute) / 1000);
       const why = `namespace "${namespace}" may write ${perMinute} bytes in a minute (${source})`;
@@ -42,7 +43,7 @@ export class WriteRate {
 export interface Rate {
   /** Bytes; at least those of the largest object. */
   perMinute: number;
-  /** ms of a clock that does not go back. */
+  /** Unix ms. */
   now: number;
   /** Where the limit stands. */
   source: string;
