@@ -9,15 +9,14 @@ const sweepFrom = 1_000;
  * again and again fills it as well as many do. A namespace that has rested for a minute may write a minute's worth at once.
  */
 export class WriteRate {
-  /** By namespace, when what it has written is paid off. One that is in the past counts as absent. */
-  readonly #paidAt = new Map<string, number>();
+  /** By namespace, the milliseconds that pay for what it had written, and when that was so. */
+  readonly #debts = new Map<string, Debt>();
   #sweepAt = sweepFrom;
 
   /** Counts a write. Throws TooManyRequests, with the seconds to wait, when the namespace has written too much. */
   take(namespace: string, bytes: number, { perMinute, now, source }: Rate): void {
     const cost = (bytes / perMinute) * minute;
-    // More than a minute is owed only by a clock that was set back.
-    const owed = Math.min(minute, Math.max(0, (this.#paidAt.get(namespace) ?? 0) - now));
+    const owed = owedAt(now, this.#debts.get(namespace));
     if (owed + cost > minute) {
       const retryAfterSeconds = Math.ceil((owed + cost - minute) / 1000);
       const why = `namespace "${namespace}" may write ${perMinute} bytes in a minute (${source})`;
@@ -25,19 +24,29 @@ export class WriteRate {
         details: { retryAfterSeconds },
       });
     }
-    this.#paidAt.set(namespace, now + owed + cost);
-    if (this.#paidAt.size > this.#sweepAt) this.#sweep(now);
+    this.#debts.set(namespace, { owed: owed + cost, at: now });
+    if (this.#debts.size > this.#sweepAt) this.#sweep(now);
   }
 
   /** How many namespaces are remembered. */
   get size(): number {
-    return this.#paidAt.size;
+    return this.#debts.size;
   }
 
   #sweep(now: number): void {
-    for (const [namespace, paidAt] of this.#paidAt) if (paidAt <= now) this.#paidAt.delete(namespace);
-    this.#sweepAt = Math.max(sweepFrom, 2 * this.#paidAt.size);
+    for (const [namespace, debt] of this.#debts) if (owedAt(now, debt) === 0) this.#debts.delete(namespace);
+    this.#sweepAt = Math.max(sweepFrom, 2 * this.#debts.size);
   }
+}
+
+interface Debt {
+  owed: number;
+  at: number;
+}
+
+/** What is left of a debt. A clock that was set back pays for nothing, and adds nothing. */
+function owedAt(now: number, { owed, at }: Debt = { owed: 0, at: now }): number {
+  return Math.max(0, owed - Math.max(0, now - at));
 }
 
 export interface Rate {
