@@ -92,6 +92,10 @@ export class Announcer {
     this.#options = options;
     this.#queue = new EventQueue<string>({
       ...{ clock, random, parallel },
+      ownerOf: (root) => ({
+        namespace: this.#lanes.get(root)?.[0]?.object.metadata.namespace ?? '',
+        order: root,
+      }),
       attempt: (root) => this.#attempt(root),
       ended: (root, outcome) => this.#ended(root, outcome),
       retrying: (root, reason, failures) => {

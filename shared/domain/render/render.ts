@@ -5,7 +5,14 @@ import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.t
 import type { Reference } from '../kinds/common.ts';
 import type { Secret } from '../kinds/core.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import { annotations, attestParameter, jobKey, labels, policyParameter, unixSeconds } from '../kinds/well-known.ts';
+import {
+  annotations,
+  attestParameter,
+  jobKey,
+  labels,
+  policyParameter,
+  unixSeconds,
+} from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
