@@ -2,7 +2,9 @@
 
 export { type CacheOptions, cacheStore } from './cache/cached-store.ts';
 export { Freshness } from './cache/freshness.ts';
+export { StoreDamaged } from './embedded/damage.ts';
 export { type EmbeddedStoreOptions, openEmbeddedStore } from './embedded/open-embedded.ts';
+export { type Recovery, recoverEmbeddedStore } from './embedded/recover.ts';
 export type { EtcdTls } from './etcd/endpoints.ts';
 export { type EtcdStoreOptions, openEtcdStore } from './etcd/open-etcd.ts';
 export { itemOf } from './items.ts';

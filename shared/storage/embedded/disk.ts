@@ -3,7 +3,17 @@ import type { PutOptions, RootDatabase } from 'lmdb';
 import { ArcError } from '#shared/errors';
 import { type EventRecord, firstRevision, recordOf } from '../history.ts';
 import type { StoredItem, StoreEvent } from '../store.ts';
-import { corrupt, decodeRecord, encodeRecord, encodeRevision } from './record.ts';
+import { corrupt, listText } from './damage.ts';
+import {
+  decodeRecord,
+  decodeText,
+  decodeValue,
+  encodeRecord,
+  encodeRevision,
+  encodeText,
+  encodeValue,
+} from './record.ts';
+import type { Sentinel } from './sentinel.ts';
 
 /** The state that a store finds when it opens. */
 export interface Loaded {
@@ -42,11 +52,17 @@ export type Database = RootDatabase<Buffer, Buffer> & {
  * by its key. A value is written once: what replaces it leaves it in its place, for as long as the history has the event that did. Values
  * are the last folder: they are appended.
  */
-const area = { meta: 1, history: 2, items: 3, values: 4 };
+export const area = { meta: 1, history: 2, items: 3, values: 4 };
 
-const revisionKey = metaKey('revision');
-const formatKey = metaKey('format');
-const format = '2';
+export const revisionKey = metaKey('revision');
+export const formatKey = metaKey('format');
+export const idKey = metaKey('id');
+export const format = '3';
+/** Of earlier versions: see upgrade.ts. */
+export const formatWithoutChecksums = '2';
+
+/** The file of LMDB in the folder. */
+export const dataFile = 'data.mdb';
 
 /**
  * Addresses set aside for the file, no memory. Where lmdb has to find more as the file grows, it maps the file anew and keeps the maps that
@@ -55,7 +71,7 @@ const format = '2';
 const mapSize = 8 * 1024 ** 3;
 
 /** What is larger than half of a page takes whole pages of its own. Most values are 2 to 4 kB. */
-const pageSize = 8192;
+export const pageSize = 8192;
 
 /**
  * Opens lmdb in `folder`. Without overlapping sync a commit is flushed before its promise resolves. Without event turn
@@ -79,13 +95,13 @@ export function metaKey(name: string): Buffer {
   return Buffer.concat([Buffer.of(area.meta), Buffer.from(name)]);
 }
 
-/** The Disk over an lmdb database that this process owns. */
-export function createDisk(database: Database): Disk {
+/** The Disk over an lmdb database that this process owns, of the store with the sentinel's identity. */
+export function createDisk(database: Database, sentinel: Sentinel): Disk {
   let oldest: number | undefined;
 
   function revision(): number {
-    const stored = database.get(revisionKey);
-    return stored ? Number(stored.toString()) : firstRevision;
+    const text = readText(database, revisionKey, 'the newest revision');
+    return text === undefined ? firstRevision : Number(text);
   }
 
   function load(): Loaded {
@@ -95,19 +111,28 @@ export function createDisk(database: Database): Disk {
       history.push(decodeRecord(Number(key.readBigUInt64BE(1)), value));
     }
     const items: StoredItem[] = [];
+    const unreadable: string[] = [];
     for (const { key: bytes, value } of entries(database, area.items)) {
       const key = bytes.toString('utf8', 1);
-      const written = value.length === 8 ? Number(value.readBigUInt64BE()) : Number.NaN;
-      items.push({ key, value: valueAt(written, key), revision: written });
+      const item = value.length === 8 ? itemAt(Number(value.readBigUInt64BE()), key) : undefined;
+      if (item) items.push(item);
+      else unreadable.push(key);
     }
+    if (unreadable.length > 0) throw corrupt(`the value of ${listText(unreadable)}`);
     oldest = history[0]?.revision;
     return { revision: revision(), items, history };
   }
 
+  function itemAt(written: number, key: string): StoredItem | undefined {
+    const found = database.get(revisionKeyOf(area.values, written));
+    const item = found && decodeValue(written, found); // a copy: nothing handed out may alias memory that lmdb maps
+    return item?.key === key ? item : undefined;
+  }
+
   function valueAt(written: number, key: string): Uint8Array {
-    const found = Number.isNaN(written) ? undefined : database.get(revisionKeyOf(area.values, written));
-    if (!found) throw corrupt(`the item ${key}`);
-    return new Uint8Array(found); // nothing handed out may alias memory that lmdb maps
+    const item = itemAt(written, key);
+    if (!item) throw corrupt(`the item ${key} of revision ${written}`);
+    return item.value;
   }
 
   async function commit({ events, firstKept }: Commit): Promise<void> {
@@ -116,16 +141,23 @@ export function createDisk(database: Database): Disk {
       for (let gone = from; gone < firstKept; gone += 1) forget(database, gone);
       for (const event of events) putEvent(database, event);
       const newest = events.at(-1);
-      if (newest) void database.put(revisionKey, Buffer.from(String(newest.revision)));
-      void database.put(formatKey, Buffer.from(format));
+      if (newest) void database.put(revisionKey, encodeText(String(newest.revision)));
+      void database.put(formatKey, encodeText(format));
+      void database.put(idKey, encodeText(sentinel.id));
     });
     await written.catch(async (caught: unknown) => {
       throw await causeOf(caught);
     });
     oldest = Math.max(oldest ?? 0, from, firstKept);
+    sentinel.note(events.at(-1)?.revision ?? firstRevision);
   }
 
-  return { load, commit, valueAt, revision, close: () => database.close() };
+  async function close(): Promise<void> {
+    sentinel.close();
+    await database.close();
+  }
+
+  return { load, commit, valueAt, revision, close };
 }
 
 /** The promise of the batch speaks for its single writes. */
@@ -136,10 +168,10 @@ function putEvent(database: Database, event: StoreEvent): void {
     void database.remove(key);
     return;
   }
-  const { buffer, byteOffset, byteLength } = event.value;
-  const value = Buffer.from(buffer, byteOffset, byteLength);
   // The greatest key there is, so that pages are filled one after the other, where a split leaves two halves. Its promise is its own.
-  database.put(revisionKeyOf(area.values, event.revision), value, { append: true }).catch(() => undefined);
+  database
+    .put(revisionKeyOf(area.values, event.revision), encodeValue(event), { append: true })
+    .catch(() => undefined);
   void database.put(key, encodeRevision(event.revision));
 }
 
@@ -162,17 +194,31 @@ async function causeOf(reason: unknown): Promise<unknown> {
   return (await Promise.race([cause, nextTurn(undefined)])) ?? reason;
 }
 
+/** Throws ArcError `InternalError` unless the data has this version's format, or is none yet. */
 function checkFormat(database: Database): void {
-  const found = database.get(formatKey)?.toString() ?? format;
+  const found = readText(database, formatKey, 'the format') ?? format;
   if (found === format) return;
   const message = `the store has format ${found}, this version reads format ${format}: use the version that wrote it`;
   throw new ArcError('InternalError', message);
 }
 
-function entries(database: Database, of: number) {
+/** Names the store that wrote the data; undefined: nothing was written yet, or by an earlier version. Throws StoreDamaged. */
+export function readIdentity(database: Database): string | undefined {
+  return readText(database, idKey, 'the identity');
+}
+
+function readText(database: Database, key: Buffer, what: string): string | undefined {
+  const stored = database.get(key);
+  const text = stored && decodeText(stored);
+  if (stored && text === undefined) throw corrupt(what);
+  return text;
+}
+
+/** What one folder of the keyspace has. */
+export function entries(database: Database, of: number) {
   return database.getRange({ start: Buffer.of(of), end: Buffer.of(of + 1) });
 }
 
-function revisionKeyOf(of: number, revision: number): Buffer {
+export function revisionKeyOf(of: number, revision: number): Buffer {
   return Buffer.concat([Buffer.of(of), encodeRevision(revision)]);
 }

@@ -5,8 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WriteResult } from '../store.ts';
 import { createDisk, metaKey, openDatabase } from './disk.ts';
 import { openEmbeddedStore } from './open-embedded.ts';
+import { encodeText } from './record.ts';
 
 const value = new Uint8Array([1]);
+const noSentinel = { id: '', note: () => undefined, close: () => undefined };
 let root = '';
 let folder = '';
 
@@ -54,7 +56,7 @@ describe('openEmbeddedStore', () => {
     expect((await store.list('/', { revision: 4 })).items).toHaveLength(3);
     await store.close();
     const database = await openDatabase(folder);
-    const { history, revision } = createDisk(database).load();
+    const { history, revision } = createDisk(database, noSentinel).load();
     await database.close();
     expect(revision).toBe(7);
     // Events that the last write pushed out are removed with the next one.
@@ -85,9 +87,9 @@ describe('openEmbeddedStore', () => {
   it('refuses data of a format it does not know', async () => {
     await (await openEmbeddedStore({ folder })).close();
     const database = await openDatabase(folder);
-    await database.put(metaKey('format'), Buffer.from('99'));
+    await database.put(metaKey('format'), encodeText('99'));
     await database.close();
-    await expect(openEmbeddedStore({ folder })).rejects.toThrow(/format 99, this version reads format 2/);
+    await expect(openEmbeddedStore({ folder })).rejects.toThrow(/format 99, this version reads format 3/);
   });
 
   it('names the damaged part, and can be opened again once it is repaired', async () => {
@@ -99,7 +101,9 @@ describe('openEmbeddedStore', () => {
     const sound = Buffer.from(database.get(itemKey) ?? []);
     await database.put(itemKey, Buffer.from('bad'));
     await database.close();
-    await expect(openEmbeddedStore({ folder })).rejects.toThrow(/damaged: the item \/a/);
+    await expect(openEmbeddedStore({ folder })).rejects.toThrow(
+      /damaged: the value of \/a cannot be read\. 1 of its objects can be read/,
+    );
     const repaired = await openDatabase(folder);
     await repaired.put(itemKey, sound);
     await repaired.close();

@@ -1,11 +1,11 @@
-import { mkdir, realpath } from 'node:fs/promises';
-import { ArcError } from '#shared/errors';
 import { firstRevision, History } from '../history.ts';
 import { Items } from '../items.ts';
 import type { Store } from '../store.ts';
-import { claimFolder } from './claim.ts';
-import { createDisk, openDatabase } from './disk.ts';
+import { explainDamage, StoreDamaged } from './damage.ts';
 import { EmbeddedStore } from './embedded-store.ts';
+import { takeFolder } from './folder-lock.ts';
+import { openChecked } from './open-checked.ts';
+import { salvage } from './salvage.ts';
 
 export interface EmbeddedStoreOptions {
   /** Where the data lives; made if absent. One store at a time may have it open. */
@@ -23,28 +23,17 @@ export interface EmbeddedStoreOptions {
 /**
  * Opens the store that lives in a folder of this machine, for one process. It holds all current values and the
  * newest of the history in memory; an acknowledged write is on disk (docs/decisions/0011-lmdb-for-the-standalone.md).
- * Rejects with ArcError: `Conflict` if the folder is in use, `InternalError` if the data cannot be read.
+ * Rejects with ArcError: `Conflict` if the folder is in use, `Invalid` if its file system cannot hold a store, StoreDamaged
+ * (`InternalError`) if the data is not what was written, `InternalError` if it is of another version.
  */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const { historyLimit = 20_000, historyBytes = 64 * 1024 * 1024, progressInterval = 1000 } = options;
   const { recentBytes = 4 * 1024 * 1024 } = options;
-  // Credentials are among the values.
-  await mkdir(options.folder, { recursive: true, mode: 0o700 });
-  const folder = await realpath(options.folder);
-  const database = await openDatabase(folder);
-  let release: (() => void) | undefined;
+  const { folder, release } = await takeFolder(options.folder);
   try {
-    release = claimFolder(database, folder);
-    const disk = createDisk(database);
-    const loaded = disk.load();
+    const { disk, loaded } = await openChecked(folder);
     const { history: records, revision: newest } = loaded;
     const first = records[0]?.revision ?? newest + 1;
-    if (
-      records.some(({ revision }, at) => revision !== first + at) ||
-      first + records.length !== newest + 1
-    ) {
-      throw new ArcError('InternalError', `the store in ${folder} is damaged: its history has gaps`);
-    }
     // A store that has forgotten nothing can be watched from the beginning.
     const floor = first <= firstRevision + 1 ? 0 : first - 1;
     const limits = { events: historyLimit, bytes: historyBytes };
@@ -52,8 +41,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     const history = new History(limits, { floor, newest, records }, archive);
     return new EmbeddedStore({ disk, items: new Items(loaded.items), history, release, progressInterval });
   } catch (caught) {
-    release?.();
-    await database.close();
-    throw caught;
+    release();
+    release();
+    throw caught instanceof StoreDamaged ? explainDamage(folder, caught, salvage(folder)) : caught;
   }
 }

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { firstRevision } from '../history.ts';
+import { checkIndex } from './check-index.ts';
+import { inspectPages } from './check-pages.ts';
+import { StoreDamaged } from './damage.ts';
+import {
+  createDisk,
+  type Disk,
+  dataFile,
+  type Loaded,
+  openDatabase,
+  pageSize,
+  readIdentity,
+} from './disk.ts';
+import { PageFile } from './page-file.ts';
+import { type Expected, readExpected, type Sentinel, writeSentinel } from './sentinel.ts';
+import { upgrade } from './upgrade.ts';
+
+/**
+ * Opens the data of a folder that this process has locked, once all of it is what was written: what the sentinel expects is there, LMDB's
+ * pages are sound before the file is mapped, each value fits its checksum and each revision has one key. Rejects with StoreDamaged otherwise,
+ * and then has changed nothing of the data.
+ */
+export async function openChecked(folder: string): Promise<{ disk: Disk; loaded: Loaded }> {
+  const expected = readExpected(folder);
+  const isNew = !hasSoundFile(path.join(folder, dataFile), expected);
+  // Before there is data, so that data that is missing later was there once.
+  let sentinel: Sentinel | undefined;
+  if (expected || isNew)
+    sentinel = writeSentinel(folder, expected ?? { id: randomUUID(), revision: firstRevision });
+  const database = await openDatabase(folder);
+  try {
+    const id = readIdentity(database);
+    sentinel ??= writeSentinel(folder, { id: id ?? randomUUID(), revision: firstRevision });
+    if (id !== undefined && id !== sentinel.id)
+      throw new StoreDamaged(`its file ${dataFile} is of another store than the other files of the folder`);
+    upgrade(database, sentinel.id);
+    const disk = createDisk(database, sentinel);
+    const loaded = disk.load();
+    checkIndex(loaded);
+    if (expected && loaded.revision < expected.revision)
+      throw new StoreDamaged(
+        `its data ends at revision ${loaded.revision}, and writes up to revision ${expected.revision} were acknowledged`,
+      );
+    sentinel.note(loaded.revision);
+    return { disk, loaded };
+  } catch (caught) {
+    sentinel?.close();
+    await database.close();
+    throw caught;
+  }
+}
+
+/** False if no data was written yet. What LMDB began to write when its process was killed is removed then. Throws StoreDamaged. */
+function hasSoundFile(file: string, expected: Expected | undefined): boolean {
+  const bytes = statSync(file, { throwIfNoEntry: false })?.size;
+  const wasWritten = expected && expected.revision > firstRevision;
+  if (bytes === undefined) {
+    if (!wasWritten) return false;
+    throw new StoreDamaged(
+      `its file ${dataFile} is missing, and writes up to revision ${expected.revision} were in it`,
+    );
+  }
+  if (bytes < 2 * pageSize) {
+    if (!wasWritten && expected) {
+      rmSync(file);
+      return false;
+    }
+    const had = wasWritten ? `, and writes up to revision ${expected.revision} were in it` : '';
+    throw new StoreDamaged(`its file ${dataFile} has ${bytes} bytes${had}`);
+  }
+  const pages = new PageFile(file, pageSize);
+  const { finding } = inspectPages(pages);
+  pages.close();
+  if (finding !== undefined)
+    throw new StoreDamaged(`its file ${dataFile} is not what was written: ${finding}`);
+  return true;
+}

@@ -1,0 +1,88 @@
+import { closeSync, fdatasyncSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { firstRevision } from '../history.ts';
+import { StoreDamaged } from './damage.ts';
+import { decodeText, encodeText } from './record.ts';
+
+/** The name of the file in the store's folder. */
+export const sentinelFile = 'sentinel';
+const revisionDigits = 16;
+
+/** What the data must be, kept outside of it. */
+export interface Expected {
+  /** Of the store; it is in the data, too. */
+  id: string;
+  /** A revision that was on disk: the data may be newer, never older. At the first revision nothing was written yet. */
+  revision: number;
+}
+
+/** The file that says what must be in the store's folder. */
+export interface Sentinel {
+  readonly id: string;
+  /** Takes down a revision that is on disk. */
+  note(revision: number): void;
+  close(): void;
+}
+
+/** Reads what the data of a folder must be; undefined: no store of this format was in it yet. Throws StoreDamaged. */
+export function readExpected(folder: string): Expected | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path.join(folder, sentinelFile), 'latin1');
+  } catch (caught) {
+    if (caught instanceof Error && 'code' in caught && caught.code === 'ENOENT') return undefined;
+    throw caught;
+  }
+  const [id, ...slots] = text.split('\n').map((line) => decodeText(Buffer.from(line, 'latin1')));
+  // One of the two may have been cut off while it was written.
+  const revisions = slots.filter((slot) => slot !== undefined).map(Number);
+  if (id === undefined || revisions.length === 0)
+    throw new StoreDamaged(`its file ${sentinelFile}, which says what the data must be, cannot be read`);
+  return { id, revision: Math.max(...revisions) };
+}
+
+/** Writes the file, whole or not at all, and opens it for later revisions. */
+export function writeSentinel(folder: string, { id, revision }: Expected): Sentinel {
+  const target = path.join(folder, sentinelFile);
+  const slot = slotText(revision);
+  const file = openSync(`${target}.partial`, 'w+', 0o600);
+  const head = Buffer.concat([encodeText(id), Buffer.from('\n')]);
+  writeSync(file, Buffer.concat([head, slot, slot]), 0, undefined, 0);
+  fsyncSync(file);
+  renameSync(`${target}.partial`, target);
+  syncFolder(folder);
+  let newest = revision;
+  let next = 0;
+  return {
+    id,
+    note(written) {
+      if (written <= newest) return;
+      try {
+        writeSync(file, slotText(written), 0, undefined, head.length + next * slot.length);
+        // That something was written must not be lost. Later the file may lag behind the data after a power cut, not after a kill.
+        if (newest === firstRevision) fdatasyncSync(file);
+        newest = written;
+        next = 1 - next;
+      } catch {
+        // The write of the data is on disk, and an older revision here is right, too.
+      }
+    },
+    close: () => closeSync(file),
+  };
+}
+
+/** Always of one length, so that it is overwritten in its place. */
+function slotText(revision: number): Buffer {
+  return Buffer.concat([encodeText(String(revision).padStart(revisionDigits, '0')), Buffer.from('\n')]);
+}
+
+/** Makes a rename durable. Windows cannot open folders. */
+export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const opened = openSync(folder, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}

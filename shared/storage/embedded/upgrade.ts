@@ -1,0 +1,66 @@
+import { corrupt, StoreDamaged } from './damage.ts';
+import {
+  area,
+  type Database,
+  entries,
+  format,
+  formatKey,
+  formatWithoutChecksums,
+  idKey,
+  metaKey,
+  revisionKey,
+  revisionKeyOf,
+} from './disk.ts';
+import { decodeBareRecord, encodeRecord, encodeText, encodeValue } from './record.ts';
+
+/** Earlier versions knew by it which process had the folder. */
+const ownerKey = metaKey('owner');
+
+/**
+ * Gives the data of format 2 the checksums of format 3, in one transaction. What is damaged there is taken for right, unless its form shows
+ * it. Throws StoreDamaged, and has changed nothing then.
+ */
+export function upgrade(database: Database, id: string): void {
+  if (database.get(formatKey)?.toString() !== formatWithoutChecksums) return;
+  const revision = Number(database.get(revisionKey)?.toString());
+  if (!Number.isSafeInteger(revision)) throw corrupt('the newest revision');
+  const records = Array.from(entries(database, area.history), ({ key, value }) =>
+    decodeBareRecord(Number(key.readBigUInt64BE(1)), value),
+  );
+  const keyOf = ownersOf(database);
+  for (const record of records) {
+    if (record.previous > 0) keyOf.set(record.previous, record.key);
+    if (record.type === 'put') keyOf.set(record.revision, record.key);
+  }
+  const values = Array.from(database.getKeys({ start: Buffer.of(area.values) }), Buffer.from);
+  database.transactionSync(() => {
+    for (const record of records)
+      database.putSync(revisionKeyOf(area.history, record.revision), encodeRecord(record));
+    for (const at of values) {
+      const written = Number(at.readBigUInt64BE(1));
+      const key = keyOf.get(written);
+      const value = database.get(at);
+      if (key === undefined || !value) database.removeSync(at);
+      else database.putSync(at, encodeValue({ key, value, revision: written }));
+    }
+    database.putSync(revisionKey, encodeText(String(revision)));
+    database.putSync(formatKey, encodeText(format));
+    database.putSync(idKey, encodeText(id));
+    database.removeSync(ownerKey);
+  });
+}
+
+/** The key of the item that each revision wrote. */
+function ownersOf(database: Database): Map<number, string> {
+  const keyOf = new Map<number, string>();
+  for (const { key: bytes, value } of entries(database, area.items)) {
+    const key = bytes.toString('utf8', 1);
+    if (value.length !== 8) throw corrupt(`the item ${key}`);
+    const revision = Number(value.readBigUInt64BE());
+    const other = keyOf.get(revision);
+    if (other !== undefined)
+      throw new StoreDamaged(`the items ${other} and ${key} both have revision ${revision}`);
+    keyOf.set(revision, key);
+  }
+  return keyOf;
+}
