@@ -40,11 +40,15 @@ process.exit(0);
  * Compiled code is kept: the next start takes half of the CPU time. `npm start` has it kept for every file; then the next start does not load
  * what strips types either, which is 25 MB of memory. Without that it is kept beside the state, for what is imported after this.
  */
-async function start({ logLevel, ...rest }: StartOptions): Promise<Standalone> {
+async function start({ logLevel, recover, ...rest }: StartOptions): Promise<Standalone> {
   const compiled = path.join(rest.folder, 'compiled');
   await makeFolder(compiled);
   module.enableCompileCache(compiled);
   const { createLogger } = await import('#shared/telemetry');
+  if (recover) {
+    const { recoverState } = await import('./standalone/open-state.ts');
+    console.error(await recoverState(path.resolve(rest.folder)));
+  }
   const { startStandalone } = await import('./standalone/standalone.ts');
   return startStandalone({ ...rest, log: createLogger({ name: 'standalone', level: logLevel }) });
 }

@@ -17,6 +17,7 @@ describe('the arguments of npm start', () => {
       logLevel: 'warn',
       programs: {},
       without: [],
+      recover: false,
     });
   });
 
@@ -30,6 +31,10 @@ describe('the arguments of npm start', () => {
     expect(parseStartArguments(['--without', 'cron,ttl', '--without', 'log-tail'])).toMatchObject({
       without: ['cron', 'ttl', 'log-tail'],
     });
+  });
+
+  it('have a damaged store recovered only where that is asked for', () => {
+    expect(parseStartArguments(['--recover'])).toMatchObject({ recover: true });
   });
 
   it.each(['--help', '-h'])('give help where %s asks for it', (flag) => {

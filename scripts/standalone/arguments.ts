@@ -10,15 +10,18 @@ export interface StartOptions {
   programs: Record<string, string[]>;
   /** What is switched off. */
   without: Switch[];
+  /** Save what can be read of a damaged store first. */
+  recover: boolean;
 }
 
 const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
-                    [--without <feature>,...]
+                    [--without <feature>,...] [--recover]
   --folder     where the state is kept (default .arc)
   --port       of the API server on loopback (default: any free one, kept from then on)
   --log-level  debug, info, warn or error (default warn); logs are JSON lines on stdout
   --program    run this local command for container images that match the pattern; may be given more than once
-  --without    switch features off, as the components of that name do: ${switches.join(', ')}`;
+  --without    switch features off, as the components of that name do: ${switches.join(', ')}
+  --recover    save what can be read of a damaged store into a fresh one, keep the damaged files beside it, and start`;
 
 /** The standalone's options, or the text that says what was wrong with them, or the help that was asked for. */
 export function parseStartArguments(
@@ -34,6 +37,7 @@ export function parseStartArguments(
         'log-level': { type: 'string', default: 'warn' },
         program: { type: 'string', multiple: true, default: [] },
         without: { type: 'string', multiple: true, default: [] },
+        recover: { type: 'boolean', default: false },
       },
     });
     if (values.help) return { help: usage };
@@ -57,7 +61,8 @@ export function parseStartArguments(
         return { usage: `--without ${name}: give some of ${switches.join(', ')}\n${usage}` };
       without.push(found);
     }
-    return { without, folder: values.folder, port, logLevel: values['log-level'], programs };
+    const { folder, recover } = values;
+    return { without, folder, port, logLevel: values['log-level'], programs, recover };
   } catch (caught) {
     return { usage: `${caught instanceof Error ? caught.message : String(caught)}\n${usage}` };
   }

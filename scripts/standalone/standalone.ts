@@ -15,7 +15,7 @@ import {
 } from '#shared/embedded';
 import { createKubeClient, createTransport, type KubeClient, nodeFetch, type Transport } from '#shared/kube';
 import { keepHeapSmall, type Served, serveFunction } from '#shared/runtime';
-import { openEmbeddedStore, type Store } from '#shared/storage';
+import type { Store } from '#shared/storage';
 import { createMetrics } from '#shared/telemetry';
 import { followSettings } from '../../functions/api-server/operator/follow-settings.ts';
 import { startBridge } from '../../functions/watch-bridge/index.ts';
@@ -24,6 +24,7 @@ import { composeApi, servedKinds } from './compose-api.ts';
 import { functions } from './functions.ts';
 import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
+import { openState } from './open-state.ts';
 import { loadPki } from './pki.ts';
 import { sendInProcess, sinkOf } from './send-event.ts';
 import { makeFolder, rememberedPort, rememberPort } from './state-files.ts';
@@ -99,7 +100,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   // Functions in a cluster trust the API server through NODE_EXTRA_CA_CERTS, which is read at start; this is its equal.
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), pki.ca]);
 
-  const store = await openEmbeddedStore({ folder: path.join(folder, 'store') });
+  const store = await openState(folder);
   stack.defer(() => store.close());
   // The API server serves the ConfigMap that it follows.
   const liveLogs = createLiveLogs();

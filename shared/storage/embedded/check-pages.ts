@@ -4,8 +4,8 @@ import type { PageFile } from './page-file.ts';
 
 /** What LMDB makes of its two trees. Other flags would have it read pages in another way. */
 const treeFlags = { free: 8, main: 0 };
-/** As LMDB's cursors. */
-const deepest = 32;
+/** The most levels of a tree, as of LMDB's cursors. */
+export const deepest = 32;
 
 /** What was found out about a file. */
 export interface Inspection {
@@ -28,6 +28,8 @@ export function inspectPages(file: PageFile): Inspection {
     const reading = { file, meta, used, free: new Set<number>() };
     const lists = readTree({ ...reading, tree: meta.free, compare: compareIntegers });
     free = freePages({ file, meta, used }, lists);
+    // Pages beyond the end of the file were never written: all of them are free.
+    if (meta.lastPage >= used.length + free.size) throw new PageError(`there is no page ${meta.lastPage}`);
     readTree({ ...reading, free, tree: meta.main, compare: Buffer.compare });
     return { finding: undefined, used, free };
   } catch (caught) {

@@ -42,6 +42,8 @@ class Evidence {
   revision = 0;
   readonly #hasChecksums: boolean;
   readonly #values = new Map<number, { key?: string; value: Uint8Array }>();
+  /** Of each revision, the key that its event wrote. */
+  readonly #writers = new Map<number, string>();
   readonly #newest = new Map<string, { revision: number; isThere: boolean }>();
   readonly #index = new Map<number, string[]>();
 
@@ -66,7 +68,9 @@ class Evidence {
 
   #addEvent(revision: number, bytes: Buffer): void {
     const record = readRecord(revision, bytes, this.#hasChecksums);
-    if (record) this.#learn(record.key, revision, record.type === 'put');
+    if (!record) return;
+    this.#writers.set(revision, record.key);
+    this.#learn(record.key, revision, record.type === 'put');
   }
 
   #addValue(revision: number, bytes: Buffer): void {
@@ -95,9 +99,10 @@ class Evidence {
     for (const [key, { revision, isThere }] of this.#newest) {
       if (!isThere || (isIndexComplete && !known.has(key))) continue;
       const found = this.#values.get(revision);
-      const keysThere = new Set(this.#index.get(revision)).size;
-      if (found && (found.key ?? key) === key) items.push({ key, value: found.value, revision });
-      else if (!found || keysThere > 1) lost.push(key);
+      const isShared = new Set(this.#index.get(revision)).size > 1;
+      const owner = found?.key ?? this.#writers.get(revision) ?? (isShared ? undefined : key);
+      if (found && owner === key) items.push({ key, value: found.value, revision });
+      else if (!found || isShared) lost.push(key);
     }
     items.sort((one, other) => compareKeys(one.key, other.key));
     return { items, lost: lost.sort(compareKeys) };

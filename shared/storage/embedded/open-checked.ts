@@ -15,7 +15,7 @@ import {
   readIdentity,
 } from './disk.ts';
 import { PageFile } from './page-file.ts';
-import { type Expected, readExpected, type Sentinel, writeSentinel } from './sentinel.ts';
+import { type Expected, openSentinel, readExpected, type Sentinel, writeSentinel } from './sentinel.ts';
 import { upgrade } from './upgrade.ts';
 
 /**
@@ -28,8 +28,8 @@ export async function openChecked(folder: string): Promise<{ disk: Disk; loaded:
   const isNew = !hasSoundFile(path.join(folder, dataFile), expected);
   // Before there is data, so that data that is missing later was there once.
   let sentinel: Sentinel | undefined;
-  if (expected || isNew)
-    sentinel = writeSentinel(folder, expected ?? { id: randomUUID(), revision: firstRevision });
+  if (expected) sentinel = openSentinel(folder, expected);
+  else if (isNew) sentinel = writeSentinel(folder, { id: randomUUID(), revision: firstRevision });
   const database = await openDatabase(folder);
   try {
     const id = readIdentity(database);

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { inspectPages } from './check-pages.ts';
-import { dataFile, pageSize } from './disk.ts';
+import { deepest, inspectPages } from './check-pages.ts';
+import { area, dataFile, pageSize } from './disk.ts';
 import { conclude, type RawEntry, type Salvage } from './evidence.ts';
 import { type Entry, PageError } from './page.ts';
 import { PageFile } from './page-file.ts';
@@ -16,22 +16,49 @@ export function salvage(folder: string): Salvage {
   const file = new PageFile(name, pageSize);
   try {
     const { finding, used, free } = inspectPages(file);
-    const isSound = finding === undefined;
-    const isRead = (page: number) => (isSound ? used[page] === 1 : free?.has(page) !== true);
-    return conclude(() => entriesOf(file, isRead), isSound);
+    const isRead = (page: number) => (finding === undefined ? used[page] === 1 : free?.has(page) !== true);
+    const index = indexPages(file);
+    return conclude(() => entriesOf(file, isRead, index), index !== undefined);
   } finally {
     file.close();
   }
 }
 
-function* entriesOf(file: PageFile, isRead: (page: number) => boolean): Generator<RawEntry> {
+/** The pages that have the index of the items; undefined: some of them cannot be read. */
+function indexPages(file: PageFile): ReadonlySet<number> | undefined {
+  const found = new Set<number>();
+  const visit = (number: number, newest: number, depth: number): void => {
+    if (depth > deepest) throw new PageError(`the tree is too deep at page ${number}`);
+    const page = file.page(number, newest);
+    found.add(number);
+    if (page.kind === 'leaf') return;
+    for (const [at, child] of page.children.entries()) {
+      const first = at === 0 ? 0 : (child.key[0] ?? 0);
+      const next = page.children[at + 1]?.key[0] ?? area.values;
+      if (first <= area.items && next >= area.items) visit(child.page, newest, depth + 1);
+    }
+  };
+  return orNothing(() => {
+    const { main, transaction } = file.newest();
+    if (main.root !== undefined) visit(main.root, transaction, 1);
+    return found;
+  });
+}
+
+/** Of the index, nothing counts that is not in its pages. */
+function* entriesOf(
+  file: PageFile,
+  isRead: (page: number) => boolean,
+  index: ReadonlySet<number> | undefined,
+): Generator<RawEntry> {
   for (let number = 2; number * file.pageSize < file.size; number += 1) {
     if (!isRead(number)) continue;
     for (const { key, value } of leafEntries(file, number)) {
+      const isOutdated = key[0] === area.items && index?.has(number) === false;
       const bytes = Buffer.isBuffer(value)
         ? value
         : orNothing(() => file.overflow(value, Number.MAX_VALUE, true));
-      if (bytes && !isOfFreeList(key)) yield { key, value: bytes };
+      if (bytes && !isOutdated && !isOfFreeList(key)) yield { key, value: bytes };
     }
   }
 }

@@ -26,13 +26,8 @@ export interface Sentinel {
 
 /** Reads what the data of a folder must be; undefined: no store of this format was in it yet. Throws StoreDamaged. */
 export function readExpected(folder: string): Expected | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path.join(folder, sentinelFile), 'latin1');
-  } catch (caught) {
-    if (caught instanceof Error && 'code' in caught && caught.code === 'ENOENT') return undefined;
-    throw caught;
-  }
+  const text = readSentinel(folder);
+  if (text === undefined) return undefined;
   const [id, ...slots] = text.split('\n').map((line) => decodeText(Buffer.from(line, 'latin1')));
   // One of the two may have been cut off while it was written.
   const revisions = slots.filter((slot) => slot !== undefined).map(Number);
@@ -41,26 +36,47 @@ export function readExpected(folder: string): Expected | undefined {
   return { id, revision: Math.max(...revisions) };
 }
 
-/** Writes the file, whole or not at all, and opens it for later revisions. */
-export function writeSentinel(folder: string, { id, revision }: Expected): Sentinel {
+function readSentinel(folder: string): string | undefined {
+  try {
+    return readFileSync(path.join(folder, sentinelFile), 'latin1');
+  } catch (caught) {
+    if (caught instanceof Error && 'code' in caught && caught.code === 'ENOENT') return undefined;
+    throw caught;
+  }
+}
+
+/** Writes the file anew, whole or not at all, and opens it. */
+export function writeSentinel(folder: string, expected: Expected): Sentinel {
   const target = path.join(folder, sentinelFile);
-  const slot = slotText(revision);
-  const file = openSync(`${target}.partial`, 'w+', 0o600);
-  const head = Buffer.concat([encodeText(id), Buffer.from('\n')]);
-  writeSync(file, Buffer.concat([head, slot, slot]), 0, undefined, 0);
+  const file = openSync(`${target}.partial`, 'w', 0o600);
+  const slot = slotText(expected.revision);
+  writeSync(file, Buffer.concat([headText(expected.id), slot, slot]));
   fsyncSync(file);
+  closeSync(file);
   renameSync(`${target}.partial`, target);
-  syncFolder(folder);
+  return openSentinel(folder, expected);
+}
+
+/** Opens the file of which `expected` was read. */
+export function openSentinel(folder: string, { id, revision }: Expected): Sentinel {
+  const file = openSync(path.join(folder, sentinelFile), 'r+');
+  const headBytes = headText(id).length;
+  const slotBytes = slotText(revision).length;
+  const text = readSentinel(folder) ?? '';
+  // The other slot is overwritten: one is always whole.
+  let next = text.slice(headBytes, headBytes + slotBytes) === slotText(revision).toString('latin1') ? 1 : 0;
   let newest = revision;
-  let next = 0;
   return {
     id,
     note(written) {
       if (written <= newest) return;
       try {
-        writeSync(file, slotText(written), 0, undefined, head.length + next * slot.length);
+        writeSync(file, slotText(written), 0, slotBytes, headBytes + next * slotBytes);
         // That something was written must not be lost. Later the file may lag behind the data after a power cut, not after a kill.
-        if (newest === firstRevision) fdatasyncSync(file);
+        if (newest === firstRevision) {
+          fdatasyncSync(file);
+          syncFolder(folder);
+        }
         newest = written;
         next = 1 - next;
       } catch {
@@ -69,6 +85,10 @@ export function writeSentinel(folder: string, { id, revision }: Expected): Senti
     },
     close: () => closeSync(file),
   };
+}
+
+function headText(id: string): Buffer {
+  return Buffer.concat([encodeText(id), Buffer.from('\n')]);
 }
 
 /** Always of one length, so that it is overwritten in its place. */

@@ -1,0 +1,40 @@
+import path from 'node:path';
+import { ArcError } from '#shared/errors';
+import {
+  openEmbeddedStore,
+  type Recovery,
+  recoverEmbeddedStore,
+  type Store,
+  StoreDamaged,
+} from '#shared/storage';
+
+const storeIn = (folder: string) => path.join(folder, 'store');
+
+/** Opens the store in the standalone's folder. Rejects as openEmbeddedStore does; of a damaged store it says how to start all the same. */
+export async function openState(folder: string): Promise<Store> {
+  try {
+    return await openEmbeddedStore({ folder: storeIn(folder) });
+  } catch (caught) {
+    if (!(caught instanceof StoreDamaged)) throw caught;
+    const message = `${caught.message}: npm start -- --folder ${JSON.stringify(folder)} --recover`;
+    throw new ArcError(caught.code, message, { cause: caught });
+  }
+}
+
+/** Saves what can be read of a damaged store in the standalone's folder, and returns what to tell about it. */
+export async function recoverState(folder: string): Promise<string> {
+  const recovery = await recoverEmbeddedStore({ folder: storeIn(folder) });
+  return recovery
+    ? recoveryText(recovery)
+    : `The store in ${storeIn(folder)} is not damaged: there is nothing to recover.`;
+}
+
+/** What was wrong, what is lost, and where the damaged files are: for the person who started it. */
+export function recoveryText({ damage, saved, lost, aside }: Recovery): string {
+  const lines = [
+    `The store was damaged: ${damage}.`,
+    `Saved: ${saved} objects. The damaged files are in ${aside}; delete them when you no longer need them.`,
+  ];
+  if (lost.length > 0) lines.push('Lost, as far as that is known:', ...lost.map((key) => `  ${key}`));
+  return lines.join('\n');
+}
