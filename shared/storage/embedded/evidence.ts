@@ -85,7 +85,8 @@ class Evidence {
     this.revision = Math.max(this.revision, revision);
   }
 
-  state(isIndexComplete: boolean): Pick<Salvage, 'items' | 'lost'> {
+  /** Returns the keys that the index has, once all else is known. */
+  #learnIndex(): ReadonlySet<string> {
     const known = new Set<string>();
     for (const [revision, keys] of this.#index) {
       for (const key of keys) {
@@ -94,6 +95,11 @@ class Evidence {
         if (revision <= this.revision) this.#learn(key, revision, true);
       }
     }
+    return known;
+  }
+
+  state(isIndexComplete: boolean): Pick<Salvage, 'items' | 'lost'> {
+    const known = this.#learnIndex();
     const items: StoredItem[] = [];
     const lost: string[] = [];
     for (const [key, { revision, isThere }] of this.#newest) {
