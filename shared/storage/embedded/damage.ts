@@ -1,5 +1,4 @@
 import { ArcError } from '#shared/errors';
-import type { Salvage } from './evidence.ts';
 
 /** What is on disk is not what was written. */
 export class StoreDamaged extends ArcError {
@@ -14,18 +13,6 @@ export class StoreDamaged extends ArcError {
 
 export function corrupt(what: string): StoreDamaged {
   return new StoreDamaged(`${what} cannot be read`);
-}
-
-/** The error with what a person needs to decide: where it is, what is lost, and how to go on. */
-export function explainDamage(
-  folder: string,
-  { what }: StoreDamaged,
-  { items, lost }: Salvage,
-): StoreDamaged {
-  const readable = `${items.length} of its objects can be read`;
-  const known = lost.length === 0 ? '' : `, at least ${lost.length} cannot (${listText(lost)})`;
-  const advice = 'Restore the folder from a backup, or recover what can be read';
-  return new StoreDamaged(what, `the store in ${folder} is damaged: ${what}. ${readable}${known}. ${advice}`);
 }
 
 /** Up to five of the keys, and how many there are beyond them. */

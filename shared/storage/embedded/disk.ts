@@ -4,6 +4,7 @@ import { ArcError } from '#shared/errors';
 import { type EventRecord, firstRevision, recordOf } from '../history.ts';
 import type { StoredItem, StoreEvent } from '../store.ts';
 import { corrupt, listText } from './damage.ts';
+import { area, format, formatKey, idKey, pageSize, revisionKey, revisionKeyOf } from './layout.ts';
 import {
   decodeRecord,
   decodeText,
@@ -48,30 +49,10 @@ export type Database = RootDatabase<Buffer, Buffer> & {
 };
 
 /**
- * The folders of one keyspace, distinguished by the first byte of the key: events and values by their revision, the revision of each item
- * by its key. A value is written once: what replaces it leaves it in its place, for as long as the history has the event that did. Values
- * are the last folder: they are appended.
- */
-export const area = { meta: 1, history: 2, items: 3, values: 4 };
-
-export const revisionKey = metaKey('revision');
-export const formatKey = metaKey('format');
-export const idKey = metaKey('id');
-export const format = '3';
-/** Of earlier versions: see upgrade.ts. */
-export const formatWithoutChecksums = '2';
-
-/** The file of LMDB in the folder. */
-export const dataFile = 'data.mdb';
-
-/**
  * Addresses set aside for the file, no memory. Where lmdb has to find more as the file grows, it maps the file anew and keeps the maps that
  * it had, and the pages of each count as memory of this process: twice the file and more. A file that grows beyond this is mapped anew, too.
  */
 const mapSize = 8 * 1024 ** 3;
-
-/** What is larger than half of a page takes whole pages of its own. Most values are 2 to 4 kB. */
-export const pageSize = 8192;
 
 /**
  * Opens lmdb in `folder`. Without overlapping sync a commit is flushed before its promise resolves. Without event turn
@@ -89,10 +70,6 @@ export async function openDatabase(folder: string): Promise<Database> {
   const commits = { overlappingSync: false, eventTurnBatching: false };
   const file = { path: folder, noSubdir: false, mapSize, pageSize };
   return open<Buffer, Buffer>({ ...file, ...encodings, ...commits }) as Database;
-}
-
-export function metaKey(name: string): Buffer {
-  return Buffer.concat([Buffer.of(area.meta), Buffer.from(name)]);
 }
 
 /** The Disk over an lmdb database that this process owns, of the store with the sentinel's identity. */
@@ -217,8 +194,4 @@ function readText(database: Database, key: Buffer, what: string): string | undef
 /** What one folder of the keyspace has. */
 export function entries(database: Database, of: number) {
   return database.getRange({ start: Buffer.of(of), end: Buffer.of(of + 1) });
-}
-
-export function revisionKeyOf(of: number, revision: number): Buffer {
-  return Buffer.concat([Buffer.of(of), encodeRevision(revision)]);
 }

@@ -1,7 +1,7 @@
 import { type EventRecord, firstRevision } from '../history.ts';
 import { compareKeys } from '../keys.ts';
 import type { StoredItem } from '../store.ts';
-import { area, formatKey, formatWithoutChecksums, idKey, revisionKey } from './disk.ts';
+import { area, formatKey, formatWithoutChecksums, idKey, revisionKey } from './layout.ts';
 import { decodeBareRecord, decodeRecord, decodeText, decodeValue } from './record.ts';
 
 /** A key of the database and what lies there. */

@@ -5,15 +5,8 @@ import { firstRevision } from '../history.ts';
 import { checkIndex } from './check-index.ts';
 import { inspectPages } from './check-pages.ts';
 import { StoreDamaged } from './damage.ts';
-import {
-  createDisk,
-  type Disk,
-  dataFile,
-  type Loaded,
-  openDatabase,
-  pageSize,
-  readIdentity,
-} from './disk.ts';
+import { createDisk, type Disk, type Loaded, openDatabase, readIdentity } from './disk.ts';
+import { dataFile, pageSize } from './layout.ts';
 import { PageFile } from './page-file.ts';
 import { type Expected, openSentinel, readExpected, type Sentinel, writeSentinel } from './sentinel.ts';
 import { upgrade } from './upgrade.ts';

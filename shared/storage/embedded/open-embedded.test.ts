@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WriteResult } from '../store.ts';
-import { createDisk, metaKey, openDatabase } from './disk.ts';
+import { createDisk, openDatabase } from './disk.ts';
+import { metaKey } from './layout.ts';
 import { openEmbeddedStore } from './open-embedded.ts';
 import { encodeText } from './record.ts';
 

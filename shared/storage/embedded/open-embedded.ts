@@ -1,11 +1,11 @@
 import { firstRevision, History } from '../history.ts';
 import { Items } from '../items.ts';
 import type { Store } from '../store.ts';
-import { explainDamage, StoreDamaged } from './damage.ts';
+import { StoreDamaged } from './damage.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import { takeFolder } from './folder-lock.ts';
 import { openChecked } from './open-checked.ts';
-import { salvage } from './salvage.ts';
+import { explainDamage, salvage } from './salvage.ts';
 
 export interface EmbeddedStoreOptions {
   /** Where the data lives; made if absent. One store at a time may have it open. */

@@ -3,7 +3,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { area, openDatabase, revisionKeyOf } from './disk.ts';
+import { openDatabase } from './disk.ts';
+import { area, revisionKeyOf } from './layout.ts';
 import { openEmbeddedStore } from './open-embedded.ts';
 import { recoverEmbeddedStore } from './recover.ts';
 

@@ -2,18 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { StoreDamaged } from './damage.ts';
-import {
-  area,
-  dataFile,
-  format,
-  formatKey,
-  idKey,
-  openDatabase,
-  revisionKey,
-  revisionKeyOf,
-} from './disk.ts';
+import { openDatabase } from './disk.ts';
 import type { Salvage } from './evidence.ts';
 import { takeFolder } from './folder-lock.ts';
+import { area, dataFile, format, formatKey, idKey, revisionKey, revisionKeyOf } from './layout.ts';
 import { openChecked } from './open-checked.ts';
 import { encodeRevision, encodeText, encodeValue } from './record.ts';
 import { salvage } from './salvage.ts';

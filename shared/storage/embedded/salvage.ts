@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { deepest, inspectPages } from './check-pages.ts';
-import { area, dataFile, pageSize } from './disk.ts';
+import { listText, StoreDamaged } from './damage.ts';
 import { conclude, type RawEntry, type Salvage } from './evidence.ts';
+import { area, dataFile, pageSize } from './layout.ts';
 import { type Entry, PageError } from './page.ts';
 import { PageFile } from './page-file.ts';
 
@@ -80,4 +81,16 @@ function orNothing<T>(read: () => T): T | undefined {
     if (caught instanceof PageError) return undefined;
     throw caught;
   }
+}
+
+/** The error with what a person needs to decide: where it is, what is lost, and how to go on. */
+export function explainDamage(
+  folder: string,
+  { what }: StoreDamaged,
+  { items, lost }: Salvage,
+): StoreDamaged {
+  const readable = `${items.length} of its objects can be read`;
+  const known = lost.length === 0 ? '' : `, at least ${lost.length} cannot (${listText(lost)})`;
+  const advice = 'Restore the folder from a backup, or recover what can be read';
+  return new StoreDamaged(what, `the store in ${folder} is damaged: ${what}. ${readable}${known}. ${advice}`);
 }

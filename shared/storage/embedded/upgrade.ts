@@ -1,8 +1,7 @@
 import { corrupt, StoreDamaged } from './damage.ts';
+import { type Database, entries } from './disk.ts';
 import {
   area,
-  type Database,
-  entries,
   format,
   formatKey,
   formatWithoutChecksums,
@@ -10,7 +9,7 @@ import {
   metaKey,
   revisionKey,
   revisionKeyOf,
-} from './disk.ts';
+} from './layout.ts';
 import { decodeBareRecord, encodeRecord, encodeText, encodeValue } from './record.ts';
 
 /** Earlier versions knew by it which process had the folder. */
