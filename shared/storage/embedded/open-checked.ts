@@ -3,11 +3,11 @@ import { rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { firstRevision } from '../history.ts';
 import { checkIndex } from './check-index.ts';
-import { inspectPages } from './check-pages.ts';
 import { StoreDamaged } from './damage.ts';
 import { createDisk, type Disk, type Loaded, openDatabase, readIdentity } from './disk.ts';
 import { dataFile, pageSize } from './layout.ts';
-import { PageFile } from './page-file.ts';
+import { inspectPages } from './lmdb-file/check-pages.ts';
+import { PageFile } from './lmdb-file/page-file.ts';
 import { type Expected, openSentinel, readExpected, type Sentinel, writeSentinel } from './sentinel.ts';
 import { upgrade } from './upgrade.ts';
 

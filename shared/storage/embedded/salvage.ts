@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { deepest, inspectPages } from './check-pages.ts';
 import { listText, StoreDamaged } from './damage.ts';
 import { conclude, type RawEntry, type Salvage } from './evidence.ts';
 import { area, dataFile, pageSize } from './layout.ts';
-import { type Entry, PageError } from './page.ts';
-import { PageFile } from './page-file.ts';
+import { deepest, inspectPages } from './lmdb-file/check-pages.ts';
+import { type Entry, PageError } from './lmdb-file/page.ts';
+import { PageFile } from './lmdb-file/page-file.ts';
 
 /**
  * Reads what can be read of a store whose data is damaged, without LMDB and without changing anything. Where the tree of pages is broken, each page that
