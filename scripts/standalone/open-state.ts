@@ -34,6 +34,7 @@ export function recoveryText({ damage, saved, lost, aside }: Recovery): string {
   const lines = [
     `The store was damaged: ${damage}.`,
     `Saved: ${saved} objects. The damaged files are in ${aside}; delete them when you no longer need them.`,
+    'Where parts are missing, an object may be in an older state, or be back although it was deleted.',
   ];
   if (lost.length > 0) lines.push('Lost, as far as that is known:', ...lost.map((key) => `  ${key}`));
   return lines.join('\n');
