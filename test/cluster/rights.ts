@@ -121,9 +121,11 @@ export const accountRights: Readonly<Record<string, readonly string[]>> = {
   'watch-bridge': [
     '* /serviceaccounts@arc-workflow: list watch',
     '* arc.opendefense.cloud/artifacttypes: list watch',
+    '* arc.opendefense.cloud/artifactworkflows/status: patch',
     '* arc.opendefense.cloud/artifactworkflows: list watch',
     '* arc.opendefense.cloud/clusterartifacttypes: list watch',
     '* arc.opendefense.cloud/endpoints: list watch',
+    '* arc.opendefense.cloud/orders/status: patch',
     '* arc.opendefense.cloud/orders: list watch',
     '* argoproj.io/clusterworkflowtemplates: list watch',
     '* argoproj.io/cronworkflows: list watch',

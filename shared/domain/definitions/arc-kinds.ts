@@ -240,7 +240,7 @@ const endpoint = arcKind<Endpoint>({
       type: 'string',
       priority: 1,
       description: 'The type whose policy binds what is written there.',
-      value: ({ spec }) => spec.policyRef?.name ?? '',
+      value: ({ spec }) => spec.policyRef?.name,
     },
     {
       name: 'Message',
