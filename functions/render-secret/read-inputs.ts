@@ -26,7 +26,8 @@ export async function readInputs(context: Context, workflow: ArtifactWorkflow): 
   const [source, destination, settings] = await Promise.all([
     read(endpoints, srcRef),
     read(endpoints, dstRef),
-    readSettings(context),
+    // A version that names policies was made by settings that may be newer than those that are known here.
+    workflow.spec.policies === undefined ? readSettings(context) : readSettings(context, 0),
   ]);
   const { namespace } = workflow.metadata;
   const names = policyTypes(namespace, destination === undefined ? [] : [destination], settings);

@@ -58,8 +58,8 @@ export async function makeJob(from: string, to: string, options: JobOptions, env
       { type: source.type, spec: specOf(source.name, source, destination, options) },
       options,
     ),
-    source: await endpoint(source, options, env),
-    destination: await endpoint(destination, options, env),
+    source: await endpoint('source', source, options, env),
+    destination: await endpoint('destination', destination, options, env),
     ...(await policyOf(options.policy)),
   };
 }
@@ -80,7 +80,7 @@ export async function makeSource(
   const bundle: Place = { type: 'oci-layout', remoteURL: '', name: undefined };
   return {
     artifact: selected({ type: source.type, spec: specOf(source.name, source, bundle, options) }, options),
-    source: await endpoint(source, options, env),
+    source: await endpoint('source', source, options, env),
   };
 }
 
@@ -97,7 +97,10 @@ export async function makeDestination(
       'config',
       `DST "${to}" cannot take a bundle, whose artifacts keep their names: give a place in a registry that ends with "/", as in registry.example.com/mirror/, or a layout.`,
     );
-  return { artifact: { type, spec: {} }, destination: await endpoint(destination, options, env) };
+  return {
+    artifact: { type, spec: {} },
+    destination: await endpoint('destination', destination, options, env),
+  };
 }
 
 function parseSource(from: string): Place {
@@ -168,11 +171,18 @@ function landing(from: string, { type, name }: Place, digest: string | undefined
   return formatReference({ ...given, ...(tag !== undefined && { tag }), digest });
 }
 
-async function endpoint(place: Place, options: JobOptions, env: Environment): Promise<JobEndpoint> {
+async function endpoint(
+  side: 'source' | 'destination',
+  place: Place,
+  options: JobOptions,
+  env: Environment,
+): Promise<JobEndpoint> {
   const credentials = await credentialsOf(place, env);
   const remoteURL = options.plainHttp ? place.remoteURL.replace(/^https:/, 'http:') : place.remoteURL;
   const { type, host } = place;
-  const redirectHosts = [...(options.redirectHost ?? []), ...(options.imageRegistry ?? [])];
+  // Registries of images are read from: nothing is sent to where a destination leads for their sake.
+  const registries = side === 'source' ? (options.imageRegistry ?? []) : [];
+  const redirectHosts = [...(options.redirectHost ?? []), ...registries];
   const tls = {
     ...(type === 'oci' && host !== undefined && (await dockerCertificates(host, env))),
     ...(options.ca !== undefined && { ca: await fileOf('--ca', options.ca, 'certificates') }),

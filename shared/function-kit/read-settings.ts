@@ -57,15 +57,16 @@ const maxAgeMs = 10_000;
 const read = new WeakMap<Context['metrics'], { at: number; known: KnownSettings }>();
 
 /**
- * The operator's settings, at most ten seconds old. Rejects with what the API answers when they cannot be read: what the operator
+ * The operator's settings, at most ten seconds old, or read anew where `maxAge` is 0 (ms). Rejects with what the API answers when they cannot be read: what the operator
  * enforces must not be passed over.
  */
 export async function readSettings(
   context: Pick<Context, 'api' | 'log' | 'metrics' | 'now' | 'signal'>,
+  maxAge = maxAgeMs,
 ): Promise<Settings> {
   const { api, metrics, now, signal } = context;
   const before = read.get(metrics);
-  if (before && Math.abs(now.getTime() - before.at) < maxAgeMs) return before.known.current;
+  if (before && Math.abs(now.getTime() - before.at) < maxAge) return before.known.current;
   const map = await api.get(configMaps, settingsMap, signal);
   const known = before?.known ?? knownSettings(context);
   known.update(map?.data);

@@ -260,10 +260,18 @@ describe('planOrder', () => {
       { ...image('a'), spec: { image: 'a' } },
       { ...image('b'), spec: { image: 'a:latest' } },
     ]);
-    const alone_ = order([{ ...image('b'), spec: { image: 'a:latest' } }]);
-    const { key } = ready(planOrder(alone_, inputs()));
+    const alone2 = order([{ ...image('b'), spec: { image: 'a:latest' } }]);
+    const { key } = ready(planOrder(alone2, inputs()));
     const entry = { artifactIndex: 1, phase: 'Succeeded' };
-    const known = { ...both, status: { artifactWorkflows: { [key]: entry } } };
+    const alone1 = order([{ ...image('a'), spec: { image: 'a' } }]);
+    const { key: firstKey } = ready(planOrder(alone1, inputs()));
+    const known = {
+      ...both,
+      status: { artifactWorkflows: { [firstKey]: { artifactIndex: 0, phase: 'Succeeded' }, [key]: entry } },
+    };
+    // One that is added to an Order of today takes the place of none that ran before.
+    const added = { ...both, status: { artifactWorkflows: { [key]: entry } } };
+    expect(planOrder(added, inputs()).artifacts.map(({ state }) => state)).toEqual(['ready', 'held']);
     const states = (of: Order) => planOrder(of, inputs()).artifacts.map(({ state }) => state);
     expect(states(both)).toEqual(['ready', 'held']);
     expect(states(known)).toEqual(['ready', 'ready']);

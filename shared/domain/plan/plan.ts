@@ -198,8 +198,8 @@ function alone(
 }
 
 /**
- * True for an artifact that was put in force by an earlier release, which knew only places of one spelling: it is not taken back. They are not
- * moved at the same time.
+ * True for two artifacts that an earlier release, which knew only places of one spelling, put in force both: neither is taken back. They are not
+ * moved at the same time. An Order of today never has both in its status.
  */
 function wasAlone(
   { status }: Order,
@@ -207,7 +207,9 @@ function wasAlone(
   first: PlannedArtifact & { state: 'ready' },
 ): boolean {
   const former = ({ key: now, formerKey = now }: Target) => formerKey;
-  return former(target) !== former(first.target) && status?.artifactWorkflows?.[key] !== undefined;
+  const known = status?.artifactWorkflows ?? {};
+  const areKnown = known[key] !== undefined && known[first.key] !== undefined;
+  return areKnown && former(target) !== former(first.target);
 }
 
 function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArtifact {

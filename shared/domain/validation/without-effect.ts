@@ -103,9 +103,6 @@ export function endpointWithoutEffect({ spec }: Endpoint): string[] {
     ...(tls?.caSecretRef !== undefined && tls.insecureSkipVerify === true
       ? ['spec.tls.caSecretRef: has no effect: spec.tls.insecureSkipVerify accepts any certificate']
       : []),
-    ...(tokenHosts.length > 0 && secretRef === undefined
-      ? ['spec.tokenHosts: has no effect: without spec.secretRef there are no credentials to send there']
-      : []),
   ];
 }
 

@@ -70,6 +70,19 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(new Set(under(kind).layers.map(({ digest }) => digest)).size).toBe(1);
   });
 
+  it('keeps its layers where those of the source repeat, or are of another type', async () => {
+    const [made, added, later] = keys.map((key) => signatureBy(key));
+    if (!made || !added || !later) throw new Error('three signatures are needed');
+    await copy();
+    await attach(destination, 'mirror/app', image, place, [made, added]);
+    await attach(source, 'team/app', image, place, [added, added, later]);
+    await copy();
+    expect(layersOf(kind)).toEqual(expected(made, added, later));
+    await attach(source, 'team/app', image, place, [{ ...made, mediaType: 'text/plain' }, added, later]);
+    await copy();
+    expect(layersOf(kind)).toEqual(expected(made, added, later, made));
+  });
+
   it('is written once: a repeat writes nothing, and verify finds nothing missing', async () => {
     await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
     await attach(destination, 'mirror/app', image, place, [signatureBy(keys[1], ' of the destination')]);

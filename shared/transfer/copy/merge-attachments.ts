@@ -24,7 +24,7 @@ const configTypes = [
 
 /**
  * Merges what a cosign tag of the destination holds with what the source has under it, as cosign adds a signature to others: the layers of both, those that
- * are there first. A layer is known by digest and annotations, because two keys sign the same payload, and the signature is an annotation. An
+ * are there first. A layer is known by digest, type and annotations, because two keys sign the same payload, and the signature is an annotation. An
  * SBOM is not added to another one: cosign takes it from an attachment of one layer only.
  */
 export function mergeAttachments(tag: string, there: Manifest, added: Manifest): AttachmentMerge {
@@ -32,9 +32,13 @@ export function mergeAttachments(tag: string, there: Manifest, added: Manifest):
   if (ours === undefined || theirs === undefined)
     return { action: 'conflict', why: 'one of the two is no list of layers' };
   const known = new Set(ours.map(keyOf));
-  const missing = theirs.filter((layer) => !known.has(keyOf(layer)));
+  // Each once: repeated layers of a source must not look like layers that are there.
+  const missing = [...new Map(theirs.map((layer) => [keyOf(layer), layer]))].flatMap(([key, layer]) =>
+    known.has(key) ? [] : [layer],
+  );
   if (missing.length === 0) return { action: 'keep' };
-  if (missing.length + ours.length === theirs.length) return { action: 'put', manifest: added };
+  const offered = new Set(theirs.map(keyOf));
+  if (ours.every((layer) => offered.has(keyOf(layer)))) return { action: 'put', manifest: added };
   if (tag.endsWith('.sbom'))
     return { action: 'conflict', why: 'cosign keeps one SBOM of an image under this tag' };
   return merged(tag, there, [...ours, ...missing]);
@@ -88,6 +92,6 @@ function bodyOf({ bytes }: Manifest): Record<string, unknown> {
   return isRecord(body) ? body : {};
 }
 
-function keyOf({ digest, annotations }: Layer): string {
-  return canonicalJson([digest, isRecord(annotations) ? annotations : {}]);
+function keyOf({ digest, mediaType, annotations }: Layer): string {
+  return canonicalJson([digest, mediaType ?? null, isRecord(annotations) ? annotations : {}]);
 }

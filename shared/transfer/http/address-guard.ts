@@ -28,7 +28,7 @@ export function createAddressGuard(allowed: readonly AddressRange[] = []): Addre
 
 /** Why an address of a private network is not contacted. It is not named: who chose the host need not own the network. */
 const privateText = (host: string) =>
-  `${host} is in a private network, where only the server of the Endpoint and the hosts in its spec.redirectHosts are contacted`;
+  `${host} is in a private network, where only the server of the Endpoint and the hosts in its spec.redirectHosts, or for tokens in spec.tokenHosts, are contacted`;
 
 /** Refuses all addresses but those of the public internet. */
 export const publicGuard = guardOf(isPublic, privateText);
