@@ -62,7 +62,8 @@ export function startBridge(options: BridgeOptions): Bridge {
     ...{ ...times, view: dispatcher.view, shard, log, metrics },
     deliver: createDelivery(options.sink, signal, maySend),
     record: ({ kind, metadata }, announced) => {
-      const patch = { metadata: { uid: metadata.uid }, status: { announced } };
+      const { resourceVersion } = metadata;
+      const patch = { metadata: { resourceVersion }, status: { announced } };
       const about = kind === 'Order' ? orders : artifactWorkflows;
       return api.mergePatch(about as Kind, metadata, patch, { subresource: 'status' }, signal);
     },

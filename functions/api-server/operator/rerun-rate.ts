@@ -19,7 +19,11 @@ interface Bucket {
   tokens: number;
   /** ms since the epoch. */
   at: number;
+  /** Wishes that were paid for last: a write that loses a race is admitted again. */
+  paid: ReadonlySet<string>;
 }
+
+const mostPaid = 100;
 
 /**
  * Limits how much of a namespace `force` and `retry` run again, as annotations and as subresources: a token bucket in which a request costs as
@@ -30,13 +34,18 @@ export function rerunRate(settings: () => Settings, now: () => Date): AdmissionP
   const buckets = new Map<string, Bucket>();
 
   /** Returns the seconds until the namespace may ask again; 0 if it may now. */
-  const take = (namespace: string, cost: number, perMinute: number, dryRun: boolean): number => {
+  const take = (request: AdmissionRequest, cost: number, perMinute: number): number => {
+    const { namespace, dryRun } = request;
     const burst = burstMinutes * perMinute;
     const at = now().getTime();
-    const tokens = tokensNow(buckets.get(namespace), burst, at);
+    const before = buckets.get(namespace);
+    const wish = wishOf(request);
+    if (before?.paid.has(wish)) return 0;
+    const tokens = tokensNow(before, burst, at);
     if (tokens < 1) return Math.ceil(((1 - tokens) / perMinute) * 60);
     if (dryRun) return 0;
-    buckets.set(namespace, { tokens: tokens - Math.min(cost, burst), at });
+    const paid = new Set([...(before?.paid ?? []), wish].slice(-mostPaid));
+    buckets.set(namespace, { tokens: tokens - Math.min(cost, burst), at, paid });
     if (buckets.size > mostKnown)
       for (const [name, bucket] of buckets) if (tokensNow(bucket, burst, at) >= burst) buckets.delete(name);
     return 0;
@@ -47,9 +56,9 @@ export function rerunRate(settings: () => Settings, now: () => Date): AdmissionP
     async validate(request) {
       const cost = costOf(request);
       if (cost === 0) return;
-      const { namespace, name, kind, resource, dryRun } = request;
+      const { namespace, name, kind, resource } = request;
       const perMinute = settings()['limits.rerunsPerMinute'] ?? defaultRerunsPerMinute;
-      const seconds = take(namespace, cost, perMinute, dryRun);
+      const seconds = take(request, cost, perMinute);
       if (seconds === 0) return;
       throw new ArcError(
         'TooManyRequests',
@@ -66,6 +75,12 @@ function tokensNow(bucket: Bucket | undefined, burst: number, at: number): numbe
   const perMs = burst / burstMinutes / 60_000;
   // The clock may have been set back.
   return Math.min(burst, bucket.tokens + Math.max(0, at - bucket.at) * perMs);
+}
+
+/** What is asked for of which object: the same however often the write is tried. */
+function wishOf({ object }: AdmissionRequest): string {
+  const { uid, annotations: notes = {} } = object?.metadata ?? {};
+  return [uid, notes[annotations.forceAt], notes[annotations.retryAt]].join();
 }
 
 /** How many artifacts the request runs again; 0 for every other one. */

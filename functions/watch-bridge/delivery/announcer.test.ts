@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ArtifactWorkflowStatus, type Order, settingsName, wholeShard } from '#shared/domain';
+import { ArcError } from '#shared/errors';
 import type { KubeObject } from '#shared/meta';
 import { createLogger } from '#shared/telemetry';
 import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
@@ -131,6 +132,28 @@ describe('the announcer', () => {
     observe(succeeded);
     await settle();
     expect(sent.slice(2)).toEqual([`${name}/1/succeeded`, endId]);
+  });
+
+  it('tells of the failure of an Order though an artifact of it waits for a person, and has no end', async () => {
+    const { sent, observe } = setUp();
+    observe(child({ announced: '', phase: 'Pending', waitReason: 'NamespaceNotGiven' }));
+    const entry = { artifactIndex: 0, phase: 'Invalid', reason: 'NamespaceNotGiven' };
+    observe(orderWith({ ...completed.status, phase: 'Failed', artifactWorkflows: { [key]: entry } }));
+    await settle();
+    expect(sent).toEqual(['order/1/accepted', expect.stringMatching(/^order\/1\/.*\/failed$/)]);
+  });
+
+  it('records again what another write has overtaken', async () => {
+    const { clock, state, recorded, observe } = setUp();
+    observe(completed);
+    await settle();
+    state.failure = new ArcError('Conflict', 'the object has been modified');
+    clock.advance(2_000);
+    await settle();
+    state.failure = undefined;
+    clock.advance(2_000);
+    await settle();
+    expect(recorded).toEqual([expect.stringMatching(/completed$/)]);
   });
 
   it('does not wait any longer with the end of an Order that has gone on, or is gone', async () => {

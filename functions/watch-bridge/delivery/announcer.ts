@@ -1,4 +1,4 @@
-import { type Clock, createSemaphore, DelayQueue } from '#shared/async';
+import { breathe, type Clock, createSemaphore, DelayQueue } from '#shared/async';
 import {
   type Announced,
   type ArtifactWorkflow,
@@ -32,7 +32,7 @@ export interface AnnouncerOptions {
   metrics: { announced(outcome: string): void };
   /** Makes one attempt to deliver an event. Never rejects. */
   deliver(message: HttpMessage): Promise<Outcome>;
-  /** Writes `status.announced` of an object. */
+  /** Writes `status.announced` of an object, guarded by its resourceVersion. */
   record(object: Announced, announced: string): Promise<unknown>;
   /** True while a function is about to write the status of the object with this uid. */
   isBusy(uid: string): boolean;
@@ -57,8 +57,12 @@ interface Noted {
   yieldUntil?: number;
 }
 
+/** Phases of artifacts in the status of an Order that their ArtifactWorkflow shows as well, or is about to. */
+const ends: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Error', 'Stopped', 'Cancelled']);
 /** Orders whose events are delivered at once: a slow subscriber may hold up each of them. */
 const parallel = 8;
+/** Objects that are taken while others wait. */
+const takenAtOnce = 50;
 /** Milestones that wait at once; of more than that, the statuses alone know. */
 const mostPending = 50_000;
 /** After the last event of an object that has ended, and of one that goes on: most of those end meanwhile, and one write does for both; ms. */
@@ -68,7 +72,7 @@ const longestYield = 5_000;
 
 /**
  * Sends domain events: a milestone that the status of an object shows and `status.announced` does not name is announced, and then recorded there.
- * So each is sent at least once, whoever is killed when. The events of one Order and of its artifacts are sent one after the other, the end of
+ * So what a status still shows is sent at least once, whoever was killed when. The events of one Order and of its artifacts are sent one after the other, the end of
  * the Order last.
  */
 export class Announcer {
@@ -86,6 +90,7 @@ export class Announcer {
   /** Some milestones were not taken over for lack of room. */
   #isBehind = false;
   #isListed = false;
+  #isOn = true;
 
   constructor(options: AnnouncerOptions) {
     const { clock, random } = options;
@@ -119,13 +124,14 @@ export class Announcer {
   /** Every kind has been listed. */
   synced(): void {
     this.#isListed = true;
-    this.#takeAll();
+    this.#isOn = isOn('domainEvents', this.#options.view.settings);
+    void this.#takeAll();
   }
 
   /** Takes a change that the view has taken. */
   change({ kind, before, after }: Change): void {
     if (!this.#isListed) return;
-    if (kind === 'ConfigMap') this.#takeAll();
+    if (kind === 'ConfigMap') this.#followSwitch();
     if (after !== undefined) this.#take(after);
     else if (before !== undefined) this.#forget(before);
     if (kind !== 'ArtifactWorkflow') return;
@@ -140,14 +146,30 @@ export class Announcer {
     await this.#queue.close();
   }
 
-  #takeAll(): void {
+  #followSwitch(): void {
+    const wasOn = this.#isOn;
+    this.#isOn = isOn('domainEvents', this.#options.view.settings);
+    if (this.#isOn && !wasOn) void this.#takeAll();
+    if (this.#isOn || !wasOn) return;
+    for (const root of this.#lanes.keys()) this.#queue.forget(root);
+    for (const known of [this.#lanes, this.#held, this.#noted]) known.clear();
+    this.#pending = 0;
+  }
+
+  /** Others run meanwhile: there may be very many. */
+  async #takeAll(): Promise<void> {
     this.#isBehind = false;
-    for (const object of this.#options.view.objects()) this.#take(object);
+    let taken = 0;
+    for (const object of this.#options.view.objects()) {
+      this.#take(object);
+      taken += 1;
+      if (taken % takenAtOnce === 0) await breathe();
+    }
   }
 
   #take(object: KubeObject): void {
-    const { view, shard, timeOfDay } = this.#options;
-    if (!isAnnounced(object) || !isOn('domainEvents', view.settings) || isForeign(object, shard)) return;
+    const { shard, timeOfDay } = this.#options;
+    if (!isAnnounced(object) || !this.#isOn || isForeign(object, shard)) return;
     const { uid = '' } = object.metadata;
     const { announced } = object.status ?? {};
     const noted = this.#noted.get(uid);
@@ -176,8 +198,9 @@ export class Announcer {
   #haveArtifactsEnded(order: Order): boolean {
     const shown = order.status?.artifactWorkflows ?? {};
     return this.#options.view.childrenOf(order).every((child) => {
-      const isShown = shown[keyOf(child)] !== undefined && child.spec.cron === undefined;
-      return !isShown || hasEnded(child);
+      const phase = shown[keyOf(child)]?.phase;
+      // What is Invalid while it waits for a person has no end.
+      return phase === undefined || !ends.has(phase) || hasEnded(child);
     });
   }
 
@@ -230,6 +253,7 @@ export class Announcer {
     const one = lane.shift();
     if (lane.length > 0) this.#queue.offer(root, root);
     else this.#lanes.delete(root);
+    // Domain events were switched off meanwhile.
     if (one === undefined) return;
     const { object, announced } = one;
     const { namespace, name, uid = '' } = object.metadata;
@@ -245,7 +269,7 @@ export class Announcer {
       noted.delivered = announced;
       this.#recordLater(uid, noted);
     }
-    if (this.#isBehind && this.#pending < mostPending / 2) this.#takeAll();
+    if (this.#isBehind && this.#pending < mostPending / 2) void this.#takeAll();
   }
 
   #recordLater(uid: string, noted: Noted): void {
@@ -270,8 +294,13 @@ export class Announcer {
       delete noted.yieldUntil;
     } catch (caught) {
       const error = ArcError.from(caught);
-      // It is gone, or another one has its name: there is nothing to record it in.
-      if (error.code === 'NotFound' || error.code === 'Conflict') return;
+      // There is nothing to record it in.
+      if (error.code === 'NotFound') return;
+      // Somebody else has written meanwhile, or it is another object of this name: the next look shows which.
+      if (error.code === 'Conflict') {
+        this.#records.set(uid, clock.now() + recordAfter.ended, undefined);
+        return;
+      }
       log.info({ err: error, object: object.metadata.name }, 'status.announced not written, trying again');
       this.#records.set(uid, clock.now() + recordAfter.others, undefined);
     }

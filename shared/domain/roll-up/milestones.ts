@@ -176,11 +176,16 @@ function runMilestones(
   const scheduled = timeOf(lastScheduled, new Date(0));
   const run = isoSeconds(scheduled.getTime());
   const found: Milestone<ArtifactMilestone>[] = [];
-  // A CronWorkflow that was created again counts from zero.
+  // A CronWorkflow that was created again counts from zero: its ends have another id than those of the former one.
+  const countOf = (count: number, known: number) => (count < known ? `${run}/${count}` : String(count));
   if (failed > 0 && failed !== knownFailed)
-    found.push(milestone('failed', String(failed), now, `${knownRun}/${knownSucceeded}+${failed}`));
+    found.push(
+      milestone('failed', countOf(failed, knownFailed), now, `${knownRun}/${knownSucceeded}+${failed}`),
+    );
   if (succeeded > 0 && succeeded !== knownSucceeded)
-    found.push(milestone('succeeded', String(succeeded), now, `${knownRun}/${succeeded}+${failed}`));
+    found.push(
+      milestone('succeeded', countOf(succeeded, knownSucceeded), now, `${knownRun}/${succeeded}+${failed}`),
+    );
   if (activeWorkflowRef !== undefined && run !== knownRun)
     found.push(milestone('started', run, timeOf(lastScheduled, now), `${run}/${succeeded}+${failed}`));
   return found;

@@ -376,9 +376,9 @@ export class Conduit {
 
   async #record({ kind, metadata }: Announced, announced: string): Promise<void> {
     const about = (kind === 'Order' ? orders : artifactWorkflows) as Ref<KubeObject>;
-    // The uid in the patch is what the API server checks.
-    if (this.kube.read(about, metadata)?.metadata.uid !== metadata.uid) return;
-    await this.client.mergePatch(about, metadata, { status: { announced } }, { subresource: 'status' });
+    const { resourceVersion } = metadata;
+    const patch = { metadata: { resourceVersion }, status: { announced } };
+    await this.client.mergePatch(about, metadata, patch, { subresource: 'status' });
   }
 
   /** The broker tries again what was not answered well. */
